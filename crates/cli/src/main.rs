@@ -1,0 +1,3 @@
+//! The program `orb`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! What do they say, and where do they point?

@@ -1,0 +1,1 @@
+//! Give me the bytes.

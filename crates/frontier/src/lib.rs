@@ -1,0 +1,1 @@
+//! What next, and when?

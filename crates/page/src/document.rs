@@ -1,0 +1,129 @@
+//! What does a page say?
+
+use crate::Link;
+use serde::{Deserialize, Serialize};
+
+/// What an extractor read out of a page. Extraction does not fail: it lists the problems met on the way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// The media type the content was read as, lower case, without parameters.
+    pub mime: String,
+    /// The character encoding it was decoded from (WHATWG name), where it is text.
+    pub charset: Option<String>,
+    /// `<title>`, white space folded.
+    pub title: Option<String>,
+    /// `<meta name=description>`.
+    pub description: Option<String>,
+    /// The language it declares, or the one it is written in.
+    pub lang: Option<String>,
+    /// `<link rel=canonical>`, as written.
+    pub canonical: Option<String>,
+    /// `<base href>`, as written.
+    pub base: Option<String>,
+    /// What it asks of robots.
+    pub robots: RobotsMeta,
+    /// Every link in document order.
+    pub links: Vec<Link>,
+    /// Every picture in document order.
+    pub images: Vec<Image>,
+    /// Headings in document order.
+    pub headings: Vec<Heading>,
+    /// Forms in document order.
+    pub forms: Vec<Form>,
+    /// The visible text, blocks separated by line feeds, white space folded within.
+    pub text: String,
+    /// What was wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// What `<meta name=robots>` or `X-Robots-Tag` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RobotsMeta {
+    /// Keep it out of the index.
+    pub noindex: bool,
+    /// Do not follow its links.
+    pub nofollow: bool,
+    /// Do not show a stored copy.
+    pub noarchive: bool,
+}
+
+impl RobotsMeta {
+    /// The stricter of two sayings.
+    pub fn merge(self, other: Self) -> Self {
+        Self {
+            noindex: self.noindex || other.noindex,
+            nofollow: self.nofollow || other.nofollow,
+            noarchive: self.noarchive || other.noarchive,
+        }
+    }
+}
+
+/// A picture on a page, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// `src`, not yet resolved.
+    pub src: String,
+    /// `alt`.
+    pub alt: String,
+    /// `width` in pixels.
+    pub width: Option<u32>,
+    /// `height` in pixels.
+    pub height: Option<u32>,
+}
+
+/// A heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// Its text, white space folded.
+    pub text: String,
+}
+
+/// A form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Form {
+    /// `action`, not yet resolved; empty means the page itself.
+    pub action: String,
+    /// `get` or `post`.
+    pub method: String,
+    /// `enctype`.
+    pub enctype: String,
+    /// `id`.
+    pub id: String,
+    /// `name`.
+    pub name: String,
+    /// Its fields in document order.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its name; fields without one are listed too.
+    pub name: String,
+    /// `text`, `hidden`, `select`, `textarea`, `checkbox`, `submit`, …
+    pub kind: String,
+    /// The value it has before anybody types.
+    pub value: String,
+    /// Whether a check box, radio button or option is chosen at first.
+    pub checked: bool,
+    /// The values of a `<select>`.
+    pub options: Vec<String>,
+}
+
+/// Something wrong with a page, as a fact to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// A short stable name, such as `charset-replaced` or `truncated`.
+    pub code: String,
+    /// One line for people.
+    pub detail: String,
+}
+
+impl Problem {
+    /// A problem with its stable name and its line for people.
+    pub fn new(code: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { code: code.into(), detail: detail.into() }
+    }
+}

@@ -1,0 +1,78 @@
+//! What became of a page, and what did a run see of it?
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! names {
+    ($(#[$doc:meta])* $ty:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal => $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum $ty { $($(#[$vdoc])* #[serde(rename = $name)] $variant = $code,)* }
+
+        impl $ty {
+            /// Every member, in the order of the codes.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The small number stored for it.
+            pub const fn code(self) -> u8 { self as u8 }
+
+            /// The name that readers see.
+            pub const fn name(self) -> &'static str { match self { $(Self::$variant => $name,)* } }
+
+            /// The member with this code.
+            pub fn from_code(code: u8) -> Option<Self> { Self::ALL.iter().copied().find(|m| m.code() == code) }
+
+            /// The member with this name.
+            pub fn from_name(name: &str) -> Option<Self> { Self::ALL.iter().copied().find(|m| m.name() == name) }
+        }
+
+        impl std::fmt::Display for $ty {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.name()) }
+        }
+    };
+}
+pub(crate) use names;
+
+names! {
+    /// What a page is, as far as is known.
+    PageKind {
+        /// Discovered, to be fetched.
+        Frontier = 0 => "FRONTIER",
+        /// Fetched, HTML.
+        Html = 1 => "HTML",
+        /// Fetched, anything but HTML, or too large to fetch whole.
+        Binary = 2 => "BINARY",
+        /// Fetched, with the content of an earlier page.
+        Duplicate = 3 => "DUPLICATE",
+        /// Not fetched because robots.txt says so.
+        Disallowed = 4 => "DISALLOWED",
+        /// The host could not be resolved or reached.
+        DomainError = 5 => "DOMAIN_ERROR",
+        /// The host did not answer in time.
+        Timeout = 6 => "TIMEOUT",
+        /// The browser failed on it.
+        BrowserError = 7 => "BROWSER_ERROR",
+        /// An answer of 400 or above, or no valid HTTP at all.
+        HttpError = 8 => "HTTP_ERROR",
+        /// Known from links, never to be fetched.
+        Outside = 9 => "OUTSIDE",
+        /// An answer that points elsewhere; the target is a page of its own.
+        Redirect = 10 => "REDIRECT",
+    }
+}
+
+names! {
+    /// What a run says of a page against the last time.
+    Flag {
+        /// Seen for the first time.
+        New = 0 => "NEW",
+        /// The same as before.
+        Same = 1 => "SAM",
+        /// Updated.
+        Updated = 2 => "UPD",
+        /// Gone: the server says so.
+        Missing = 3 => "MIS",
+        /// Could not be fetched this time.
+        Error = 4 => "ERR",
+    }
+}

@@ -1,0 +1,25 @@
+//! What is a page at each moment of its life?
+//!
+//! A page is discovered as a [`Link`], waits as a [`Discovered`] row, is granted as a [`Lease`], comes back as an
+//! [`Outcome`], is read as a [`Document`] and ends as a [`Visit`]. This crate holds those nouns and nothing that acts
+//! on them: no sockets, no files but the spooled [`Body`], no SQL.
+
+mod document;
+mod id;
+mod kind;
+mod lease;
+mod link;
+mod moment;
+mod outcome;
+mod response;
+mod visit;
+
+pub use document::{Document, Field, Form, Heading, Image, Problem, RobotsMeta};
+pub use id::{HostId, PageId, RunId, UrlKey};
+pub use kind::{Flag, PageKind};
+pub use lease::{Lease, Purpose};
+pub use link::{Link, LinkKind};
+pub use moment::Moment;
+pub use outcome::{Failure, FailureKind, Outcome, Timings};
+pub use response::{Body, Headers, Response, Truncation};
+pub use visit::{Discovered, Found, Pictured, Verdict, Visit, WarcPosition};

@@ -1,0 +1,146 @@
+//! What did one run see of one page, and what did it find there?
+
+use crate::{Flag, HostId, LinkKind, Moment, PageId, PageKind, UrlKey};
+use std::sync::Arc;
+
+/// What one run saw of one page: the unit that is recorded whole or not at all.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// The page.
+    pub page: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// Its canonical URL.
+    pub url: String,
+    /// Its distance from the seed.
+    pub depth: u32,
+    /// When the request was sent.
+    pub at: Moment,
+    /// The worker that processed it.
+    pub by: Arc<str>,
+    /// What it turned out to be; `Duplicate` is decided by the recorder.
+    pub kind: PageKind,
+    /// Against the last time.
+    pub flag: Flag,
+    /// Status code, where there was an answer.
+    pub status: Option<u16>,
+    /// Media type.
+    pub mime: Option<String>,
+    /// Character encoding.
+    pub charset: Option<String>,
+    /// Length of the content: transfer and content codings taken off.
+    pub length: u64,
+    /// Bytes of the body as transferred.
+    pub transferred: u64,
+    /// sha256 of the content.
+    pub digest: Option<[u8; 32]>,
+    /// SimHash of the text.
+    pub simhash: Option<u64>,
+    /// Title.
+    pub title: Option<String>,
+    /// Language.
+    pub lang: Option<String>,
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`, as the server wrote it.
+    pub last_modified: Option<String>,
+    /// An earlier page with the same content.
+    pub duplicate_of: Option<PageId>,
+    /// What went wrong, one line; problems are joined by `; `.
+    pub problem: Option<String>,
+    /// How long the fetch took, in milliseconds.
+    pub elapsed_ms: u32,
+    /// Its links, one for each target and kind.
+    pub links: Vec<Found>,
+    /// Its pictures.
+    pub images: Vec<Pictured>,
+    /// Where the archive holds it.
+    pub warc: Option<WarcPosition>,
+}
+
+/// A link after resolution: canonical target, and how often.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Canonical URL of the target.
+    pub url: String,
+    /// Its key.
+    pub key: UrlKey,
+    /// By what it points.
+    pub kind: LinkKind,
+    /// The first anchor text.
+    pub anchor: String,
+    /// `rel` of the first.
+    pub rel: String,
+    /// How often on the page.
+    pub count: u32,
+    /// Whether to go there.
+    pub verdict: Verdict,
+    /// Importance for best-first order, 0 to 1.
+    pub priority: f32,
+}
+
+/// Whether a link is to be followed, as far as the page alone can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// In scope: to the frontier.
+    Follow,
+    /// Recorded as `OUTSIDE` with this reason: `scope`, `depth`, `nofollow`, `redirects`, ….
+    Outside(&'static str),
+}
+
+/// A picture after resolution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pictured {
+    /// Canonical URL.
+    pub url: String,
+    /// `alt`.
+    pub alt: String,
+    /// Width in pixels.
+    pub width: Option<u32>,
+    /// Height in pixels.
+    pub height: Option<u32>,
+    /// Media type guessed from the name.
+    pub mime: Option<String>,
+}
+
+/// Where in the archive a record starts and how long it is, compressed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WarcPosition {
+    /// File name, without directory.
+    pub file: Arc<str>,
+    /// Offset of the gzip member.
+    pub offset: u64,
+    /// Length of the gzip member.
+    pub length: u64,
+}
+
+/// A page known from a link or as a seed, with its number: a row of the catalogue, written once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discovered {
+    /// Its number.
+    pub page: PageId,
+    /// Canonical URL.
+    pub url: String,
+    /// Its key.
+    pub key: UrlKey,
+    /// Its host.
+    pub host: HostId,
+    /// `Frontier`, `Outside` or `Disallowed`.
+    pub kind: PageKind,
+    /// Why it will not be fetched, where it will not.
+    pub why: Option<&'static str>,
+    /// Distance from the seed.
+    pub depth: u32,
+    /// Redirects in a row that led here.
+    pub redirects: u8,
+    /// Importance, 0 to 1.
+    pub priority: f32,
+    /// Its place in its host's queue: smaller is sooner.
+    pub rank: u64,
+    /// When it was discovered.
+    pub at: Moment,
+    /// The worker that discovered it.
+    pub by: Arc<str>,
+    /// The page it was discovered on; `None` for a seed.
+    pub from: Option<PageId>,
+}

@@ -1,0 +1,64 @@
+//! What is committed together?
+
+use crate::RobotsRecord;
+use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, Visit};
+use std::net::IpAddr;
+
+/// Everything one commit makes true: finished visits with what they found. All of it is recorded, or none.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// The run.
+    pub run: RunId,
+    /// Hosts met for the first time, before any page that names them.
+    pub hosts: Vec<NewHost>,
+    /// Pages met for the first time, in the order of their numbers.
+    pub discovered: Vec<Discovered>,
+    /// Finished visits. `links[i].url` has the number `targets[v][i]`.
+    pub visits: Vec<Visit>,
+    /// For each visit, the numbers of its links' targets, in the order of its links.
+    pub targets: Vec<Vec<PageId>>,
+    /// Queued pages that will not be fetched after all: `Disallowed`, `Outside` or an error kind, with the reason.
+    pub dropped: Vec<(PageId, HostId, u64, PageKind, &'static str)>,
+    /// Ranks under which finished pages stand in their hosts' queues, to be taken out: host, rank, page.
+    pub finished: Vec<(HostId, u64, PageId)>,
+    /// What was learnt about hosts.
+    pub facts: Vec<HostFact>,
+    /// The run's counters as JSON, to be stored with the run.
+    pub counters: String,
+}
+
+/// A host met for the first time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewHost {
+    /// Its number.
+    pub id: HostId,
+    /// `http`, `https`, ….
+    pub scheme: String,
+    /// Name or address, as in the URL, without brackets.
+    pub name: String,
+    /// Port.
+    pub port: u16,
+    /// When.
+    pub at: Moment,
+}
+
+/// Something learnt about a host; `None` leaves what was known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostFact {
+    /// The host.
+    pub id: HostId,
+    /// The address it resolved to.
+    pub ip: Option<IpAddr>,
+    /// Its robots.txt, when it was read and what it asks for.
+    pub robots: Option<RobotsRecord>,
+    /// Sitemaps named there.
+    pub sitemaps: Option<Vec<String>>,
+    /// Not to be asked again before this moment (back-off, Retry-After).
+    pub not_before: Option<Moment>,
+    /// The current length of its back-off in milliseconds; 0 when it answers well again.
+    pub backoff_ms: Option<u64>,
+    /// Pages fetched, to be added.
+    pub pages: u64,
+    /// Errors met, to be added.
+    pub errors: u64,
+}

@@ -1,0 +1,1 @@
+//! A synthetic web, for demo, tests and benches.

@@ -1,0 +1,1 @@
+//! What is this address, and may we go there?

@@ -1,0 +1,3 @@
+//! Test, bench and tidy.
+
+fn main() {}
