@@ -14,6 +14,8 @@ pub struct Visit {
     pub url: String,
     /// Its distance from the seed.
     pub depth: u32,
+    /// Redirects in a row that led here.
+    pub redirects: u8,
     /// When the request was sent.
     pub at: Moment,
     /// The worker that processed it.
