@@ -1,3 +1,41 @@
-//! Test, bench and tidy.
+//! What is done to the project, rather than by it?
+//!
+//! `setup` brings what tests need onto the machine, `test` runs everything a change must pass, `tidy` formats and
+//! measures the sources. Each is one file; each step is printed with its time.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
-fn main() {}
+mod judges;
+mod packages;
+mod shape;
+mod steps;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+/// A command: its name, what it does, and its function.
+type Task = (&'static str, &'static str, fn() -> anyhow::Result<()>);
+
+const TASKS: &[Task] = &[
+    ("setup", "install what the tests need: Debian packages and Python judges", test::setup),
+    ("test", "set up, then check formatting, lints and shape, and run every test", test::run),
+    ("tidy", "format the sources and say where they have grown too large", tidy::run),
+];
+
+fn main() -> ExitCode {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let Some((_, _, task)) = TASKS.iter().find(|(name, _, _)| *name == wanted) else {
+        eprintln!("usage: cargo xtask <task>");
+        for (name, what, _) in TASKS {
+            eprintln!("  {name:<6} {what}");
+        }
+        return ExitCode::from(2);
+    };
+    match task() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {wanted}: {error:#}");
+            ExitCode::from(steps::exit_code(&error))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What must the machine have besides Rust?
+//!
+//! Debian packages, each with the reason and a way to see that it is there, so that a machine that got it elsewhere is
+//! left alone. Only root may install; everyone else is told what to ask for.
+
+use crate::steps::{run, succeeds};
+use anyhow::{Result, bail};
+use std::path::Path;
+
+/// How to see that a package is there.
+pub(crate) enum Probe {
+    /// This program ends well with these arguments.
+    Runs(&'static str, &'static [&'static str]),
+    /// This file exists.
+    File(&'static str),
+}
+
+/// A package: its name, why it is needed, and how to see it.
+pub(crate) type Package = (&'static str, &'static str, Probe);
+
+/// What the tests need.
+pub(crate) const FOR_TESTS: &[Package] = &[
+    ("python3", "runs the judges of our archives", Probe::Runs("python3", &["--version"])),
+    (
+        "python3-venv",
+        "keeps the judges in a directory of their own",
+        Probe::Runs("python3", &["-c", "import ensurepip"]),
+    ),
+    ("wget", "the independent crawler that tests/real_site.rs compares with", Probe::Runs("wget", &["--version"])),
+    ("python3-doc", "a real site for tests/real_site.rs", Probe::File("/usr/share/doc/python3-doc/html/index.html")),
+    (
+        "cppreference-doc-en-html",
+        "another real site for tests/real_site.rs",
+        Probe::File("/usr/share/cppreference/doc/html/en/index.html"),
+    ),
+];
+
+impl Probe {
+    fn holds(&self) -> bool {
+        match self {
+            Self::Runs(program, args) => succeeds(program, args),
+            Self::File(path) => Path::new(path).exists(),
+        }
+    }
+}
+
+/// Sees to it that these packages are there: installs what is missing, or names it where that is not allowed.
+pub(crate) fn ensure(packages: &[Package]) -> Result<()> {
+    let missing = missing(packages);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for (name, why, _) in &missing {
+        println!("missing: {name} ({why})");
+    }
+    let names: Vec<&str> = missing.iter().map(|(name, _, _)| *name).collect();
+    if !is_root() || !succeeds("apt-get", &["--version"]) {
+        bail!("these Debian packages are missing: apt-get install {}", names.join(" "));
+    }
+    install(&names)?;
+    let still: Vec<&str> = self::missing(packages).iter().map(|(name, _, _)| *name).collect();
+    if !still.is_empty() {
+        bail!("installed, but not to be found: {}", still.join(" "));
+    }
+    Ok(())
+}
+
+fn missing(packages: &[Package]) -> Vec<&Package> {
+    packages.iter().filter(|(_, _, probe)| !probe.holds()).collect()
+}
+
+fn install(names: &[&str]) -> Result<()> {
+    run("apt-get", &["-qq", "update"])?;
+    let mut args = vec![
+        "DEBIAN_FRONTEND=noninteractive",
+        "apt-get",
+        "-qq",
+        "install",
+        "--no-install-recommends",
+        // Small images leave documentation out, and documentation is what we came for.
+        "-o",
+        "Dpkg::Options::=--path-include=/usr/share/doc/*",
+    ];
+    args.extend(names);
+    run("env", &args)
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}

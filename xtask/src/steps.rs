@@ -1,0 +1,67 @@
+//! How is one step of a task run and told?
+//!
+//! A step prints its name before and its time after; a program that fails ends the task with its own exit code.
+
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A program that ended badly, with the exit code to hand on.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    what: String,
+    code: u8,
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (exit {})", self.what, self.code)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+/// The exit code that an error asks for; 1 where it asks for none.
+pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
+    error.downcast_ref::<Failed>().map_or(1, |failed| failed.code)
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Does the work between a line that names it and a line with its time.
+pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    println!("==> {name}");
+    let start = Instant::now();
+    let done = work().with_context(|| format!("step failed: {name}"))?;
+    println!("<== {name}: {:.1} s", start.elapsed().as_secs_f64());
+    Ok(done)
+}
+
+/// Runs a program in the workspace's root until it ends.
+pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .status()
+        .with_context(|| format!("cannot start {program}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+    Err(Failed { what: format!("{program} {}", args.join(" ")), code }.into())
+}
+
+/// Runs cargo, the one that runs us where it says so.
+pub(crate) fn cargo(args: &[&str]) -> Result<()> {
+    run(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), args)
+}
+
+/// Whether a program can be started and ends well; it prints nothing.
+pub(crate) fn succeeds(program: &str, args: &[&str]) -> bool {
+    Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+}

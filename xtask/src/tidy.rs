@@ -1,0 +1,11 @@
+//! How are the sources put in order?
+
+use crate::shape;
+use crate::steps::{cargo, step};
+use anyhow::Result;
+
+/// Formats every source and then measures it.
+pub(crate) fn run() -> Result<()> {
+    step("format", || cargo(&["fmt", "--all"]))?;
+    step("shape", shape::check)
+}
