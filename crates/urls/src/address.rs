@@ -1,0 +1,192 @@
+//! Under which one spelling is a page known?
+
+use crate::{Refused, scheme};
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use url::Url;
+
+/// A canonical URL with a host, of a scheme that is fetched. Two are equal when they are spelt the same.
+#[derive(Clone)]
+pub struct Address(Url);
+
+impl Address {
+    /// Takes an address back from where it was stored, without canonicalising it again.
+    pub fn from_canonical(stored: &str) -> Result<Self, Refused> {
+        Self::checked(Url::parse(stored)?)
+    }
+
+    /// An address from a parsed URL, if it is of the web and names a host.
+    pub(crate) fn checked(url: Url) -> Result<Self, Refused> {
+        scheme::check(url.scheme())?;
+        match url.host_str() {
+            None | Some("") => Err(Refused::NoHost),
+            Some(_) => Ok(Self(url)),
+        }
+    }
+
+    /// The whole of it.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The scheme in lower case.
+    pub fn scheme(&self) -> &str {
+        self.0.scheme()
+    }
+
+    /// The host in lower case, international names in their ASCII form, IPv6 addresses without brackets.
+    pub fn host(&self) -> &str {
+        let host = self.0.host_str().unwrap_or_default();
+        host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
+    }
+
+    /// The port to connect to, said or not.
+    pub fn port(&self) -> u16 {
+        self.0.port_or_known_default().unwrap_or_default()
+    }
+
+    /// The port where it differs from the one its scheme implies.
+    pub fn unusual_port(&self) -> Option<u16> {
+        self.0.port()
+    }
+
+    /// The path, from its first slash.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// The query without its question mark.
+    pub fn query(&self) -> Option<&str> {
+        self.0.query()
+    }
+
+    /// Path and query as they stand in a request line.
+    pub fn path_and_query(&self) -> &str {
+        &self.0[url::Position::BeforePath..url::Position::AfterQuery]
+    }
+
+    /// The parsed URL.
+    pub fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// The text alone.
+    pub fn into_string(self) -> String {
+        self.0.into()
+    }
+
+    /// The server it is asked from.
+    pub fn origin(&self) -> Origin {
+        let scheme = scheme::lookup(self.scheme()).map_or("http", |(name, _)| name);
+        Origin { scheme, host: self.host().to_owned(), port: self.port() }
+    }
+
+    /// The registrable domain of its host, or the host where there is none.
+    pub fn site(&self) -> &str {
+        crate::site::registrable(self.host())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({})", self.as_str())
+    }
+}
+
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Address {}
+
+impl Hash for Address {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl PartialOrd for Address {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Address {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Borrow<str> for Address {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Address {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+/// A server: scheme, host name and port.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Origin {
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    /// The host as in [`Address::host`].
+    pub host: String,
+    /// The port to connect to.
+    pub port: u16,
+}
+
+impl Origin {
+    /// Whether the port goes without saying.
+    pub fn has_usual_port(&self) -> bool {
+        scheme::check(self.scheme) == Ok(self.port)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (open, close) = if self.host.contains(':') { ("[", "]") } else { ("", "") };
+        write!(f, "{}://{open}{}{close}", self.scheme, self.host)?;
+        if self.has_usual_port() { Ok(()) } else { write!(f, ":{}", self.port) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_an_address_are_what_a_request_needs() {
+        let a = Address::from_canonical("https://example.com/a/b?c=d").unwrap();
+        assert_eq!((a.scheme(), a.host(), a.port()), ("https", "example.com", 443));
+        assert_eq!((a.path(), a.query(), a.path_and_query()), ("/a/b", Some("c=d"), "/a/b?c=d"));
+        assert_eq!(a.origin().to_string(), "https://example.com");
+    }
+
+    #[test]
+    fn an_ipv6_host_has_brackets_only_where_it_is_written_into_a_url() {
+        let a = Address::from_canonical("http://[::1]:8080/").unwrap();
+        assert_eq!((a.host(), a.port(), a.unusual_port()), ("::1", 8080, Some(8080)));
+        assert_eq!(a.origin().to_string(), "http://[::1]:8080");
+    }
+
+    #[test]
+    fn what_is_no_web_is_no_address_even_when_stored() {
+        assert!(matches!(Address::from_canonical("mailto:a@b"), Err(Refused::NotWeb { .. })));
+        assert!(matches!(Address::from_canonical("ftp://a/b"), Err(Refused::Unsupported { .. })));
+    }
+}

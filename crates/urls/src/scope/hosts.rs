@@ -1,0 +1,31 @@
+//! Is this the host of a seed?
+//!
+//! `http` and `https` on their usual ports are one host. Another port is another server, under either scheme.
+
+use crate::Address;
+use std::collections::HashMap;
+
+/// The hosts of the seeds, each with its ports; 0 stands for the usual one.
+#[derive(Debug, Default)]
+pub(super) struct Hosts(HashMap<Box<str>, Vec<u16>>);
+
+impl Hosts {
+    pub(super) fn new(seeds: &[Address]) -> Self {
+        let mut hosts = Self::default();
+        seeds.iter().for_each(|seed| hosts.insert(seed));
+        hosts
+    }
+
+    pub(super) fn insert(&mut self, seed: &Address) {
+        let port = seed.unusual_port().unwrap_or(0);
+        let ports = self.0.entry(seed.host().into()).or_default();
+        if let Err(place) = ports.binary_search(&port) {
+            ports.insert(place, port);
+        }
+    }
+
+    pub(super) fn contains(&self, target: &Address) -> bool {
+        let port = target.unusual_port().unwrap_or(0);
+        self.0.get(target.host()).is_some_and(|ports| ports.binary_search(&port).is_ok())
+    }
+}

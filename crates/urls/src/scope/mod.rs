@@ -1,0 +1,199 @@
+//! May we go there?
+//!
+//! Every link of every page is asked this, before the frontier hears of it. A URL is in scope when
+//!
+//! 1. it lies in the **area**: what the [`Mode`] draws around the seeds, widened by `tlds`, `domains` and `surts`. With the
+//!    mode `any`, which could not be widened, such lists are the area themselves; and
+//! 2. the **filters** let it pass: no denied extension, and one of the `paths` if any are given; and
+//! 3. the **rules** let it pass: the first that matches decides, and `default` where none does. A list of nothing but
+//!    `allow` rules denies the rest, any other list allows it, unless `default` says otherwise.
+//!
+//! So a rule never leads out of the area: `--scope host --allow /docs/` keeps to the host, and `--scope any --allow …` is the
+//! way to draw an area by rules alone. A seed is in scope wherever it lies, unless a `deny` rule matches it.
+//!
+//! Each kind of area, filter and list is a file of its own, built once from what the person said, and answers
+//! `contains` without allocating (but for `surts`, which have to turn the host round).
+
+mod domains;
+mod extensions;
+mod hosts;
+mod prefixes;
+mod rules;
+mod sites;
+mod spec;
+mod surts;
+
+pub use domains::DomainSet;
+pub use spec::{Action, Mode, Rule, ScopeSpec};
+
+use crate::Address;
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+/// The area of a URL does not reach it.
+pub const OUTSIDE_AREA: &str = "scope";
+/// The ending of its name is denied.
+pub const EXTENSION: &str = "extension";
+/// Its path begins with none of those given.
+pub const PATH: &str = "path";
+/// A rule denies it, or none of the rules allows it.
+pub const RULE: &str = "rule";
+
+/// Whether a URL is in scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It may be fetched.
+    In,
+    /// It may not, for this reason: `scope`, `extension`, `path` or `rule`.
+    Out(&'static str),
+}
+
+impl Judgement {
+    /// Whether it may be fetched.
+    pub const fn is_in(self) -> bool {
+        matches!(self, Self::In)
+    }
+}
+
+/// What is wrong with what a person said about the scope.
+#[derive(Debug, thiserror::Error)]
+pub enum ScopeError {
+    /// A rule's regular expression cannot be read.
+    #[error("the rule `{regex}` is not a regular expression: {source}")]
+    Rule {
+        /// The regular expression as written.
+        regex: String,
+        /// What is wrong with it.
+        source: Box<regex::Error>,
+    },
+    /// There is no such mode.
+    #[error("there is no scope `{mode}`: it is one of prefix, host, domain, neighbours and any")]
+    Mode {
+        /// The mode as written.
+        mode: String,
+    },
+    /// Something in a list of domains or top-level domains is no host name.
+    #[error("`{name}` is not a domain name")]
+    Domain {
+        /// The name as written.
+        name: String,
+    },
+    /// A line of the file of domains is no host name.
+    #[error("line {line} of {}: `{name}` is not a domain name", path.display())]
+    DomainsLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The name as written.
+        name: String,
+    },
+    /// The file of domains cannot be read.
+    #[error("cannot read the domains in {}: {source}", path.display())]
+    DomainsFile {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// A line of the SURT prefixes means nothing.
+    #[error("`{surt}` is neither a SURT prefix nor a URL")]
+    Surt {
+        /// The line as written.
+        surt: String,
+    },
+}
+
+/// Where a crawl may go: a [`ScopeSpec`] with its seeds, ready to judge.
+#[derive(Debug)]
+pub struct Scope {
+    mode: Mode,
+    seeds: HashSet<Address>,
+    hosts: hosts::Hosts,
+    sites: sites::Sites,
+    prefixes: prefixes::Directories,
+    domains: DomainSet,
+    surts: surts::Surts,
+    extensions: extensions::Extensions,
+    paths: prefixes::PrefixSet,
+    rules: rules::Rules,
+}
+
+impl Scope {
+    /// Prepares what a person said, reading the file of domains if there is one.
+    pub fn new(spec: &ScopeSpec, seeds: &[Address]) -> Result<Self, ScopeError> {
+        let mut domains = match &spec.domains_file {
+            Some(path) => DomainSet::read_file(path)?,
+            None => DomainSet::default(),
+        };
+        for name in spec.tlds.iter().chain(&spec.domains) {
+            domains.insert(name).map_err(|name| ScopeError::Domain { name })?;
+        }
+        let paths = spec.paths.iter().map(|p| if p.starts_with('/') { p.clone() } else { format!("/{p}") });
+        Ok(Self {
+            mode: spec.mode,
+            seeds: seeds.iter().cloned().collect(),
+            hosts: hosts::Hosts::new(seeds),
+            sites: sites::Sites::new(seeds),
+            prefixes: prefixes::Directories::new(seeds),
+            domains,
+            surts: surts::Surts::new(&spec.surts)?,
+            extensions: extensions::Extensions::new(&spec.extensions_deny),
+            paths: prefixes::PrefixSet::new(paths.collect()),
+            rules: rules::Rules::new(&spec.rules, spec.default)?,
+        })
+    }
+
+    /// Whether `target` is in scope, as a link on `from`; a seed comes from nowhere.
+    pub fn judge(&self, target: &Address, from: Option<&Address>) -> Judgement {
+        let reason = if !self.reaches(target, from) {
+            OUTSIDE_AREA
+        } else if self.extensions.contains(target) {
+            EXTENSION
+        } else if !self.paths.is_empty() && !self.paths.contains(target.path()) {
+            PATH
+        } else if !self.rules.allow(target) {
+            RULE
+        } else {
+            return Judgement::In;
+        };
+        if self.seeds.contains(target) {
+            return if self.rules.deny(target) { Judgement::Out(RULE) } else { Judgement::In };
+        }
+        Judgement::Out(reason)
+    }
+
+    /// Whether an address is on the host of a seed.
+    pub fn is_seed_host(&self, address: &Address) -> bool {
+        self.hosts.contains(address)
+    }
+
+    /// Whether an address is a seed.
+    pub fn is_seed(&self, address: &Address) -> bool {
+        self.seeds.contains(address)
+    }
+
+    /// Counts one more address among the seeds, such as the one that a seed redirects to.
+    pub fn add_seed(&mut self, seed: &Address) {
+        self.hosts.insert(seed);
+        self.sites.insert(seed);
+        self.prefixes.insert(seed);
+        self.seeds.insert(seed.clone());
+    }
+
+    fn reaches(&self, target: &Address, from: Option<&Address>) -> bool {
+        let listed = || self.domains.contains(target.host()) || self.surts.contains(target);
+        match self.mode {
+            Mode::Host => self.hosts.contains(target) || listed(),
+            Mode::Domain => self.sites.contains(target) || listed(),
+            Mode::Prefix => self.prefixes.contains(target) || listed(),
+            Mode::Neighbours => {
+                self.hosts.contains(target) || from.is_some_and(|from| self.hosts.contains(from)) || listed()
+            }
+            Mode::Any => (self.domains.is_empty() && self.surts.is_empty()) || listed(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

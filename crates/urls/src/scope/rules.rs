@@ -1,0 +1,61 @@
+//! What do the rules say?
+//!
+//! Rules are regular expressions over the whole canonical URL, in order. Each is compiled on its own, for the literal at its
+//! heart then rejects most URLs at the speed of a substring search; only long lists are put to all at once.
+
+use super::{Action, Rule, ScopeError};
+use crate::Address;
+use regex::{Regex, RegexSet};
+
+/// An ordered list of rules with what follows when none matches.
+#[derive(Debug)]
+pub(super) struct Rules {
+    actions: Vec<Action>,
+    patterns: Patterns,
+    default: Action,
+}
+
+#[derive(Debug)]
+enum Patterns {
+    Each(Vec<Regex>),
+    Together(RegexSet),
+}
+
+/// Above this many rules one automaton for all is faster than one after the other.
+const MANY: usize = 16;
+
+impl Rules {
+    pub(super) fn new(rules: &[Rule], default: Option<Action>) -> Result<Self, ScopeError> {
+        let compile = |rule: &Rule| {
+            Regex::new(rule.regex())
+                .map_err(|e| ScopeError::Rule { regex: rule.regex().to_owned(), source: Box::new(e) })
+        };
+        let each: Vec<Regex> = rules.iter().map(compile).collect::<Result<_, _>>()?;
+        let together = if each.len() > MANY { RegexSet::new(rules.iter().map(Rule::regex)).ok() } else { None };
+        let only_allows = !rules.is_empty() && rules.iter().all(|rule| rule.action() == Action::Allow);
+        Ok(Self {
+            actions: rules.iter().map(Rule::action).collect(),
+            patterns: together.map_or(Patterns::Each(each), Patterns::Together),
+            default: default.unwrap_or(if only_allows { Action::Deny } else { Action::Allow }),
+        })
+    }
+
+    /// Whether they let a URL pass.
+    pub(super) fn allow(&self, target: &Address) -> bool {
+        self.first(target).unwrap_or(self.default) == Action::Allow
+    }
+
+    /// Whether one of them, not the default, turns it away.
+    pub(super) fn deny(&self, target: &Address) -> bool {
+        self.first(target) == Some(Action::Deny)
+    }
+
+    fn first(&self, target: &Address) -> Option<Action> {
+        let url = target.as_str();
+        let index = match &self.patterns {
+            Patterns::Each(each) => each.iter().position(|regex| regex.is_match(url)),
+            Patterns::Together(set) => set.matches(url).iter().next(),
+        };
+        index.map(|i| self.actions[i])
+    }
+}

@@ -1,0 +1,298 @@
+//! Which parts of a URL name the visitor instead of the page?
+//!
+//! Servers that do without cookies write a session id into every link: as a path parameter (`;jsessionid=…`), as a path
+//! segment (`/(S(…))/`), or as a query parameter. The same page then has a new URL each time, and a crawl never ends.
+//! The names in use are known; where a name also stands for other things (`sid` may be a story), its value has to look
+//! like an id. Merging two pages is worse than visiting one twice, so what is in doubt stays.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Where in a URL a session id stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// After a semicolon in a path segment.
+    PathParameter,
+    /// A path segment of its own.
+    PathSegment,
+    /// A parameter of the query.
+    Query,
+}
+
+/// A session id found in a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionId {
+    /// Its name as written; empty for a path segment that has none.
+    pub name: String,
+    /// Its value as written.
+    pub value: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// When a parameter of a known name is a session id.
+#[derive(Clone, Copy)]
+enum Proof {
+    /// Always: the name has no other use.
+    Name,
+    /// When its value looks like an id.
+    Value,
+}
+
+/// Names of parameters in lower case; `aspsessionid…` and the pair `cfid` and `cftoken` are known besides.
+const NAMES: &[(&str, Proof)] = &[
+    ("phpsessid", Proof::Name),
+    ("jsessionid", Proof::Name),
+    ("oscsid", Proof::Name),
+    ("zenid", Proof::Name),
+    ("sid", Proof::Value),
+    ("sessionid", Proof::Value),
+    ("session_id", Proof::Value),
+];
+
+/// The session ids in a URL, in the order they stand.
+pub fn found(url: &str) -> Vec<SessionId> {
+    let tail = &url[tail_of(url)];
+    hits(tail)
+        .into_iter()
+        .map(|hit| SessionId {
+            name: tail[hit.name].to_owned(),
+            value: tail[hit.value].to_owned(),
+            place: hit.place,
+        })
+        .collect()
+}
+
+/// The URL without the session ids known by name or form.
+pub fn strip(url: &str) -> Cow<'_, str> {
+    let range = tail_of(url);
+    match without(&url[range.clone()]) {
+        None => Cow::Borrowed(url),
+        Some(tail) => Cow::Owned([&url[..range.start], &tail, &url[range.end..]].concat()),
+    }
+}
+
+/// Path and query without session ids, or nothing where there are none.
+pub(crate) fn without(tail: &str) -> Option<String> {
+    let hits = hits(tail);
+    let last = hits.last()?;
+    let mut out = String::with_capacity(tail.len());
+    let mut copied = 0;
+    for hit in &hits {
+        out.push_str(&tail[copied.min(hit.cut.start)..hit.cut.start]);
+        copied = copied.max(hit.cut.end);
+    }
+    out.push_str(&tail[copied..]);
+    if last.place == Place::Query && last.cut.end == tail.len() && out.ends_with(['&', '?']) {
+        out.pop();
+    }
+    Some(out)
+}
+
+/// A session id in path and query: where its name and value are, and what goes when it goes.
+struct Hit {
+    name: Range<usize>,
+    value: Range<usize>,
+    cut: Range<usize>,
+    place: Place,
+}
+
+/// Path and query of a URL: from the first slash after the host to the fragment.
+fn tail_of(url: &str) -> Range<usize> {
+    let end = url.find('#').unwrap_or(url.len());
+    let authority = url[..end].find("://").map_or(0, |at| at + 3);
+    let start = if authority == 0 { 0 } else { url[authority..end].find(['/', '?']).map_or(end, |at| authority + at) };
+    start..end
+}
+
+fn hits(tail: &str) -> Vec<Hit> {
+    let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
+    let mut hits = Vec::new();
+    if memchr::memchr2(b';', b'(', &tail.as_bytes()[..path_end]).is_some() {
+        path_hits(&tail[..path_end], &mut hits);
+    }
+    if path_end < tail.len() {
+        query_hits(tail, path_end + 1, &mut hits);
+    }
+    hits
+}
+
+fn path_hits(path: &str, hits: &mut Vec<Hit>) {
+    let mut start = 0;
+    for segment in path.split('/') {
+        let end = start + segment.len();
+        let first = hits.len();
+        let mut at = start;
+        let mut others = false;
+        for (index, piece) in segment.split(';').enumerate() {
+            if index > 0 {
+                match parameter(piece, at) {
+                    Some((name, value)) if is_session(piece, &path[value.clone()]) => {
+                        hits.push(Hit { name, value, cut: at - 1..at + piece.len(), place: Place::PathParameter });
+                    }
+                    _ => others = true,
+                }
+            }
+            at += piece.len() + 1;
+        }
+        let bare = segment.split(';').next().unwrap_or_default();
+        if !others && let Some((name, value)) = cookieless(bare) {
+            let shift = |r: Range<usize>| r.start + start..r.end + start;
+            let cut = start..(end + 1).min(path.len());
+            hits.insert(first, Hit { name: shift(name), value: shift(value), cut, place: Place::PathSegment });
+        }
+        start = end + 1;
+    }
+}
+
+fn query_hits(tail: &str, start: usize, hits: &mut Vec<Hit>) {
+    let has = |wanted: &str| {
+        tail[start..].split('&').any(|p| p.split_once('=').is_some_and(|(n, _)| n.eq_ignore_ascii_case(wanted)))
+    };
+    let mut coldfusion = None;
+    let mut at = start;
+    for part in tail[start..].split('&') {
+        if let Some((name, value)) = parameter(part, at) {
+            let written = &tail[name.clone()];
+            let is_half = written.eq_ignore_ascii_case("cfid") || written.eq_ignore_ascii_case("cftoken");
+            let is_id = if is_half {
+                *coldfusion.get_or_insert_with(|| has("cfid") && has("cftoken"))
+            } else {
+                is_session(part, &tail[value.clone()])
+            };
+            if is_id {
+                let cut = at..(at + part.len() + 1).min(tail.len());
+                hits.push(Hit { name, value, cut, place: Place::Query });
+            }
+        }
+        at += part.len() + 1;
+    }
+}
+
+/// Where name and value of `name=value` stand in a text that has it at `at`.
+fn parameter(part: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let equals = memchr::memchr(b'=', part.as_bytes())?;
+    Some((at..at + equals, at + equals + 1..at + part.len()))
+}
+
+fn is_session(part: &str, value: &str) -> bool {
+    let name = &part[..part.len() - value.len() - 1];
+    if name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case("aspsessionid")) {
+        return true;
+    }
+    match NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        Some((_, Proof::Name)) => true,
+        Some((_, Proof::Value)) => looks_like_id(value),
+        None => false,
+    }
+}
+
+/// Whether a value is a random id rather than a word or a short number: at least eight letters and digits with both among
+/// them, or sixteen digits, or a UUID.
+fn looks_like_id(value: &str) -> bool {
+    let is_uuid = value.len() == 36 && [8, 13, 18, 23].iter().all(|&at| value.as_bytes()[at] == b'-');
+    let plain = |b: u8| b.is_ascii_alphanumeric() || (is_uuid && b == b'-');
+    let digits = value.bytes().any(|b| b.is_ascii_digit());
+    let letters = value.bytes().any(|b| b.is_ascii_alphabetic());
+    value.bytes().all(plain) && digits && value.len() >= if letters { 8 } else { 16 }
+}
+
+/// Name and value of a segment that ASP.NET writes where cookies are refused: `(S(id))`, `(A(id)S(id))`, or in its
+/// first versions `(id)` with 24 characters out of `a` to `z` and `0` to `5`.
+fn cookieless(segment: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let inner = segment.strip_prefix('(')?.strip_suffix(')')?;
+    if inner.len() == 24 && inner.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'5')) {
+        return Some((1..1, 1..25));
+    }
+    let groups = inner.strip_suffix(')')?;
+    let is_group = |group: &str| {
+        group.split_once('(').is_some_and(|(name, value)| {
+            matches!(name, "A" | "S" | "F" | "X")
+                && value.len() >= 8
+                && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        })
+    };
+    let first = groups.split(')').next()?;
+    groups.split(')').all(is_group).then_some((1..2, 3..1 + first.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_session_ids_are_taken_out() {
+        for (from, to) in [
+            ("http://x/a;jsessionid=1A2B?b=c", "http://x/a?b=c"),
+            ("http://x/a;JSESSIONID=1A2B.node1/b", "http://x/a/b"),
+            ("http://x/a;v=1;jsessionid=1A2B", "http://x/a;v=1"),
+            ("http://x/?PHPSESSID=abc", "http://x/"),
+            ("http://x/?a=1&PHPSESSID=abc", "http://x/?a=1"),
+            ("http://x/?PHPSESSID=abc&a=1", "http://x/?a=1"),
+            ("http://x/?a=1&phpsessid=abc&b=2#c", "http://x/?a=1&b=2#c"),
+            ("http://x/?sid=0123456789abcdef&sid=fedcba9876543210", "http://x/"),
+            ("http://x/?a=1&sid=0123456789abcdef&sid=fedcba9876543210", "http://x/?a=1"),
+            ("http://x/?ASPSESSIONIDQQABCDEF=LKJHGFDSA&q=1", "http://x/?q=1"),
+            ("http://x/?CFID=12&q=1&CFTOKEN=34", "http://x/?q=1"),
+            ("http://x/?osCsid=1&zenid=2", "http://x/"),
+            ("http://x/?session_id=6f9619ff-8b86-d011-b42d-00cf4fc964ff", "http://x/"),
+            ("http://x/app/(S(lit3py55t21z5v55vlm25s55))/d.aspx", "http://x/app/d.aspx"),
+            ("http://x/(A(aaaaaaaaaa)S(lit3py55t21z5v55vlm25s55))/d", "http://x/d"),
+            ("http://x/(lit3py55t21z5v55vlm25s55)/d.aspx", "http://x/d.aspx"),
+            ("http://x/a/(S(lit3py55t21z5v55vlm25s55))", "http://x/a/"),
+            ("http://x/(S(lit3py55t21z5v55vlm25s55));jsessionid=1/d", "http://x/d"),
+        ] {
+            assert_eq!(strip(from), to, "{from}");
+        }
+    }
+
+    #[test]
+    fn what_may_name_a_page_stays() {
+        for url in [
+            "http://x/?sid=12345678",
+            "http://x/?sid=electronics",
+            "http://x/?sid=99/03/14/0954",
+            "http://x/?session_id=42",
+            "http://x/?cfid=1",
+            "http://x/?a=PHPSESSID",
+            "http://x/?PHPSESSID",
+            "http://x/?side=0123456789abcdef",
+            "http://x/(a(b))/",
+            "http://x/Paris_(Texas)",
+            "http://x/;v=1",
+            "http://jsessionid=1@x/",
+            "http://x/#?sid=0123456789abcdef",
+            "",
+            "é;é=é",
+        ] {
+            assert_eq!(strip(url), url);
+            assert_eq!(found(url), []);
+        }
+    }
+
+    #[test]
+    fn ids_are_reported_with_their_names_values_and_places() {
+        let url = "http://x/(S(lit3py55t21z5v55vlm25s55))/a;jsessionid=77?q=1&PHPSESSID=88";
+        let told: Vec<_> = found(url).into_iter().map(|s| (s.name, s.value, s.place)).collect();
+        let id = |n: &str, v: &str, p| (n.to_owned(), v.to_owned(), p);
+        assert_eq!(
+            told,
+            [
+                id("S", "lit3py55t21z5v55vlm25s55", Place::PathSegment),
+                id("jsessionid", "77", Place::PathParameter),
+                id("PHPSESSID", "88", Place::Query),
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_searched_without_harm(
+            url in "(http://x)?[/?&;=#()]{0,3}(([/?&;=()A]|sid|jsessionid|cfid|cftoken|S\\(abcdefgh12\\)|abcdefgh12|é){0,12})"
+        ) {
+            let stripped = strip(&url).into_owned();
+            prop_assert_eq!(stripped == url, found(&url).is_empty());
+        }
+    }
+}
