@@ -55,11 +55,7 @@ pub fn found(url: &str) -> Vec<SessionId> {
     let tail = &url[tail_of(url)];
     hits(tail)
         .into_iter()
-        .map(|hit| SessionId {
-            name: tail[hit.name].to_owned(),
-            value: tail[hit.value].to_owned(),
-            place: hit.place,
-        })
+        .map(|hit| SessionId { name: tail[hit.name].to_owned(), value: tail[hit.value].to_owned(), place: hit.place })
         .collect()
 }
 

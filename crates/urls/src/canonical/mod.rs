@@ -130,11 +130,14 @@ impl Canonicaliser {
         if let Some(scheme) = scheme::of(input) {
             scheme::check(scheme)?;
         }
-        let input = memchr::memchr(b'#', input.as_bytes()).map_or(input, |at| &input[..at]);
-        if input.len() > MAX_LENGTH {
+        // The sign stays, as the space before it in `/a #b` belongs to the path and would be trimmed at the end.
+        let input = memchr::memchr(b'#', input.as_bytes()).map_or(input, |at| &input[..=at]);
+        if input.len() > MAX_LENGTH + 1 {
             return Err(Refused::TooLong);
         }
-        self.settled(options.parse(input)?)
+        let mut url = options.parse(input)?;
+        url.set_fragment(None);
+        self.settled(url)
     }
 
     fn settled(&self, mut url: Url) -> Result<Address, Refused> {

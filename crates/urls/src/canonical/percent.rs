@@ -102,10 +102,11 @@ mod tests {
 
     #[test]
     fn a_stray_percent_sign_never_grows_into_an_escape() {
-        for text in ["%%34%31", "%%341", "%4%31", "%", "%4", "100%", "%zz%41"] {
+        for text in ["%%341", "%4%31", "%", "%4", "100%", "%z%41"] {
             assert_eq!(norm(text), text);
         }
-        assert_eq!(norm("%zzz%41"), "%zzzA");
+        assert_eq!(norm("%%34%31"), "%%341");
+        assert_eq!(norm("%zz%41"), "%zzA");
     }
 
     #[test]

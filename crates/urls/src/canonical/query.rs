@@ -26,13 +26,16 @@ pub(super) fn tidied(tail: &str) -> Option<String> {
 /// With its parameters in the order of their names; those of one name keep theirs.
 pub(super) fn sorted(tail: &str) -> Option<String> {
     let (path, query) = tail.split_once('?')?;
-    let name = |part: &&str| part.split('=').next().unwrap_or_default().to_owned();
     let mut parts: Vec<&str> = query.split('&').collect();
-    if parts.is_sorted_by_key(|p| name(p)) {
+    if parts.is_sorted_by(|a, b| name(a) <= name(b)) {
         return None;
     }
-    parts.sort_by_cached_key(|p| name(p));
+    parts.sort_by(|a, b| name(a).cmp(name(b)));
     Some(joined(path, &parts))
+}
+
+fn name(part: &str) -> &str {
+    part.split('=').next().unwrap_or_default()
 }
 
 fn is_first(query: &str, index: usize, part: &str) -> bool {

@@ -36,7 +36,11 @@ impl DomainSet {
             let line = line.map_err(failed)?;
             let name = line.split('#').next().unwrap_or_default().trim();
             if !name.is_empty() {
-                set.insert(name).map_err(|name| ScopeError::DomainsLine { path: path.into(), line: index + 1, name })?;
+                set.insert(name).map_err(|name| ScopeError::DomainsLine {
+                    path: path.into(),
+                    line: index + 1,
+                    name,
+                })?;
             }
         }
         Ok(set)
@@ -49,7 +53,9 @@ impl DomainSet {
         if bare.bytes().all(plain) && bare.bytes().any(|b| b.is_ascii_lowercase()) {
             self.insert_plain(bare).ok_or_else(|| name.to_owned())
         } else {
-            let host = url::Host::parse(bare).map_err(|_| name.to_owned())?.to_string();
+            let is_ipv6 = bare.contains(':') && !bare.starts_with('[');
+            let written = if is_ipv6 { format!("[{bare}]") } else { bare.to_owned() };
+            let host = url::Host::parse(&written).map_err(|_| name.to_owned())?.to_string();
             self.insert_plain(host.trim_matches(['[', ']'])).ok_or_else(|| name.to_owned())
         }
     }

@@ -19,9 +19,9 @@ impl Extensions {
         }
         let name = target.path().rsplit('/').next().unwrap_or_default().as_bytes();
         self.0.iter().any(|extension| {
-            name.len().checked_sub(extension.len() + 1).is_some_and(|dot| {
-                name[dot] == b'.' && name[dot + 1..].eq_ignore_ascii_case(extension.as_bytes())
-            })
+            name.len()
+                .checked_sub(extension.len() + 1)
+                .is_some_and(|dot| name[dot] == b'.' && name[dot + 1..].eq_ignore_ascii_case(extension.as_bytes()))
         })
     }
 }

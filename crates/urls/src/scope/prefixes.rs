@@ -64,9 +64,9 @@ impl Directories {
 
     pub(super) fn contains(&self, target: &Address) -> bool {
         let port = target.unusual_port().unwrap_or(0);
-        self.0.get(target.host()).is_some_and(|servers| {
-            servers.iter().any(|(known, paths)| *known == port && paths.contains(target.path()))
-        })
+        self.0
+            .get(target.host())
+            .is_some_and(|servers| servers.iter().any(|(known, paths)| *known == port && paths.contains(target.path())))
     }
 }
 

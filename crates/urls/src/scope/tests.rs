@@ -42,7 +42,11 @@ fn domain_takes_every_host_of_the_registrable_domain() {
 fn prefix_keeps_to_the_directories_of_the_seeds() {
     let scope = scope("mode = 'prefix'", &["http://a.example/docs/intro.html?x=/y/", "http://a.example/man/de/"]);
     ins(&scope, &["https://a.example/docs/", "http://a.example/docs/b/c", "http://a.example/man/de/1"]);
-    outs(&scope, "scope", &["http://a.example/", "http://a.example/docs", "http://a.example/man/", "http://b.example/docs/"]);
+    outs(
+        &scope,
+        "scope",
+        &["http://a.example/", "http://a.example/docs", "http://a.example/man/", "http://b.example/docs/"],
+    );
 }
 
 #[test]
@@ -102,7 +106,8 @@ fn a_long_list_of_rules_is_judged_like_a_short_one() {
 
 #[test]
 fn a_seed_is_in_wherever_it_lies_unless_a_rule_denies_it() {
-    let spec = "mode = 'any'\ntlds = ['it']\nextensions_deny = ['html']\npaths = ['/p']\nrules = [{ allow = '/docs/' }]";
+    let spec =
+        "mode = 'any'\ntlds = ['it']\nextensions_deny = ['html']\npaths = ['/p']\nrules = [{ allow = '/docs/' }]";
     ins(&scope(spec, &["http://a.example/i.html"]), &["http://a.example/i.html"]);
     outs(&scope("rules = [{ deny = 'i\\.html' }]", &["http://a.example/i.html"]), "rule", &["http://a.example/i.html"]);
 }

@@ -169,11 +169,14 @@ fn international(host: &[u8]) -> Option<Vec<u8>> {
     let name = name.replace('ß', "ss").replace('ς', "σ").replace(['\u{200c}', '\u{200d}'], "");
     let name = name.replace(['\u{3002}', '\u{ff0e}', '\u{ff61}'], ".");
     let labels = name.strip_suffix('.').unwrap_or(&name);
+    if name.is_empty() {
+        return Some(name.into_bytes());
+    }
     if labels.split('.').any(str::is_empty) {
         return None;
     }
-    let url::Host::Domain(ascii) = url::Host::parse(&name).ok()? else { return None };
-    ascii.split('.').all(|label| label.len() < 64).then(|| ascii.into_bytes())
+    let ascii = idna::domain_to_ascii_cow(name.as_bytes(), idna::AsciiDenyList::EMPTY).ok()?;
+    ascii.split('.').all(|label| label.len() < 64).then(|| ascii.into_owned().into_bytes())
 }
 
 /// The usual form of an IPv4 address written in any of the ways of `inet_aton`, `Some(None)` for what is none, and `None`
