@@ -1,0 +1,310 @@
+//! Who is next?
+//!
+//! [`Frontier::next`] is the whole of it: bring hosts in, take the first that is due, and grant what its state calls for: a look-up
+//! of its name, its robots.txt, a page, or the dismissal of a page that may not be fetched.
+
+use crate::intake::Intake;
+use crate::robots::Shelf;
+use crate::site::{Rules, Site};
+use crate::traps::{Target, Traps, path_and_query};
+use crate::workbench::{Key, Workbench};
+use crate::{FrontierConfig, robots};
+use hashbrown::HashMap;
+use orb_page::{HostId, Lease, Moment, PageId, PageKind, Purpose};
+use orb_store::{Queued, Queues};
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Fetch this; its rank is its place in its host's queue (0 for a robots.txt).
+    Lease(Lease, u64),
+    /// Look a name up and tell [`Frontier::resolved`].
+    Resolve {
+        /// Whom to tell about.
+        host: HostId,
+        /// The name to look up.
+        name: String,
+        /// The port that will be asked.
+        port: u16,
+    },
+    /// Record that this queued page will not be fetched: page, host, rank, what it is instead, and the reason.
+    Drop(PageId, HostId, u64, PageKind, &'static str),
+    /// Nothing before this moment, unless something in flight ends.
+    Wait(Moment),
+    /// Nothing before something in flight ends.
+    Busy,
+    /// Nothing before pages that ended are committed.
+    Starved,
+    /// Nothing any more. Pages of hosts that could not be asked may be left in the queues.
+    Finished,
+    /// The budget allows no further page.
+    BudgetSpent,
+}
+
+/// A page granted and not yet committed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Out {
+    pub(crate) rank: u64,
+    pub(crate) grant: u64,
+    pub(crate) busy: bool,
+}
+
+/// Turns queued pages into leases, one host at a time, no sooner than politeness allows.
+#[derive(Debug)]
+pub struct Frontier {
+    pub(crate) config: FrontierConfig,
+    pub(crate) bench: Workbench,
+    pub(crate) sites: HashMap<HostId, Box<Site>>,
+    pub(crate) intake: Intake,
+    pub(crate) shelf: Shelf,
+    pub(crate) traps: Traps,
+    /// Pages granted or dropped and still in their queues.
+    pub(crate) out: HashMap<PageId, Out>,
+    /// How often pages failed that will be tried again.
+    pub(crate) attempts: HashMap<PageId, u32>,
+    pub(crate) in_flight: usize,
+    pub(crate) resolving: usize,
+    pub(crate) asked: usize,
+    /// About how many bytes of pages the sites hold in memory.
+    pub(crate) held: usize,
+    pub(crate) spent: u64,
+    pub(crate) grants: u64,
+    pub(crate) resumed_at: Option<Moment>,
+}
+
+impl Frontier {
+    /// A frontier with nothing in flight. Where it goes on after another (`resumed`), every host and address counts as just asked.
+    pub fn new(config: FrontierConfig, now: Moment, resumed: bool) -> Self {
+        Self {
+            bench: Workbench::default(),
+            sites: HashMap::new(),
+            intake: Intake::new(config.workbench),
+            shelf: Shelf::new(config.robots_memory),
+            traps: Traps::new(config.traps.clone()),
+            out: HashMap::new(),
+            attempts: HashMap::new(),
+            in_flight: 0,
+            resolving: 0,
+            asked: 0,
+            held: 0,
+            spent: 0,
+            grants: 0,
+            resumed_at: resumed.then_some(now),
+            config,
+        }
+    }
+
+    /// What is to be done next. To be asked again and again: one answer does not use up the others.
+    pub fn next<Q: Queues>(&mut self, q: &Q, now: Moment) -> Result<Next, Q::Error> {
+        if self.config.budget.pages.is_some_and(|most| self.spent >= most) {
+            return Ok(if self.is_busy() { Next::Busy } else { Next::BudgetSpent });
+        }
+        self.take_in(q, now)?;
+        while let Some(mut site) = self.bench.first_due(now).and_then(|id| self.sites.remove(&id)) {
+            self.lift(&mut site);
+            let step = if site.gate > now { Ok(None) } else { self.turn(q, &mut site, now) };
+            self.put(site, now);
+            if let Some(next) = step? {
+                return Ok(next);
+            }
+        }
+        Ok(self.nothing_due(now))
+    }
+
+    /// Whether a newly discovered page is to be fetched, as far as traps and robots known by now can tell. To be asked once for each.
+    pub fn judge(&mut self, host: HostId, url: &str, now: Moment) -> Option<(PageKind, &'static str)> {
+        if let Some(trap) = self.traps.judge(Target::of(host, url), now.civil().0) {
+            return Some((PageKind::Outside, trap));
+        }
+        if self.config.ignore_robots {
+            return None;
+        }
+        let robots = self.shelf.get(host)?;
+        (!robots.is_allowed(path_and_query(url))).then_some((PageKind::Disallowed, "robots"))
+    }
+
+    /// Takes note that a page's content had been seen before, or was new: areas that only repeat themselves are traps.
+    pub fn note_content(&mut self, host: HostId, url: &str, repeated: bool) {
+        self.traps.note_content(Target::of(host, url), repeated);
+    }
+
+    /// Pages were committed to a host's queue.
+    pub fn admitted(&mut self, host: HostId, now: Moment) {
+        let Some(mut site) = self.take_if(host, |_| true) else {
+            self.intake.arrive(host);
+            return;
+        };
+        site.fresh = true;
+        self.put(site, now);
+    }
+
+    /// These pages, leased or dropped before, have left their queues.
+    pub fn committed(&mut self, pages: &[PageId]) {
+        for page in pages {
+            self.out.remove(page);
+            self.attempts.remove(page);
+        }
+    }
+
+    /// How many pages were granted and are not to be granted again.
+    pub fn granted(&self) -> u64 {
+        self.spent
+    }
+
+    /// What a host's state calls for, now that it is due. Nothing where it has no page left.
+    fn turn<Q: Queues>(&mut self, q: &Q, site: &mut Site, now: Moment) -> Result<Option<Next>, Q::Error> {
+        if !self.refill(q, site)? {
+            return Ok(None);
+        }
+        if let Some(dead) = &site.dead {
+            let (kind, why) = (dead.kind, dead.why);
+            return Ok(self.drop_first(site, kind, why));
+        }
+        if !self.config.ignore_robots {
+            if !self.has_rules(q, site, now)? {
+                return Ok(self.ask_robots(site, now));
+            }
+            let robots = self.shelf.get(site.id);
+            let first = site.queue.front().map(|p| path_and_query(&p.url));
+            if robots.zip(first).is_none_or(|(robots, path)| !robots.is_allowed(path)) {
+                return Ok(self.drop_first(site, PageKind::Disallowed, "robots"));
+            }
+        }
+        Ok(self.lease_first(site, now))
+    }
+
+    /// Whether the host's rules are at hand and recent, fetching them from the store where they left the shelf.
+    fn has_rules<Q: Queues>(&mut self, q: &Q, site: &mut Site, now: Moment) -> Result<bool, Q::Error> {
+        let Rules::Read { until } = site.rules else { return Ok(false) };
+        if self.shelf.get(site.id).is_none() {
+            let record = q.host(site.id)?.and_then(|h| h.robots);
+            let readable = record.filter(robots::is_told);
+            if let Some(record) = &readable {
+                self.shelf.put(site.id, robots::Robots::of(record, &self.config.agent));
+            } else {
+                site.rules = Rules::Unread { tries: 0 };
+                return Ok(false);
+            }
+        }
+        if now >= until {
+            site.rules = Rules::Unread { tries: 0 };
+        }
+        Ok(now < until)
+    }
+
+    fn ask_robots(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+        let Rules::Unread { tries } = site.rules else { return None };
+        if let Some(look_up) = self.look_up_first(site, now) {
+            return Some(look_up);
+        }
+        site.rules = Rules::Asked { tries };
+        self.asked += 1;
+        self.grant(site, now);
+        site.robots_grant = self.grants;
+        let url = site.detour.as_ref().map_or_else(|| site.robots_url(), |d| d.url.clone());
+        let lease = Lease {
+            page: PageId(0),
+            host: site.id,
+            url,
+            referrer: None,
+            depth: 0,
+            redirects: site.detour.as_ref().map_or(0, |d| d.hops),
+            attempt: tries,
+            purpose: Purpose::Robots,
+            addr: site.next_address(now),
+        };
+        Some(Next::Lease(lease, 0))
+    }
+
+    fn lease_first(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+        if let Some(look_up) = self.look_up_first(site, now) {
+            return Some(look_up);
+        }
+        let Queued { page, rank, url, depth, redirects } = self.pop(site)?;
+        self.grant(site, now);
+        self.spent += 1;
+        self.out.insert(page, Out { rank, grant: self.grants, busy: true });
+        let lease = Lease {
+            page,
+            host: site.id,
+            url,
+            referrer: None,
+            depth,
+            redirects,
+            attempt: self.attempts.get(&page).copied().unwrap_or(0),
+            purpose: Purpose::Page,
+            addr: site.next_address(now),
+        };
+        Some(Next::Lease(lease, rank))
+    }
+
+    fn drop_first(&mut self, site: &mut Site, kind: PageKind, why: &'static str) -> Option<Next> {
+        let Queued { page, rank, .. } = self.pop(site)?;
+        self.out.insert(page, Out { rank, grant: self.grants, busy: false });
+        self.attempts.remove(&page);
+        Some(Next::Drop(page, site.id, rank, kind, why))
+    }
+
+    /// Asks for the address of the next request where it is not known.
+    fn look_up_first(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+        if self.config.behind_proxy || site.next_address(now).is_some() {
+            return None;
+        }
+        site.resolving = true;
+        self.resolving += 1;
+        let (name, port) = match &site.detour {
+            Some(detour) => (detour.name.clone(), detour.port),
+            None => (site.name.to_string(), site.port),
+        };
+        Some(Next::Resolve { host: site.id, name, port })
+    }
+
+    fn grant(&mut self, site: &mut Site, now: Moment) {
+        self.grants += 1;
+        self.in_flight += 1;
+        site.in_flight += 1;
+        let key = self.key(site, now);
+        if !matches!(key, Key::Host(_)) {
+            self.bench.hold(key, self.floor());
+            site.held = Some(key);
+        }
+    }
+
+    /// What the host shares a gate by, for its next request.
+    pub(crate) fn key(&self, site: &Site, now: Moment) -> Key {
+        let name = || site.detour.as_ref().map_or(&*site.name, |d| &*d.name);
+        if self.config.politeness.delay.is_zero() {
+            Key::Host(site.id)
+        } else if self.config.behind_proxy {
+            Key::Name(xxh3_64(name().as_bytes()))
+        } else {
+            site.next_address(now).map_or(Key::Host(site.id), Key::Address)
+        }
+    }
+
+    /// When the gate of a group opens that was not asked since we started.
+    pub(crate) fn floor(&self) -> Moment {
+        self.resumed_at.map_or(Moment(i64::MIN), |at| at.plus(self.config.politeness.delay))
+    }
+
+    /// The pause between two requests to a host.
+    pub(crate) fn pause(&self, site: &Site) -> Duration {
+        self.config.politeness.pause(site.crawl_delay)
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.in_flight + self.resolving + self.asked > 0
+    }
+
+    fn nothing_due(&self, now: Moment) -> Next {
+        let next = [self.bench.next_due(), self.intake.next_wake(&self.sites, now)].into_iter().flatten().min();
+        match next {
+            Some(at) => Next::Wait(Moment(at.0.max(now.0.saturating_add(1)))),
+            None if self.is_busy() => Next::Busy,
+            None if !self.out.is_empty() => Next::Starved,
+            None => Next::Finished,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Which hosts are in memory?
+//!
+//! Only a bounded number of hosts stands on the workbench, each with a short piece of its queue. Hosts come in as their first pages are
+//! committed, or are found by a walk over the store's queues where there was no room to remember them; they make room when they have
+//! nothing left to do. A host that must be left alone for long is parked: remembered, without its queue. One that is left out
+//! for the rest of the run costs a bit.
+
+use crate::frontier::Frontier;
+use crate::recent::Recent;
+use crate::robots::{self, Robots};
+use crate::site::Site;
+use crate::workbench::Key;
+use crate::{Order, Why};
+use hashbrown::{HashMap, HashSet};
+use orb_page::{HostId, Moment};
+use orb_store::{Queued, Queues};
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+/// A host to be left alone for longer is parked.
+const PARK_AFTER: Duration = Duration::from_secs(61);
+
+/// The longest time a host is parked because many others share its address.
+const MAX_CROWD_WAIT: Duration = Duration::from_secs(600);
+
+/// Hosts looked at by the walk in one call, so that a call stays short.
+const STEPS: usize = 64;
+
+/// About how many bytes of queued pages are in memory, but for one page a host.
+const QUEUE_MEMORY: usize = 32 << 20;
+
+/// What a queued page takes in memory beside its URL.
+const PAGE_WEIGHT: usize = size_of::<Queued>() + 16;
+
+/// The hosts that are not on the workbench, as far as they must be remembered.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    capacity: usize,
+    arrivals: VecDeque<HostId>,
+    arrived: HashSet<HostId>,
+    /// How far the walk over the queues has come; `None` when it is over.
+    walk: Option<HostId>,
+    /// Whether hosts were turned away since the walk began.
+    again: bool,
+    pub(crate) parked: HashMap<HostId, Box<Site>>,
+    wakes: BTreeSet<(Moment, HostId)>,
+    /// Hosts on the workbench with nothing to do, by the moment they may be forgotten.
+    idle: BTreeSet<(Moment, HostId)>,
+    pub(crate) gone: Gone,
+}
+
+impl Intake {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            capacity: capacity.max(1),
+            arrivals: VecDeque::new(),
+            arrived: HashSet::new(),
+            walk: Some(HostId(0)),
+            again: false,
+            parked: HashMap::new(),
+            wakes: BTreeSet::new(),
+            idle: BTreeSet::new(),
+            gone: Gone::new(),
+        }
+    }
+
+    /// A host that is not on the workbench has pages.
+    pub(crate) fn arrive(&mut self, host: HostId) {
+        if self.gone.contains(host) || self.parked.contains_key(&host) || self.arrived.contains(&host) {
+            return;
+        }
+        if self.arrivals.len() < self.capacity * 4 {
+            self.arrivals.push_back(host);
+            self.arrived.insert(host);
+        } else if self.walk.is_none() {
+            self.walk = Some(HostId(0));
+        } else {
+            self.again = true;
+        }
+    }
+
+    /// When something may happen here by time alone.
+    pub(crate) fn next_wake(&self, sites: &HashMap<HostId, Box<Site>>, now: Moment) -> Option<Moment> {
+        let full = sites.len() >= self.capacity;
+        let room = self.idle.first().map(|(at, _)| *at);
+        let wanted = !self.arrivals.is_empty() || self.walk.is_some();
+        let parked = self.wakes.first().map(|(at, _)| *at).filter(|at| !full || *at > now);
+        let woken = self.wakes.first().is_some_and(|(at, _)| *at <= now);
+        let entry = match (wanted || woken, full) {
+            (true, false) => Some(now),
+            (true, true) => room,
+            (false, _) => None,
+        };
+        [parked, entry].into_iter().flatten().min()
+    }
+
+    fn park(&mut self, site: Box<Site>, until: Moment) {
+        self.wakes.insert((until, site.id));
+        self.parked.insert(site.id, site);
+    }
+}
+
+impl Frontier {
+    /// Fills the workbench: hosts whose parking is over, then newcomers, then what the walk finds.
+    pub(crate) fn take_in<Q: Queues>(&mut self, q: &Q, now: Moment) -> Result<(), Q::Error> {
+        while let Some(&(_, host)) = self.intake.wakes.first().filter(|(at, _)| *at <= now)
+            && self.has_room(now)
+        {
+            self.intake.wakes.pop_first();
+            if let Some(site) = self.intake.parked.remove(&host) {
+                self.put_on_bench(site, now);
+            }
+        }
+        while let Some(&host) = self.intake.arrivals.front()
+            && self.has_room(now)
+        {
+            self.load(q, host, now)?;
+            self.intake.arrivals.pop_front();
+            self.intake.arrived.remove(&host);
+        }
+        self.walk(q, now)
+    }
+
+    fn walk<Q: Queues>(&mut self, q: &Q, now: Moment) -> Result<(), Q::Error> {
+        for _ in 0..STEPS {
+            let Some(after) = self.intake.walk else { break };
+            if !self.has_room(now) {
+                break;
+            }
+            match q.next_host(after)? {
+                Some(host) => {
+                    self.load(q, host, now)?;
+                    self.intake.walk = Some(host);
+                }
+                None => self.intake.walk = std::mem::take(&mut self.intake.again).then_some(HostId(0)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a host can be brought in, after one with nothing to do was forgotten if need be.
+    fn has_room(&mut self, now: Moment) -> bool {
+        if self.sites.len() < self.intake.capacity {
+            return true;
+        }
+        let Some(&(_, host)) = self.intake.idle.first().filter(|(at, _)| *at <= now) else { return false };
+        self.intake.idle.pop_first();
+        self.sites.remove(&host);
+        true
+    }
+
+    fn load<Q: Queues>(&mut self, q: &Q, host: HostId, now: Moment) -> Result<(), Q::Error> {
+        let known = self.sites.contains_key(&host) || self.intake.parked.contains_key(&host);
+        if known || self.intake.gone.contains(host) {
+            return Ok(());
+        }
+        let Some(record) = q.host(host)? else { return Ok(()) };
+        if let Some(read) = record.robots.as_ref().filter(|r| !self.config.ignore_robots && robots::is_told(r)) {
+            self.shelf.put(host, Robots::of(read, &self.config.agent));
+        }
+        let mut site = Box::new(Site::new(record, &self.config, now));
+        if let Some(at) = self.resumed_at {
+            let pause = self.pause(&site);
+            site.rest_until(
+                at.plus(pause),
+                if pause > self.config.politeness.delay { Why::CrawlDelay } else { Why::Delay },
+            );
+        }
+        if site.gate > now.plus(self.config.politeness.max_wait) {
+            site.gone = Some(Why::LongWait);
+        }
+        self.put(site, now);
+        Ok(())
+    }
+
+    /// Takes a host off the workbench, to be put back where it then belongs.
+    pub(crate) fn lift(&mut self, site: &mut Site) {
+        if let Some(place) = site.place.take() {
+            self.bench.lift(place, site.id);
+        }
+        if let Some(at) = site.idle.take() {
+            self.intake.idle.remove(&(at, site.id));
+        }
+    }
+
+    /// Takes a host off the workbench where it is in a certain state.
+    pub(crate) fn take_if(&mut self, host: HostId, state: impl Fn(&Site) -> bool) -> Option<Box<Site>> {
+        self.sites.get(&host).filter(|s| state(s))?;
+        let mut site = self.sites.remove(&host)?;
+        self.lift(&mut site);
+        Some(site)
+    }
+
+    /// Puts a host where its state belongs: among those that wait for their time, for an event, or for work; or out of memory.
+    pub(crate) fn put(&mut self, mut site: Box<Site>, now: Moment) {
+        if site.in_flight == 0 && !site.is_waited_for() {
+            if let Some(why) = site.gone {
+                self.clear(&mut site);
+                self.intake.gone.insert(site.id, why, &site.name);
+                return;
+            }
+            let crowd = self.crowd_wait(&site, now);
+            let until = if site.has_work() { site.gate.max(crowd) } else { Moment(i64::MIN) };
+            if until > now.plus(PARK_AFTER) && self.intake.parked.len() < self.intake.capacity * 4 {
+                self.clear(&mut site);
+                self.intake.park(site, until);
+                return;
+            }
+        }
+        self.put_on_bench(site, now);
+    }
+
+    fn put_on_bench(&mut self, mut site: Box<Site>, now: Moment) {
+        let at_once = self.config.politeness.at_once(self.pause(&site));
+        let ready = !site.is_waited_for() && site.in_flight < at_once && site.gone.is_none();
+        if ready && site.has_work() {
+            let (key, at) = (self.key(&site, now), site.gate.max(now));
+            site.place = Some(self.bench.place(key, site.id, at, self.floor()));
+        } else if ready && site.in_flight == 0 {
+            site.idle = Some(site.gate);
+            self.intake.idle.insert((site.gate, site.id));
+        }
+        self.sites.insert(site.id, site);
+    }
+
+    /// When a host's turn would come on an address that a good part of the workbench waits for already.
+    fn crowd_wait(&self, site: &Site, now: Moment) -> Moment {
+        let key = self.key(site, now);
+        let crowd = if matches!(key, Key::Host(_)) { 0 } else { self.bench.crowd(key) };
+        if crowd < 16.max(self.intake.capacity / 8) {
+            return Moment(i64::MIN);
+        }
+        let wait = self.config.politeness.delay.saturating_mul(u32::try_from(crowd).unwrap_or(u32::MAX));
+        now.plus(wait.min(MAX_CROWD_WAIT))
+    }
+
+    /// Makes sure that the host's first page is in memory, if it has one.
+    pub(crate) fn refill<Q: Queues>(&mut self, q: &Q, site: &mut Site) -> Result<bool, Q::Error> {
+        if site.fresh && self.config.order != Order::Bfs {
+            self.clear(site);
+            site.fresh = false;
+        }
+        while site.queue.is_empty() {
+            if !site.more {
+                if !std::mem::take(&mut site.fresh) {
+                    return Ok(false);
+                }
+                self.clear(site);
+            }
+            self.read_on(q, site)?;
+        }
+        Ok(true)
+    }
+
+    /// Reads the next piece of a host's queue, without what is granted already.
+    fn read_on<Q: Queues>(&mut self, q: &Q, site: &mut Site) -> Result<(), Q::Error> {
+        let share = QUEUE_MEMORY.saturating_sub(self.held) / 16;
+        let limit = (share / (2 * PAGE_WEIGHT)).clamp(8, self.config.refill.max(8));
+        let pages = q.peek(site.id, site.cursor, limit)?;
+        site.more = pages.len() >= limit;
+        let mut weight = 0;
+        for page in pages {
+            if weight > share {
+                site.more = true;
+                break;
+            }
+            site.cursor = Some((page.rank, page.page));
+            if !self.out.contains_key(&page.page) {
+                weight += PAGE_WEIGHT + page.url.len();
+                site.queue.push_back(page);
+            }
+        }
+        self.held += weight;
+        Ok(())
+    }
+
+    pub(crate) fn pop(&mut self, site: &mut Site) -> Option<Queued> {
+        let page = site.queue.pop_front()?;
+        self.held = self.held.saturating_sub(PAGE_WEIGHT + page.url.len());
+        Some(page)
+    }
+
+    pub(crate) fn push_front(&mut self, site: &mut Site, page: Queued) {
+        self.held += PAGE_WEIGHT + page.url.len();
+        site.queue.push_front(page);
+    }
+
+    /// Forgets what was read of a host's queue, to be read again from its front.
+    fn clear(&mut self, site: &mut Site) {
+        while self.pop(site).is_some() {}
+        site.queue = VecDeque::new();
+        (site.cursor, site.more) = (None, true);
+    }
+}
+
+/// Hosts that are left out for the rest of the run: one bit each, and the reason for those met last.
+#[derive(Debug)]
+pub(crate) struct Gone {
+    bits: Vec<u64>,
+    reasons: Recent<HostId, (Why, Box<str>)>,
+    /// For each reason, how many, and one of them.
+    pub(crate) tally: Vec<(Why, usize, Box<str>)>,
+}
+
+impl Gone {
+    fn new() -> Self {
+        Self { bits: Vec::new(), reasons: Recent::new(4_096), tally: Vec::new() }
+    }
+
+    fn contains(&self, host: HostId) -> bool {
+        self.bits.get(host.0 as usize / 64).is_some_and(|word| word >> (host.0 % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, host: HostId, why: Why, name: &str) {
+        let word = host.0 as usize / 64;
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        self.bits[word] |= 1 << (host.0 % 64);
+        self.reasons.insert(host, (why, name.into()), 1);
+        match self.tally.iter_mut().find(|(w, ..)| *w == why) {
+            Some((_, count, _)) => *count += 1,
+            None => self.tally.push((why, 1, name.into())),
+        }
+    }
+
+    /// Why a host is left out, where that is still remembered.
+    pub(crate) fn reason(&self, host: HostId) -> Option<Why> {
+        self.contains(host).then(|| self.reasons.peek(&host).map_or(Why::Silent, |(why, _)| *why))
+    }
+}

@@ -1,0 +1,1 @@
+//! Does the reader agree with the published cases?

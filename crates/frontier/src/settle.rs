@@ -1,0 +1,249 @@
+//! What came of it?
+//!
+//! The events that move a host on: its name was looked up, its request left, ended, or its robots.txt was read. Each changes what is
+//! known of the host, and with it the moment it may be asked again.
+
+use crate::frontier::Frontier;
+use crate::robots::{self, Robots};
+use crate::site::{Dead, Detour, Rules, Site};
+use crate::workbench::Key;
+use crate::{Ended, Why};
+use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageKind, Purpose};
+use orb_store::{HostFact, Queued, RobotsRecord};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// How long an address is used before its name is looked up again.
+const ADDRESS_AGE: Duration = Duration::from_secs(600);
+
+/// How long an old robots.txt is used while a new one cannot be had (RFC 9309 section 2.4).
+const OLD_RULES_AGE: Duration = Duration::from_secs(3_600);
+
+/// What is to be done with the page of a lease that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// Record what came of it.
+    Record,
+    /// Forget it: the page is still queued and will be tried again.
+    Retry,
+}
+
+impl Frontier {
+    /// A name was looked up, or could not be.
+    pub fn resolved(&mut self, host: HostId, result: Result<IpAddr, Failure>, now: Moment) {
+        let Some(mut site) = self.take_if(host, |s| s.resolving) else { return };
+        site.resolving = false;
+        self.resolving -= 1;
+        match (result, site.detour.as_mut()) {
+            (Ok(address), Some(detour)) => detour.address = Some(address),
+            (Ok(address), None) => {
+                site.address = Some((address, now.plus(ADDRESS_AGE)));
+                site.lookups = 0;
+            }
+            (Err(failure), Some(_)) => {
+                let tries = if let Rules::Unread { tries } = site.rules { tries } else { 0 };
+                self.robots_failed(&mut site, tries, Some(&failure), now);
+            }
+            (Err(failure), None) => {
+                site.lookups += 1;
+                if site.lookups > self.config.retries || !failure.kind.is_passing() {
+                    site.dead = dead(&failure);
+                } else {
+                    self.back_off(&mut site, None, now);
+                }
+            }
+        }
+        self.put(site, now);
+    }
+
+    /// A request is on the wire, to this address where it is known: the gates of host and address count from here.
+    pub fn sent(&mut self, host: HostId, address: Option<IpAddr>, now: Moment) {
+        let delay = self.config.politeness.delay;
+        let Some(site) = self.sites.get_mut(&host) else { return };
+        let pause = self.config.politeness.pause(site.crawl_delay);
+        if pause.is_zero() {
+            return;
+        }
+        site.rest_until(now.plus(pause), if pause > delay { Why::CrawlDelay } else { Why::Delay });
+        if delay.is_zero() {
+            return;
+        }
+        let held = site.held.take();
+        if let Some(key) = held {
+            self.bench.release(key, now.plus(delay));
+        }
+        if let Some(key) = address.map(Key::Address).filter(|key| !self.config.behind_proxy && held != Some(*key)) {
+            self.bench.shut(key, now.plus(delay));
+        }
+    }
+
+    /// A lease has ended. Says what to do with its page, and what to remember of its host.
+    pub fn done(&mut self, lease: &Lease, ended: &Ended, now: Moment) -> (After, Option<HostFact>) {
+        let grant = match self.out.get_mut(&lease.page) {
+            _ if lease.purpose == Purpose::Robots => None,
+            Some(out) if out.busy => {
+                out.busy = false;
+                Some((out.grant, out.rank))
+            }
+            _ => return (After::Record, None),
+        };
+        let Some(mut site) = self.take_if(lease.host, |s| s.in_flight > 0) else { return (After::Record, None) };
+        self.in_flight -= 1;
+        site.in_flight -= 1;
+        if let Some(key) = site.held.take() {
+            let touched = now.plus(self.config.politeness.delay);
+            self.bench.release(key, if ended.touched() { touched } else { Moment(i64::MIN) });
+        }
+        let number = grant.map_or(site.robots_grant, |(number, _)| number);
+        let fact = self.heed(&mut site, ended, number, now);
+        let after = match grant {
+            Some((_, rank)) if ended.is_passing() && lease.attempt < self.config.retries => {
+                self.try_again(&mut site, lease, rank);
+                After::Retry
+            }
+            _ => {
+                self.attempts.remove(&lease.page);
+                After::Record
+            }
+        };
+        self.put(site, now);
+        (after, fact)
+    }
+
+    /// A robots.txt was read (any status), or could not be. To be told after [`Self::done`]; returns what to remember of the host.
+    pub fn robots(&mut self, host: HostId, result: Result<RobotsRecord, Failure>, now: Moment) -> HostFact {
+        let mut fact = HostFact { id: host, ..HostFact::default() };
+        let Some(mut site) = self.take_if(host, |s| matches!(s.rules, Rules::Asked { .. })) else { return fact };
+        let Rules::Asked { tries } = site.rules else { return fact };
+        self.asked -= 1;
+        match result {
+            Ok(mut record) if robots::is_told(&record) => {
+                let robots = Robots::of(&record, &self.config.agent);
+                site.crawl_delay = robots.crawl_delay();
+                record.crawl_delay = site.crawl_delay.map(|d| d.as_secs_f64());
+                site.rules = Rules::Read { until: now.plus(self.config.robots_max_age) };
+                site.detour = None;
+                fact.robots = Some(record);
+                fact.sitemaps = Some(robots.sitemaps().to_vec());
+                self.shelf.put(host, robots);
+            }
+            Ok(record) => {
+                self.robots_failed(&mut site, tries, None, now);
+                fact.robots = (site.gone == Some(Why::RobotsUnreachable)).then_some(record);
+            }
+            Err(failure) => self.robots_failed(&mut site, tries, Some(&failure), now),
+        }
+        if site.backoff > Duration::ZERO {
+            fact.not_before = Some(site.gate);
+            fact.backoff_ms = Some(u64::try_from(site.backoff.as_millis()).unwrap_or(u64::MAX));
+        }
+        self.put(site, now);
+        fact
+    }
+
+    /// A robots.txt was redirected to this canonical URL, be it on another host. To be told after [`Self::done`] in place of
+    /// [`Self::robots`]. `false` where it will not be followed: then [`Self::robots`] wants the answer as it is.
+    pub fn robots_moved(&mut self, host: HostId, to: &str, now: Moment) -> bool {
+        let Some(site) = self.sites.get_mut(&host) else { return false };
+        let Rules::Asked { tries } = site.rules else { return false };
+        let hops = site.detour.as_ref().map_or(0, |d| d.hops) + 1;
+        let Some(mut detour) = Detour::to(to, hops).filter(|_| hops <= robots::MAX_REDIRECTS) else { return false };
+        if *detour.name == *site.name {
+            detour.address = site.address.map(|(ip, _)| ip);
+        }
+        site.detour = Some(Box::new(detour));
+        site.rules = Rules::Unread { tries };
+        self.asked -= 1;
+        if let Some(site) = self.take_if(host, |_| true) {
+            self.put(site, now);
+        }
+        true
+    }
+
+    /// What an end says about the host: leave it alone for longer, or all is well again.
+    fn heed(&mut self, site: &mut Site, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
+        let mut fact = HostFact { id: site.id, ..HostFact::default() };
+        if let Some(wait) = self.config.politeness.slow_wait(ended.elapsed) {
+            site.rest_until(now.plus(wait), Why::Slow);
+        }
+        if ended.is_refusal() {
+            if matches!(ended.failure, Some(FailureKind::Connect | FailureKind::Timeout)) {
+                site.address = None;
+            }
+            if grant > site.backoff_grant {
+                site.failures += 1;
+                self.back_off(site, ended.asked_wait(), now);
+            } else if let Some(wait) = ended.asked_wait() {
+                site.rest_until(now.plus(wait), Why::RetryAfter);
+            }
+            if site.gate > now.plus(self.config.politeness.max_wait) {
+                site.gone = Some(Why::LongWait);
+            } else if site.failures >= self.config.politeness.max_failures && !site.is_waited_for() {
+                site.gone = Some(Why::Silent);
+            }
+            fact.not_before = Some(site.gate);
+            fact.backoff_ms = Some(u64::try_from(site.backoff.as_millis()).unwrap_or(u64::MAX));
+            return Some(fact);
+        }
+        ended.status?;
+        site.failures = 0;
+        if std::mem::take(&mut site.backoff).is_zero() {
+            return None;
+        }
+        fact.backoff_ms = Some(0);
+        Some(fact)
+    }
+
+    /// Doubles the back-off, or waits as long as was asked for where that is longer.
+    fn back_off(&mut self, site: &mut Site, asked: Option<Duration>, now: Moment) {
+        site.backoff = self.config.politeness.next_backoff(site.backoff);
+        site.backoff_grant = self.grants;
+        let (wait, cause) = match asked.filter(|wait| *wait > site.backoff) {
+            Some(wait) => (wait, Why::RetryAfter),
+            None => (site.backoff, Why::BackOff),
+        };
+        site.rest_until(now.plus(wait), cause);
+    }
+
+    fn try_again(&mut self, site: &mut Site, lease: &Lease, rank: u64) {
+        self.out.remove(&lease.page);
+        self.spent -= 1;
+        self.attempts.insert(lease.page, lease.attempt + 1);
+        let Lease { page, depth, redirects, .. } = *lease;
+        self.push_front(site, Queued { page, rank, url: lease.url.clone(), depth, redirects });
+    }
+
+    /// Tries again later, goes on with an older copy, gives the host's pages up, or leaves the host out, in this order.
+    fn robots_failed(&mut self, site: &mut Site, tries: u32, failure: Option<&Failure>, now: Moment) {
+        site.detour = None;
+        if tries < self.config.retries && failure.is_none_or(|f| f.kind.is_passing()) {
+            site.rules = Rules::Unread { tries: tries + 1 };
+            if site.robots_grant > site.backoff_grant {
+                self.back_off(site, None, now);
+            }
+            return;
+        }
+        site.rules = Rules::Unread { tries: 0 };
+        if self.shelf.get(site.id).is_some() {
+            site.rules = Rules::Read { until: now.plus(OLD_RULES_AGE) };
+            return;
+        }
+        site.dead = failure.and_then(dead);
+        if site.dead.is_none() {
+            site.gone = Some(Why::RobotsUnreachable);
+        }
+    }
+}
+
+/// What the pages of a host are that cannot be reached at all; `None` where it may only be silent for now.
+fn dead(failure: &Failure) -> Option<Box<Dead>> {
+    let why = match failure.kind {
+        FailureKind::Dns => "unresolvable",
+        FailureKind::Connect => "refused",
+        FailureKind::Tls => "tls",
+        FailureKind::Guard => "guard",
+        FailureKind::Unsupported => "unsupported",
+        FailureKind::Timeout | FailureKind::Protocol | FailureKind::Local => return None,
+    };
+    Some(Box::new(Dead { kind: PageKind::DomainError, why, detail: failure.detail.clone() }))
+}

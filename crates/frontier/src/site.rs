@@ -1,0 +1,195 @@
+//! What does the frontier know about a host it works on?
+
+use crate::workbench::{Key, Place};
+use crate::{FrontierConfig, Why, robots};
+use orb_page::{HostId, Moment, PageId, PageKind};
+use orb_store::{HostRecord, Queued};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// A host on the workbench.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) id: HostId,
+    pub(crate) scheme: Box<str>,
+    pub(crate) name: Box<str>,
+    pub(crate) port: u16,
+    /// The next pages, read from the store.
+    pub(crate) queue: VecDeque<Queued>,
+    /// The last page read.
+    pub(crate) cursor: Option<(u64, PageId)>,
+    /// Whether the store may have pages after the cursor.
+    pub(crate) more: bool,
+    /// Whether pages were admitted since the queue was last read from its front.
+    pub(crate) fresh: bool,
+    pub(crate) in_flight: usize,
+    pub(crate) address: Option<(IpAddr, Moment)>,
+    pub(crate) resolving: bool,
+    /// Look-ups that failed in a row.
+    pub(crate) lookups: u32,
+    pub(crate) rules: Rules,
+    pub(crate) crawl_delay: Option<Duration>,
+    /// Where its robots.txt has moved.
+    pub(crate) detour: Option<Box<Detour>>,
+    /// Not to be asked before this moment, for this reason.
+    pub(crate) gate: Moment,
+    pub(crate) cause: Why,
+    pub(crate) backoff: Duration,
+    /// The last grant at the time the back-off began: what ends of the grants before belongs to the same trouble.
+    pub(crate) backoff_grant: u64,
+    /// The grant of its robots.txt.
+    pub(crate) robots_grant: u64,
+    /// Requests that failed in a row.
+    pub(crate) failures: u32,
+    /// Why none of its pages can be fetched: they are dropped one by one.
+    pub(crate) dead: Option<Box<Dead>>,
+    /// Why it is left out for the rest of the run.
+    pub(crate) gone: Option<Why>,
+    /// Its place on the workbench, if it has one.
+    pub(crate) place: Option<Place>,
+    /// The group it holds.
+    pub(crate) held: Option<Key>,
+    /// Under which moment it is listed as having nothing to do.
+    pub(crate) idle: Option<Moment>,
+}
+
+/// What is known of a host's robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// To be asked for; failed so many times.
+    Unread { tries: u32 },
+    /// Asked for, not yet told.
+    Asked { tries: u32 },
+    /// Valid until then: on the shelf or in the store.
+    Read { until: Moment },
+}
+
+/// The place a robots.txt was redirected to.
+#[derive(Debug)]
+pub(crate) struct Detour {
+    pub(crate) url: String,
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    pub(crate) address: Option<IpAddr>,
+    pub(crate) hops: u8,
+}
+
+/// Why the pages of a host cannot be fetched.
+#[derive(Debug)]
+pub(crate) struct Dead {
+    pub(crate) kind: PageKind,
+    pub(crate) why: &'static str,
+    pub(crate) detail: String,
+}
+
+impl Site {
+    /// A host as the store knows it, with nothing read yet.
+    pub(crate) fn new(record: HostRecord, config: &FrontierConfig, now: Moment) -> Self {
+        let read = record.robots.as_ref().filter(|r| robots::is_told(r));
+        let until = read.map(|r| r.at.plus(config.robots_max_age)).filter(|until| *until > now);
+        let crawl_delay = record.robots.as_ref().and_then(|r| r.crawl_delay).filter(|_| !config.ignore_robots);
+        Self {
+            id: record.id,
+            scheme: record.scheme.into(),
+            name: record.name.into(),
+            port: record.port,
+            queue: VecDeque::new(),
+            cursor: None,
+            more: true,
+            fresh: false,
+            in_flight: 0,
+            address: None,
+            resolving: false,
+            lookups: 0,
+            rules: until.map_or(Rules::Unread { tries: 0 }, |until| Rules::Read { until }),
+            crawl_delay: crawl_delay.and_then(|s| Duration::try_from_secs_f64(s).ok()),
+            detour: None,
+            gate: record.not_before.unwrap_or(Moment(i64::MIN)),
+            cause: Why::BackOff,
+            backoff: Duration::from_millis(record.backoff_ms),
+            backoff_grant: 0,
+            robots_grant: 0,
+            failures: 0,
+            dead: None,
+            gone: None,
+            place: None,
+            held: None,
+            idle: None,
+        }
+    }
+
+    /// Whether it may have pages to lease.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.queue.is_empty() || self.more || self.fresh
+    }
+
+    /// Whether it waits for somebody to tell us something.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.resolving || matches!(self.rules, Rules::Asked { .. })
+    }
+
+    /// Leaves it alone until `at`, unless it is left alone for longer already.
+    pub(crate) fn rest_until(&mut self, at: Moment, cause: Why) {
+        if at > self.gate {
+            (self.gate, self.cause) = (at, cause);
+        }
+    }
+
+    /// The address of the next request, where it is known and recent.
+    pub(crate) fn next_address(&self, now: Moment) -> Option<IpAddr> {
+        match &self.detour {
+            Some(detour) => detour.address,
+            None => self.address.filter(|(_, until)| now < *until).map(|(ip, _)| ip),
+        }
+    }
+
+    /// The URL of its robots.txt.
+    pub(crate) fn robots_url(&self) -> String {
+        let (open, close) = if self.name.contains(':') { ("[", "]") } else { ("", "") };
+        let (scheme, name, port) = (&self.scheme, &self.name, self.port);
+        match (&**scheme, port) {
+            ("http", 80) | ("https", 443) => format!("{scheme}://{open}{name}{close}/robots.txt"),
+            _ => format!("{scheme}://{open}{name}{close}:{port}/robots.txt"),
+        }
+    }
+}
+
+impl Detour {
+    /// The place a canonical `http` or `https` URL points to.
+    pub(crate) fn to(url: &str, hops: u8) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let default = match scheme {
+            "http" => 80,
+            "https" => 443,
+            _ => return None,
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let (name, port) = match authority.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()?),
+            _ => (authority, default),
+        };
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        let detour = Self { url: url.to_owned(), name: name.to_owned(), port, address: None, hops };
+        (!name.is_empty()).then_some(detour)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detour_knows_whom_to_ask() {
+        let at = |url| Detour::to(url, 1).map(|d| (d.name, d.port));
+        assert_eq!(at("https://h.example/robots.txt"), Some(("h.example".to_owned(), 443)));
+        assert_eq!(at("http://h.example:8080?x"), Some(("h.example".to_owned(), 8080)));
+        assert_eq!(at("http://[::1]/"), Some(("::1".to_owned(), 80)));
+        assert_eq!(at("http://[::1]:81/"), Some(("::1".to_owned(), 81)));
+        assert_eq!(at("http://u:p@h/"), Some(("h".to_owned(), 80)));
+        for bad in ["ftp://h/robots.txt", "http:///x", "/robots.txt", "http://h:99999/", ""] {
+            assert_eq!(at(bad), None, "{bad}");
+        }
+    }
+}

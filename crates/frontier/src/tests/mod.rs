@@ -1,0 +1,1 @@
+//! The frontier under a paused clock.

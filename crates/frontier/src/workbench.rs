@@ -1,0 +1,212 @@
+//! Which host may be asked now, and when the next?
+//!
+//! The workbench of BUbiNG (Boldi, Marino, Santini and Vigna 2014): hosts that share an address share a group; a group is due when both
+//! its gate and the gate of its first host are open; groups are kept in the order in which they are due. Thousands of hosts on one
+//! address cost as little as one.
+//!
+//! A group is held from the moment a request of one of its hosts is granted until it is on the wire, so that two requests can
+//! never come closer than the delay because one of them was slow to leave.
+
+use hashbrown::HashMap;
+use orb_page::{HostId, Moment};
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+/// What hosts share a gate by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Key {
+    /// Their address.
+    Address(IpAddr),
+    /// The hash of their name, where a proxy hides the address.
+    Name(u64),
+    /// Nothing: a host by itself.
+    Host(HostId),
+}
+
+/// Where a host stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Its group.
+    pub(crate) key: Key,
+    at: Moment,
+    turn: u64,
+}
+
+/// Hosts in the order in which they may be asked.
+#[derive(Debug, Default)]
+pub(crate) struct Workbench {
+    groups: HashMap<Key, Group>,
+    due: BTreeSet<(Moment, u64, Key)>,
+    /// Groups without hosts that are remembered until their gate opens.
+    cooling: BTreeSet<(Moment, Key)>,
+    turn: u64,
+}
+
+#[derive(Debug)]
+struct Group {
+    hosts: BTreeSet<(Moment, u64, HostId)>,
+    gate: Moment,
+    held: bool,
+    slot: Slot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    Nowhere,
+    Due(Moment, u64),
+    Cooling(Moment),
+}
+
+impl Workbench {
+    /// Lets a host wait in a group until `at`. A group met for the first time opens at `floor`.
+    pub(crate) fn place(&mut self, key: Key, host: HostId, at: Moment, floor: Moment) -> Place {
+        self.turn += 1;
+        let place = Place { key, at, turn: self.turn };
+        self.group(key, floor).hosts.insert((at, place.turn, host));
+        self.refresh(key);
+        place
+    }
+
+    /// Takes a host out of its group.
+    pub(crate) fn lift(&mut self, place: Place, host: HostId) {
+        if let Some(group) = self.groups.get_mut(&place.key) {
+            group.hosts.remove(&(place.at, place.turn, host));
+            self.refresh(place.key);
+        }
+    }
+
+    /// The first host that may be asked now.
+    pub(crate) fn first_due(&mut self, now: Moment) -> Option<HostId> {
+        while let Some(&(gate, key)) = self.cooling.first()
+            && gate <= now
+        {
+            self.cooling.pop_first();
+            self.groups.remove(&key);
+        }
+        let &(_, _, key) = self.due.first().filter(|(at, ..)| *at <= now)?;
+        self.groups.get(&key)?.hosts.first().map(|(.., host)| *host)
+    }
+
+    /// The moment at which the next host may be asked.
+    pub(crate) fn next_due(&self) -> Option<Moment> {
+        self.due.first().map(|(at, ..)| *at)
+    }
+
+    /// Shuts a group until it is released.
+    pub(crate) fn hold(&mut self, key: Key, floor: Moment) {
+        self.group(key, floor).held = true;
+        self.refresh(key);
+    }
+
+    /// Ends the hold of a group, whose gate opens no sooner than `gate`.
+    pub(crate) fn release(&mut self, key: Key, gate: Moment) {
+        let group = self.group(key, gate);
+        group.held = false;
+        group.gate = group.gate.max(gate);
+        self.refresh(key);
+    }
+
+    /// Shuts a group until `gate` at least, be it held or not.
+    pub(crate) fn shut(&mut self, key: Key, gate: Moment) {
+        let group = self.group(key, gate);
+        group.gate = group.gate.max(gate);
+        self.refresh(key);
+    }
+
+    /// Whether a group is shut, by its gate or because it is held.
+    pub(crate) fn is_shut(&self, key: Key, now: Moment) -> bool {
+        self.groups.get(&key).is_some_and(|g| g.held || g.gate > now)
+    }
+
+    /// How many hosts wait in a group.
+    pub(crate) fn crowd(&self, key: Key) -> usize {
+        self.groups.get(&key).map_or(0, |g| g.hosts.len())
+    }
+
+    fn group(&mut self, key: Key, gate: Moment) -> &mut Group {
+        self.groups.entry(key).or_insert_with(|| Group {
+            hosts: BTreeSet::new(),
+            gate,
+            held: false,
+            slot: Slot::Nowhere,
+        })
+    }
+
+    /// Puts a group where it now belongs in the order of things.
+    fn refresh(&mut self, key: Key) {
+        let Some(group) = self.groups.get_mut(&key) else { return };
+        let slot = match group.hosts.first() {
+            _ if group.held => Slot::Nowhere,
+            Some(&(at, turn, _)) => Slot::Due(at.max(group.gate), turn),
+            None => Slot::Cooling(group.gate),
+        };
+        if slot == group.slot {
+            return;
+        }
+        match std::mem::replace(&mut group.slot, slot) {
+            Slot::Due(at, turn) => drop(self.due.remove(&(at, turn, key))),
+            Slot::Cooling(gate) => drop(self.cooling.remove(&(gate, key))),
+            Slot::Nowhere => {}
+        }
+        match slot {
+            Slot::Due(at, turn) => drop(self.due.insert((at, turn, key))),
+            Slot::Cooling(gate) => drop(self.cooling.insert((gate, key))),
+            Slot::Nowhere => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: Key = Key::Address(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+    const START: Moment = Moment(0);
+
+    #[test]
+    fn hosts_on_one_address_wait_for_each_other() {
+        let mut bench = Workbench::default();
+        let first = bench.place(ADDRESS, HostId(1), START, START);
+        bench.place(ADDRESS, HostId(2), START, START);
+        assert_eq!(bench.first_due(START), Some(HostId(1)));
+        bench.lift(first, HostId(1));
+        bench.hold(ADDRESS, START);
+        assert_eq!(bench.first_due(Moment(10_000)), None, "held until the request is on the wire");
+        bench.release(ADDRESS, Moment(11_000));
+        assert_eq!(bench.first_due(Moment(10_999)), None);
+        assert_eq!(bench.next_due(), Some(Moment(11_000)));
+        assert_eq!(bench.first_due(Moment(11_000)), Some(HostId(2)));
+    }
+
+    #[test]
+    fn an_empty_group_is_remembered_until_its_gate_opens() {
+        let mut bench = Workbench::default();
+        let place = bench.place(ADDRESS, HostId(1), START, START);
+        bench.lift(place, HostId(1));
+        bench.shut(ADDRESS, Moment(1_000));
+        assert_eq!(bench.first_due(Moment(999)), None);
+        bench.place(ADDRESS, HostId(2), Moment(999), START);
+        assert_eq!(bench.next_due(), Some(Moment(1_000)));
+        let place = bench.place(ADDRESS, HostId(3), START, START);
+        bench.lift(place, HostId(3));
+        let all: Vec<_> = bench.groups[&ADDRESS].hosts.iter().copied().collect();
+        bench.lift(Place { key: ADDRESS, at: all[0].0, turn: all[0].1 }, HostId(2));
+        assert_eq!(bench.first_due(Moment(1_000)), None);
+        assert!(bench.groups.is_empty());
+    }
+
+    #[test]
+    fn groups_due_at_once_take_turns() {
+        let mut bench = Workbench::default();
+        let mut places = [HostId(1), HostId(2)].map(|h| (h, bench.place(Key::Host(h), h, START, START)));
+        let mut order = Vec::new();
+        for _ in 0..4 {
+            let host = bench.first_due(START).unwrap();
+            order.push(host.0);
+            let place = &mut places[host.0 as usize - 1].1;
+            bench.lift(*place, host);
+            *place = bench.place(Key::Host(host), host, START, START);
+        }
+        assert_eq!(order, [1, 2, 1, 2]);
+    }
+}
