@@ -23,8 +23,27 @@ pub struct Batch {
     pub finished: Vec<(HostId, u64, PageId)>,
     /// What was learnt about hosts.
     pub facts: Vec<HostFact>,
+    /// Known pages that are to be fetched (again): visited before, or known as `Outside` or dropped until now.
+    pub requeued: Vec<Requeued>,
     /// The run's counters as JSON, to be stored with the run.
     pub counters: String,
+    /// Set by the store once the catalogue has the batch: a commit tried again then only does what is left.
+    pub recorded: Option<u64>,
+}
+
+/// A known page that goes (back) into its host's queue for this run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requeued {
+    /// The page.
+    pub page: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// Its canonical URL.
+    pub url: String,
+    /// Its place in its host's queue: smaller is sooner.
+    pub rank: u64,
+    /// Distance from the seed, as it is reckoned from now on.
+    pub depth: u32,
 }
 
 /// A host met for the first time.

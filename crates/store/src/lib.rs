@@ -2,9 +2,26 @@
 //!
 //! Two truths: the bytes in the archive (WARC), the facts in the catalogue (SQL). The frontier index (seen set, queues) is derived from
 //! the catalogue and can be thrown away. Nothing outside this crate speaks SQL, WARC or the index's key layout.
+//!
+//! [`Project`] is the front door for whoever writes, [`CatalogueReader`] and [`ArchiveReader`] for whoever reads, also while a crawl runs.
 
+mod archive;
 mod batch;
+mod error;
+pub mod fault;
+mod home;
+mod index;
+mod project;
 mod queues;
+mod sqlite;
+mod warc;
 
-pub use batch::{Batch, HostFact, NewHost};
+pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd};
+pub use batch::{Batch, HostFact, NewHost, Requeued};
+pub use error::{Result, StoreError};
+pub use home::{Home, ProjectDir, ProjectLock, free_space};
+pub use index::{FrontierIndex, IndexStart};
+pub use project::{Committed, Project, Start};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
+pub use sqlite::{Catalogue, RunRecord};
+pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

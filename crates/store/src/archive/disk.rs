@@ -1,0 +1,219 @@
+//! How do records get onto the disk?
+//!
+//! Appended to the last file through a buffer, handed to the disk once a batch, rolled when the file is large. Until the catalogue has
+//! committed, everything since its last commit can be taken back: that is what makes a full disk a pause and no loss.
+
+use super::seal::{self, tail_path};
+use super::{ArchiveEnd, FileEnd};
+use crate::error::{Result, StoreError};
+use crate::warc::{self, Encoded};
+use orb_page::{Body, Moment, WarcPosition};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const BUFFER: usize = 1 << 20;
+
+/// The writer of the archive.
+pub struct Archive {
+    pub(super) dir: PathBuf,
+    pub(super) project: String,
+    pub(super) roll: u64,
+    pub(super) serial: u32,
+    /// The file being written, last; before it those that were rolled since the last commit.
+    pub(super) open: Vec<Growing>,
+}
+
+/// A file that grows, with the CDXJ lines of its records beside it.
+pub(super) struct Growing {
+    name: Arc<str>,
+    path: PathBuf,
+    file: File,
+    buffer: Vec<u8>,
+    end: End,
+    committed: Option<End>,
+    tail: File,
+    lines: Vec<u8>,
+}
+
+/// How far a growing file has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct End {
+    length: u64,
+    records: u64,
+    lines: u64,
+}
+
+impl Archive {
+    /// The length a file is rolled at, unless told otherwise.
+    pub const ROLL: u64 = 1_000_000_000;
+
+    /// Rolls files at another length.
+    pub fn roll_at(&mut self, bytes: u64) {
+        self.roll = bytes;
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Appends the records of one exchange; where its answer will stand.
+    pub fn append(&mut self, record: &Encoded) -> Result<WarcPosition> {
+        if self.open.last().is_none_or(|g| g.end.length >= self.roll) {
+            self.begin_file()?;
+        }
+        let Some(growing) = self.open.last_mut() else {
+            return Err(StoreError::damaged(&self.dir, "no file to write to"));
+        };
+        let position = WarcPosition { file: growing.name.clone(), offset: growing.end.length, length: record.answer };
+        growing.write(&record.members)?;
+        let lines = growing.lines.len();
+        record.line.write_at(&mut growing.lines, position.length, position.offset, &growing.name);
+        growing.end.lines += (growing.lines.len() - lines) as u64;
+        growing.end.records += 1;
+        Ok(position)
+    }
+
+    /// Writes what is buffered and waits until the disk has it.
+    pub fn flush(&mut self) -> Result<()> {
+        for growing in &mut self.open {
+            growing.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The files that changed since the last commit.
+    pub fn end(&self) -> ArchiveEnd {
+        let changed = self.open.iter().filter(|g| g.committed != Some(g.end));
+        let files = changed.map(|g| FileEnd { name: g.name.clone(), length: g.end.length, records: g.end.records });
+        ArchiveEnd { files: files.collect() }
+    }
+
+    /// The catalogue has the end: what is there stays, and rolled files are closed.
+    pub fn committed(&mut self) -> Result<()> {
+        for growing in &mut self.open {
+            growing.committed = Some(growing.end);
+        }
+        while self.open.len() > 1 {
+            self.open.remove(0).seal()?;
+        }
+        Ok(())
+    }
+
+    /// Takes back everything since the last commit.
+    pub fn roll_back(&mut self) -> Result<()> {
+        let mut outcome = Ok(());
+        self.open.retain_mut(|growing| match growing.committed {
+            Some(end) => {
+                outcome = std::mem::replace(&mut outcome, Ok(())).and(growing.cut_to(end));
+                true
+            }
+            None => {
+                let removed = fs::remove_file(&growing.path).map_err(|e| StoreError::io("remove", &growing.path, e));
+                outcome = std::mem::replace(&mut outcome, Ok(())).and(removed);
+                // A tail without its file is cleared away at the next start.
+                let _ = fs::remove_file(tail_path(&growing.path));
+                false
+            }
+        });
+        outcome
+    }
+
+    /// Closes the file being written, with its CDXJ file sorted. The next record begins another.
+    pub fn close(&mut self) -> Result<()> {
+        while let Some(growing) = self.open.pop() {
+            growing.seal()?;
+        }
+        Ok(())
+    }
+
+    fn begin_file(&mut self) -> Result<()> {
+        let at = Moment::now();
+        let name: Arc<str> = format!("{}-{}-{:05}.warc.gz", self.project, at.compact(), self.serial).into();
+        let path = self.dir.join(&*name);
+        let fail = |e| StoreError::io("make", &path, e);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail)?;
+        let tail = File::create(tail_path(&path)).map_err(fail)?;
+        let mut growing = Growing {
+            name,
+            path: path.clone(),
+            file,
+            buffer: Vec::new(),
+            end: End::default(),
+            committed: None,
+            tail,
+            lines: Vec::new(),
+        };
+        self.serial += 1;
+        let first = warc::warcinfo(&growing.name, &self.project, at);
+        growing.end.length = first.len() as u64;
+        growing.buffer = first;
+        self.open.push(growing);
+        // The name itself must survive a power cut before the catalogue names it.
+        File::open(&self.dir).and_then(|d| d.sync_all()).map_err(|e| StoreError::io("write", &self.dir, e))
+    }
+}
+
+impl Growing {
+    fn write(&mut self, members: &Body) -> Result<()> {
+        let fail = |path: &Path| {
+            let path = path.to_owned();
+            move |e| StoreError::io("write", &path, e)
+        };
+        match members {
+            Body::Memory(bytes) => {
+                self.buffer.extend_from_slice(bytes);
+                if self.buffer.len() >= BUFFER {
+                    self.drain().map_err(fail(&self.path))?;
+                }
+            }
+            Body::Spooled { .. } => {
+                self.drain().map_err(fail(&self.path))?;
+                let mut reader = members.reader().map_err(fail(&self.path))?;
+                let copied = io::copy(&mut reader, &mut self.file).map_err(fail(&self.path))?;
+                if copied != members.len() {
+                    return Err(StoreError::damaged(&self.path, "a spooled record is shorter than it was"));
+                }
+            }
+        }
+        self.end.length += members.len();
+        Ok(())
+    }
+
+    fn drain(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let all = self
+            .drain()
+            .and_then(|()| self.tail.write_all(&self.lines))
+            .and_then(|()| if self.committed == Some(self.end) { Ok(()) } else { self.file.sync_data() });
+        self.lines.clear();
+        all.map_err(|e| StoreError::io("write", &self.path, e))
+    }
+
+    fn cut_to(&mut self, end: End) -> Result<()> {
+        use std::io::{Seek, SeekFrom};
+        self.buffer.clear();
+        self.lines.clear();
+        self.end = end;
+        let cut = |file: &mut File, length: u64| {
+            file.set_len(length)?;
+            file.seek(SeekFrom::Start(length)).map(|_| ())
+        };
+        cut(&mut self.file, end.length)
+            .and_then(|()| cut(&mut self.tail, end.lines))
+            .map_err(|e| StoreError::io("cut back", &self.path, e))
+    }
+
+    fn seal(mut self) -> Result<()> {
+        self.flush()?;
+        let end = FileEnd { name: self.name.clone(), length: self.end.length, records: self.end.records };
+        seal::seal(&self.path, &end)
+    }
+}

@@ -1,0 +1,30 @@
+//! Where are the bytes?
+//!
+//! Step 1 of the commit protocol: finished records are appended and handed to the disk before the catalogue names them. An archive file
+//! belongs to one start of the program: what an earlier start left is cut to what the catalogue knows and closed.
+
+mod disk;
+mod open;
+mod seal;
+
+pub use disk::Archive;
+pub use open::ArchiveStart;
+use std::sync::Arc;
+
+/// How far the archive's files go. Only those that changed since the last commit are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArchiveEnd {
+    /// The files that changed.
+    pub files: Vec<FileEnd>,
+}
+
+/// The end of one archive file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEnd {
+    /// Its name, without directory.
+    pub name: Arc<str>,
+    /// Its length in bytes.
+    pub length: u64,
+    /// How many answers it holds.
+    pub records: u64,
+}

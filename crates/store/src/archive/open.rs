@@ -1,0 +1,101 @@
+//! What did the last start leave behind?
+
+use super::FileEnd;
+use super::disk::Archive;
+use super::seal::{index_path, seal, tail_path};
+use crate::error::{Result, StoreError};
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+/// What had to be done to the archive when it was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArchiveStart {
+    /// Files cut to what the catalogue knows, and by how many bytes.
+    pub cut: Vec<(String, u64)>,
+    /// Files removed because no commit ever named them.
+    pub removed: Vec<String>,
+    /// Closed files the catalogue does not know: put aside with `.orphan` at the end of their names.
+    pub orphans: Vec<String>,
+    /// Files the catalogue knows that are missing, shorter than it says, or unreadable, and what is wrong with them.
+    pub damaged: Vec<(String, String)>,
+}
+
+impl Archive {
+    /// Opens the archive in `dir`: cuts what the catalogue does not know, closes what is still open. The first record begins a new file.
+    pub fn open(dir: &Path, project: &str, known: &[FileEnd]) -> Result<(Self, ArchiveStart)> {
+        fs::create_dir_all(dir).map_err(|e| StoreError::io("make", dir, e))?;
+        let mut start = ArchiveStart::default();
+        let mut serial = 0;
+        let by_name: HashMap<&str, &FileEnd> = known.iter().map(|f| (&*f.name, f)).collect();
+        for entry in fs::read_dir(dir).map_err(|e| StoreError::io("list", dir, e))? {
+            let entry = entry.map_err(|e| StoreError::io("list", dir, e))?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Some(number) = is_ours(project, &name) else { continue };
+            serial = serial.max(number + 1);
+            if !by_name.contains_key(name.as_str()) {
+                put_aside(&entry.path(), name, &mut start)?;
+            }
+        }
+        for file in known {
+            serial = serial.max(is_ours(project, &file.name).map_or(0, |n| n + 1));
+            if let Err(damage) = restore(dir, file, &mut start)? {
+                start.damaged.push((file.name.to_string(), damage));
+            }
+        }
+        let archive =
+            Self { dir: dir.to_owned(), project: project.to_owned(), roll: Self::ROLL, serial, open: Vec::new() };
+        Ok((archive, start))
+    }
+}
+
+/// The serial number in a name of the form `project-YYYYMMDDhhmmss-00000.warc.gz`.
+fn is_ours(project: &str, name: &str) -> Option<u32> {
+    let rest = name.strip_prefix(project)?.strip_prefix('-')?.strip_suffix(".warc.gz")?;
+    let (time, serial) = rest.split_once('-')?;
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    (time.len() == 14 && digits(time) && serial.len() >= 5 && digits(serial)).then(|| serial.parse().ok())?
+}
+
+/// A file the catalogue does not know. One that was never closed holds nothing but a batch that failed; one that was closed was
+/// known once, so the catalogue has been lost or replaced, and the bytes are worth keeping.
+fn put_aside(path: &Path, name: String, start: &mut ArchiveStart) -> Result<()> {
+    if index_path(path).exists() {
+        let aside = path.with_file_name(format!("{name}.orphan"));
+        fs::rename(path, &aside).map_err(|e| StoreError::io("rename", path, e))?;
+        start.orphans.push(name);
+    } else {
+        fs::remove_file(path).map_err(|e| StoreError::io("remove", path, e))?;
+        // The tail may never have been made.
+        let _ = fs::remove_file(tail_path(path));
+        start.removed.push(name);
+    }
+    Ok(())
+}
+
+/// Cuts a known file to its known length, and closes it if it is open.
+fn restore(dir: &Path, known: &FileEnd, start: &mut ArchiveStart) -> Result<std::result::Result<(), String>> {
+    let path = dir.join(&*known.name);
+    let length = match fs::metadata(&path) {
+        Ok(meta) => meta.len(),
+        Err(e) => return Ok(Err(format!("it cannot be read: {e}"))),
+    };
+    if length < known.length {
+        return Ok(Err(format!("it has {length} bytes where the catalogue knows {}", known.length)));
+    }
+    let index = index_path(&path);
+    if length > known.length {
+        let file = OpenOptions::new().write(true).open(&path).map_err(|e| StoreError::io("cut", &path, e))?;
+        file.set_len(known.length).and_then(|()| file.sync_data()).map_err(|e| StoreError::io("cut", &path, e))?;
+        start.cut.push((known.name.to_string(), length - known.length));
+        // Lines for what was cut off may stand in it.
+        let _ = fs::remove_file(&index);
+    }
+    if index.exists() && !tail_path(&path).exists() {
+        return Ok(Ok(()));
+    }
+    match seal(&path, known) {
+        Err(StoreError::Damaged { what, .. }) => Ok(Err(what)),
+        other => other.map(Ok),
+    }
+}

@@ -1,0 +1,145 @@
+//! What can go wrong with what we keep?
+//!
+//! Only our own failures: disks, locks, damage. What the web does wrong is data and never comes here.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failure of the store, naming what was attempted and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file could not be read or written.
+    #[error("cannot {what} {}", path.display())]
+    Io {
+        /// What was attempted.
+        what: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The disk is full; nothing of the batch is kept, and the same commit may be tried again.
+    #[error("no space left on the disk that holds {}", path.display())]
+    NoSpace {
+        /// What was being written.
+        path: PathBuf,
+    },
+    /// The home cannot be written to.
+    #[error("the home {} is not writable", path.display())]
+    NotWritable {
+        /// The home.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process works on the project.
+    #[error("project {project} is in use by another process{}", pid.map_or(String::new(), |p| format!(" (pid {p})")))]
+    InUse {
+        /// The project.
+        project: String,
+        /// The process that holds it, where it said so.
+        pid: Option<u32>,
+    },
+    /// Written by a later version of this program.
+    #[error("{} has format version {found}, and this program knows versions up to {known}: use a newer orb", path.display())]
+    NewerVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The latest version this program knows.
+        known: i64,
+    },
+    /// Not a name a project can have.
+    #[error(
+        "{name:?} is not a project name: use 1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"
+    )]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// No such project in the home.
+    #[error("there is no project {name} in {}", home.display())]
+    NoSuchProject {
+        /// The name.
+        name: String,
+        /// The home.
+        home: PathBuf,
+    },
+    /// The catalogue refused.
+    #[error("cannot {what} in the catalogue {}", path.display())]
+    Sql {
+        /// What was attempted.
+        what: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// Why it failed.
+        source: rusqlite::Error,
+    },
+    /// The query of a user is wrong, forbidden or too slow.
+    #[error("{0}")]
+    Query(String),
+    /// The frontier index refused.
+    #[error("cannot {what} in the frontier index {}", path.display())]
+    Index {
+        /// What was attempted.
+        what: &'static str,
+        /// Its directory.
+        path: PathBuf,
+        /// Why it failed.
+        source: fjall::Error,
+    },
+    /// A file holds something else than it should.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A batch contradicts itself or the catalogue.
+    #[error("the batch cannot be recorded: {0}")]
+    BadBatch(String),
+}
+
+/// What the store's functions give back.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+impl StoreError {
+    /// An I/O failure; a full disk becomes [`StoreError::NoSpace`].
+    pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
+        if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+            return Self::NoSpace { path: path.to_owned() };
+        }
+        Self::Io { what, path: path.to_owned(), source }
+    }
+
+    /// An SQL failure; a full disk becomes [`StoreError::NoSpace`], a broken file [`StoreError::Damaged`].
+    pub(crate) fn sql(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::NoSpace { path: path.to_owned() },
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+                Self::Damaged { path: path.to_owned(), what: format!("cannot {what}: {source}") }
+            }
+            _ => Self::Sql { what, path: path.to_owned(), source },
+        }
+    }
+
+    /// A failure of the index; a full disk becomes [`StoreError::NoSpace`].
+    pub(crate) fn index(what: &'static str, path: &Path, source: fjall::Error) -> Self {
+        let io = match &source {
+            fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => Some(e.kind()),
+            _ => None,
+        };
+        if matches!(io, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
+            return Self::NoSpace { path: path.to_owned() };
+        }
+        Self::Index { what, path: path.to_owned(), source }
+    }
+
+    /// Damage found in a file.
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), what: what.into() }
+    }
+}

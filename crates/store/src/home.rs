@@ -1,0 +1,272 @@
+//! Which projects are there, and who works on one?
+//!
+//! A home is one directory: `orb.db` lists its projects, and each has a directory of its own. A project is worked on by one process at a
+//! time, which holds a lock on the file `lock` in it; the system lets go of it however that process ends.
+
+use crate::error::{Result, StoreError};
+use orb_page::Moment;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The format of `orb.db` this program writes.
+const VERSION: i64 = 1;
+
+/// A directory that holds everything kept on this machine.
+#[derive(Debug)]
+pub struct Home {
+    dir: PathBuf,
+    db: Connection,
+}
+
+/// A project's directory and what lies where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectDir {
+    /// The project's name.
+    pub name: String,
+    /// Its directory.
+    pub dir: PathBuf,
+    /// When it was made.
+    pub created_at: Moment,
+}
+
+impl ProjectDir {
+    /// The project as it runs.
+    pub fn settings(&self) -> PathBuf {
+        self.dir.join("project.toml")
+    }
+
+    /// The catalogue.
+    pub fn catalogue(&self) -> PathBuf {
+        self.dir.join("crawl.db")
+    }
+
+    /// The archive files.
+    pub fn archive(&self) -> PathBuf {
+        self.dir.join("warc")
+    }
+
+    /// The frontier index.
+    pub fn frontier(&self) -> PathBuf {
+        self.dir.join("frontier")
+    }
+
+    /// Reports and logs of a run.
+    pub fn run(&self, run: orb_page::RunId) -> PathBuf {
+        self.dir.join("runs").join(run.0.to_string())
+    }
+
+    /// Whether anything was ever collected.
+    pub fn is_empty(&self) -> bool {
+        !self.catalogue().exists()
+    }
+}
+
+impl Home {
+    /// Opens a home, making it if there is none.
+    pub fn open(dir: &Path) -> Result<Self> {
+        let denied = |source| StoreError::NotWritable { path: dir.to_owned(), source };
+        fs::create_dir_all(dir).map_err(denied)?;
+        let path = dir.join("orb.db");
+        // Asked of the file system first, since SQLite would only say that it cannot open the file.
+        OpenOptions::new().append(true).create(true).open(&path).map_err(denied)?;
+        let db = open_list(&path)?;
+        Ok(Self { dir: dir.to_owned(), db })
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The project of this name, made if there is none.
+    pub fn project(&self, name: &str) -> Result<ProjectDir> {
+        check_name(name)?;
+        let fail = |e| StoreError::sql("list the project", &self.dir.join("orb.db"), e);
+        self.db
+            .execute("INSERT OR IGNORE INTO project (name, created_at) VALUES (?1, ?2)", params![name, Moment::now().0])
+            .map_err(fail)?;
+        let dir = self.dir.join(name);
+        fs::create_dir_all(&dir).map_err(|e| StoreError::io("make", &dir, e))?;
+        self.find(name)
+    }
+
+    /// The project of this name, which must be there.
+    pub fn find(&self, name: &str) -> Result<ProjectDir> {
+        check_name(name)?;
+        let created = self
+            .db
+            .query_row("SELECT created_at FROM project WHERE name = ?1", [name], |r| r.get(0))
+            .optional()
+            .map_err(|e| StoreError::sql("look up a project", &self.dir.join("orb.db"), e))?;
+        let dir = self.dir.join(name);
+        match created {
+            Some(at) => Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment(at) }),
+            // A directory copied from another home is a project all the same.
+            None if dir.join("crawl.db").is_file() => {
+                Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment(0) })
+            }
+            None => Err(StoreError::NoSuchProject { name: name.to_owned(), home: self.dir.clone() }),
+        }
+    }
+
+    /// All projects by name.
+    pub fn list(&self) -> Result<Vec<ProjectDir>> {
+        let fail = |e| StoreError::sql("list the projects", &self.dir.join("orb.db"), e);
+        let mut rows = self.db.prepare("SELECT name, created_at FROM project ORDER BY name").map_err(fail)?;
+        let rows = rows
+            .query_map([], |r| {
+                let name: String = r.get(0)?;
+                Ok(ProjectDir { dir: self.dir.join(&name), name, created_at: Moment(r.get(1)?) })
+            })
+            .map_err(fail)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fail)
+    }
+
+    /// Removes a project with everything it holds, unless a process works on it.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let project = self.find(name)?;
+        if project.dir.exists() {
+            let _lock = ProjectLock::take(&project)?;
+            fs::remove_dir_all(&project.dir).map_err(|e| StoreError::io("remove", &project.dir, e))?;
+        }
+        self.db
+            .execute("DELETE FROM project WHERE name = ?1", [name])
+            .map(|_| ())
+            .map_err(|e| StoreError::sql("remove a project", &self.dir.join("orb.db"), e))
+    }
+}
+
+/// How many bytes are free on the disk that holds `path`.
+pub fn free_space(path: &Path) -> Result<u64> {
+    let stat = rustix::fs::statvfs(path).map_err(|e| StoreError::io("look at the disk of", path, e.into()))?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+fn open_list(path: &Path) -> Result<Connection> {
+    let fail = |e| StoreError::sql("open", path, e);
+    let db = Connection::open(path).map_err(fail)?;
+    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail)?;
+    let found: i64 = db.query_row("PRAGMA user_version", [], |r| r.get(0)).map_err(fail)?;
+    if found > VERSION {
+        return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: VERSION });
+    }
+    if found == 0 {
+        db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(fail)?;
+        db.execute_batch(&format!(
+            "BEGIN IMMEDIATE;
+             CREATE TABLE IF NOT EXISTS project (name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
+             PRAGMA user_version = {VERSION};
+             COMMIT"
+        ))
+        .map_err(fail)?;
+    }
+    Ok(db)
+}
+
+/// Names are directory names too, so only plain ones will do.
+fn check_name(name: &str) -> Result<()> {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let good = (1..=64).contains(&name.len())
+        && name.bytes().all(|b| plain(b) || b"._-".contains(&b))
+        && name.as_bytes().first().is_some_and(|b| plain(*b))
+        && name != "orb.db"
+        && !name.starts_with("orb.db-");
+    if good { Ok(()) } else { Err(StoreError::BadName { name: name.to_owned() }) }
+}
+
+/// The right to write to a project, held until dropped.
+#[derive(Debug)]
+pub struct ProjectLock {
+    _file: File,
+}
+
+impl ProjectLock {
+    /// Takes the lock, or says who holds it.
+    pub fn take(project: &ProjectDir) -> Result<Self> {
+        let path = project.dir.join("lock");
+        let fail = |e| StoreError::io("lock", &path, e);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                // Only for the message: an unreadable file names no process.
+                let _ = file.read_to_string(&mut text);
+                return Err(StoreError::InUse { project: project.name.clone(), pid: text.trim().parse().ok() });
+            }
+            Err(TryLockError::Error(e)) => return Err(fail(e)),
+        }
+        file.set_len(0)
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .and_then(|_| writeln!(file, "{}", std::process::id()))
+            .map_err(fail)?;
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn projects_are_made_listed_and_removed() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(&tmp.path().join("deep/home")).unwrap();
+        assert!(matches!(home.find("a"), Err(StoreError::NoSuchProject { .. })));
+        home.project("b.c-1").unwrap();
+        let a = home.project("a").unwrap();
+        assert!(a.dir.is_dir() && a.is_empty());
+        assert_eq!(home.list().unwrap().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["a", "b.c-1"]);
+        home.remove("a").unwrap();
+        assert!(!a.dir.exists());
+        assert_eq!(home.list().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        for name in
+            ["", ".", "..", "../x", "a/b", "-x", ".x", "A", "ä", "a b", "a\0", "orb.db", "orb.db-wal", &"x".repeat(65)]
+        {
+            assert!(matches!(home.project(name), Err(StoreError::BadName { .. })), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_home_of_a_newer_version_is_refused_with_both_versions() {
+        let tmp = tempfile::tempdir().unwrap();
+        Home::open(tmp.path()).unwrap().db.execute_batch("PRAGMA user_version = 7").unwrap();
+        let error = Home::open(tmp.path()).unwrap_err();
+        assert!(matches!(error, StoreError::NewerVersion { found: 7, known: VERSION, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_home_that_is_a_file_or_damaged_is_refused() {
+        let tmp = tempfile::tempdir().unwrap();
+        let file = tmp.path().join("file");
+        fs::write(&file, "x").unwrap();
+        assert!(matches!(Home::open(&file), Err(StoreError::NotWritable { .. })));
+        fs::write(tmp.path().join("orb.db"), "this is no database at all, but long enough".repeat(100)).unwrap();
+        assert!(matches!(Home::open(tmp.path()), Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn a_second_worker_is_told_who_holds_the_project() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let first = ProjectLock::take(&project).unwrap();
+        let error = ProjectLock::take(&project).unwrap_err();
+        assert!(matches!(error, StoreError::InUse { pid: Some(p), .. } if p == std::process::id()), "{error}");
+        drop(first);
+        ProjectLock::take(&project).unwrap();
+    }
+
+    #[test]
+    fn free_space_is_known() {
+        assert!(free_space(&std::env::temp_dir()).unwrap() > 0);
+    }
+}

@@ -1,0 +1,276 @@
+//! How does the index follow a batch?
+//!
+//! Step 3 of the commit protocol: one atomic write with the watermark in it. Queue lengths are kept exactly, so every removal looks
+//! whether there is something to remove.
+
+use super::layout::{
+    MARK, Mark, PENDING, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number,
+    put_queue_value, queue_key, robots_value,
+};
+use super::{FrontierIndex, Pending, Spaces, lock};
+use crate::error::Result;
+use crate::sqlite::{Catalogue, Watermark};
+use crate::{Batch, HostFact, HostRecord, Queues};
+use fjall::{OwnedWriteBatch, UserKey};
+use orb_page::{HostId, PageId, PageKind, UrlKey};
+use std::collections::{BTreeMap, HashSet};
+
+impl FrontierIndex {
+    /// Follows a batch the catalogue has recorded under this watermark.
+    pub(crate) fn apply(&self, batch: &Batch, watermark: Watermark) -> Result<()> {
+        crate::fault::point("before-index");
+        let mut write = Write::new(self);
+        let gone: HashSet<PageId> =
+            batch.finished.iter().map(|f| f.2).chain(batch.dropped.iter().map(|d| d.0)).collect();
+        for d in &batch.discovered {
+            write.see(d.key, d.page);
+            if d.kind == PageKind::Frontier && !gone.contains(&d.page) {
+                write.enqueue(d.host, d.rank, d.page, (d.depth, d.redirects, &d.url));
+            }
+        }
+        for r in batch.requeued.iter().filter(|r| !gone.contains(&r.page)) {
+            write.enqueue(r.host, r.rank, r.page, (r.depth, 0, &r.url));
+        }
+        for (host, rank, page) in &batch.finished {
+            write.dequeue(*host, *rank, *page)?;
+        }
+        for (page, host, rank, _, _) in &batch.dropped {
+            write.dequeue(*host, *rank, *page)?;
+        }
+        write.hosts(batch)?;
+        for v in batch.visits.iter().filter(|v| v.duplicate_of.is_none()) {
+            if let (PageKind::Html | PageKind::Binary, Some(digest)) = (v.kind, &v.digest) {
+                write.own(digest, v.page)?;
+            }
+        }
+        let mark = Mark {
+            watermark,
+            next_page: write.mark.next_page.max(batch.discovered.last().map_or(0, |d| d.page.0 + 1)),
+            next_host: write.mark.next_host.max(batch.hosts.last().map_or(0, |h| h.id.0 + 1)),
+            seen: write.mark.seen + batch.discovered.len() as u64,
+        };
+        write.commit(mark)?;
+        crate::fault::point("after-index");
+        Ok(())
+    }
+
+    /// Does what the batches recorded since the watermark ask for, from the facts as they are now.
+    pub(super) fn catch_up(&self, catalogue: &Catalogue) -> Result<()> {
+        let facts = catalogue.facts();
+        let mut write = Write::new(self);
+        let mut mark = write.mark;
+        let (pages, hosts) = facts.touched_since(mark.watermark.no)?;
+        facts.each_host(mark.next_host, false, |host| {
+            write.name_host(host);
+            write.put_host(host, true);
+            Ok(())
+        })?;
+        for id in hosts.into_iter().filter_map(|h| u32::try_from(h).ok()).filter(|h| *h < mark.next_host) {
+            facts.each_host(id, true, |host| {
+                write.put_host(host, true);
+                Ok(())
+            })?;
+        }
+        for id in pages.into_iter().filter(|id| *id < mark.next_page) {
+            facts.page(id, |page| {
+                if !page.queued {
+                    write.dequeue(page.host, page.rank, page.id)?;
+                }
+                page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
+            })?;
+        }
+        facts.each_page(mark.next_page, |page| {
+            write.see(UrlKey::of(page.url), page.id);
+            if page.queued {
+                write.enqueue(page.host, page.rank, page.id, (page.depth, page.redirects, page.url));
+            }
+            mark.seen += 1;
+            page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
+        })?;
+        mark.next_page = catalogue.next_page_id().0;
+        mark.next_host = catalogue.next_host_id().0;
+        mark.watermark = catalogue.watermark();
+        write.commit(mark)
+    }
+}
+
+/// One atomic write in the making, and what memory learns once it is done.
+struct Write<'a> {
+    index: &'a FrontierIndex,
+    spaces: Spaces,
+    batch: OwnedWriteBatch,
+    mark: Mark,
+    seen: Vec<(u128, u64)>,
+    names: Vec<(u128, u64)>,
+    owned: BTreeMap<u128, u64>,
+    queues: BTreeMap<u32, Change>,
+    value: Vec<u8>,
+}
+
+/// What a batch does to one host's queue.
+#[derive(Default)]
+struct Change {
+    added: u64,
+    removed: u64,
+    first: Option<(u64, u64)>,
+}
+
+impl<'a> Write<'a> {
+    fn new(index: &'a FrontierIndex) -> Self {
+        let spaces = index.spaces();
+        let batch = spaces.db.batch();
+        let mark = lock(&index.shared.state).mark;
+        Self {
+            index,
+            spaces,
+            batch,
+            mark,
+            seen: Vec::new(),
+            names: Vec::new(),
+            owned: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            value: Vec::new(),
+        }
+    }
+
+    fn see(&mut self, key: UrlKey, page: PageId) {
+        self.batch.insert(&self.spaces.seen, key.0.to_be_bytes(), number(page.0));
+        self.seen.push((key.0, page.0));
+    }
+
+    fn enqueue(&mut self, host: HostId, rank: u64, page: PageId, (depth, redirects, url): (u32, u8, &str)) {
+        self.value.clear();
+        put_queue_value(&mut self.value, depth, redirects, url);
+        self.batch.insert(&self.spaces.queue, queue_key(host, rank, page), self.value.as_slice());
+        let change = self.queues.entry(host.0).or_default();
+        change.added += 1;
+        change.first = Some(change.first.map_or((rank, page.0), |f| f.min((rank, page.0))));
+    }
+
+    fn dequeue(&mut self, host: HostId, rank: u64, page: PageId) -> Result<()> {
+        let key: UserKey = queue_key(host, rank, page).into();
+        if self.spaces.queue.contains_key(&key).map_err(self.index.fail("look into a queue"))? {
+            self.batch.remove(&self.spaces.queue, key);
+            self.queues.entry(host.0).or_default().removed += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes the page as the first with this content, unless another was before it.
+    fn own(&mut self, digest: &[u8; 32], page: PageId) -> Result<()> {
+        if self.index.digest_first(digest)?.is_none() {
+            self.owned.entry(digest_key(digest)).or_insert(page.0);
+        }
+        Ok(())
+    }
+
+    fn hosts(&mut self, batch: &Batch) -> Result<()> {
+        let mut records = BTreeMap::new();
+        for h in &batch.hosts {
+            let record = HostRecord {
+                id: h.id,
+                scheme: h.scheme.clone(),
+                name: h.name.clone(),
+                port: h.port,
+                robots: None,
+                not_before: None,
+                backoff_ms: 0,
+            };
+            self.name_host(&record);
+            records.insert(h.id, (record, false));
+        }
+        for fact in
+            batch.facts.iter().filter(|f| f.not_before.is_some() || f.backoff_ms.is_some() || f.robots.is_some())
+        {
+            if !records.contains_key(&fact.id) {
+                let Some(record) = self.index.host(fact.id)? else { continue };
+                records.insert(fact.id, (record, false));
+            }
+            if let Some((record, robots)) = records.get_mut(&fact.id) {
+                learn(record, fact);
+                *robots |= fact.robots.is_some();
+            }
+        }
+        for (record, robots) in records.values() {
+            self.put_host(record, *robots);
+        }
+        Ok(())
+    }
+
+    fn name_host(&mut self, host: &HostRecord) {
+        let key = name_key(&host.scheme, &host.name, host.port);
+        self.batch.insert(&self.spaces.host, name_slot(key), number(u64::from(host.id.0)));
+        self.names.push((key, u64::from(host.id.0)));
+    }
+
+    fn put_host(&mut self, host: &HostRecord, with_robots: bool) {
+        self.batch.insert(&self.spaces.host, host_slot(RECORD, host.id), host_value(host));
+        if let (true, Some(robots)) = (with_robots, &host.robots) {
+            self.batch.insert(&self.spaces.host, host_slot(ROBOTS, host.id), robots_value(robots));
+        }
+    }
+
+    fn commit(mut self, mark: Mark) -> Result<()> {
+        let lengths: Vec<(u32, Pending)> = {
+            let state = lock(&self.index.shared.state);
+            self.queues.iter().map(|(host, change)| (*host, changed(state.hosts.get(host), change))).collect()
+        };
+        for (host, pending) in &lengths {
+            let slot = host_slot(PENDING, HostId(*host));
+            if pending.count == 0 {
+                self.batch.remove(&self.spaces.host, slot);
+            } else {
+                self.batch.insert(&self.spaces.host, slot, number(pending.count));
+            }
+        }
+        for (key, page) in &self.owned {
+            self.batch.insert(&self.spaces.digest, key.to_be_bytes(), number(*page));
+        }
+        self.batch.insert(&self.spaces.host, MARK, mark.encode());
+        self.batch.commit().map_err(self.index.fail("write a batch"))?;
+        let shared = &self.index.shared;
+        remember(&shared.seen, self.seen);
+        remember(&shared.names, self.names);
+        remember(&shared.digests, self.owned);
+        let mut state = lock(&shared.state);
+        state.mark = mark;
+        for (host, pending) in lengths {
+            let before = state.hosts.get(&host).copied().unwrap_or_default();
+            state.queued = state.queued + pending.count - before.count;
+            if pending.count == 0 {
+                state.hosts.remove(&host);
+            } else {
+                // A reader may have moved the front on meanwhile; going back is always safe.
+                state.hosts.insert(host, pending);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn remember(cache: &std::sync::Mutex<super::KeyCache>, learnt: impl IntoIterator<Item = (u128, u64)>) {
+    let mut cache = lock(cache);
+    for (key, number) in learnt {
+        cache.put(key, number);
+    }
+}
+
+/// The host's queue after the change.
+fn changed(before: Option<&Pending>, change: &Change) -> Pending {
+    let before = before.copied();
+    let count = (before.map_or(0, |p| p.count) + change.added).saturating_sub(change.removed);
+    let front = match (before, change.first) {
+        (Some(p), Some(first)) => p.front.min(first),
+        (Some(p), None) => p.front,
+        (None, first) => first.unwrap_or_default(),
+    };
+    Pending { count, front }
+}
+
+fn learn(record: &mut HostRecord, fact: &HostFact) {
+    if let Some(robots) = &fact.robots {
+        record.robots = Some(robots.clone());
+    }
+    record.not_before = fact.not_before.or(record.not_before);
+    record.backoff_ms = fact.backoff_ms.unwrap_or(record.backoff_ms);
+}

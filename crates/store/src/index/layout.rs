@@ -1,0 +1,217 @@
+//! How are the index's keys and values laid out?
+//!
+//! `seen`: URL key → page. `digest`: first half of the sha256 → the page that first had it. `queue`: host, rank, page (big-endian, so that
+//! the order of keys is the order of the queue) → depth, redirects, URL. `host`: by a leading letter, `h` record, `r` robots.txt, `n` hash of
+//! scheme, name and port → number, `p` number of queued pages, `m` the watermark.
+
+use super::varint::{put_varint, take_varint};
+use crate::sqlite::Watermark;
+use crate::{HostRecord, Queued, RobotsRecord};
+use orb_page::{HostId, Moment, PageId};
+
+/// The key of the watermark.
+pub(crate) const MARK: &[u8] = b"m";
+
+/// The letters of the `host` space.
+pub(crate) const RECORD: u8 = b'h';
+/// See [`RECORD`].
+pub(crate) const ROBOTS: u8 = b'r';
+/// See [`RECORD`].
+pub(crate) const PENDING: u8 = b'p';
+
+/// How far the index has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) watermark: Watermark,
+    pub(crate) next_page: u64,
+    pub(crate) next_host: u32,
+    /// How many URLs are in the seen set.
+    pub(crate) seen: u64,
+}
+
+impl Mark {
+    pub(crate) fn encode(self) -> [u8; 36] {
+        let mut out = [0; 36];
+        out[..8].copy_from_slice(&self.watermark.no.to_le_bytes());
+        out[8..16].copy_from_slice(&self.watermark.nonce.to_le_bytes());
+        out[16..24].copy_from_slice(&self.next_page.to_le_bytes());
+        out[24..32].copy_from_slice(&self.seen.to_le_bytes());
+        out[32..].copy_from_slice(&self.next_host.to_le_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; 36] = bytes.try_into().ok()?;
+        let u64_at = |i: usize| bytes[i..].first_chunk().map(|b| u64::from_le_bytes(*b));
+        Some(Self {
+            watermark: Watermark { no: u64_at(0)?, nonce: u64_at(8)? },
+            next_page: u64_at(16)?,
+            seen: u64_at(24)?,
+            next_host: u32::from_le_bytes(*bytes[32..].first_chunk()?),
+        })
+    }
+}
+
+/// The key of a digest: its first half is as good as the whole.
+pub(crate) fn digest_key(digest: &[u8; 32]) -> u128 {
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest[..16]);
+    u128::from_be_bytes(half)
+}
+
+/// The key of a host's name.
+pub(crate) fn name_key(scheme: &str, name: &str, port: u16) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(format!("{scheme}://{name}:{port}").as_bytes())
+}
+
+/// The key of a host's name in the `host` space.
+pub(crate) fn name_slot(key: u128) -> [u8; 17] {
+    let mut out = [b'n'; 17];
+    out[1..].copy_from_slice(&key.to_be_bytes());
+    out
+}
+
+/// A key of the `host` space.
+pub(crate) fn host_slot(letter: u8, host: HostId) -> [u8; 5] {
+    let [a, b, c, d] = host.0.to_be_bytes();
+    [letter, a, b, c, d]
+}
+
+/// The host in a key of the `host` space.
+pub(crate) fn slot_host(key: &[u8]) -> Option<HostId> {
+    key.get(1..)?.try_into().ok().map(|b| HostId(u32::from_be_bytes(b)))
+}
+
+/// The key of a queue entry.
+pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> [u8; 20] {
+    let mut out = [0; 20];
+    out[..4].copy_from_slice(&host.0.to_be_bytes());
+    out[4..12].copy_from_slice(&rank.to_be_bytes());
+    out[12..].copy_from_slice(&page.0.to_be_bytes());
+    out
+}
+
+/// Host, rank and page of a queue entry's key.
+pub(crate) fn parse_queue_key(key: &[u8]) -> Option<(HostId, u64, PageId)> {
+    let key: &[u8; 20] = key.try_into().ok()?;
+    Some((
+        HostId(u32::from_be_bytes(*key.first_chunk()?)),
+        u64::from_be_bytes(*key[4..].first_chunk()?),
+        PageId(u64::from_be_bytes(*key[12..].first_chunk()?)),
+    ))
+}
+
+/// The value of a queue entry, appended to `out`.
+pub(crate) fn put_queue_value(out: &mut Vec<u8>, depth: u32, redirects: u8, url: &str) {
+    put_varint(out, u64::from(depth));
+    out.push(redirects);
+    out.extend_from_slice(url.as_bytes());
+}
+
+/// A queue entry from its key and value.
+pub(crate) fn parse_queued(key: &[u8], mut value: &[u8]) -> Option<Queued> {
+    let (_, rank, page) = parse_queue_key(key)?;
+    let depth = u32::try_from(take_varint(&mut value)?).ok()?;
+    let (&redirects, url) = value.split_first()?;
+    Some(Queued { page, rank, url: std::str::from_utf8(url).ok()?.to_owned(), depth, redirects })
+}
+
+/// A number as a value.
+pub(crate) fn number(n: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(5);
+    put_varint(&mut out, n);
+    out
+}
+
+/// The number in a value.
+pub(crate) fn parse_number(mut value: &[u8]) -> Option<u64> {
+    take_varint(&mut value)
+}
+
+/// A host without its robots.txt.
+pub(crate) fn host_value(host: &HostRecord) -> Vec<u8> {
+    let mut out = Vec::with_capacity(24 + host.name.len());
+    put_varint(&mut out, u64::from(host.port));
+    out.push(u8::from(host.not_before.is_some()));
+    out.extend_from_slice(&host.not_before.unwrap_or_default().0.to_le_bytes());
+    put_varint(&mut out, host.backoff_ms);
+    put_varint(&mut out, host.scheme.len() as u64);
+    out.extend_from_slice(host.scheme.as_bytes());
+    out.extend_from_slice(host.name.as_bytes());
+    out
+}
+
+/// A host without its robots.txt, from its value.
+pub(crate) fn parse_host(id: HostId, mut value: &[u8]) -> Option<HostRecord> {
+    let port = u16::try_from(take_varint(&mut value)?).ok()?;
+    let (&some, rest) = value.split_first()?;
+    let (moment, mut rest) = rest.split_first_chunk()?;
+    let backoff_ms = take_varint(&mut rest)?;
+    let scheme = usize::try_from(take_varint(&mut rest)?).ok()?;
+    let (scheme, name) = rest.split_at_checked(scheme)?;
+    Some(HostRecord {
+        id,
+        scheme: std::str::from_utf8(scheme).ok()?.to_owned(),
+        name: std::str::from_utf8(name).ok()?.to_owned(),
+        port,
+        robots: None,
+        not_before: (some == 1).then_some(Moment(i64::from_le_bytes(*moment))),
+        backoff_ms,
+    })
+}
+
+/// A robots.txt as a value.
+pub(crate) fn robots_value(robots: &RobotsRecord) -> Vec<u8> {
+    let mut out = Vec::with_capacity(24 + robots.text.len());
+    out.extend_from_slice(&robots.at.0.to_le_bytes());
+    out.extend_from_slice(&robots.status.to_le_bytes());
+    out.push(u8::from(robots.crawl_delay.is_some()));
+    out.extend_from_slice(&robots.crawl_delay.unwrap_or(0.0).to_le_bytes());
+    out.extend_from_slice(robots.text.as_bytes());
+    out
+}
+
+/// A robots.txt from its value.
+pub(crate) fn parse_robots(value: &[u8]) -> Option<RobotsRecord> {
+    let (at, rest) = value.split_first_chunk()?;
+    let (status, rest) = rest.split_first_chunk()?;
+    let (&some, rest) = rest.split_first()?;
+    let (delay, text) = rest.split_first_chunk()?;
+    Some(RobotsRecord {
+        at: Moment(i64::from_le_bytes(*at)),
+        status: u16::from_le_bytes(*status),
+        text: std::str::from_utf8(text).ok()?.to_owned(),
+        crawl_delay: (some == 1).then_some(f64::from_le_bytes(*delay)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_order_of_keys_is_the_order_of_queues() {
+        let keys = [(1, 0, 9), (1, 1, 3), (1, 256, 2), (2, 0, 1), (256, 0, 1)];
+        let bytes: Vec<_> = keys.iter().map(|(h, r, p)| queue_key(HostId(*h), *r, PageId(*p))).collect();
+        assert!(bytes.is_sorted());
+        assert_eq!(parse_queue_key(&bytes[2]), Some((HostId(1), 256, PageId(2))));
+    }
+
+    proptest! {
+        #[test]
+        fn hosts_and_robots_round_trip(name in "[a-z.]{0,40}", port: u16, at: Option<i64>, backoff_ms: u64, delay in prop::option::of(0.0f64..99.0), text: String) {
+            let host = HostRecord {
+                id: HostId(7), scheme: "https".into(), name, port, robots: None, not_before: at.map(Moment), backoff_ms,
+            };
+            prop_assert_eq!(parse_host(HostId(7), &host_value(&host)), Some(host));
+            let robots = RobotsRecord { at: Moment(at.unwrap_or(3)), status: port, text, crawl_delay: delay };
+            prop_assert_eq!(parse_robots(&robots_value(&robots)), Some(robots));
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            let _ = (parse_host(HostId(1), &bytes), parse_robots(&bytes), parse_queued(&bytes, &bytes), Mark::decode(&bytes));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Which URLs are known, and what waits?
+//!
+//! The frontier index is a log-structured tree (fjall) beside the catalogue: the seen set, the first page of each digest, a queue for each
+//! host. Everything in it is derived from the catalogue, batch by batch, with a watermark in the same atomic write; what does not fit the
+//! catalogue's history is thrown away and rebuilt. It is written without fsync: after a power cut it may be behind, and catches up.
+//!
+//! Memory: bounded caches before the tree, small memtables in it, and some 40 bytes for each host that has queued pages.
+
+mod apply;
+mod cache;
+mod layout;
+mod open;
+mod rebuild;
+mod varint;
+
+use crate::error::{Result, StoreError};
+use crate::sqlite::Watermark;
+use crate::{HostRecord, Queued, Queues};
+use cache::{Answer, KeyCache};
+use fjall::{Database, Keyspace};
+use layout::{PENDING, RECORD, ROBOTS};
+pub use open::IndexStart;
+use orb_page::{HostId, PageId, UrlKey};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+pub(crate) use varint::{put_varint, take_varint};
+
+/// The seen set and the queues. A handle: clones share one index, and may be used from several threads.
+#[derive(Clone)]
+pub struct FrontierIndex {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    dir: PathBuf,
+    spaces: RwLock<Spaces>,
+    state: Mutex<State>,
+    seen: Mutex<KeyCache>,
+    digests: Mutex<KeyCache>,
+    names: Mutex<KeyCache>,
+}
+
+/// The database and its four key spaces.
+#[derive(Clone)]
+struct Spaces {
+    db: Database,
+    seen: Keyspace,
+    digest: Keyspace,
+    queue: Keyspace,
+    host: Keyspace,
+}
+
+/// What is kept in memory of the queues.
+#[derive(Default)]
+struct State {
+    mark: layout::Mark,
+    queued: u64,
+    hosts: BTreeMap<u32, Pending>,
+}
+
+/// The queue of one host: how long it is, and a place before which it is known to be empty, so that the marks left by
+/// finished pages are stepped over once and not at every look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pending {
+    count: u64,
+    front: (u64, u64),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl FrontierIndex {
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.shared.dir
+    }
+
+    fn spaces(&self) -> Spaces {
+        self.shared.spaces.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, what: &'static str) -> impl Fn(fjall::Error) -> StoreError {
+        let dir = self.shared.dir.clone();
+        move |e| {
+            let error = StoreError::index(what, &dir, e);
+            if !matches!(error, StoreError::NoSpace { .. }) {
+                open::suspect(&dir);
+            }
+            error
+        }
+    }
+
+    fn damaged(&self, what: &str) -> StoreError {
+        open::suspect(&self.shared.dir);
+        StoreError::damaged(&self.shared.dir, what)
+    }
+
+    /// The numbers of the pages with these URLs, as far as they are committed.
+    pub fn seen(&self, keys: &[UrlKey]) -> Result<Vec<Option<PageId>>> {
+        let mut cache = lock(&self.shared.seen);
+        let mut spaces = None;
+        let mut out = Vec::with_capacity(keys.len());
+        for key in keys {
+            let answer = match cache.get(key.0) {
+                Answer::Known(n) => Some(n),
+                Answer::Unknown => None,
+                Answer::Ask => {
+                    let found =
+                        self.number_at(&spaces.get_or_insert_with(|| self.spaces()).seen, &key.0.to_be_bytes())?;
+                    if let Some(n) = found {
+                        cache.put(key.0, n);
+                    }
+                    found
+                }
+            };
+            out.push(answer.map(PageId));
+        }
+        Ok(out)
+    }
+
+    /// The page that first had this content.
+    pub fn digest_first(&self, digest: &[u8; 32]) -> Result<Option<PageId>> {
+        let key = layout::digest_key(digest);
+        let found = self.cached(&self.shared.digests, key, |s| s.digest.clone(), &key.to_be_bytes())?;
+        Ok(found.map(PageId))
+    }
+
+    /// The number of a host.
+    pub fn host_id(&self, scheme: &str, name: &str, port: u16) -> Result<Option<HostId>> {
+        let key = layout::name_key(scheme, name, port);
+        let found = self.cached(&self.shared.names, key, |s| s.host.clone(), &layout::name_slot(key))?;
+        Ok(found.and_then(|n| u32::try_from(n).ok()).map(HostId))
+    }
+
+    fn cached(
+        &self,
+        cache: &Mutex<KeyCache>,
+        key: u128,
+        space: impl Fn(&Spaces) -> Keyspace,
+        slot: &[u8],
+    ) -> Result<Option<u64>> {
+        let mut cache = lock(cache);
+        match cache.get(key) {
+            Answer::Known(n) => Ok(Some(n)),
+            Answer::Unknown => Ok(None),
+            Answer::Ask => {
+                let found = self.number_at(&space(&self.spaces()), slot)?;
+                if let Some(n) = found {
+                    cache.put(key, n);
+                }
+                Ok(found)
+            }
+        }
+    }
+
+    fn number_at(&self, space: &Keyspace, key: &[u8]) -> Result<Option<u64>> {
+        let Some(value) = space.get(key).map_err(self.fail("look up a key"))? else { return Ok(None) };
+        layout::parse_number(&value).map(Some).ok_or_else(|| self.damaged("a number cannot be read"))
+    }
+}
+
+impl Queues for FrontierIndex {
+    type Error = StoreError;
+
+    fn peek(&self, host: HostId, after: Option<(u64, PageId)>, limit: usize) -> Result<Vec<Queued>> {
+        let (pending, batch) = {
+            let state = lock(&self.shared.state);
+            let Some(pending) = state.hosts.get(&host.0).copied() else { return Ok(Vec::new()) };
+            (pending, state.mark.watermark)
+        };
+        let front = Bound::Included(layout::queue_key(host, pending.front.0, PageId(pending.front.1)));
+        let from = match after {
+            Some((rank, page)) if (rank, page.0) >= pending.front => {
+                Bound::Excluded(layout::queue_key(host, rank, page))
+            }
+            _ => front,
+        };
+        let to = Bound::Included(layout::queue_key(host, u64::MAX, PageId(u64::MAX)));
+        let limit_here = limit.min(usize::try_from(pending.count).unwrap_or(usize::MAX));
+        let mut out = Vec::with_capacity(limit_here.min(1_024));
+        for entry in self.spaces().queue.range::<[u8; 20], _>((from, to)).take(limit_here) {
+            let (key, value) = entry.into_inner().map_err(self.fail("read a queue"))?;
+            out.push(layout::parse_queued(&key, &value).ok_or_else(|| self.damaged("a queue entry cannot be read"))?);
+        }
+        if after.is_none()
+            && let Some(first) = out.first()
+        {
+            self.step_over(host, batch, (first.rank, first.page.0));
+        }
+        Ok(out)
+    }
+
+    fn next_host(&self, after: HostId) -> Result<Option<HostId>> {
+        let state = lock(&self.shared.state);
+        Ok(state.hosts.range((Bound::Excluded(after.0), Bound::Unbounded)).next().map(|(id, _)| HostId(*id)))
+    }
+
+    fn host(&self, id: HostId) -> Result<Option<HostRecord>> {
+        let space = self.spaces().host;
+        let Some(value) = space.get(layout::host_slot(RECORD, id)).map_err(self.fail("read a host"))? else {
+            return Ok(None);
+        };
+        let mut record = layout::parse_host(id, &value).ok_or_else(|| self.damaged("a host cannot be read"))?;
+        if let Some(value) = space.get(layout::host_slot(ROBOTS, id)).map_err(self.fail("read a host"))? {
+            record.robots =
+                Some(layout::parse_robots(&value).ok_or_else(|| self.damaged("a robots.txt cannot be read"))?);
+        }
+        Ok(Some(record))
+    }
+
+    fn queued(&self) -> u64 {
+        lock(&self.shared.state).queued
+    }
+}
+
+impl FrontierIndex {
+    /// Notes the first entry found, unless a batch has come in meanwhile, which may have put something before it.
+    fn step_over(&self, host: HostId, batch: Watermark, first: (u64, u64)) {
+        let mut state = lock(&self.shared.state);
+        if state.mark.watermark == batch
+            && let Some(pending) = state.hosts.get_mut(&host.0)
+        {
+            pending.front = first;
+        }
+    }
+
+    /// How many pages of a host are queued.
+    pub fn queued_of(&self, host: HostId) -> u64 {
+        lock(&self.shared.state).hosts.get(&host.0).map_or(0, |p| p.count)
+    }
+
+    /// How many URLs are known.
+    pub fn known(&self) -> u64 {
+        lock(&self.shared.state).mark.seen
+    }
+}
+
+/// The first and last key that begin with a letter in the `host` space.
+fn letter_range(letter: u8) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    debug_assert!([RECORD, ROBOTS, PENDING].contains(&letter));
+    (Bound::Included(vec![letter]), Bound::Excluded(vec![letter + 1]))
+}

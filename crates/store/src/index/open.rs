@@ -1,0 +1,213 @@
+//! Does the index fit the catalogue, and if not, how does it get there?
+
+use super::cache::KeyCache;
+use super::layout::{MARK, Mark, PENDING, parse_number, slot_host};
+use super::{FrontierIndex, Pending, Shared, Spaces, State, letter_range, lock};
+use crate::error::{Result, StoreError};
+use crate::sqlite::Catalogue;
+use fjall::config::FilterPolicy;
+use fjall::{Database, KeyspaceCreateOptions, PersistMode};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// Slots of the seen cache: 40 MB when it is full.
+const SEEN: usize = 1 << 21;
+const DIGESTS: usize = 1 << 18;
+const NAMES: usize = 1 << 16;
+
+/// What had to be done to the index when it was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexStart {
+    /// It was up to date.
+    Current,
+    /// It was made for a new project.
+    Fresh,
+    /// It was behind by this many batches and has caught up.
+    CaughtUp(u64),
+    /// It did not fit the catalogue and was rebuilt, for this reason.
+    Rebuilt(&'static str),
+}
+
+impl FrontierIndex {
+    /// Opens the index in `dir` and brings it to where the catalogue is; it is rebuilt when it is missing, damaged, ahead or too far behind.
+    pub fn open(dir: &Path, catalogue: &Catalogue) -> Result<(Self, IndexStart)> {
+        let reason = match Self::try_open(dir, catalogue) {
+            Ok(Ok(opened)) => return Ok(opened),
+            Ok(Err(reason)) => reason,
+            Err(e @ StoreError::NoSpace { .. }) => return Err(e),
+            Err(StoreError::Io { what, path, source }) => return Err(StoreError::Io { what, path, source }),
+            Err(StoreError::Sql { what, path, source }) => return Err(StoreError::Sql { what, path, source }),
+            Err(_) => "it was damaged",
+        };
+        wipe(dir)?;
+        let index = Self::assemble(dir, open_spaces(dir)?, Mark::default());
+        index.rebuild(catalogue)?;
+        index.load()?;
+        Ok((index, IndexStart::Rebuilt(reason)))
+    }
+
+    /// The index if it can be used, else why it cannot.
+    fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), &'static str>> {
+        if suspect_file(dir).exists() {
+            return Ok(Err("it was damaged"));
+        }
+        let fresh = !dir.exists();
+        let spaces = open_spaces(dir)?;
+        let mark = spaces.host.get(MARK).map_err(|e| StoreError::index("read the watermark", dir, e))?;
+        let goal = catalogue.watermark();
+        let mark = match mark {
+            Some(bytes) => {
+                Mark::decode(&bytes).ok_or_else(|| StoreError::damaged(dir, "the watermark cannot be read"))?
+            }
+            None if goal.no == 0 => Mark { next_page: 1, next_host: 1, ..Mark::default() },
+            None if fresh => return Ok(Err("it was missing")),
+            None => return Ok(Err("it was not finished")),
+        };
+        let index = Self::assemble(dir, spaces, mark);
+        let done = mark.watermark;
+        if done == goal {
+            index.load()?;
+            return Ok(Ok((index, if goal.no == 0 { IndexStart::Fresh } else { IndexStart::Current })));
+        }
+        if done.no > goal.no {
+            return Ok(Err("it was ahead of the catalogue"));
+        }
+        if !catalogue.facts().can_follow(done)? {
+            return Ok(Err("it was too far behind"));
+        }
+        index.load()?;
+        index.catch_up(catalogue)?;
+        Ok(Ok((index, IndexStart::CaughtUp(goal.no - done.no))))
+    }
+
+    fn assemble(dir: &Path, spaces: Spaces, mark: Mark) -> Self {
+        let shared = Shared {
+            dir: dir.to_owned(),
+            spaces: RwLock::new(spaces),
+            state: Mutex::new(State { mark, ..State::default() }),
+            seen: Mutex::new(KeyCache::new(SEEN)),
+            digests: Mutex::new(KeyCache::new(DIGESTS)),
+            names: Mutex::new(KeyCache::new(NAMES)),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Reads the lengths of the queues, and warms the caches if everything fits.
+    fn load(&self) -> Result<()> {
+        let spaces = self.spaces();
+        let mut hosts = std::collections::BTreeMap::new();
+        let mut queued = 0u64;
+        for entry in spaces.host.range::<Vec<u8>, _>(letter_range(PENDING)) {
+            let (key, value) = entry.into_inner().map_err(self.fail("read the queues"))?;
+            let (host, count) = slot_host(&key)
+                .zip(parse_number(&value))
+                .ok_or_else(|| self.damaged("a queue's length cannot be read"))?;
+            queued += count;
+            hosts.insert(host.0, Pending { count, front: (0, 0) });
+        }
+        let seen = {
+            let mut state = lock(&self.shared.state);
+            state.hosts = hosts;
+            state.queued = queued;
+            state.mark.seen
+        };
+        self.warm(&spaces, seen)
+    }
+
+    fn warm(&self, spaces: &Spaces, seen: u64) -> Result<()> {
+        let mut cache = lock(&self.shared.seen);
+        if seen > cache.limit() as u64 / 2 {
+            cache.forget_completeness();
+        } else if seen > 0 {
+            for entry in spaces.seen.iter() {
+                let (key, value) = entry.into_inner().map_err(self.fail("read the seen set"))?;
+                let key = key.as_ref().try_into().map(u128::from_be_bytes).ok();
+                let (key, number) = key
+                    .zip(parse_number(&value))
+                    .ok_or_else(|| self.damaged("an entry of the seen set cannot be read"))?;
+                cache.put(key, number);
+            }
+        }
+        if seen > 0 {
+            lock(&self.shared.digests).forget_completeness();
+            lock(&self.shared.names).forget_completeness();
+        }
+        Ok(())
+    }
+
+    /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up.
+    pub(crate) fn recover(&self, catalogue: &Catalogue) -> Result<()> {
+        {
+            let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
+            // The old database lets go of its lock only when its last handle is gone.
+            let placeholder =
+                tempfile::tempdir().map_err(|e| StoreError::io("make a directory for", &self.shared.dir, e))?;
+            *spaces = open_spaces(placeholder.path())?;
+            let reopened = open_spaces(&self.shared.dir)?;
+            *spaces = reopened;
+        }
+        let mark = self.spaces().host.get(MARK).map_err(self.fail("read the watermark"))?;
+        let mark = mark.and_then(|bytes| Mark::decode(&bytes)).unwrap_or(Mark {
+            next_page: 1,
+            next_host: 1,
+            ..Mark::default()
+        });
+        lock(&self.shared.state).mark = mark;
+        self.load()?;
+        self.catch_up(catalogue)
+    }
+
+    /// Hands everything to the disk.
+    pub fn persist(&self) -> Result<()> {
+        self.spaces().db.persist(PersistMode::SyncAll).map_err(self.fail("write"))
+    }
+}
+
+/// Small memtables and caches: the whole index stays within some tens of megabytes.
+fn open_spaces(dir: &Path) -> Result<Spaces> {
+    let fail = |e| StoreError::index("open", dir, e);
+    let db = Database::builder(dir)
+        .cache_size(16 << 20)
+        .max_journaling_size(64 << 20)
+        .worker_threads(1)
+        .max_cached_files(Some(256))
+        .open()
+        .map_err(fail)?;
+    let space = |name: &str, memtable: u64, filter: bool| {
+        db.keyspace(name, || {
+            let options = KeyspaceCreateOptions::default().max_memtable_size(memtable);
+            if filter { options } else { options.filter_policy(FilterPolicy::disabled()) }
+        })
+        .map_err(fail)
+    };
+    let seen = space("seen", 8 << 20, true)?;
+    let digest = space("digest", 4 << 20, true)?;
+    let queue = space("queue", 8 << 20, true)?;
+    let host = space("host", 4 << 20, true)?;
+    Ok(Spaces { db, seen, digest, queue, host })
+}
+
+/// The file whose presence says that reading the index has failed.
+fn suspect_file(dir: &Path) -> PathBuf {
+    dir.with_extension("suspect")
+}
+
+/// Notes that reading the index has failed: it is rebuilt when it is opened next.
+pub(super) fn suspect(dir: &Path) {
+    // Best effort: the failure itself is reported by the caller.
+    let _ = fs::write(suspect_file(dir), b"reading the index failed; it is rebuilt at the next start\n");
+}
+
+fn wipe(dir: &Path) -> Result<()> {
+    for (path, outcome) in
+        [(dir.to_owned(), fs::remove_dir_all(dir)), (suspect_file(dir), fs::remove_file(suspect_file(dir)))]
+    {
+        match outcome {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("remove", &path, e)),
+            _ => {}
+        }
+    }
+    Ok(())
+}

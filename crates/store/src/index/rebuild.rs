@@ -1,0 +1,150 @@
+//! How is the index made anew from the facts?
+//!
+//! One pass over the catalogue; what it yields is sorted in runs of bounded size and written straight into tables, past journal and
+//! memtables: fifty million URLs need no more memory than one million.
+
+use super::layout::{
+    MARK, Mark, PENDING, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number,
+    put_queue_value, queue_key, robots_value,
+};
+use super::{FrontierIndex, lock};
+use crate::error::Result;
+use crate::sqlite::{Catalogue, PageState};
+use fjall::{Keyspace, PersistMode};
+use orb_page::{HostId, UrlKey};
+use std::collections::BTreeMap;
+
+/// Entries of a sorted run, and bytes of the queue values in one.
+const RUN: usize = 1 << 20;
+const RUN_BYTES: usize = 24 << 20;
+
+impl FrontierIndex {
+    /// Fills an empty index from the catalogue.
+    pub(super) fn rebuild(&self, catalogue: &Catalogue) -> Result<()> {
+        let spaces = self.spaces();
+        let facts = catalogue.facts();
+        let mut runs = Runs::default();
+        facts.each_host(1, false, |host| {
+            let key = name_slot(name_key(&host.scheme, &host.name, host.port));
+            let fail = self.fail("write a host");
+            spaces.host.insert(key, number(u64::from(host.id.0))).map_err(&fail)?;
+            spaces.host.insert(host_slot(RECORD, host.id), host_value(host)).map_err(&fail)?;
+            if let Some(robots) = &host.robots {
+                spaces.host.insert(host_slot(ROBOTS, host.id), robots_value(robots)).map_err(&fail)?;
+            }
+            Ok(())
+        })?;
+        let mut seen = 0;
+        facts.each_page(1, |page| {
+            runs.add(page);
+            seen += 1;
+            if runs.is_full() { self.write_runs(&mut runs) } else { Ok(()) }
+        })?;
+        self.write_runs(&mut runs)?;
+        let fail = self.fail("write the queues");
+        for (host, count) in &runs.pending {
+            spaces.host.insert(host_slot(PENDING, HostId(*host)), number(*count)).map_err(&fail)?;
+        }
+        let mark = Mark {
+            watermark: catalogue.watermark(),
+            next_page: catalogue.next_page_id().0,
+            next_host: catalogue.next_host_id().0,
+            seen,
+        };
+        // The watermark comes last: a rebuild cut off is begun again.
+        spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
+        spaces.host.insert(MARK, mark.encode()).map_err(&fail)?;
+        spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
+        lock(&self.shared.state).mark = mark;
+        Ok(())
+    }
+
+    fn write_runs(&self, runs: &mut Runs) -> Result<()> {
+        let spaces = self.spaces();
+        runs.seen.sort_unstable();
+        runs.seen.dedup_by_key(|e| (e.0, e.1));
+        let seen = runs.seen.iter().map(|(high, low, id)| (join(*high, *low), *id));
+        self.ingest(&spaces.seen, seen.map(|(key, id)| (key.to_be_bytes(), number(id))))?;
+        runs.queue.sort_unstable_by_key(|e| e.0);
+        let bytes = &runs.bytes;
+        self.ingest(&spaces.queue, runs.queue.iter().map(|(key, at, len)| (*key, bytes[*at..at + len].to_vec())))?;
+        runs.digests.sort_unstable();
+        runs.digests.dedup_by_key(|e| e.0);
+        let mut first = Vec::with_capacity(runs.digests.len());
+        for (key, run, id) in &runs.digests {
+            // An earlier run of this rebuild may have it already: the smaller (run, page) stays.
+            let known = spaces.digest.get(key.to_be_bytes()).map_err(self.fail("look up a digest"))?;
+            if known.is_none_or(|v| owner(&v) > (*run, *id)) {
+                first.push((key.to_be_bytes(), owner_value(*run, *id)));
+            }
+        }
+        self.ingest(&spaces.digest, first.into_iter())?;
+        runs.seen.clear();
+        runs.queue.clear();
+        runs.bytes.clear();
+        runs.digests.clear();
+        Ok(())
+    }
+
+    fn ingest<const N: usize>(
+        &self,
+        space: &Keyspace,
+        entries: impl Iterator<Item = ([u8; N], Vec<u8>)>,
+    ) -> Result<()> {
+        let fail = self.fail("write a table");
+        let mut entries = entries.peekable();
+        if entries.peek().is_none() {
+            return Ok(());
+        }
+        let mut ingestion = space.start_ingestion().map_err(&fail)?;
+        for (key, value) in entries {
+            ingestion.write(key, value).map_err(&fail)?;
+        }
+        ingestion.finish().map_err(&fail)
+    }
+}
+
+/// The page, and after it the run it was seen in, which only a rebuild looks at.
+fn owner_value(run: u32, page: u64) -> Vec<u8> {
+    let mut out = number(page);
+    super::put_varint(&mut out, u64::from(run));
+    out
+}
+
+fn owner(mut value: &[u8]) -> (u32, u64) {
+    let page = super::take_varint(&mut value).unwrap_or(0);
+    let run = super::take_varint(&mut value).unwrap_or(0);
+    (u32::try_from(run).unwrap_or(u32::MAX), page)
+}
+
+fn join(high: u64, low: u64) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// What is to be written next, gathered in memory.
+#[derive(Default)]
+struct Runs {
+    seen: Vec<(u64, u64, u64)>,
+    queue: Vec<([u8; 20], usize, usize)>,
+    bytes: Vec<u8>,
+    digests: Vec<(u128, u32, u64)>,
+    pending: BTreeMap<u32, u64>,
+}
+
+impl Runs {
+    fn add(&mut self, page: &PageState<'_>) {
+        let key = UrlKey::of(page.url).0;
+        self.seen.push(((key >> 64) as u64, key as u64, page.id.0));
+        if page.queued {
+            let at = self.bytes.len();
+            put_queue_value(&mut self.bytes, page.depth, page.redirects, page.url);
+            self.queue.push((queue_key(page.host, page.rank, page.id), at, self.bytes.len() - at));
+            *self.pending.entry(page.host.0).or_default() += 1;
+        }
+        self.digests.extend(page.owned.iter().map(|(run, d)| (digest_key(d), *run, page.id.0)));
+    }
+
+    fn is_full(&self) -> bool {
+        self.seen.len() >= RUN || self.bytes.len() >= RUN_BYTES || self.digests.len() >= RUN
+    }
+}

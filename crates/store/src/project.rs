@@ -1,0 +1,186 @@
+//! How do archive, catalogue and index come to agree?
+//!
+//! [`Project`] opens them in the only right order (lock, catalogue, archive cut to what the catalogue knows, index brought to where the
+//! catalogue is) and commits a batch in the only right order (bytes, facts, index). Killed between any two steps, the next start sees
+//! either all of the batch or nothing of it.
+
+use crate::archive::{Archive, ArchiveStart};
+use crate::error::{Result, StoreError};
+use crate::home::{ProjectDir, ProjectLock};
+use crate::index::{FrontierIndex, IndexStart};
+use crate::sqlite::Catalogue;
+use crate::warc::Encoded;
+use crate::{Batch, fault};
+use orb_page::{HostId, PageId};
+
+/// A project opened for writing.
+pub struct Project {
+    // Dropped in this order: the lock goes last.
+    index: FrontierIndex,
+    archive: Archive,
+    catalogue: Catalogue,
+    dir: ProjectDir,
+    index_behind: bool,
+    start: Start,
+    _lock: ProjectLock,
+}
+
+/// What had to be done when the project was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// To the archive.
+    pub archive: ArchiveStart,
+    /// To the frontier index.
+    pub index: IndexStart,
+    /// Whether the last run was cut off rather than ended.
+    pub crashed: bool,
+}
+
+/// What a commit did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// The number of the batch.
+    pub batch: u64,
+    /// Bytes added to the archive.
+    pub archived: u64,
+}
+
+impl Project {
+    /// Opens a project for writing and brings its stores to agreement.
+    pub fn open(dir: &ProjectDir) -> Result<Self> {
+        let lock = ProjectLock::take(dir)?;
+        let catalogue = Catalogue::create_or_open(&dir.catalogue())?;
+        let crashed = catalogue.open_run()?.is_some();
+        let (archive, archive_start) = Archive::open(&dir.archive(), &dir.name, &catalogue.archive_files()?)?;
+        let (index, index_start) = FrontierIndex::open(&dir.frontier(), &catalogue)?;
+        let start = Start { archive: archive_start, index: index_start, crashed };
+        Ok(Self { index, archive, catalogue, dir: dir.clone(), index_behind: false, start, _lock: lock })
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &ProjectDir {
+        &self.dir
+    }
+
+    /// What had to be done when it was opened.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// The facts.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The facts, to begin and end runs.
+    pub fn catalogue_mut(&mut self) -> &mut Catalogue {
+        &mut self.catalogue
+    }
+
+    /// The bytes.
+    pub fn archive_mut(&mut self) -> &mut Archive {
+        &mut self.archive
+    }
+
+    /// The seen set and the queues; a clone may go to another thread.
+    pub fn index(&self) -> &FrontierIndex {
+        &self.index
+    }
+
+    /// The number the next page gets.
+    pub fn next_page_id(&self) -> PageId {
+        self.catalogue.next_page_id()
+    }
+
+    /// The number the next host gets.
+    pub fn next_host_id(&self) -> HostId {
+        self.catalogue.next_host_id()
+    }
+
+    /// Commits a batch: `records[i]` are the exchanges of `batch.visits[i]`, the last of them the one that answers for it; `extra` are
+    /// exchanges that belong to no page (robots.txt).
+    ///
+    /// After an error the same call may be made again, with the same batch: what was already done is not done twice. After
+    /// [`StoreError::NoSpace`] that is what a caller should do once there is room.
+    pub fn commit(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<Committed> {
+        if records.len() > batch.visits.len() {
+            return Err(StoreError::BadBatch(format!(
+                "records for {} of {} visits",
+                records.len(),
+                batch.visits.len()
+            )));
+        }
+        let archived = if batch.recorded.is_some() {
+            0
+        } else {
+            if self.index_behind {
+                self.recover_index()?;
+            }
+            self.record(batch, records, extra)?
+        };
+        let watermark = self.catalogue.watermark();
+        if self.index_behind {
+            self.recover_index()?;
+        } else if let Err(e) = self.index.apply(batch, watermark) {
+            // The catalogue has the batch: what is left is to bring the index there.
+            self.index_behind = true;
+            return Err(e);
+        }
+        Ok(Committed { batch: watermark.no, archived })
+    }
+
+    /// Steps 1 and 2: bytes, then facts.
+    fn record(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<u64> {
+        self.catalogue.sift_requeued(batch)?;
+        let outcome = self.write_archive(batch, records, extra).and_then(|archived| {
+            let end = self.archive.end();
+            self.catalogue.commit(batch, &end).map(|()| archived)
+        });
+        match outcome {
+            Ok(archived) => {
+                batch.recorded = Some(self.catalogue.watermark().no);
+                self.archive.committed()?;
+                Ok(archived)
+            }
+            Err(e) => {
+                // The first failure is the one to tell; what cannot be cut back now is cut at the next start.
+                let _ = self.archive.roll_back();
+                Err(e)
+            }
+        }
+    }
+
+    fn write_archive(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<u64> {
+        fault::point("before-archive");
+        let mut archived = 0;
+        for record in extra {
+            self.archive.append(record)?;
+            archived += record.len();
+        }
+        for (visit, records) in batch.visits.iter_mut().zip(records) {
+            visit.warc = None;
+            for record in records {
+                visit.warc = Some(self.archive.append(record)?);
+                archived += record.len();
+            }
+        }
+        fault::point("after-archive");
+        self.archive.flush()?;
+        fault::point("after-flush");
+        Ok(archived)
+    }
+
+    fn recover_index(&mut self) -> Result<()> {
+        self.index.recover(&self.catalogue)?;
+        self.index_behind = false;
+        Ok(())
+    }
+
+    /// Closes everything in good order: the archive's last file with its CDXJ file, the catalogue's log moved into it.
+    pub fn close(mut self) -> Result<()> {
+        // The facts must be on the disk before a file counts as closed.
+        self.catalogue.checkpoint()?;
+        self.archive.close()?;
+        self.index.persist()
+    }
+}

@@ -1,0 +1,207 @@
+//! Who writes the facts?
+//!
+//! One [`Catalogue`] a project, held by the process that holds the project's lock. It knows the next free numbers and the runs.
+
+use super::replay::Watermark;
+use super::schema;
+use crate::error::{Result, StoreError};
+use orb_page::{HostId, Moment, PageId, RunId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The writer of the catalogue.
+pub struct Catalogue {
+    pub(super) db: Connection,
+    pub(super) path: PathBuf,
+    pub(super) next_page: u64,
+    pub(super) next_host: u32,
+    pub(super) watermark: Watermark,
+    pub(super) names: HashMap<Arc<str>, i64>,
+    pub(super) files: HashMap<Arc<str>, i64>,
+}
+
+/// A run as the catalogue has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its number.
+    pub id: RunId,
+    /// `crawl` or `track`.
+    pub kind: String,
+    /// `running`, or how it ended.
+    pub state: String,
+    /// When it began.
+    pub started_at: Moment,
+    /// When it ended; `None` while it runs, and after a crash.
+    pub finished_at: Option<Moment>,
+    /// Its counters as JSON; may be empty.
+    pub counters: String,
+    /// The settings it runs under, as the caller gave them.
+    pub settings: String,
+}
+
+impl RunRecord {
+    pub(super) const COLUMNS: &str =
+        "id, kind, state, started_at, finished_at, coalesce(counters, ''), coalesce(settings, '')";
+
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: RunId(row.get(0)?),
+            kind: row.get(1)?,
+            state: row.get(2)?,
+            started_at: Moment(row.get(3)?),
+            finished_at: row.get::<_, Option<i64>>(4)?.map(Moment),
+            counters: row.get(5)?,
+            settings: row.get(6)?,
+        })
+    }
+}
+
+impl Catalogue {
+    /// Opens the catalogue at `path`, making it if there is none.
+    pub fn create_or_open(path: &Path) -> Result<Self> {
+        let fail = |what| move |e| StoreError::sql(what, path, e);
+        let db = Connection::open(path).map_err(fail("open"))?;
+        db.set_prepared_statement_cache_capacity(64);
+        let version = version(&db).map_err(fail("read the version"))?;
+        match version {
+            None => {
+                db.execute_batch("PRAGMA page_size = 8192").map_err(fail("prepare"))?;
+                tune(&db).map_err(fail("prepare"))?;
+                schema::create(&db).map_err(fail("make the tables"))?;
+            }
+            Some((schema::APPLICATION, found)) if found > schema::VERSION => {
+                return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION });
+            }
+            Some((schema::APPLICATION, _)) => tune(&db).map_err(fail("prepare"))?,
+            Some(_) => return Err(StoreError::damaged(path, "it is no catalogue of ours")),
+        }
+        let mut catalogue = Self {
+            db,
+            path: path.to_owned(),
+            next_page: 1,
+            next_host: 1,
+            watermark: Watermark::default(),
+            names: HashMap::new(),
+            files: HashMap::new(),
+        };
+        catalogue.reload()?;
+        Ok(catalogue)
+    }
+
+    /// Reads again what is kept in memory: at the start, and after a transaction that failed.
+    pub(super) fn reload(&mut self) -> Result<()> {
+        self.names.clear();
+        self.files.clear();
+        let ends = self.db.query_row(
+            "SELECT coalesce((SELECT max(id) FROM page_row), 0) + 1, coalesce((SELECT max(id) FROM host_row), 0) + 1",
+            [],
+            |r| Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?)),
+        );
+        let (page, host) = ends.map_err(|e| StoreError::sql("read the last numbers", &self.path, e))?;
+        self.next_page = page.cast_unsigned();
+        self.next_host = host;
+        self.watermark = self.read_watermark()?;
+        Ok(())
+    }
+
+    /// The number the next page gets.
+    pub fn next_page_id(&self) -> PageId {
+        PageId(self.next_page)
+    }
+
+    /// The number the next host gets.
+    pub fn next_host_id(&self) -> HostId {
+        HostId(self.next_host)
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Begins a run; `settings` is kept with it as given.
+    pub fn begin_run(&mut self, kind: &str, settings: &str) -> Result<RunId> {
+        self.db
+            .query_row(
+                "INSERT INTO run_row (kind, state, started_at, settings) VALUES (?1, 'running', ?2, ?3) RETURNING id",
+                params![kind, Moment::now().0, settings],
+                |r| r.get(0).map(RunId),
+            )
+            .map_err(|e| StoreError::sql("begin a run", &self.path, e))
+    }
+
+    /// The last run if it has not ended: it runs, or was cut off by a crash.
+    pub fn open_run(&self) -> Result<Option<RunRecord>> {
+        Ok(self.last_run()?.filter(|r| r.finished_at.is_none()))
+    }
+
+    /// The last run, ended or not.
+    pub fn last_run(&self) -> Result<Option<RunRecord>> {
+        let sql = format!("SELECT {} FROM run_row ORDER BY id DESC LIMIT 1", RunRecord::COLUMNS);
+        let row = self.db.query_row(&sql, [], RunRecord::read).optional();
+        row.map_err(|e| StoreError::sql("read the last run", &self.path, e))
+    }
+
+    /// Ends a run with its state (`finished`, `stopped`, `failed`, …) and counters.
+    pub fn finish_run(&mut self, id: RunId, state: &str, counters: &str) -> Result<()> {
+        let sql = "UPDATE run_row SET state = ?2, finished_at = ?3, counters = ?4 WHERE id = ?1";
+        self.set_run(sql, params![id.0, state, Moment::now().0, counters])
+    }
+
+    /// Goes on with a run that was stopped.
+    pub fn reopen_run(&mut self, id: RunId) -> Result<()> {
+        self.set_run("UPDATE run_row SET state = 'running', finished_at = NULL WHERE id = ?1", params![id.0])
+    }
+
+    fn set_run(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+        match self.db.execute(sql, values) {
+            Ok(1) => Ok(()),
+            Ok(_) => Err(StoreError::BadBatch("there is no such run".to_owned())),
+            Err(e) => Err(StoreError::sql("write the run", &self.path, e)),
+        }
+    }
+
+    /// The archive's files with their lengths and numbers of records, as far as is committed.
+    pub fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
+        let fail = |e| StoreError::sql("list the archive's files", &self.path, e);
+        let mut rows = self.db.prepare("SELECT name, length, records FROM warc_row ORDER BY id").map_err(fail)?;
+        let files = rows.query_map([], |r| {
+            Ok(crate::FileEnd {
+                name: r.get::<_, String>(0)?.into(),
+                length: r.get::<_, i64>(1)?.cast_unsigned(),
+                records: r.get::<_, i64>(2)?.cast_unsigned(),
+            })
+        });
+        files.map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
+    }
+
+    /// Moves the log into the database file, so that a copy of that file alone is whole.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        self.db
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(|e| StoreError::sql("checkpoint", &self.path, e))
+    }
+}
+
+/// Application and format version, or `None` for an empty file.
+pub(super) fn version(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
+    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+    if tables == 0 {
+        return Ok(None);
+    }
+    let application = db.query_row("PRAGMA application_id", [], |r| r.get(0))?;
+    let version = db.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    Ok(Some((application, version)))
+}
+
+/// 16 MB of page cache, a log of about 32 MB between checkpoints, no fsync but at checkpoints (see the module above).
+fn tune(db: &Connection) -> rusqlite::Result<()> {
+    db.busy_timeout(std::time::Duration::from_secs(10))?;
+    db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    db.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000; PRAGMA foreign_keys = OFF;
+         PRAGMA temp_store = FILE;",
+    )
+}

@@ -1,0 +1,388 @@
+//! How is a batch recorded whole or not at all?
+//!
+//! Step 2 of the commit protocol: one transaction of prepared statements, rows in the order of their clustering keys so that SQLite
+//! writes at the ends of its trees. A link lives from the run that first saw it to the run that last did: when a page is visited
+//! again, its living links are closed with its previous run, and those still there are opened again.
+
+use super::Catalogue;
+use super::replay::{Watermark, pack};
+use crate::error::{Result, StoreError};
+use crate::{ArchiveEnd, Batch, HostFact};
+use orb_page::{Discovered, Flag, PageId, RunId, Visit};
+use rusqlite::{CachedStatement, Connection, Transaction, TransactionBehavior, params};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How many batches back the frontier index may be and still catch up without being rebuilt.
+pub(crate) const LOG: u64 = 1_000;
+
+impl Catalogue {
+    /// Records the batch and the archive's new end in one transaction.
+    pub fn commit(&mut self, batch: &Batch, archive: &ArchiveEnd) -> Result<()> {
+        self.examine(batch)?;
+        crate::fault::point("before-catalogue");
+        let path = self.path.clone();
+        let next = self.watermark.next();
+        let outcome = self.transact(batch, archive, next);
+        if let Err(e) = outcome {
+            self.reload()?;
+            return Err(StoreError::sql("record a batch", &path, e));
+        }
+        self.next_page += batch.discovered.len() as u64;
+        self.next_host += u32::try_from(batch.hosts.len()).unwrap_or(0);
+        self.watermark = next;
+        crate::fault::point("after-catalogue");
+        Ok(())
+    }
+
+    /// Takes out of the batch those pages to be queued again that wait in their queue already.
+    pub(crate) fn sift_requeued(&self, batch: &mut Batch) -> Result<()> {
+        if batch.requeued.is_empty() {
+            return Ok(());
+        }
+        let mut waiting = std::collections::HashSet::new();
+        for page in &batch.requeued {
+            self.facts().page(page.page.0, |state| {
+                waiting.extend(state.queued.then_some(state.id));
+                Ok(())
+            })?;
+        }
+        batch.requeued.retain(|r| !waiting.contains(&r.page));
+        Ok(())
+    }
+
+    /// Numbers must go on where the catalogue ends, and every link must have a target.
+    fn examine(&self, batch: &Batch) -> Result<()> {
+        let bad = |what: String| Err(StoreError::BadBatch(what));
+        if let Some((d, want)) = batch.discovered.iter().zip(self.next_page..).find(|(d, want)| d.page.0 != *want) {
+            return bad(format!("page {} of {} should have the number {want}", d.page.0, d.url));
+        }
+        if let Some((h, want)) = batch.hosts.iter().zip(self.next_host..).find(|(h, want)| h.id.0 != *want) {
+            return bad(format!("host {} of {} should have the number {want}", h.id.0, h.name));
+        }
+        if batch.visits.len() != batch.targets.len() {
+            return bad(format!("{} visits with targets for {}", batch.visits.len(), batch.targets.len()));
+        }
+        let (pages, hosts) =
+            (self.next_page + batch.discovered.len() as u64, self.next_host as usize + batch.hosts.len());
+        if let Some(d) = batch.discovered.iter().find(|d| d.host.0 == 0 || d.host.0 as usize >= hosts) {
+            return bad(format!("{} names the unknown host {}", d.url, d.host.0));
+        }
+        for (visit, targets) in batch.visits.iter().zip(&batch.targets) {
+            if visit.links.len() != targets.len() {
+                return bad(format!("{} links of {} with {} targets", visit.links.len(), visit.url, targets.len()));
+            }
+            if let Some(id) = targets.iter().chain([&visit.page]).find(|id| id.0 == 0 || id.0 >= pages) {
+                return bad(format!("{} names the unknown page {}", visit.url, id.0));
+            }
+        }
+        Ok(())
+    }
+
+    fn transact(&mut self, batch: &Batch, archive: &ArchiveEnd, watermark: Watermark) -> rusqlite::Result<()> {
+        let tx = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        write_hosts(&tx, batch)?;
+        write_discovered(&tx, &mut self.names, &batch.discovered)?;
+        write_archive(&tx, &mut self.files, archive)?;
+        write_requeued(&tx, batch)?;
+        write_visits(&tx, &mut self.names, &self.files, batch)?;
+        write_dropped(&tx, &mut self.names, batch)?;
+        write_facts(&tx, &batch.facts)?;
+        write_log(&tx, batch, watermark)?;
+        if !batch.counters.is_empty() {
+            tx.prepare_cached("UPDATE run_row SET counters = ?2 WHERE id = ?1")?
+                .execute(params![batch.run.0, batch.counters])?;
+        }
+        crate::fault::point("before-catalogue-commit");
+        tx.commit()
+    }
+}
+
+/// The number of a worker's name or a reason.
+fn name_id(db: &Connection, names: &mut HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
+    if let Some(id) = names.get(name) {
+        return Ok(*id);
+    }
+    db.prepare_cached("INSERT OR IGNORE INTO name_row (name) VALUES (?1)")?.execute([name])?;
+    let id = db.prepare_cached("SELECT id FROM name_row WHERE name = ?1")?.query_row([name], |r| r.get(0))?;
+    names.insert(name.into(), id);
+    Ok(id)
+}
+
+fn write_hosts(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
+    let mut insert =
+        db.prepare_cached("INSERT INTO host_row (id, scheme, name, port, first_seen) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for host in &batch.hosts {
+        insert.execute(params![host.id.0, host.scheme, host.name, host.port, host.at.0])?;
+    }
+    Ok(())
+}
+
+fn write_discovered(db: &Connection, names: &mut HashMap<Arc<str>, i64>, found: &[Discovered]) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO page_row (id, url, host, kind, why, depth, redirects, priority, rank, at, by, origin)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?;
+    for d in found {
+        let why = d.why.map(|why| name_id(db, names, why)).transpose()?;
+        let by = name_id(db, names, &d.by)?;
+        insert.execute(params![
+            d.page.0.cast_signed(),
+            d.url,
+            d.host.0,
+            d.kind.code(),
+            why,
+            d.depth,
+            d.redirects,
+            d.priority,
+            d.rank.cast_signed(),
+            d.at.0,
+            by,
+            d.from.map(|p| p.0.cast_signed()),
+        ])?;
+    }
+    Ok(())
+}
+
+fn write_archive(db: &Connection, files: &mut HashMap<Arc<str>, i64>, archive: &ArchiveEnd) -> rusqlite::Result<()> {
+    for file in &archive.files {
+        let id = db
+            .prepare_cached(
+                "INSERT INTO warc_row (name, length, records) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (name) DO UPDATE SET length = excluded.length, records = excluded.records RETURNING id",
+            )?
+            .query_row(params![&*file.name, file.length.cast_signed(), file.records.cast_signed()], |r| r.get(0))?;
+        files.insert(file.name.clone(), id);
+    }
+    Ok(())
+}
+
+/// The number of an archive file; an error where the catalogue has none of that name.
+fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
+    if let Some(id) = files.get(name) {
+        return Ok(*id);
+    }
+    db.prepare_cached("SELECT id FROM warc_row WHERE name = ?1")?.query_row([name], |r| r.get(0))
+}
+
+fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
+    let mut update =
+        db.prepare_cached("UPDATE page_row SET kind = 0, why = NULL, rank = ?2, depth = ?3, again = ?4 WHERE id = ?1")?;
+    for page in &batch.requeued {
+        update.execute(params![page.page.0.cast_signed(), page.rank.cast_signed(), page.depth, batch.run.0])?;
+    }
+    Ok(())
+}
+
+fn write_dropped(db: &Connection, names: &mut HashMap<Arc<str>, i64>, batch: &Batch) -> rusqlite::Result<()> {
+    let mut update = db.prepare_cached("UPDATE page_row SET kind = ?2, why = ?3 WHERE id = ?1")?;
+    for (page, _, _, kind, why) in &batch.dropped {
+        let why = name_id(db, names, why)?;
+        update.execute(params![page.0.cast_signed(), kind.code(), why])?;
+    }
+    Ok(())
+}
+
+fn write_visits(
+    db: &Connection,
+    names: &mut HashMap<Arc<str>, i64>,
+    files: &HashMap<Arc<str>, i64>,
+    batch: &Batch,
+) -> rusqlite::Result<()> {
+    let mut order: Vec<usize> = (0..batch.visits.len()).collect();
+    order.sort_unstable_by_key(|&i| batch.visits[i].page);
+    let mut insert = db.prepare_cached(
+        "INSERT OR REPLACE INTO visit_row (page, run, flag, kind, at, by, status, mime, charset, length, transferred, digest, simhash,
+           title, lang, etag, last_modified, duplicate_of, problem, elapsed_ms, warc, warc_offset, warc_length)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
+    )?;
+    let mut earlier = db.prepare_cached("SELECT max(run) FROM visit_row WHERE page = ?1 AND run < ?2")?;
+    let mut links = LinkWriter::new(db, batch.run)?;
+    let mut images = ImageWriter::new(db)?;
+    for i in order {
+        let (visit, targets) = (&batch.visits[i], &batch.targets[i]);
+        let page = visit.page.0.cast_signed();
+        let previous: Option<u32> =
+            if batch.run.0 > 1 { earlier.query_row(params![page, batch.run.0], |r| r.get(0))? } else { None };
+        let by = name_id(db, names, &visit.by)?;
+        let file = visit.warc.as_ref().map(|w| file_id(db, files, &w.file)).transpose()?;
+        insert_visit(&mut insert, batch.run, by, visit, file)?;
+        let saw_content = match visit.flag {
+            Flag::New | Flag::Updated | Flag::Missing => true,
+            Flag::Same => !visit.links.is_empty(),
+            Flag::Error => false,
+        };
+        if saw_content {
+            links.write(visit, targets, previous)?;
+            images.write(visit, previous.is_some())?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_visit(
+    insert: &mut CachedStatement<'_>,
+    run: RunId,
+    by: i64,
+    visit: &Visit,
+    file: Option<i64>,
+) -> rusqlite::Result<()> {
+    let warc = visit.warc.as_ref();
+    insert.execute(params![
+        visit.page.0.cast_signed(),
+        run.0,
+        visit.flag.code(),
+        visit.kind.code(),
+        visit.at.0,
+        by,
+        visit.status,
+        visit.mime,
+        visit.charset,
+        visit.length.cast_signed(),
+        visit.transferred.cast_signed(),
+        visit.digest.as_ref().map(<[u8; 32]>::as_slice),
+        visit.simhash.map(u64::cast_signed),
+        visit.title,
+        visit.lang,
+        visit.etag,
+        visit.last_modified,
+        visit.duplicate_of.map(|p| p.0.cast_signed()),
+        visit.problem,
+        visit.elapsed_ms,
+        file,
+        warc.map(|w| w.offset.cast_signed()),
+        warc.map(|w| w.length.cast_signed()),
+    ])?;
+    Ok(())
+}
+
+/// Writes the links of one page after another.
+struct LinkWriter<'db> {
+    run: RunId,
+    close: CachedStatement<'db>,
+    insert: CachedStatement<'db>,
+    order: Vec<(PageId, u8, u32)>,
+}
+
+impl<'db> LinkWriter<'db> {
+    fn new(db: &'db Connection, run: RunId) -> rusqlite::Result<Self> {
+        let close = db.prepare_cached("UPDATE link_row SET last_run = ?2 WHERE src = ?1 AND last_run IS NULL")?;
+        let insert = db.prepare_cached(
+            "INSERT INTO link_row (src, dst, kind, anchor, rel, count, first_run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (src, dst, kind) DO UPDATE
+             SET anchor = excluded.anchor, rel = excluded.rel, count = excluded.count, last_run = NULL",
+        )?;
+        Ok(Self { run, close, insert, order: Vec::new() })
+    }
+
+    /// Links to one target by one kind are one row, whose count is the sum.
+    fn write(&mut self, visit: &Visit, targets: &[PageId], previous: Option<u32>) -> rusqlite::Result<()> {
+        let src = visit.page.0.cast_signed();
+        if let Some(previous) = previous {
+            self.close.execute(params![src, previous])?;
+        }
+        self.order.clear();
+        self.order.extend((0u32..).zip(visit.links.iter().zip(targets)).map(|(i, (l, dst))| (*dst, l.kind.code(), i)));
+        self.order.sort_unstable();
+        for same in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (dst, kind, first) = same[0];
+            let link = &visit.links[first as usize];
+            let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(visit.links[*i as usize].count));
+            self.insert.execute(params![
+                src,
+                dst.0.cast_signed(),
+                kind,
+                filled(&link.anchor),
+                filled(&link.rel),
+                count,
+                self.run.0
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the pictures of one page after another; a page's later pictures replace its earlier ones.
+struct ImageWriter<'db> {
+    clear: CachedStatement<'db>,
+    insert: CachedStatement<'db>,
+}
+
+impl<'db> ImageWriter<'db> {
+    fn new(db: &'db Connection) -> rusqlite::Result<Self> {
+        let clear = db.prepare_cached("DELETE FROM image_row WHERE page = ?1")?;
+        let insert = db.prepare_cached(
+            "INSERT OR REPLACE INTO image_row (page, seq, url, alt, width, height, mime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        Ok(Self { clear, insert })
+    }
+
+    fn write(&mut self, visit: &Visit, again: bool) -> rusqlite::Result<()> {
+        let page = visit.page.0.cast_signed();
+        if again {
+            self.clear.execute([page])?;
+        }
+        for (seq, image) in (0i64..).zip(&visit.images) {
+            self.insert.execute(params![page, seq, image.url, image.alt, image.width, image.height, image.mime])?;
+        }
+        Ok(())
+    }
+}
+
+fn write_facts(db: &Connection, facts: &[HostFact]) -> rusqlite::Result<()> {
+    let mut host = db.prepare_cached(
+        "UPDATE host_row SET ip = coalesce(?2, ip), not_before = coalesce(?3, not_before), backoff_ms = coalesce(?4, backoff_ms),
+           pages = pages + ?5, errors = errors + ?6 WHERE id = ?1",
+    )?;
+    let mut robots = db.prepare_cached(
+        "INSERT INTO robots_row (host, at, status, crawl_delay, text) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (host) DO UPDATE SET at = excluded.at, status = excluded.status, crawl_delay = excluded.crawl_delay, text = excluded.text",
+    )?;
+    let mut sitemaps = db.prepare_cached(
+        "INSERT INTO robots_row (host, at, status, text, sitemaps) VALUES (?1, 0, 0, '', ?2)
+         ON CONFLICT (host) DO UPDATE SET sitemaps = excluded.sitemaps",
+    )?;
+    for f in facts {
+        let ip = f.ip.map(|ip| ip.to_string());
+        let backoff = f.backoff_ms.map(u64::cast_signed);
+        host.execute(params![
+            f.id.0,
+            ip,
+            f.not_before.map(|m| m.0),
+            backoff,
+            f.pages.cast_signed(),
+            f.errors.cast_signed()
+        ])?;
+        if let Some(r) = &f.robots {
+            robots.execute(params![f.id.0, r.at.0, r.status, r.crawl_delay, r.text])?;
+        }
+        if let Some(list) = &f.sitemaps {
+            sitemaps.execute(params![f.id.0, list.join("\n")])?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes which pages and hosts the batch touched, so that the frontier index can catch up.
+fn write_log(db: &Connection, batch: &Batch, watermark: Watermark) -> rusqlite::Result<()> {
+    let visited = batch.visits.iter().map(|v| v.page.0);
+    let dropped = batch.dropped.iter().map(|d| d.0.0);
+    let pages = pack(visited.chain(dropped).collect());
+    let hosts = pack(batch.facts.iter().map(|f| u64::from(f.id.0)).collect());
+    db.prepare_cached("INSERT INTO batch_row (no, nonce, pages, hosts, requeued) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![
+            watermark.no.cast_signed(),
+            watermark.nonce.cast_signed(),
+            pages,
+            hosts,
+            i64::try_from(batch.requeued.len()).unwrap_or(i64::MAX)
+        ])?;
+    db.prepare_cached("DELETE FROM batch_row WHERE no <= ?1")?
+        .execute([watermark.no.saturating_sub(LOG).cast_signed()])?;
+    Ok(())
+}
+
+/// `None` for an empty text: two bytes saved in most link rows.
+fn filled(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}

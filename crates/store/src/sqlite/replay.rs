@@ -1,0 +1,297 @@
+//! What does the frontier index have to know, according to the facts?
+//!
+//! The index is derived. It is rebuilt by [`Facts::each_page`], two sequential scans merged (pages by number, visits by page), in bounded
+//! memory. When it only missed the last batches it catches up: `batch_row` names the pages and hosts each of them touched, and
+//! their state is read from the tables as it is now, so that catching up twice does no harm. The nonce of a batch tells two histories
+//! with equal numbers apart (a catalogue restored from a copy).
+
+use super::Catalogue;
+use super::schema::{LATEST, QUEUED};
+use crate::error::{Result, StoreError};
+use crate::{HostRecord, RobotsRecord};
+use orb_page::{HostId, Moment, PageId, PageKind};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
+use std::hash::BuildHasher;
+use std::path::Path;
+
+/// Which batch a store has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Watermark {
+    /// The batch's number, from 1.
+    pub(crate) no: u64,
+    /// A random number drawn for the batch.
+    pub(crate) nonce: u64,
+}
+
+impl Watermark {
+    /// The watermark of the batch to come.
+    pub(crate) fn next(self) -> Self {
+        let nonce = std::hash::RandomState::new().hash_one((self.no, self.nonce, Moment::now().0));
+        Self { no: self.no + 1, nonce }
+    }
+}
+
+/// A page as the index needs it.
+#[derive(Debug)]
+pub(crate) struct PageState<'a> {
+    pub(crate) id: PageId,
+    pub(crate) url: &'a str,
+    pub(crate) host: HostId,
+    pub(crate) rank: u64,
+    pub(crate) depth: u32,
+    pub(crate) redirects: u8,
+    pub(crate) queued: bool,
+    /// The digests this page was the first to have, with the runs they were seen in.
+    pub(crate) owned: &'a [(u32, [u8; 32])],
+}
+
+/// A host as the index needs it.
+pub(crate) type HostState = HostRecord;
+
+impl Catalogue {
+    pub(super) fn read_watermark(&self) -> Result<Watermark> {
+        let row = self.db.query_row("SELECT no, nonce FROM batch_row ORDER BY no DESC LIMIT 1", [], |r| {
+            Ok(Watermark { no: r.get::<_, i64>(0)?.cast_unsigned(), nonce: r.get::<_, i64>(1)?.cast_unsigned() })
+        });
+        Ok(row.optional().map_err(|e| StoreError::sql("read the last batch", &self.path, e))?.unwrap_or_default())
+    }
+
+    /// The last batch recorded.
+    pub(crate) fn watermark(&self) -> Watermark {
+        self.watermark
+    }
+
+    /// The facts, for whoever derives something from them.
+    pub(crate) fn facts(&self) -> Facts<'_> {
+        Facts { db: &self.db, path: &self.path }
+    }
+}
+
+/// The facts, read in bulk.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    pub(super) db: &'a Connection,
+    pub(super) path: &'a Path,
+}
+
+impl Facts<'_> {
+    fn fail(&self) -> impl Fn(rusqlite::Error) -> StoreError {
+        let path = self.path.to_owned();
+        move |e| StoreError::sql("read the facts", &path, e)
+    }
+
+    /// Whether a store at this mark can catch up: that very batch was recorded here, all later ones are still listed, and none of them
+    /// put pages into queues again (their earlier places are not known any more).
+    pub(crate) fn can_follow(&self, mark: Watermark) -> Result<bool> {
+        let nonce = self
+            .db
+            .query_row("SELECT nonce FROM batch_row WHERE no = ?1", [mark.no.cast_signed()], |r| r.get::<_, i64>(0))
+            .optional()
+            .map_err(self.fail())?;
+        let again: i64 = self
+            .db
+            .query_row("SELECT count(*) FROM batch_row WHERE no > ?1 AND requeued > 0", [mark.no.cast_signed()], |r| {
+                r.get(0)
+            })
+            .map_err(self.fail())?;
+        Ok(again == 0 && nonce.is_some_and(|n| n.cast_unsigned() == mark.nonce))
+    }
+
+    /// The pages and hosts touched by the batches after number `no`, each once, in order.
+    pub(crate) fn touched_since(&self, no: u64) -> Result<(Vec<u64>, Vec<u64>)> {
+        let mut rows = self.db.prepare("SELECT pages, hosts FROM batch_row WHERE no > ?1").map_err(self.fail())?;
+        let mut rows = rows.query([no.cast_signed()]).map_err(self.fail())?;
+        let (mut pages, mut hosts) = (Vec::new(), Vec::new());
+        while let Some(row) = rows.next().map_err(self.fail())? {
+            unpack(&row.get::<_, Vec<u8>>(0).map_err(self.fail())?, &mut pages);
+            unpack(&row.get::<_, Vec<u8>>(1).map_err(self.fail())?, &mut hosts);
+        }
+        for list in [&mut pages, &mut hosts] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Ok((pages, hosts))
+    }
+
+    /// Every page from number `from` on, in order.
+    pub(crate) fn each_page(&self, from: u64, mut f: impl FnMut(&PageState<'_>) -> Result<()>) -> Result<()> {
+        let fail = self.fail();
+        let mut pages = self
+            .db
+            .prepare(
+                "SELECT id, url, host, kind, rank, depth, redirects, again FROM page_row WHERE id >= ?1 ORDER BY id",
+            )
+            .map_err(&fail)?;
+        let mut visits = self
+            .db
+            .prepare("SELECT page, run, kind, duplicate_of, digest FROM visit_row WHERE page >= ?1 ORDER BY page, run")
+            .map_err(&fail)?;
+        let mut pages = pages.query([from.cast_signed()]).map_err(&fail)?;
+        let mut visits = VisitCursor::new(visits.query([from.cast_signed()]).map_err(&fail)?).map_err(&fail)?;
+        while let Some(row) = pages.next().map_err(&fail)? {
+            let id = row.get::<_, i64>(0).map_err(&fail)?;
+            let last = visits.advance(id).map_err(&fail)?;
+            let state = read_page(row, last, &visits.owned).map_err(&fail)?;
+            f(&state)?;
+        }
+        Ok(())
+    }
+
+    /// One page, if there is such a number.
+    pub(crate) fn page(&self, id: u64, f: impl FnOnce(&PageState<'_>) -> Result<()>) -> Result<()> {
+        let fail = self.fail();
+        let mut page = self
+            .db
+            .prepare_cached("SELECT id, url, host, kind, rank, depth, redirects, again FROM page_row WHERE id = ?1")
+            .map_err(&fail)?;
+        let mut visits = self
+            .db
+            .prepare_cached("SELECT page, run, kind, duplicate_of, digest FROM visit_row WHERE page = ?1 ORDER BY run")
+            .map_err(&fail)?;
+        let mut rows = page.query([id.cast_signed()]).map_err(&fail)?;
+        let Some(row) = rows.next().map_err(&fail)? else { return Ok(()) };
+        let mut visits = VisitCursor::new(visits.query([id.cast_signed()]).map_err(&fail)?).map_err(&fail)?;
+        let last = visits.advance(id.cast_signed()).map_err(&fail)?;
+        f(&read_page(row, last, &visits.owned).map_err(&fail)?)
+    }
+
+    /// Every host from number `from` on, in order; with `only`, that one alone.
+    pub(crate) fn each_host(&self, from: u32, only: bool, mut f: impl FnMut(&HostState) -> Result<()>) -> Result<()> {
+        let fail = self.fail();
+        let mut rows = self
+            .db
+            .prepare_cached(
+                "SELECT h.id, h.scheme, h.name, h.port, h.not_before, h.backoff_ms, r.at, r.status, r.text, r.crawl_delay
+                 FROM host_row h LEFT JOIN robots_row r ON r.host = h.id AND r.at > 0
+                 WHERE h.id >= ?1 AND h.id <= ?2 ORDER BY h.id",
+            )
+            .map_err(&fail)?;
+        let to = if only { from } else { u32::MAX };
+        let mut rows = rows.query(params![from, to]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            f(&read_host(row).map_err(&fail)?)?;
+        }
+        Ok(())
+    }
+
+    /// How many pages wait in queues.
+    pub(crate) fn count_queued(&self) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM page_row p {LATEST} WHERE {QUEUED}");
+        self.db.query_row(&sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(self.fail())
+    }
+}
+
+/// Goes through the visits in step with the pages.
+struct VisitCursor<'rows> {
+    rows: Rows<'rows>,
+    ahead: Option<(i64, u32, Option<[u8; 32]>)>,
+    owned: Vec<(u32, [u8; 32])>,
+}
+
+impl<'rows> VisitCursor<'rows> {
+    fn new(rows: Rows<'rows>) -> rusqlite::Result<Self> {
+        let mut cursor = Self { rows, ahead: None, owned: Vec::new() };
+        cursor.ahead = cursor.read()?;
+        Ok(cursor)
+    }
+
+    fn read(&mut self) -> rusqlite::Result<Option<(i64, u32, Option<[u8; 32]>)>> {
+        let Some(row) = self.rows.next()? else { return Ok(None) };
+        let kind: u8 = row.get(2)?;
+        let owns = row.get_ref(3)?.as_i64_or_null()?.is_none()
+            && (kind == PageKind::Html.code() || kind == PageKind::Binary.code());
+        let digest = if owns { row.get::<_, Option<[u8; 32]>>(4)? } else { None };
+        Ok(Some((row.get(0)?, row.get(1)?, digest)))
+    }
+
+    /// Reads on to the end of this page's visits; the last run that visited it.
+    fn advance(&mut self, page: i64) -> rusqlite::Result<Option<u32>> {
+        self.owned.clear();
+        let mut last = None;
+        while let Some((id, run, digest)) = self.ahead {
+            if id > page {
+                break;
+            }
+            if id == page {
+                last = Some(run);
+                self.owned.extend(digest.map(|d| (run, d)));
+            }
+            self.ahead = self.read()?;
+        }
+        Ok(last)
+    }
+}
+
+fn read_page<'a>(row: &'a Row<'_>, last: Option<u32>, owned: &'a [(u32, [u8; 32])]) -> rusqlite::Result<PageState<'a>> {
+    let kind: u8 = row.get(3)?;
+    let again: Option<u32> = row.get(7)?;
+    Ok(PageState {
+        id: PageId(row.get::<_, i64>(0)?.cast_unsigned()),
+        url: row.get_ref(1)?.as_str()?,
+        host: HostId(row.get(2)?),
+        rank: row.get::<_, i64>(4)?.cast_unsigned(),
+        depth: row.get(5)?,
+        redirects: row.get(6)?,
+        queued: kind == 0 && last.is_none_or(|last| again.is_some_and(|again| again > last)),
+        owned,
+    })
+}
+
+fn read_host(row: &Row<'_>) -> rusqlite::Result<HostState> {
+    let robots = match row.get::<_, Option<i64>>(6)? {
+        Some(at) => {
+            Some(RobotsRecord { at: Moment(at), status: row.get(7)?, text: row.get(8)?, crawl_delay: row.get(9)? })
+        }
+        None => None,
+    };
+    Ok(HostRecord {
+        id: HostId(row.get(0)?),
+        scheme: row.get(1)?,
+        name: row.get(2)?,
+        port: row.get(3)?,
+        robots,
+        not_before: row.get::<_, Option<i64>>(4)?.map(Moment),
+        backoff_ms: row.get::<_, i64>(5)?.cast_unsigned(),
+    })
+}
+
+/// Numbers as differences of the sorted list, seven bits a byte.
+pub(super) fn pack(mut numbers: Vec<u64>) -> Vec<u8> {
+    numbers.sort_unstable();
+    let mut out = Vec::with_capacity(numbers.len() * 2);
+    let mut last = 0;
+    for n in numbers {
+        crate::index::put_varint(&mut out, n - last);
+        last = n;
+    }
+    out
+}
+
+fn unpack(mut bytes: &[u8], out: &mut Vec<u64>) {
+    let mut last = 0u64;
+    while let Some(step) = crate::index::take_varint(&mut bytes) {
+        last = last.wrapping_add(step);
+        out.push(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn packed_numbers_come_back_sorted(mut numbers: Vec<u64>) {
+            let mut out = Vec::new();
+            unpack(&pack(numbers.clone()), &mut out);
+            numbers.sort_unstable();
+            prop_assert_eq!(out, numbers);
+        }
+
+        #[test]
+        fn unpacking_any_bytes_does_not_panic(bytes: Vec<u8>) {
+            unpack(&bytes, &mut Vec::new());
+        }
+    }
+}

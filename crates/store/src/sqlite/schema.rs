@@ -1,0 +1,122 @@
+//! What do the catalogue's tables look like?
+//!
+//! Base tables (`*_row`) hold small codes, raw digests and milliseconds, and are written almost only at their ends: `page_row` by the dense
+//! number given at discovery, `visit_row` and `link_row` clustered by page. Readers see CONTRACT.md's `host page visit link image run`, which
+//! are views of them with names, hexadecimal digests and times as text. There is no index besides the clustering keys: who asks for a URL's
+//! number on the hot path asks the frontier index.
+
+use orb_page::{Flag, LinkKind, PageKind};
+use rusqlite::Connection;
+use std::fmt::Write as _;
+
+/// The format this program writes.
+pub(crate) const VERSION: i64 = 1;
+
+/// `orbc`: tells our catalogue from any other SQLite file.
+pub(crate) const APPLICATION: i64 = 0x6f72_6263;
+
+const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE name_row (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE run_row (
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, started_at INTEGER NOT NULL, finished_at INTEGER,
+  counters TEXT, settings TEXT);
+CREATE TABLE host_row (
+  id INTEGER PRIMARY KEY, scheme TEXT NOT NULL, name TEXT NOT NULL, port INTEGER NOT NULL, ip TEXT,
+  not_before INTEGER, backoff_ms INTEGER NOT NULL DEFAULT 0, pages INTEGER NOT NULL DEFAULT 0,
+  errors INTEGER NOT NULL DEFAULT 0, first_seen INTEGER NOT NULL);
+CREATE TABLE robots_row (
+  host INTEGER PRIMARY KEY, at INTEGER NOT NULL, status INTEGER NOT NULL, crawl_delay REAL, text TEXT NOT NULL, sitemaps TEXT);
+CREATE TABLE page_row (
+  id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL, kind INTEGER NOT NULL, why INTEGER,
+  depth INTEGER NOT NULL, redirects INTEGER NOT NULL, priority REAL NOT NULL, rank INTEGER NOT NULL,
+  at INTEGER NOT NULL, by INTEGER NOT NULL, origin INTEGER, again INTEGER);
+CREATE TABLE visit_row (
+  page INTEGER NOT NULL, run INTEGER NOT NULL, flag INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, by INTEGER NOT NULL,
+  status INTEGER, mime TEXT, charset TEXT, length INTEGER NOT NULL, transferred INTEGER NOT NULL, digest BLOB, simhash INTEGER,
+  title TEXT, lang TEXT, etag TEXT, last_modified TEXT, duplicate_of INTEGER, problem TEXT, elapsed_ms INTEGER NOT NULL,
+  warc INTEGER, warc_offset INTEGER, warc_length INTEGER,
+  PRIMARY KEY (page, run)) WITHOUT ROWID;
+CREATE TABLE link_row (
+  src INTEGER NOT NULL, dst INTEGER NOT NULL, kind INTEGER NOT NULL, anchor TEXT, rel TEXT, count INTEGER NOT NULL,
+  first_run INTEGER NOT NULL, last_run INTEGER,
+  PRIMARY KEY (src, dst, kind)) WITHOUT ROWID;
+CREATE TABLE image_row (
+  page INTEGER NOT NULL, seq INTEGER NOT NULL, url TEXT NOT NULL, alt TEXT, width INTEGER, height INTEGER, mime TEXT,
+  PRIMARY KEY (page, seq)) WITHOUT ROWID;
+CREATE TABLE warc_row (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, records INTEGER NOT NULL);
+CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BLOB NOT NULL, hosts BLOB NOT NULL, requeued INTEGER NOT NULL);
+";
+
+/// Makes the tables in an empty database.
+pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(&format!(
+        "BEGIN;{TABLES}{}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT",
+        views()
+    ))
+}
+
+/// The latest visit of page `p`, as a join.
+pub(crate) const LATEST: &str =
+    "LEFT JOIN visit_row v ON v.page = p.id AND v.run = (SELECT max(run) FROM visit_row w WHERE w.page = p.id)";
+
+/// The code of what a page is: what keeps it from being fetched, else what its latest visit found, else `FRONTIER`.
+pub(crate) const KIND: &str = "CASE WHEN p.kind <> 0 THEN p.kind ELSE coalesce(v.kind, 0) END";
+
+/// Whether page `p` with latest visit `v` waits in its host's queue.
+pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR p.again > v.run))";
+
+fn views() -> String {
+    let kind = case(KIND, PageKind::ALL.iter().map(|k| (k.code(), k.name())));
+    let visit_kind = case("v.kind", PageKind::ALL.iter().map(|k| (k.code(), k.name())));
+    let flag = case("v.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
+    let link_kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
+    let time = |column: &str| format!("strftime('%Y-%m-%dT%H:%M:%fZ', {column} / 1000.0, 'unixepoch')");
+    let name = |column: &str| format!("(SELECT name FROM name_row n WHERE n.id = {column})");
+    format!(
+        "
+CREATE VIEW run AS SELECT id, kind, state, {started} AS started_at, {finished} AS finished_at, counters, settings FROM run_row;
+CREATE VIEW host AS SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robots, {robots_at} AS robots_at, r.sitemaps,
+  r.crawl_delay, h.pages, h.errors, {first_seen} AS first_seen, r.status AS robots_status, {not_before} AS not_before, h.backoff_ms
+  FROM host_row h LEFT JOIN robots_row r ON r.host = h.id;
+CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, v.status, v.mime, v.charset, v.length,
+  CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
+  {discovered} AS discovered_at, {discovered_by} AS discovered_by, p.origin AS discovered_from,
+  {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,
+  f.name AS warc_file, v.warc_offset, v.warc_length, v.duplicate_of, NULL AS next_due,
+  (SELECT count(*) FROM visit_row w WHERE w.page = p.id AND w.flag = {updated}) AS changes,
+  (SELECT count(*) FROM visit_row w WHERE w.page = p.id) AS visits,
+  {why} AS why, v.problem, v.elapsed_ms, v.transferred, p.redirects, p.origin IS NULL AS seed
+  FROM page_row p {LATEST} LEFT JOIN warc_row f ON f.id = v.warc;
+CREATE VIEW visit AS SELECT v.run, v.page AS page_id, {flag} AS flag, {visited} AS at, v.status,
+  CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.length, f.name AS warc_file, v.warc_offset, v.warc_length,
+  {visit_kind} AS kind, {fetched_by} AS fetched_by, v.mime, v.charset, v.transferred, v.simhash, v.title, v.lang, v.etag, v.last_modified,
+  v.duplicate_of, v.problem, v.elapsed_ms
+  FROM visit_row v LEFT JOIN warc_row f ON f.id = v.warc;
+CREATE VIEW link AS SELECT l.src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
+  l.count, l.first_run, l.last_run FROM link_row l;
+CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM image_row;
+",
+        started = time("started_at"),
+        finished = time("finished_at"),
+        robots_at = time("r.at"),
+        first_seen = time("h.first_seen"),
+        not_before = time("h.not_before"),
+        discovered = time("p.at"),
+        discovered_by = name("p.by"),
+        fetched = time("v.at"),
+        fetched_by = name("v.by"),
+        visited = time("v.at"),
+        why = name("p.why"),
+        updated = Flag::Updated.code(),
+    )
+}
+
+/// `CASE column WHEN 0 THEN 'NAME' … END`.
+pub(crate) fn case(column: &str, names: impl Iterator<Item = (u8, &'static str)>) -> String {
+    let mut sql = format!("CASE {column}");
+    for (code, name) in names {
+        let _ = write!(sql, " WHEN {code} THEN '{name}'");
+    }
+    sql + " END"
+}

@@ -1,0 +1,344 @@
+//! How does an exchange become records?
+//!
+//! This runs in the threads that extract, so that the recorder only copies finished bytes. Bodies in memory are compressed in one
+//! shot (libdeflate), spooled ones streamed through zlib-rs into another unnamed file.
+
+use super::header::{Header, RecordId, RecordIds, push_digest};
+use super::http;
+use crate::error::{Result, StoreError};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use libdeflater::{CompressionLvl, Compressor};
+use orb_page::{Body, Moment, Truncation};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::net::IpAddr;
+
+/// Buffers larger than this are given back.
+const KEEP: usize = 1 << 20;
+
+/// One request with its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    /// The URL asked for.
+    pub url: &'a str,
+    /// Its key in CDXJ files (`orb_urls::surt::cdx_key`).
+    pub key: &'a str,
+    /// When the request was sent.
+    pub at: Moment,
+    /// The request's head as sent; empty to record no request.
+    pub request_head: &'a [u8],
+    /// The answer's head as received, with its empty line.
+    pub head: &'a [u8],
+    /// Everything after it as received.
+    pub wire: &'a Body,
+    /// sha256 of `wire`, where somebody has it already.
+    pub digest: Option<[u8; 32]>,
+    /// Why `wire` is not whole, if it is not.
+    pub truncated: Option<Truncation>,
+    /// The address that answered.
+    pub ip: Option<IpAddr>,
+    /// Set to record only the head, and that the body equals an earlier one.
+    pub revisit: Option<Revisit<'a>>,
+}
+
+/// The earlier record whose payload an answer repeats.
+#[derive(Clone, Copy, Debug)]
+pub struct Revisit<'a> {
+    /// Its URL.
+    pub url: &'a str,
+    /// When it was fetched.
+    pub at: Moment,
+}
+
+/// An exchange as it will stand in the archive.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The gzip members: the answer, then the request.
+    pub(crate) members: Body,
+    /// The length of the answer's member.
+    pub(crate) answer: u64,
+    pub(crate) line: IndexLine,
+}
+
+impl Encoded {
+    /// Bytes it takes in the archive.
+    pub fn len(&self) -> u64 {
+        self.members.len()
+    }
+
+    /// Whether it takes none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+}
+
+/// A line of a CDXJ file, as far as it is known before the record has its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IndexLine(pub(crate) String);
+
+impl IndexLine {
+    /// Key, time (fourteen digits), URL, and what is known of media type, status and digest.
+    pub(super) fn new(key: &str, at: &str, url: &str, known: [Option<&str>; 3]) -> Self {
+        let mut line = String::with_capacity(key.len() + url.len() + 200);
+        for c in key.chars() {
+            line.push(if c <= ' ' { '_' } else { c });
+        }
+        let _ = write!(line, " {at} {{\"url\": ");
+        quote(&mut line, url);
+        for (name, value) in ["mime", "status", "digest"].into_iter().zip(known) {
+            if let Some(value) = value {
+                let _ = write!(line, ", \"{name}\": ");
+                quote(&mut line, value);
+            }
+        }
+        Self(line)
+    }
+
+    /// The whole line, now that the record has its place.
+    pub(crate) fn write_at(&self, out: &mut Vec<u8>, length: u64, offset: u64, file: &str) {
+        out.extend_from_slice(self.0.as_bytes());
+        // Writing to memory does not fail.
+        let _ = writeln!(out, ", \"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": \"{file}\"}}");
+    }
+}
+
+/// A JSON string in ASCII.
+fn quote(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            ' '..='~' => out.push(c),
+            c => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Turns exchanges into records. One for each thread: it keeps its buffers.
+pub struct Encoder {
+    ids: RecordIds,
+    compressor: Compressor,
+    level: i32,
+    header: Header,
+    raw: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder").field("level", &self.level).finish_non_exhaustive()
+    }
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new(Self::LEVEL)
+    }
+}
+
+impl Encoder {
+    /// The level that gives most for its time on pages of 20 kB (see the bench `encode`).
+    pub const LEVEL: i32 = 4;
+
+    /// An encoder with a level from 1 (fast) to 12 (small).
+    pub fn new(level: i32) -> Self {
+        let level = level.clamp(1, 12);
+        Self {
+            ids: RecordIds::new(),
+            compressor: Compressor::new(CompressionLvl::new(level).unwrap_or_default()),
+            level,
+            header: Header::default(),
+            raw: Vec::new(),
+            packed: Vec::new(),
+        }
+    }
+
+    /// The records of one exchange.
+    pub fn exchange(&mut self, x: &Exchange<'_>) -> Result<Encoded> {
+        let kind = Kind::of(x);
+        let digest = payload_digest(x, kind).map_err(spool_error)?;
+        let id = self.ids.next();
+        let length = x.head.len() as u64 + if kind == Kind::Revisit { 0 } else { x.wire.len() };
+        self.begin_answer(x, kind, id, &digest);
+        self.raw.clear();
+        self.raw.extend_from_slice(self.header.end(kind.content_type(), length));
+        self.raw.extend_from_slice(x.head);
+        self.packed.clear();
+        let spooled = match (x.wire, kind) {
+            (Body::Spooled { .. }, Kind::Response | Kind::Resource) => Some(self.stream(x.wire).map_err(spool_error)?),
+            (Body::Memory(bytes), Kind::Response | Kind::Resource) => {
+                self.raw.extend_from_slice(bytes);
+                self.finish_member();
+                None
+            }
+            (_, Kind::Revisit) => {
+                self.finish_member();
+                None
+            }
+        };
+        let answer = spooled.as_ref().map_or(self.packed.len() as u64, |(_, len)| *len);
+        if !x.request_head.is_empty() {
+            self.request(x, id);
+        }
+        let members = match spooled {
+            None => Body::Memory(Bytes::copy_from_slice(&self.packed)),
+            Some((mut file, len)) => {
+                file.write_all(&self.packed).map_err(spool_error)?;
+                Body::Spooled { file, len: len + self.packed.len() as u64 }
+            }
+        };
+        if self.raw.capacity() > KEEP {
+            (self.raw, self.packed) = (Vec::new(), Vec::new());
+        }
+        Ok(Encoded { members, answer, line: index_line(x, kind, &digest) })
+    }
+
+    fn begin_answer(&mut self, x: &Exchange<'_>, kind: Kind, id: RecordId, digest: &[u8; 32]) {
+        self.header.begin(kind.name(), id, x.at);
+        self.header.target(x.url);
+        self.header.address(x.ip);
+        self.header.digest(digest);
+        if let Some(earlier) = x.revisit {
+            self.header.field("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest");
+            self.header.field("WARC-Refers-To-Target-URI", earlier.url);
+            self.header.field("WARC-Refers-To-Date", earlier.at.seconds());
+        }
+        self.header.truncated(x.truncated);
+    }
+
+    fn request(&mut self, x: &Exchange<'_>, answer: RecordId) {
+        let id = self.ids.next();
+        self.header.begin("request", id, x.at);
+        self.header.target(x.url);
+        self.header.address(x.ip);
+        self.header.field("WARC-Concurrent-To", answer);
+        self.raw.clear();
+        self.raw.extend_from_slice(self.header.end("application/http; msgtype=request", x.request_head.len() as u64));
+        self.raw.extend_from_slice(x.request_head);
+        self.finish_member();
+    }
+
+    /// Ends the record in `raw` and adds it, compressed, to `packed`.
+    fn finish_member(&mut self) {
+        self.raw.extend_from_slice(b"\r\n\r\n");
+        compress(&mut self.compressor, &self.raw, &mut self.packed);
+    }
+
+    /// The record whose head is in `raw`, with the body streamed, in a file without a name.
+    fn stream(&mut self, wire: &Body) -> io::Result<(std::fs::File, u64)> {
+        let level = u32::try_from(self.level).unwrap_or(1).min(6);
+        let mut gzip = GzEncoder::new(BufWriter::new(tempfile::tempfile()?), Compression::new(level));
+        gzip.write_all(&self.raw)?;
+        io::copy(&mut wire.reader()?, &mut gzip)?;
+        gzip.write_all(b"\r\n\r\n")?;
+        let mut file = gzip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let len = file.stream_position()?;
+        Ok((file, len))
+    }
+}
+
+/// What kind of record an answer becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Response,
+    Revisit,
+    /// Something with a head that is no HTTP/1: kept as bytes, since tools refuse files with such a `response`.
+    Resource,
+}
+
+impl Kind {
+    fn of(x: &Exchange<'_>) -> Self {
+        match (x.revisit, http::is_http1(x.head)) {
+            (Some(_), _) => Self::Revisit,
+            (None, true) => Self::Response,
+            (None, false) => Self::Resource,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Revisit => "revisit",
+            Self::Resource => "resource",
+        }
+    }
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Response | Self::Revisit => "application/http; msgtype=response",
+            Self::Resource => "application/octet-stream",
+        }
+    }
+}
+
+fn payload_digest(x: &Exchange<'_>, kind: Kind) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    match (x.digest, kind) {
+        (Some(digest), Kind::Response | Kind::Revisit) => return Ok(digest),
+        (_, Kind::Resource) => hash.update(x.head),
+        (None, Kind::Response | Kind::Revisit) => {}
+    }
+    if let Body::Memory(bytes) = x.wire {
+        hash.update(bytes);
+        return Ok(hash.finalize().into());
+    }
+    let mut reader = x.wire.reader()?;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hash.finalize().into()),
+            n => hash.update(&buffer[..n]),
+        }
+    }
+}
+
+fn index_line(x: &Exchange<'_>, kind: Kind, digest: &[u8; 32]) -> IndexLine {
+    let (status, mime) = http::summary(x.head);
+    let (status, mime) = match kind {
+        Kind::Response => (Some(status.as_str()), mime.as_deref()),
+        Kind::Revisit => (Some(status.as_str()), Some("warc/revisit")),
+        Kind::Resource => (None, Some(kind.content_type())),
+    };
+    let mut text = String::with_capacity(71);
+    push_digest(&mut text, digest);
+    IndexLine::new(x.key, &x.at.compact(), x.url, [mime, status, Some(&text)])
+}
+
+fn spool_error(e: io::Error) -> StoreError {
+    StoreError::io("spool a record in", &std::env::temp_dir(), e)
+}
+
+/// Appends one gzip member.
+fn compress(compressor: &mut Compressor, raw: &[u8], out: &mut Vec<u8>) {
+    let from = out.len();
+    out.resize(from + compressor.gzip_compress_bound(raw.len()), 0);
+    // The bound is enough for anything, so this does not fail.
+    let len = compressor.gzip_compress(raw, &mut out[from..]).unwrap_or(0);
+    out.truncate(from + len);
+}
+
+/// The record that begins every file, as a gzip member.
+pub(crate) fn warcinfo(file: &str, project: &str, at: Moment) -> Vec<u8> {
+    let fields = format!(
+        "software: orbweaver/{}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\nisPartOf: {project}\r\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let mut header = Header::default();
+    header.begin("warcinfo", RecordIds::new().next(), at);
+    header.field("WARC-Filename", file);
+    let mut raw = header.end("application/warc-fields", fields.len() as u64).to_vec();
+    raw.extend_from_slice(fields.as_bytes());
+    raw.extend_from_slice(b"\r\n\r\n");
+    let mut out = Vec::new();
+    compress(&mut Compressor::new(CompressionLvl::default()), &raw, &mut out);
+    out
+}

@@ -1,0 +1,138 @@
+//! What do the bytes of an answer's head and framing say?
+//!
+//! Only as much as the index line and the reader need, read as warcio reads it, so that others' indexes agree with ours.
+
+use orb_page::Headers;
+
+/// The status code as written, and the media type of the first `Content-Type`, as written.
+pub(super) fn summary(head: &[u8]) -> (String, Option<String>) {
+    let mut lines = head.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_end);
+    let status_line = text(lines.next().unwrap_or(b""));
+    let status = status_line.split(' ').filter(|s| !s.is_empty()).nth(1).unwrap_or("").to_owned();
+    let mime = lines
+        .take_while(|line| !line.is_empty())
+        .find_map(|line| {
+            let colon = memchr::memchr(b':', line)?;
+            let name = line[..colon].trim_ascii_end();
+            name.eq_ignore_ascii_case(b"content-type").then(|| text(line[colon + 1..].trim_ascii_start()))
+        })
+        .map(|value| value.split([';', ' ', '\t', '\r', '\x0b', '\x0c']).next().unwrap_or("").to_owned());
+    (status, mime)
+}
+
+/// Whether the head begins as one that tools for HTTP/1 archives accept.
+pub(super) fn is_http1(head: &[u8]) -> bool {
+    head.get(..8).is_some_and(|p| p.eq_ignore_ascii_case(b"HTTP/1.1") || p.eq_ignore_ascii_case(b"HTTP/1.0"))
+}
+
+/// UTF-8, or else Latin 1.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(s) => s.to_owned(),
+        Err(_) => bytes.iter().map(|b| char::from(*b)).collect(),
+    }
+}
+
+/// Where the head ends: after its empty line.
+pub(super) fn head_end(block: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(b'\n', &block[from..]) {
+        let next = from + at + 1;
+        match &block[next..] {
+            [b'\n', ..] => return Some(next + 1),
+            [b'\r', b'\n', ..] => return Some(next + 2),
+            _ => from = next,
+        }
+    }
+    None
+}
+
+/// The status code of a head, where it has one.
+pub(super) fn status(head: &[u8]) -> Option<u16> {
+    summary(head).0.parse().ok()
+}
+
+/// The header fields of a head, in order; continuation lines are joined.
+pub(super) fn headers(head: &[u8]) -> Headers {
+    let mut out: Vec<(String, Vec<u8>)> = Vec::new();
+    for line in head.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_end).skip(1) {
+        match (line.first(), out.last_mut()) {
+            (Some(b' ' | b'\t'), Some((_, value))) => {
+                value.push(b' ');
+                value.extend_from_slice(line.trim_ascii());
+            }
+            _ => {
+                let Some(colon) = memchr::memchr(b':', line) else { continue };
+                out.push((text(line[..colon].trim_ascii()), line[colon + 1..].trim_ascii().to_vec()));
+            }
+        }
+    }
+    Headers(out)
+}
+
+/// The body with the chunk framing taken off; what cannot be read as chunks is given as it is.
+pub(super) fn dechunk(wire: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(wire.len());
+    let mut rest = wire;
+    while let Some(at) = memchr::memchr(b'\n', rest) {
+        let line = &rest[..at];
+        let digits = line.split(|b| *b == b';').next().unwrap_or(line).trim_ascii();
+        let size = std::str::from_utf8(digits).ok().and_then(|s| usize::from_str_radix(s, 16).ok());
+        let Some(size) = size.filter(|_| !digits.starts_with(b"+")) else { break };
+        rest = &rest[at + 1..];
+        if size == 0 {
+            return out;
+        }
+        let chunk = &rest[..size.min(rest.len())];
+        out.extend_from_slice(chunk);
+        rest = &rest[chunk.len()..];
+        rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or(rest);
+    }
+    if out.is_empty() && !rest.is_empty() {
+        return wire.to_vec();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_head_tells_its_status_and_type() {
+        let head = b"HTTP/1.1 404 Not Found\r\ncontent-TYPE : text/HTML; charset=x\r\nContent-Type: text/plain\r\n\r\n";
+        assert_eq!(summary(head), ("404".into(), Some("text/HTML".into())));
+        assert_eq!(summary(b"HTTP/1.0 200\r\n\r\n"), ("200".into(), None));
+        assert_eq!(summary(b""), (String::new(), None));
+        assert_eq!(status(b"HTTP/1.1 abc\r\n\r\n"), None);
+    }
+
+    #[test]
+    fn the_head_ends_at_its_empty_line() {
+        assert_eq!(head_end(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Some(25));
+        assert_eq!(head_end(b"HTTP/1.1 200 OK\nA: b\n\nbody"), Some(22));
+        assert_eq!(head_end(b"HTTP/1.1 200 OK\r\nA: b"), None);
+    }
+
+    #[test]
+    fn folded_header_lines_are_joined() {
+        let h = headers(b"HTTP/1.1 200 OK\r\nX: a\r\n  b\r\nno colon\r\nY:\r\n\r\n");
+        assert_eq!(h.0, vec![("X".to_owned(), b"a b".to_vec()), ("Y".to_owned(), Vec::new())]);
+    }
+
+    #[test]
+    fn chunks_are_joined_and_broken_ones_given_as_far_as_they_go() {
+        assert_eq!(dechunk(b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"), b"abcde");
+        assert_eq!(dechunk(b"3\r\nabc\r\n5\r\nde"), b"abcde");
+        assert_eq!(dechunk(b"no chunks at all\nreally"), b"no chunks at all\nreally");
+        assert_eq!(dechunk(b"ffffffffffffffff\r\nab"), b"ab");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            let _ = (summary(&bytes), headers(&bytes), head_end(&bytes), dechunk(&bytes));
+        }
+    }
+}

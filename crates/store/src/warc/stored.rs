@@ -1,0 +1,75 @@
+//! What did an exchange look like, read back from the archive?
+
+use super::http;
+use super::scan::{Scanned, read_record};
+use crate::error::{Result, StoreError};
+use flate2::bufread::GzDecoder;
+use orb_page::{Headers, WarcPosition};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Reads exchanges at known places.
+#[derive(Clone, Debug)]
+pub struct ArchiveReader {
+    dir: PathBuf,
+}
+
+/// An answer as it was received.
+#[derive(Clone, Debug)]
+pub struct StoredExchange {
+    /// The URL asked for.
+    pub url: String,
+    /// When, as the record says.
+    pub date: String,
+    /// The fields of the record's own head, in order.
+    pub fields: Vec<(String, String)>,
+    /// Status code, where it is HTTP.
+    pub status: Option<u16>,
+    /// The head as received.
+    pub head: Vec<u8>,
+    /// The head's fields.
+    pub headers: Headers,
+    /// Everything after the head, as received.
+    pub wire: Vec<u8>,
+    /// The body with the transfer coding taken off; the content coding is still on.
+    pub body: Vec<u8>,
+    /// Why it is not whole, if it is not: `length`, `time`, `disconnect`, `unspecified`.
+    pub truncated: Option<String>,
+}
+
+impl ArchiveReader {
+    /// A reader of the archive files in `dir`.
+    pub fn open(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    /// The exchange at this place.
+    pub fn exchange(&self, at: &WarcPosition) -> Result<StoredExchange> {
+        let record = self.record(at)?;
+        let field = |name: &str| record.field(name).unwrap_or("").to_owned();
+        let headers = http::headers(&record.head);
+        let chunked = headers.all("transfer-encoding").any(|v| v.to_ascii_lowercase().contains("chunked"));
+        let body = if chunked { http::dechunk(&record.payload) } else { record.payload.clone() };
+        Ok(StoredExchange {
+            url: field("WARC-Target-URI"),
+            date: field("WARC-Date"),
+            status: http::status(&record.head),
+            truncated: record.field("WARC-Truncated").map(str::to_owned),
+            fields: record.fields,
+            head: record.head,
+            headers,
+            wire: record.payload,
+            body,
+        })
+    }
+
+    fn record(&self, at: &WarcPosition) -> Result<Scanned> {
+        let path = self.dir.join(&*at.file);
+        let mut file = File::open(&path).map_err(|e| StoreError::io("open", &path, e))?;
+        file.seek(SeekFrom::Start(at.offset)).map_err(|e| StoreError::io("read", &path, e))?;
+        let member = GzDecoder::new(BufReader::new(file.take(at.length)));
+        read_record(member, usize::MAX)
+            .map_err(|e| StoreError::damaged(&path, format!("the record at byte {}: {e}", at.offset)))
+    }
+}
