@@ -1,0 +1,207 @@
+//! Which address does a name have?
+//!
+//! The frontier asks before it grants a lease, because politeness is owed to addresses too; the connector asks again
+//! only where no address was pinned. Answers are kept as long as they say, within bounds, and so are failures, so that
+//! a dead name costs one question and not one for each of its pages. Whatever answer is given has passed the guard.
+
+use crate::config::{FetchConfig, Resolve, bare_host};
+use crate::{AddressGuard, FetchError};
+use hickory_resolver::config::{ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::{Resolver as Hickory, TokioResolver};
+use orb_page::{Failure, FailureKind};
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout};
+
+/// How many names are remembered: at some 200 bytes each, 10 MB.
+const NAMES: usize = 50_000;
+const SHORTEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(6 * 3600);
+/// How long it is remembered that a name does not exist.
+const ABSENT: Duration = Duration::from_secs(300);
+/// How long it is remembered that the name server failed.
+const FAILED: Duration = Duration::from_secs(30);
+
+/// Finds addresses, remembers them, and shows none that the guard forbids.
+pub(crate) struct Resolver {
+    source: Source,
+    overrides: Vec<Resolve>,
+    guard: Arc<AddressGuard>,
+    patience: Duration,
+    known: Mutex<HashMap<Box<str>, Arc<OnceCell<Answer>>>>,
+}
+
+/// Who is asked.
+enum Source {
+    /// Name servers, by our own client: answers come with their time to live and cost no thread.
+    Servers(Box<TokioResolver>),
+    /// The system's resolver, where its configuration cannot be read.
+    System,
+}
+
+/// What is known of a name.
+struct Answer {
+    addrs: Result<Vec<IpAddr>, Failure>,
+    until: Instant,
+}
+
+impl Resolver {
+    pub(crate) fn new(config: &FetchConfig, guard: Arc<AddressGuard>) -> Result<Self, FetchError> {
+        let patience = config.timeouts.dns;
+        let known = Mutex::default();
+        Ok(Self { source: Source::new(config)?, overrides: config.resolve.clone(), guard, patience, known })
+    }
+
+    /// The one address to connect to for a host.
+    pub(crate) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
+        let host = bare_host(host);
+        if let Some(addr) = self.overridden(host, port) {
+            return Ok(addr);
+        }
+        if let Ok(addr) = host.parse() {
+            return self.guard.check(host, port, addr).map(|()| addr);
+        }
+        let cell = self.cell(host);
+        let answer = cell.get_or_init(|| self.ask(host)).await;
+        let addrs = answer.addrs.as_ref().map_err(Clone::clone)?;
+        let mut refused = None;
+        for &addr in addrs {
+            match self.guard.check(host, port, addr) {
+                Ok(()) => return Ok(addr),
+                Err(failure) => refused = Some(failure),
+            }
+        }
+        Err(refused.unwrap_or_else(|| Failure::new(FailureKind::Dns, format!("{host} has no address"))))
+    }
+
+    /// Whether an address that was resolved before may be connected to now.
+    pub(crate) fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
+        if self.overridden(bare_host(host), port) == Some(addr) {
+            return Ok(());
+        }
+        self.guard.check(host, port, addr)
+    }
+
+    /// Puts an address that did not answer behind the others of its name.
+    pub(crate) fn demote(&self, host: &str, addr: IpAddr) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(cell) = known.get_mut(host) else { return };
+        let Some(Answer { addrs: Ok(addrs), until }) = cell.get() else { return };
+        if addrs.len() > 1 && addrs[0] == addr {
+            let mut turned = addrs.clone();
+            turned.rotate_left(1);
+            *cell = Arc::new(OnceCell::new_with(Some(Answer { addrs: Ok(turned), until: *until })));
+        }
+    }
+
+    fn overridden(&self, host: &str, port: u16) -> Option<IpAddr> {
+        let matching = |r: &&Resolve| r.port == port && (r.host == "*" || r.host.eq_ignore_ascii_case(host));
+        self.overrides.iter().find(matching).map(|r| r.addr)
+    }
+
+    /// The place where the answer for a name is or will be, one for all who ask at the same time.
+    fn cell(&self, host: &str) -> Arc<OnceCell<Answer>> {
+        let now = Instant::now();
+        let current = |cell: &Arc<OnceCell<Answer>>| cell.get().is_none_or(|a| a.until > now);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cell) = known.get(host).filter(|c| current(c)) {
+            return cell.clone();
+        }
+        if known.len() >= NAMES {
+            known.retain(|_, cell| current(cell));
+        }
+        if known.len() >= NAMES {
+            let mut keep = false;
+            known.retain(|_, _| {
+                keep = !keep;
+                keep
+            });
+        }
+        let cell = Arc::<OnceCell<Answer>>::default();
+        known.insert(host.into(), cell.clone());
+        cell
+    }
+
+    async fn ask(&self, host: &str) -> Answer {
+        let found = match timeout(self.patience, self.source.look_up(host)).await {
+            Ok(found) => found,
+            Err(_) => Err((format!("no answer from the name server within {:?}", self.patience), FAILED)),
+        };
+        match found {
+            Ok((mut addrs, ttl)) => {
+                addrs.sort_by_key(IpAddr::is_ipv6);
+                Answer { addrs: Ok(addrs), until: Instant::now() + ttl.clamp(SHORTEST, LONGEST) }
+            }
+            Err((why, keep)) => {
+                let failure = Failure::new(FailureKind::Dns, format!("cannot resolve {host}: {why}"));
+                Answer { addrs: Err(failure), until: Instant::now() + keep }
+            }
+        }
+    }
+}
+
+/// Addresses and how long they hold, or why there are none and how long that holds.
+type Found = Result<(Vec<IpAddr>, Duration), (String, Duration)>;
+
+impl Source {
+    fn new(config: &FetchConfig) -> Result<Self, FetchError> {
+        let builder = match config.dns {
+            Some(server) => Ok(Hickory::builder_with_config(own_server(server), TokioRuntimeProvider::default())),
+            None => TokioResolver::builder_tokio(),
+        };
+        let Ok(mut builder) = builder else { return Ok(Self::System) };
+        let options = builder.options_mut();
+        options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+        options.timeout = (config.timeouts.dns / 2).max(Duration::from_millis(1));
+        options.attempts = 1;
+        options.cache_size = 0;
+        options.max_active_requests = 1_024;
+        let resolver = builder.build().map_err(|e| FetchError::Resolver(e.to_string()))?;
+        Ok(Self::Servers(Box::new(resolver)))
+    }
+
+    async fn look_up(&self, host: &str) -> Found {
+        match self {
+            Self::Servers(resolver) => {
+                // A final dot keeps the search list out of names that have a domain already.
+                let absolute = host.contains('.') && !host.ends_with('.');
+                let name = if absolute { format!("{host}.") } else { host.to_owned() };
+                let found = resolver.lookup_ip(name).await.map_err(|e| {
+                    if e.is_nx_domain() {
+                        ("no such name".to_owned(), ABSENT)
+                    } else if e.is_no_records_found() {
+                        ("the name has no address".to_owned(), ABSENT)
+                    } else {
+                        (one_line(&e.to_string()), FAILED)
+                    }
+                })?;
+                let ttl = found.valid_until().saturating_duration_since(std::time::Instant::now());
+                Ok((found.iter().collect(), ttl))
+            }
+            Self::System => {
+                let found = tokio::net::lookup_host((host, 0)).await.map_err(|e| (one_line(&e.to_string()), ABSENT))?;
+                Ok((found.map(|a| a.ip()).collect(), SHORTEST))
+            }
+        }
+    }
+}
+
+/// One name server, on any port, by UDP with TCP for what does not fit.
+fn own_server(server: SocketAddr) -> ResolverConfig {
+    let mut at = NameServerConfig::udp_and_tcp(server.ip());
+    let on_port = |mut c: ConnectionConfig| {
+        c.port = server.port();
+        c
+    };
+    at.connections = at.connections.into_iter().map(on_port).collect();
+    ResolverConfig::from_name_servers(vec![at])
+}
+
+/// A message of others, folded into one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

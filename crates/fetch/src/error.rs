@@ -1,0 +1,77 @@
+//! What can go wrong on our own side, before anything is fetched?
+//!
+//! What goes wrong on the web's side is no error but an [`Outcome`](orb_page::Outcome).
+
+use std::io;
+use std::path::PathBuf;
+
+/// A failure of ours: a setting that cannot work, or a resource the machine does not give.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The file with further root certificates cannot be read.
+    #[error("cannot read the certificates in {}", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file with further root certificates holds none that can be used.
+    #[error("no usable certificate in {}", path.display())]
+    NoCertificate {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The TLS library refuses the settings.
+    #[error("cannot set up TLS")]
+    Tls(#[from] rustls::Error),
+    /// The directory for large bodies cannot be written.
+    #[error("cannot keep large bodies in {}", path.display())]
+    SpoolDir {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The user agent cannot be sent as a header.
+    #[error("user agent {0:?} holds characters that cannot be sent")]
+    UserAgent(String),
+    /// A proxy that is not `http://[user:password@]host[:port]`.
+    #[error("proxy {text:?} is not http://[user:password@]host[:port]: {why}")]
+    Proxy {
+        /// As written, without the password.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An override that is not `HOST:PORT:ADDR`.
+    #[error("{text:?} is not HOST:PORT:ADDR: {why}")]
+    Resolve {
+        /// As written.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A limit of zero, under which nothing could be fetched.
+    #[error("{0} must be at least 1")]
+    Zero(&'static str),
+    /// The machine does not allow as many open files as are needed.
+    #[error(
+        "{wanted} open files are needed and {limit} are allowed; raise the limit (ulimit -n) or use fewer connections"
+    )]
+    OpenFiles {
+        /// How many are needed.
+        wanted: u64,
+        /// How many there can be.
+        limit: u64,
+    },
+    /// The limit on open files cannot be changed.
+    #[error("cannot raise the limit on open files")]
+    Limit(#[source] io::Error),
+    /// The name server cannot be used.
+    #[error("cannot set up name resolution: {0}")]
+    Resolver(String),
+    /// No module speaks this scheme.
+    #[error("no protocol for {0:?}")]
+    Scheme(String),
+}

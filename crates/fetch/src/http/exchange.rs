@@ -1,0 +1,379 @@
+//! One question and one answer over HTTP/1.1 (RFC 9112).
+//!
+//! Written by hand instead of putting a tee below a general client: the archive wants the bytes as they came, and with
+//! those in hand a client that parses, copies and reassembles them a second time is only in the way. Head and body are
+//! read into one buffer and never copied (contents of several chunks excepted), and no task but the caller's is
+//! involved. `examples/cost.rs` compares the two.
+//!
+//! What a server does wrong once it has sent a head is a fact of its answer: the bytes that came are kept, and
+//! [`Truncation`] says why there are no more.
+
+use super::chunked::{Dechunker, Progress};
+use super::clock::Clock;
+use super::conn::Conn;
+use super::head::{Finder, Framing, Head, LARGEST_HEAD};
+use super::request::{Method, Request};
+use super::spool::{Contents, Spool, SpoolRule};
+use crate::{FetchConfig, Watch};
+use bytes::{Buf, Bytes, BytesMut};
+use orb_page::{Failure, FailureKind, Moment, Response, Timings, Truncation};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::time::Instant;
+
+/// What accompanies a request on its way, whatever carries it.
+pub(super) struct Trip<'a> {
+    pub(super) config: &'a FetchConfig,
+    pub(super) request: &'a Request<'a>,
+    pub(super) watch: &'a dyn Watch,
+    /// When the request was sent.
+    pub(super) at: Moment,
+    pub(super) timings: Timings,
+}
+
+/// An answer, and what may become of the connection it came on.
+pub(super) struct Exchanged {
+    pub(super) response: Response,
+    pub(super) ending: Ending,
+}
+
+/// What becomes of a connection after an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It can carry another request, within this time.
+    Keep(Duration),
+    /// It is to be closed.
+    Close,
+    /// There is more on it that nobody wants to hear.
+    Abort,
+}
+
+/// No answer.
+pub(super) struct Lost {
+    pub(super) failure: Failure,
+    /// Whether the connection ended without a single byte of an answer, as kept ones do that the server gave up.
+    pub(super) silent: bool,
+}
+
+impl From<Failure> for Lost {
+    fn from(failure: Failure) -> Self {
+        Self { failure, silent: false }
+    }
+}
+
+impl<'a> Trip<'a> {
+    pub(super) fn spool_rule(&self) -> SpoolRule<'a> {
+        SpoolRule { over: self.config.spool_over, dir: &self.config.spool_dir }
+    }
+
+    /// Why the body of an answer is not even begun, where it is not.
+    pub(super) fn refusal(&self, status: u16, mime: Option<&str>, length: Option<u64>) -> Option<Truncation> {
+        if length == Some(0) || self.request.method == Method::Head {
+            return None;
+        }
+        let unwanted = |m: &str| !self.config.accept.iter().any(|pattern| matches_pattern(m, pattern));
+        if !self.config.accept.is_empty()
+            && !self.request.any_type
+            && (200..300).contains(&status)
+            && mime.is_some_and(unwanted)
+        {
+            return Some(Truncation::Unwanted);
+        }
+        length.is_some_and(|l| l > self.config.max_size).then_some(Truncation::Length)
+    }
+}
+
+/// Whether a media type is of a kind such as `text/html`, `image/*` or `*/*`.
+fn matches_pattern(mime: &str, pattern: &str) -> bool {
+    match pattern.trim().strip_suffix('*') {
+        Some(front) => mime.get(..front.len()).is_some_and(|m| front == "*/" || m.eq_ignore_ascii_case(front)),
+        None => mime.eq_ignore_ascii_case(pattern.trim()),
+    }
+}
+
+/// Sends a request whose head is rendered and reads the answer.
+pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>) -> Result<Exchanged, Lost> {
+    let mut clock = Clock::new(trip.config, conn.stream.held());
+    write(conn, asked, &mut clock).await?;
+    trip.watch.sent(conn.peer);
+    trip.at = Moment::now();
+    clock.sent();
+    let sent = Instant::now();
+    let (buf, head_len, head) = read_head(conn, trip.watch, &mut clock).await?;
+    trip.timings.wait = sent.elapsed();
+    let received = Instant::now();
+    clock.body_begins();
+    let bodiless = trip.request.method == Method::Head;
+    let framing = head.framing(bodiless);
+    let spool = Spool::new(trip.spool_rule(), buf, head_len);
+    let mut intake = Intake { conn, watch: trip.watch, clock, spool, max_size: trip.config.max_size };
+    let read = match trip.refusal(head.status, head.headers.mime().as_deref(), length_of(framing)) {
+        Some(truncation) => intake.refuse(truncation),
+        None => intake.read(framing, trip.spool_rule()).await?,
+    };
+    let size = intake.spool.buf.len();
+    let (raw_head, wire) = intake.spool.finish().await?;
+    let body = match read.contents {
+        Some(contents) => contents.finish(&wire, read.start).await?,
+        None => wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?,
+    };
+    trip.timings.body = received.elapsed();
+    conn.remember(size);
+    let keep_alive = conn.slot.pool.keep_alive;
+    let ending = match (read.truncated, head.keeps(framing)) {
+        (Some(_), _) => Ending::Abort,
+        (None, Some(told)) if !read.excess => Ending::Keep(kept_for(told, keep_alive)),
+        _ => Ending::Close,
+    };
+    let response = Response {
+        status: head.status,
+        request_head: asked.clone(),
+        head: raw_head,
+        headers: head.headers,
+        wire,
+        body,
+        truncated: read.truncated,
+        peer: conn.peer,
+        protocol: "http/1.1",
+    };
+    Ok(Exchanged { response, ending })
+}
+
+fn length_of(framing: Framing) -> Option<u64> {
+    match framing {
+        Framing::Empty => Some(0),
+        Framing::Length(length) => Some(length),
+        Framing::Chunked | Framing::Close => None,
+    }
+}
+
+/// How long to keep a connection: a second less than the server would, so that we are the first to let go.
+fn kept_for(told: Option<u64>, keep_alive: Duration) -> Duration {
+    told.map_or(keep_alive, |s| keep_alive.min(Duration::from_secs(s.saturating_sub(1))))
+}
+
+async fn write(conn: &mut Conn, asked: &[u8], clock: &mut Clock) -> Result<(), Lost> {
+    let deadline = clock.head_deadline(conn.stream.held());
+    let stream = &mut conn.stream;
+    let writing = async move {
+        stream.write_all(asked).await?;
+        stream.flush().await
+    };
+    match conn.timer.before(deadline, writing).await {
+        Some(Ok(())) => Ok(()),
+        Some(Err(error)) => Err(hung_up(&error.to_string())),
+        None => Err(clock.head_failure().into()),
+    }
+}
+
+/// A connection that ended before any answer.
+fn hung_up(why: &str) -> Lost {
+    let line = format!("the connection ended without an answer: {why}");
+    Lost { failure: Failure::new(FailureKind::Protocol, line), silent: true }
+}
+
+/// Reads up to the end of the final head: buffer, length of the head in it, what it says.
+async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Result<(BytesMut, usize, Head), Lost> {
+    let protocol = |line: &str| Lost::from(Failure::new(FailureKind::Protocol, line));
+    let (mut buf, mut finder, mut skipped) = (conn.buffer(), Finder::default(), 0);
+    loop {
+        let deadline = clock.head_deadline(conn.stream.held());
+        if buf.capacity() - buf.len() < 1024 {
+            buf.reserve(buf.len().max(4096));
+        }
+        match conn.read(&mut buf, deadline).await {
+            None if Instant::now() < clock.head_deadline(conn.stream.held()) => continue,
+            None => return Err(clock.head_failure().into()),
+            Some(Ok(0)) if buf.is_empty() && skipped == 0 => return Err(hung_up("the server closed it")),
+            Some(Err(error)) if buf.is_empty() && skipped == 0 => return Err(hung_up(&error.to_string())),
+            Some(Ok(0) | Err(_)) => return Err(protocol("the connection ended within the head of the answer")),
+            Some(Ok(read)) => watch.received(read),
+        }
+        while let Some(len) = find_end(&mut buf, &mut finder).map_err(protocol)? {
+            let head =
+                Head::parse(&buf[..len]).ok_or_else(|| protocol("the status line of the answer is malformed"))?;
+            if !matches!(head.status, 100 | 102..=199) {
+                return Ok((buf, len, head));
+            }
+            buf.advance(len);
+            skipped += len;
+            finder = Finder::default();
+        }
+        if buf.len() + skipped > LARGEST_HEAD {
+            return Err(protocol("the head of the answer does not end"));
+        }
+    }
+}
+
+fn find_end(buf: &mut BytesMut, finder: &mut Finder) -> Result<Option<usize>, &'static str> {
+    // Line ends left over from an answer that was longer than it said.
+    while matches!(buf.first(), Some(b'\r' | b'\n')) {
+        buf.advance(1);
+    }
+    match finder.find(buf) {
+        Ok(Some(len)) if len > LARGEST_HEAD => Err("the head of the answer is too large"),
+        Ok(found) => Ok(found),
+        Err(_) => Err("the answer is not HTTP"),
+    }
+}
+
+/// A body on its way in.
+struct Intake<'c, 'a> {
+    conn: &'c mut Conn,
+    watch: &'a dyn Watch,
+    clock: Clock,
+    spool: Spool<'a>,
+    max_size: u64,
+}
+
+/// How reading a body ended.
+struct Taken<'a> {
+    truncated: Option<Truncation>,
+    /// Whether more came than belongs to the answer.
+    excess: bool,
+    /// What was between the frames, where there were any, and where the wire bytes began in the buffer.
+    contents: Option<Contents<'a>>,
+    start: usize,
+}
+
+impl Taken<'_> {
+    const fn plain(truncated: Option<Truncation>, excess: bool) -> Self {
+        Self { truncated, excess, contents: None, start: 0 }
+    }
+}
+
+/// What came of one more read.
+enum More {
+    Some,
+    End,
+    Broken,
+    Late(Truncation),
+}
+
+impl<'a> Intake<'_, 'a> {
+    /// Leaves the body where it is.
+    fn refuse(&mut self, truncation: Truncation) -> Taken<'a> {
+        self.spool.cut(0);
+        Taken::plain(Some(truncation), true)
+    }
+
+    async fn read(&mut self, framing: Framing, rule: SpoolRule<'a>) -> Result<Taken<'a>, Failure> {
+        match framing {
+            Framing::Empty => self.sized(0).await,
+            Framing::Length(length) => self.sized(length).await,
+            Framing::Chunked => self.chunked(rule).await,
+            Framing::Close => self.until_closed().await,
+        }
+    }
+
+    async fn sized(&mut self, length: u64) -> Result<Taken<'a>, Failure> {
+        while self.spool.len() < length {
+            if self.spool.is_due(length) {
+                self.spool.spill().await?;
+            }
+            self.spool.reserve(length - self.spool.len());
+            match self.more().await {
+                More::Some => (),
+                More::End | More::Broken => return Ok(Taken::plain(Some(Truncation::Disconnect), false)),
+                More::Late(_) if self.spool.len() >= length => (),
+                More::Late(truncation) => return Ok(Taken::plain(Some(truncation), false)),
+            }
+        }
+        let excess = self.spool.len() > length;
+        self.spool.cut(length);
+        Ok(Taken::plain(None, excess))
+    }
+
+    async fn until_closed(&mut self) -> Result<Taken<'a>, Failure> {
+        loop {
+            if self.spool.len() > self.max_size {
+                self.spool.cut(self.max_size);
+                return Ok(Taken::plain(Some(Truncation::Length), true));
+            }
+            if self.spool.is_due(0) {
+                self.spool.spill().await?;
+            }
+            self.reserve_more();
+            match self.more().await {
+                More::Some => (),
+                More::End => return Ok(Taken::plain(None, false)),
+                More::Broken => return Ok(Taken::plain(Some(Truncation::Disconnect), false)),
+                More::Late(truncation) => return Ok(Taken::plain(Some(truncation), false)),
+            }
+        }
+    }
+
+    async fn chunked(&mut self, rule: SpoolRule<'a>) -> Result<Taken<'a>, Failure> {
+        let mut frames = Dechunker::new(self.max_size);
+        let mut contents = Contents::new(rule);
+        // Frames may take their share, but not without end.
+        let most_wire = self.max_size.saturating_add(self.max_size / 2).saturating_add(64 * 1024);
+        let (mut start, mut seen) = (self.spool.start(), self.spool.start());
+        let (truncated, excess) = loop {
+            let wire = &self.spool.buf[..];
+            let from = seen;
+            let progress = frames.feed(&wire[from..], |r| contents.push(wire, from + r.start..from + r.end));
+            seen = wire.len();
+            match progress {
+                Progress::More if self.spool.len() > most_wire => break (Some(Truncation::Length), true),
+                Progress::More => (),
+                Progress::Done(len) => {
+                    let excess = from + len < seen;
+                    self.spool.buf.truncate(from + len);
+                    break (None, excess);
+                }
+                Progress::Full(len) => {
+                    self.spool.buf.truncate(from + len);
+                    break (Some(Truncation::Length), true);
+                }
+                Progress::Broken(_) => break (Some(Truncation::Disconnect), true),
+            }
+            if self.spool.is_due(0) {
+                contents.settle(&self.spool.buf);
+                contents.spill_if_due().await?;
+                self.spool.spill().await?;
+                (start, seen) = (0, 0);
+            }
+            self.reserve_more();
+            match self.more().await {
+                More::Some => (),
+                More::End | More::Broken => break (Some(Truncation::Disconnect), false),
+                More::Late(truncation) => break (Some(truncation), false),
+            }
+        };
+        if self.spool.is_filed() {
+            contents.settle(&self.spool.buf);
+        }
+        Ok(Taken { truncated, excess, contents: Some(contents), start })
+    }
+
+    /// Makes room where nobody knows how much is to come: twice what there is.
+    fn reserve_more(&mut self) {
+        let buf = &self.spool.buf;
+        if buf.capacity() - buf.len() < 2 * 1024 {
+            let held = buf.len() as u64;
+            self.spool.reserve(held.max(8 * 1024));
+        }
+    }
+
+    async fn more(&mut self) -> More {
+        loop {
+            let deadline = self.clock.body_deadline(self.conn.stream.held());
+            let read = self.conn.read(&mut self.spool.buf, deadline).await;
+            let bytes = match read {
+                Some(Ok(0)) => return More::End,
+                Some(Ok(bytes)) => bytes,
+                Some(Err(_)) => return More::Broken,
+                None => 0,
+            };
+            if bytes > 0 {
+                self.watch.received(bytes);
+            }
+            match self.clock.tick(bytes, self.conn.stream.held()) {
+                Some(truncation) => return More::Late(truncation),
+                None if bytes > 0 => return More::Some,
+                None => (),
+            }
+        }
+    }
+}

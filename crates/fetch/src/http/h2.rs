@@ -1,0 +1,217 @@
+//! One question and one answer over HTTP/2 (RFC 9113).
+//!
+//! One connection carries all requests to a host, as many at a time as the cap for a host allows. HTTP/2 has no bytes
+//! that an archive of HTTP/1.1 messages could hold, so both heads are rendered as HTTP/1.1 would have them; the body
+//! is what came.
+
+use super::clock::Clock;
+use super::connect::late;
+use super::exchange::{Lost, Trip};
+use super::head::{LARGEST_HEAD, decimal};
+use super::pool::{Key, Pool, Slot};
+use super::request::Method;
+use super::spool::Spool;
+use super::stream::Stream;
+use super::timer::Timer;
+use bytes::{Bytes, BytesMut};
+use h2::client::{Builder, SendRequest};
+use h2::{Reason, RecvStream};
+use http::{HeaderName, HeaderValue, StatusCode, Uri, Version};
+use orb_page::{Failure, FailureKind, Headers, Moment, Response, Truncation};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// How much of one body may be under way before we have read it.
+const STREAM_WINDOW: u32 = 1 << 20;
+/// The same for all bodies on a connection.
+const CONNECTION_WINDOW: u32 = 4 << 20;
+
+/// The HTTP/2 connection of a host, as the pool keeps it; the connection ends when the last handle on it is dropped.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) id: u64,
+    pub(super) addr: Option<IpAddr>,
+    /// How many requests are on it.
+    pub(super) streams: usize,
+    /// Its ticket while there are none.
+    pub(super) parked: Option<u64>,
+    send: SendRequest<Bytes>,
+    peer: Option<SocketAddr>,
+}
+
+/// The right to one request on an HTTP/2 connection.
+#[derive(Debug)]
+pub(super) struct Lane {
+    send: SendRequest<Bytes>,
+    peer: Option<SocketAddr>,
+    id: u64,
+    pool: Arc<Pool>,
+    key: Arc<Key>,
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.pool.end_stream(&self.key, self.id);
+    }
+}
+
+impl Line {
+    /// A handle for one request.
+    pub(super) fn lane(&self, pool: &Arc<Pool>, key: &Arc<Key>) -> Lane {
+        Lane { send: self.send.clone(), peer: self.peer, id: self.id, pool: pool.clone(), key: key.clone() }
+    }
+}
+
+/// Begins HTTP/2 on a new connection and makes it known to the pool.
+pub(super) async fn begin(
+    stream: Stream,
+    slot: Slot,
+    (addr, peer): (Option<IpAddr>, Option<SocketAddr>),
+    patience: Duration,
+) -> Result<Lane, Failure> {
+    let mut builder = Builder::new();
+    builder
+        .enable_push(false)
+        .initial_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_header_list_size(u32::try_from(LARGEST_HEAD).unwrap_or(u32::MAX));
+    let handshake = timeout(patience, builder.handshake::<_, Bytes>(stream)).await;
+    let (send, connection) = handshake
+        .map_err(|_| late("no HTTP/2 connection", patience))?
+        .map_err(|e| Failure::new(FailureKind::Protocol, format!("no HTTP/2 connection: {e}")))?;
+    let (pool, key) = (slot.pool.clone(), slot.key.clone());
+    let id = pool.number();
+    let line = Line { id, addr, streams: 1, parked: None, send, peer };
+    tokio::spawn(async move {
+        // How a connection ends is told to each request on it.
+        let _ = connection.await;
+        slot.pool.forget_line(&slot.key, id);
+    });
+    Ok(pool.share(&key, line))
+}
+
+/// Sends a request and reads the answer.
+pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<'_>) -> Result<Response, Lost> {
+    let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, Duration::ZERO));
+    let request = request(trip, cookie)?;
+    let deadline = clock.head_deadline(Duration::ZERO);
+    let ready = timer.before(deadline, lane.send.clone().ready()).await;
+    let mut send = ready.ok_or_else(|| clock.head_failure())?.map_err(|e| lost(&e))?;
+    let (answer, _) = send.send_request(request, true).map_err(|e| lost(&e))?;
+    trip.watch.sent(lane.peer);
+    trip.at = Moment::now();
+    clock.sent();
+    let sent = Instant::now();
+    let answer = timer.before(clock.head_deadline(Duration::ZERO), answer).await;
+    let (parts, stream) = answer.ok_or_else(|| clock.head_failure())?.map_err(|e| lost(&e))?.into_parts();
+    trip.timings.wait = sent.elapsed();
+    let received = Instant::now();
+    clock.body_begins();
+    let headers = headers_of(&parts.headers);
+    let head = render_head(parts.status, &headers);
+    trip.watch.received(head.len());
+    let length = parts.headers.get("content-length").and_then(|v| decimal(v.as_bytes()));
+    let mut spool = Spool::new(trip.spool_rule(), BytesMut::new(), 0);
+    let truncated = match trip.refusal(parts.status.as_u16(), headers.mime().as_deref(), length) {
+        Some(truncation) => Some(truncation),
+        None if trip.request.method == Method::Head => None,
+        None => {
+            spool.reserve(length.unwrap_or(0).min(trip.config.max_size));
+            Intake { stream, timer, clock, trip }.read(&mut spool, length.unwrap_or(0)).await?
+        }
+    };
+    let (_, wire) = spool.finish().await?;
+    trip.timings.body = received.elapsed();
+    let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
+    let request_head = trip.request.render(trip.config, cookie, None);
+    let (status, peer) = (parts.status.as_u16(), lane.peer);
+    Ok(Response { status, request_head, head, headers, wire, body, truncated, peer, protocol: "h2" })
+}
+
+/// The request in the terms of HTTP/2.
+fn request(trip: &Trip<'_>, cookie: Option<&str>) -> Result<http::Request<()>, Failure> {
+    let unsupported = |e: &dyn std::fmt::Display| {
+        Failure::new(FailureKind::Unsupported, format!("{} cannot be asked for: {e}", trip.request.url))
+    };
+    let target = &trip.request.url[url::Position::BeforePath..url::Position::AfterQuery];
+    let uri = Uri::builder().scheme("https").authority(trip.request.authority()).path_and_query(target);
+    let mut request = http::Request::new(());
+    *request.uri_mut() = uri.build().map_err(|e| unsupported(&e))?;
+    *request.version_mut() = Version::HTTP_2;
+    *request.method_mut() = match trip.request.method {
+        Method::Get => http::Method::GET,
+        Method::Head => http::Method::HEAD,
+    };
+    for (name, value) in trip.request.fields(trip.config, cookie) {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|e| unsupported(&e))?;
+        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|e| unsupported(&e))?;
+        request.headers_mut().append(name, value);
+    }
+    Ok(request)
+}
+
+fn headers_of(map: &http::HeaderMap) -> Headers {
+    Headers(map.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect())
+}
+
+/// The head an HTTP/1.1 server would have sent.
+fn render_head(status: StatusCode, headers: &Headers) -> Bytes {
+    let mut head = Vec::with_capacity(512);
+    let reason = status.canonical_reason().unwrap_or_default();
+    head.extend_from_slice(format!("HTTP/1.1 {} {reason}\r\n", status.as_u16()).as_bytes());
+    for (name, value) in &headers.0 {
+        head.extend_from_slice(name.as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value);
+        head.extend_from_slice(b"\r\n");
+    }
+    head.extend_from_slice(b"\r\n");
+    head.into()
+}
+
+/// A request that got no answer; silent where the server said it did not touch it or the connection was gone already.
+fn lost(error: &h2::Error) -> Lost {
+    let untouched = error.reason() == Some(Reason::REFUSED_STREAM) || (error.is_go_away() && error.is_remote());
+    let silent = untouched || error.is_io() || error.reason() == Some(Reason::NO_ERROR);
+    Lost { failure: Failure::new(FailureKind::Protocol, format!("no answer over HTTP/2: {error}")), silent }
+}
+
+/// A body on its way in.
+struct Intake<'a, 'b> {
+    stream: RecvStream,
+    timer: Timer,
+    clock: Clock,
+    trip: &'a Trip<'b>,
+}
+
+impl Intake<'_, '_> {
+    async fn read(mut self, spool: &mut Spool<'_>, expected: u64) -> Result<Option<Truncation>, Failure> {
+        loop {
+            let deadline = self.clock.body_deadline(Duration::ZERO);
+            let part = match self.timer.before(deadline, self.stream.data()).await {
+                None => Bytes::new(),
+                Some(None) => return Ok(None),
+                Some(Some(Err(_))) => return Ok(Some(Truncation::Disconnect)),
+                Some(Some(Ok(part))) => part,
+            };
+            self.trip.watch.received(part.len());
+            spool.buf.extend_from_slice(&part);
+            // Fails only for more than was received.
+            let _ = self.stream.flow_control().release_capacity(part.len());
+            if spool.len() > self.trip.config.max_size {
+                spool.cut(self.trip.config.max_size);
+                return Ok(Some(Truncation::Length));
+            }
+            if spool.is_due(expected) {
+                spool.spill().await?;
+            }
+            if let Some(truncation) = self.clock.tick(part.len(), Duration::ZERO)
+                && !self.stream.is_end_stream()
+            {
+                return Ok(Some(truncation));
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Where does the head of an answer end, what does it say, and how long is what follows?
+//!
+//! Our own reader of RFC 9112 heads, because the archive needs the bytes as they came (case, order, folding, reason
+//! phrase) and because servers err in more ways than strict parsers allow: bare line feeds, blanks before colons, lines
+//! without one, folded values. The end is looked for once over all bytes, so that a head dripping in byte by byte costs
+//! no more than one that comes at once.
+
+use orb_page::Headers;
+
+/// Heads longer than this are no heads.
+pub(super) const LARGEST_HEAD: usize = 256 * 1024;
+
+/// Finds the end of a head in bytes that arrive piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    /// Where to look on.
+    from: usize,
+}
+
+/// What bytes can be said not to be a head of HTTP.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NotHttp;
+
+impl Finder {
+    /// The length of the head with its empty line, as soon as that has come.
+    pub(super) fn find(&mut self, bytes: &[u8]) -> Result<Option<usize>, NotHttp> {
+        const START: &[u8] = b"HTTP/";
+        let known = bytes.len().min(START.len());
+        if !bytes[..known].eq_ignore_ascii_case(&START[..known]) {
+            return Err(NotHttp);
+        }
+        while let Some(at) = memchr::memchr(b'\n', &bytes[self.from..]) {
+            let line_feed = self.from + at;
+            let after = &bytes[line_feed + 1..];
+            match after {
+                [b'\n', ..] => return Ok(Some(line_feed + 2)),
+                [b'\r', b'\n', ..] => return Ok(Some(line_feed + 3)),
+                // Not enough has come to tell.
+                [] | [b'\r'] => break,
+                _ => self.from = line_feed + 1,
+            }
+        }
+        if memchr::memchr(b'\n', &bytes[self.from..]).is_none() {
+            self.from = bytes.len();
+        }
+        Ok(None)
+    }
+}
+
+/// What a head says.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// 1 for HTTP/1.1 and above, 0 for HTTP/1.0.
+    pub(super) minor: u8,
+    pub(super) status: u16,
+    pub(super) headers: Headers,
+}
+
+/// How the length of a body is told (RFC 9112, 6.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// There is none.
+    Empty,
+    /// So many bytes.
+    Length(u64),
+    /// In chunks.
+    Chunked,
+    /// Until the connection ends.
+    Close,
+}
+
+impl Head {
+    /// Reads a whole head, empty line included; `None` where the first line is no status line.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut lines = bytes.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
+        let (minor, status) = status_line(lines.next()?)?;
+        let mut fields: Vec<(String, Vec<u8>)> = Vec::with_capacity(16);
+        for line in lines {
+            if line.is_empty() {
+                break;
+            }
+            if let (b' ' | b'\t', Some((_, value))) = (line[0], fields.last_mut()) {
+                value.push(b' ');
+                value.extend_from_slice(line.trim_ascii());
+            } else if let Some(colon) = memchr::memchr(b':', line) {
+                let name = String::from_utf8_lossy(line[..colon].trim_ascii()).into_owned();
+                fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
+            }
+        }
+        Some(Self { minor, status, headers: Headers(fields) })
+    }
+
+    /// How the body of this answer ends; `bodiless` where the request was one that gets none.
+    pub(super) fn framing(&self, bodiless: bool) -> Framing {
+        if bodiless || matches!(self.status, 100..=199 | 204 | 304) {
+            return Framing::Empty;
+        }
+        let mut coded = false;
+        for value in self.values("transfer-encoding") {
+            let last = value.rsplit(|&b| b == b',').next().unwrap_or_default().trim_ascii();
+            if last.eq_ignore_ascii_case(b"chunked") {
+                return Framing::Chunked;
+            }
+            coded |= !last.eq_ignore_ascii_case(b"identity");
+        }
+        if coded {
+            return Framing::Close;
+        }
+        let mut length = None;
+        for value in self.values("content-length").flat_map(|v| v.split(|&b| b == b',')) {
+            let Some(told) = decimal(value.trim_ascii()) else { return Framing::Close };
+            if length.is_some_and(|l| l != told) {
+                return Framing::Close;
+            }
+            length = Some(told);
+        }
+        length.map_or(Framing::Close, Framing::Length)
+    }
+
+    /// Whether the server keeps the connection, and for how many seconds where it says so.
+    pub(super) fn keeps(&self, framing: Framing) -> Option<Option<u64>> {
+        let contradictory = framing == Framing::Chunked && self.values("content-length").next().is_some();
+        if framing == Framing::Close || contradictory || self.status == 101 {
+            return None;
+        }
+        let told = |token: &[u8]| {
+            let mut tokens = self.values("connection").flat_map(|v| v.split(|&b| b == b','));
+            tokens.any(|t| t.trim_ascii().eq_ignore_ascii_case(token))
+        };
+        if told(b"close") || (self.minor == 0 && !told(b"keep-alive")) {
+            return None;
+        }
+        let parameters = self.values("keep-alive").flat_map(|v| v.split(|&b| b == b','));
+        let timeout = |p: &[u8]| {
+            let (key, value) = p.split_at(memchr::memchr(b'=', p)?);
+            key.trim_ascii().eq_ignore_ascii_case(b"timeout").then(|| decimal(value[1..].trim_ascii()))?
+        };
+        Some(parameters.map(timeout).find(Option::is_some).flatten())
+    }
+
+    /// The values of a field, by its name in lower case.
+    pub(super) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.headers.0.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_slice())
+    }
+}
+
+/// Minor version and status of a status line.
+fn status_line(line: &[u8]) -> Option<(u8, u16)> {
+    let rest = line.get(..5)?.eq_ignore_ascii_case(b"HTTP/").then(|| &line[5..])?;
+    let space = rest.iter().position(|&b| b == b' ' || b == b'\t')?;
+    let minor = match &rest[..space] {
+        b"1.0" | b"0.9" => 0,
+        version if version.first()?.is_ascii_digit() => 1,
+        _ => return None,
+    };
+    let status = rest[space..].trim_ascii_start();
+    let code = decimal(status.get(..3)?)?;
+    if status.get(3).is_some_and(u8::is_ascii_digit) || !(100..=999).contains(&code) {
+        return None;
+    }
+    Some((minor, u16::try_from(code).ok()?))
+}
+
+/// A number in digits alone; one too large for us is as large as can be.
+pub(super) fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(digits.iter().fold(0_u64, |n, d| n.saturating_mul(10).saturating_add(u64::from(d - b'0'))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn end_of(bytes: &[u8]) -> Result<Option<usize>, NotHttp> {
+        Finder::default().find(bytes)
+    }
+
+    fn parse(text: &str) -> Head {
+        Head::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_end_is_found_with_either_kind_of_line_end() {
+        assert_eq!(end_of(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Ok(Some(25)));
+        assert_eq!(end_of(b"HTTP/1.1 200 OK\nA: b\n\nbody"), Ok(Some(22)));
+        assert_eq!(end_of(b"HTTP/1.1 200 OK\r\n\n"), Ok(Some(18)));
+        assert_eq!(end_of(b"HTTP/1.1 200 OK\r\nA: b\r\n"), Ok(None));
+        assert_eq!(end_of(b"HT"), Ok(None));
+        assert_eq!(end_of(b""), Ok(None));
+        assert_eq!(end_of(b"SSH-2.0-x\r\n"), Err(NotHttp));
+        assert_eq!(end_of(b"<html>"), Err(NotHttp));
+    }
+
+    #[test]
+    fn names_values_and_folds_are_kept_as_they_came() {
+        let head =
+            parse("HTTP/1.1 200 Fine by me\r\nX-OdD: a\r\n  b\r\nno colon here\r\nServer : x \r\nEmpty:\r\n\r\n");
+        let fields: Vec<_> = head.headers.0.iter().map(|(n, v)| (n.as_str(), v.as_slice())).collect();
+        assert_eq!(fields, [("X-OdD", &b"a b"[..]), ("Server", b"x"), ("Empty", b"")]);
+        assert_eq!((head.minor, head.status), (1, 200));
+    }
+
+    #[test]
+    fn status_lines_are_read_leniently_but_not_blindly() {
+        let status = |line: &str| status_line(line.as_bytes());
+        assert_eq!(status("HTTP/1.1 404 Not Found"), Some((1, 404)));
+        assert_eq!(status("HTTP/1.0   200"), Some((0, 200)));
+        assert_eq!(status("http/1.1 200 OK"), Some((1, 200)));
+        assert_eq!(status("HTTP/2 200"), Some((1, 200)));
+        for wrong in
+            ["", "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 OK", "HTTP/x 200", "HTTP/1.1 099"]
+        {
+            assert_eq!(status(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_end_as_the_standard_says() {
+        let framing =
+            |status: u16, fields: &str| parse(&format!("HTTP/1.1 {status} x\r\n{fields}\r\n\r\n")).framing(false);
+        assert_eq!(framing(200, "Content-Length: 5"), Framing::Length(5));
+        assert_eq!(framing(200, "Content-Length: 5, 5\r\nContent-Length: 5"), Framing::Length(5));
+        assert_eq!(framing(200, "Content-Length: 5\r\nContent-Length: 6"), Framing::Close);
+        assert_eq!(framing(200, "Content-Length: -5"), Framing::Close);
+        assert_eq!(framing(200, "Content-Length: 99999999999999999999999"), Framing::Length(u64::MAX));
+        assert_eq!(framing(200, "Transfer-Encoding: gzip, Chunked"), Framing::Chunked);
+        assert_eq!(framing(200, "Content-Length: 5\r\nTransfer-Encoding: chunked"), Framing::Chunked);
+        assert_eq!(framing(200, "Transfer-Encoding: identity\r\nContent-Length: 5"), Framing::Length(5));
+        assert_eq!(framing(200, "Transfer-Encoding: gzip\r\nContent-Length: 5"), Framing::Close);
+        assert_eq!(framing(200, "A: b"), Framing::Close);
+        assert_eq!(framing(204, "Content-Length: 5"), Framing::Empty);
+        assert_eq!(framing(304, "Transfer-Encoding: chunked"), Framing::Empty);
+        assert_eq!(parse("HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n").framing(true), Framing::Empty);
+    }
+
+    #[test]
+    fn connections_are_kept_when_both_sides_agree() {
+        let keeps = |text: &str| {
+            let head = parse(&format!("{text}\r\n\r\n"));
+            head.keeps(head.framing(false))
+        };
+        assert_eq!(keeps("HTTP/1.1 200 x\r\nContent-Length: 0"), Some(None));
+        assert_eq!(keeps("HTTP/1.1 200 x\r\nContent-Length: 0\r\nKeep-Alive: max=9, timeout=5"), Some(Some(5)));
+        assert_eq!(keeps("HTTP/1.1 200 x\r\nContent-Length: 0\r\nConnection: x, Close"), None);
+        assert_eq!(keeps("HTTP/1.0 200 x\r\nContent-Length: 0"), None);
+        assert_eq!(keeps("HTTP/1.0 200 x\r\nContent-Length: 0\r\nConnection: keep-alive"), Some(None));
+        assert_eq!(keeps("HTTP/1.1 200 x"), None);
+        assert_eq!(keeps("HTTP/1.1 200 x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_and_the_whole_have_the_same_end(text in "HTTP/1\\.1 200 x[a:\r\n ]{0,40}", cuts in proptest::collection::vec(0_usize..60, 0..6)) {
+            let bytes = text.as_bytes();
+            let mut finder = Finder::default();
+            let mut cuts: Vec<_> = cuts.into_iter().filter(|&c| c < bytes.len()).collect();
+            cuts.sort_unstable();
+            let mut found = None;
+            for cut in cuts.into_iter().chain([bytes.len()]) {
+                if found.is_none() {
+                    found = finder.find(&bytes[..cut]).unwrap();
+                }
+            }
+            prop_assert_eq!(found, end_of(bytes).unwrap());
+        }
+
+        #[test]
+        fn no_bytes_break_the_reader(bytes: Vec<u8>) {
+            let _ = end_of(&bytes);
+            if let Some(head) = Head::parse(&[b"HTTP/1.1 200 x\r\n", &bytes[..], b"\r\n\r\n"].concat()) {
+                let _ = (head.framing(false), head.keeps(Framing::Empty));
+            }
+        }
+    }
+}

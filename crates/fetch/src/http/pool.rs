@@ -1,0 +1,320 @@
+//! Which connection carries the next request, and may there be one more?
+//!
+//! A socket counts from the moment it may be opened until it is really closed: its [`Slot`] travels with it, through
+//! the hands of requests, while it is parked, and while both sides say goodbye. (Twelve thousand connections, most of
+//! them closing, once brought a university's firewall down; seed 004.) Two caps hold, for all sockets and for those of
+//! one host. Whoever finds no room waits in line; a parked connection of another host is then closed to make room, the
+//! longest unused one first.
+//!
+//! One lock guards the books. Nothing is dropped under it that would take it again: what is to be closed or was granted
+//! to somebody who left is carried out of it first.
+
+use super::books::{Afterwards, Books, Host, Waiter};
+use super::conn::Conn;
+use super::h2::{Lane, Line};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+/// How often parked connections are looked after.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// Whose connections may carry a request: those of one server, or of the proxy that carries all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) tls: bool,
+    pub(super) host: Box<str>,
+    pub(super) port: u16,
+    /// Connections to a proxy in the clear: they lead to any host, and only the global cap holds for them.
+    pub(super) any_host: bool,
+}
+
+/// How many connections there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionCounts {
+    /// Sockets open, opening and closing; never above the cap.
+    pub open: usize,
+    /// Those of them that wait to be used again.
+    pub idle: usize,
+    /// Those of them that are being closed.
+    pub closing: usize,
+    /// Requests that wait for a connection.
+    pub waiting: usize,
+}
+
+/// All connections of a fetcher.
+#[derive(Debug)]
+pub(super) struct Pool {
+    books: Mutex<Books>,
+    pub(super) cap: usize,
+    pub(super) per_host: usize,
+    pub(super) keep_alive: Duration,
+    pub(super) closing: AtomicUsize,
+    emptied: Notify,
+}
+
+/// What kind of connection will do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Want {
+    /// To this address.
+    pub(super) addr: Option<IpAddr>,
+    /// Not one that was used before.
+    pub(super) fresh: bool,
+}
+
+/// Leave to make a request.
+#[derive(Debug)]
+pub(super) enum Grant {
+    /// On a connection that was used before.
+    Reuse(Box<Conn>),
+    /// On a stream of an HTTP/2 connection.
+    Stream(Lane),
+    /// On a connection yet to be opened.
+    Open(Slot),
+}
+
+/// The right to one socket; gives it back when dropped.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) pool: Arc<Pool>,
+    pub(super) key: Arc<Key>,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.pool.release(&self.key);
+    }
+}
+
+impl Pool {
+    pub(super) fn new(cap: usize, per_host: usize, keep_alive: Duration) -> Arc<Self> {
+        let (books, closing, emptied) = (Mutex::default(), AtomicUsize::new(0), Notify::new());
+        Arc::new(Self { books, cap, per_host, keep_alive, closing, emptied })
+    }
+
+    pub(super) fn counts(&self) -> ConnectionCounts {
+        let books = self.lock();
+        ConnectionCounts {
+            open: books.sockets,
+            idle: books.parked.len(),
+            closing: self.closing.load(Ordering::Relaxed),
+            waiting: books.hosts.values().map(|h| h.waiting.len()).sum(),
+        }
+    }
+
+    /// A connection, or leave to open one, as soon as the caps allow.
+    pub(super) async fn acquire(self: &Arc<Self>, key: &Arc<Key>, want: Want) -> Grant {
+        loop {
+            let mut after = Afterwards::default();
+            let taken = self.take(&mut self.lock(), key, want, &mut after);
+            after.happen();
+            match taken {
+                Ok(grant) => return grant,
+                // A grant that got lost is asked for again.
+                Err(granted) => {
+                    if let Ok(grant) = granted.await {
+                        return grant;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A grant at once, or the place where it will come.
+    fn take(
+        self: &Arc<Self>,
+        books: &mut Books,
+        key: &Arc<Key>,
+        want: Want,
+        after: &mut Afterwards,
+    ) -> Result<Grant, oneshot::Receiver<Grant>> {
+        let limit = self.limit(key);
+        if !books.hosts.contains_key(key) {
+            books.hosts.insert(key.clone(), Host::default());
+        }
+        if let Some(grant) = books.reuse(self, key, want, after) {
+            return Ok(grant);
+        }
+        let full = books.sockets >= self.cap;
+        let host = books.hosts.entry(key.clone()).or_default();
+        let busy_line = host.line.is_some();
+        if !busy_line && host.sockets < limit && !full {
+            host.sockets += 1;
+            books.sockets += 1;
+            return Ok(Grant::Open(Slot { pool: self.clone(), key: key.clone() }));
+        }
+        let (grant, granted) = oneshot::channel();
+        host.waiting.push_back(Waiter { want, grant });
+        if !busy_line && host.sockets < limit {
+            books.starved.push_back(key.clone());
+            books.evict_oldest(after);
+        }
+        Err(granted)
+    }
+
+    /// Takes a connection back that can be used again.
+    pub(super) fn park(self: &Arc<Self>, mut conn: Box<Conn>, keep: Duration) {
+        let mut after = Afterwards::default();
+        let mut guard = self.lock();
+        let books = &mut *guard;
+        let key = conn.slot.key.clone();
+        if let Some(host) = books.hosts.get_mut(&key) {
+            while let Some(waiter) = host.waiting.pop_front() {
+                if waiter.grant.is_closed() {
+                    continue;
+                }
+                if waiter.want.fresh || waiter.want.addr != conn.addr {
+                    host.waiting.push_front(waiter);
+                    break;
+                }
+                match waiter.grant.send(Grant::Reuse(conn)) {
+                    Ok(()) => return,
+                    Err(Grant::Reuse(back)) => conn = back,
+                    Err(_) => return,
+                }
+            }
+            let wanted_elsewhere = !host.waiting.is_empty();
+            if wanted_elsewhere || books.shut || books.is_anybody_starved(self) {
+                after.close.push(*conn);
+            } else {
+                books.park(key, Some(conn), Instant::now() + keep);
+                self.look_after(books);
+            }
+        }
+        drop(guard);
+        after.happen();
+    }
+
+    /// Makes an HTTP/2 connection known to all who want its host, and gives the first stream on it.
+    pub(super) fn share(self: &Arc<Self>, key: &Arc<Key>, line: Line) -> Lane {
+        let mut after = Afterwards::default();
+        let mut books = self.lock();
+        let lane = line.lane(self, key);
+        books.unpark_line(key);
+        let host = books.hosts.entry(key.clone()).or_default();
+        after.hung_up.extend(host.line.replace(line));
+        host.feed_line(self, key, &mut after);
+        drop(books);
+        after.happen();
+        lane
+    }
+
+    /// Takes a stream back.
+    pub(super) fn end_stream(self: &Arc<Self>, key: &Arc<Key>, id: u64) {
+        let mut after = Afterwards::default();
+        let mut guard = self.lock();
+        let books = &mut *guard;
+        if let Some(host) = books.hosts.get_mut(key)
+            && let Some(line) = host.line.as_mut().filter(|l| l.id == id)
+        {
+            line.streams -= 1;
+            host.feed_line(self, key, &mut after);
+            if host.line.as_ref().is_some_and(|l| l.streams == 0) {
+                if books.shut || books.is_anybody_starved(self) {
+                    after.hung_up.extend(books.hosts.get_mut(key).and_then(|h| h.line.take()));
+                } else {
+                    books.park(key.clone(), None, Instant::now() + self.keep_alive);
+                    self.look_after(books);
+                }
+            }
+        }
+        drop(guard);
+        after.happen();
+    }
+
+    /// Forgets an HTTP/2 connection that has ended.
+    pub(super) fn forget_line(&self, key: &Arc<Key>, id: u64) {
+        let mut books = self.lock();
+        let Some(host) = books.hosts.get_mut(key) else { return };
+        let gone = host.line.take_if(|l| l.id == id);
+        if gone.is_some() {
+            books.unpark_line(key);
+        }
+        drop(books);
+        drop(gone);
+    }
+
+    /// A ticket for an HTTP/2 connection.
+    pub(super) fn number(&self) -> u64 {
+        self.lock().ticket()
+    }
+
+    /// Closes what is parked, and from now on everything else as it comes back.
+    pub(super) fn shut(&self) {
+        let mut after = Afterwards::default();
+        let mut books = self.lock();
+        books.shut = true;
+        while books.evict_oldest(&mut after) {}
+        drop(books);
+        after.happen();
+    }
+
+    /// Waits until no socket is open.
+    pub(super) async fn emptied(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.lock().sockets == 0 {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    /// A socket is closed: its place goes to who waits longest.
+    fn release(self: &Arc<Self>, key: &Arc<Key>) {
+        let mut after = Afterwards::default();
+        let mut books = self.lock();
+        books.sockets -= 1;
+        if let Some(host) = books.hosts.get_mut(key) {
+            host.sockets -= 1;
+            if !host.waiting.is_empty() {
+                books.starved.push_back(key.clone());
+            }
+        }
+        books.serve(self, &mut after);
+        books.forget_unused(key);
+        if books.sockets == 0 {
+            self.emptied.notify_waiters();
+        }
+        drop(books);
+        after.happen();
+    }
+
+    /// Starts to look after parked connections, until there are none.
+    fn look_after(self: &Arc<Self>, books: &mut Books) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        if books.looked_after {
+            return;
+        }
+        books.looked_after = true;
+        let pool = Arc::downgrade(self);
+        runtime.spawn(async move {
+            loop {
+                tokio::time::sleep(ROUND).await;
+                let Some(pool) = pool.upgrade() else { return };
+                let mut after = Afterwards::default();
+                let mut books = pool.lock();
+                books.evict_stale(&mut after);
+                books.looked_after = !books.parked.is_empty();
+                let done = !books.looked_after;
+                drop(books);
+                after.happen();
+                if done {
+                    return;
+                }
+            }
+        });
+    }
+
+    pub(super) fn limit(&self, key: &Key) -> usize {
+        if key.any_host { self.cap } else { self.per_host.min(self.cap) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

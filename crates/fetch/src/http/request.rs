@@ -1,0 +1,251 @@
+//! What do we ask, and in which words?
+//!
+//! A request is built from a lease and rendered once: the same bytes go to the socket and to the archive.
+
+use crate::FetchConfig;
+use crate::config::{Proxy, bare_host};
+use bytes::Bytes;
+use orb_page::{Failure, FailureKind, Lease, Purpose};
+use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use url::Url;
+
+const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
+
+/// What is asked of the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// The page.
+    #[default]
+    Get,
+    /// Its headers.
+    Head,
+}
+
+impl Method {
+    /// As it goes over the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+        }
+    }
+}
+
+/// What the last answer said of its version, so that an unchanged page need not be sent again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// Its `ETag`, for `If-None-Match`.
+    pub etag: Option<String>,
+    /// Its `Last-Modified`, for `If-Modified-Since`.
+    pub last_modified: Option<String>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// GET or HEAD.
+    pub method: Method,
+    /// What is asked for.
+    pub url: Url,
+    /// The only address to connect to; looked up where there is none.
+    pub addr: Option<IpAddr>,
+    /// The URL of the page that pointed here.
+    pub referrer: Option<&'a str>,
+    /// To be told whether the page changed.
+    pub validators: Validators,
+    /// Whether media types that are not wanted are fetched all the same.
+    pub any_type: bool,
+}
+
+impl<'a> Request<'a> {
+    /// The request a lease allows.
+    pub fn of(lease: &'a Lease) -> Result<Self, Failure> {
+        let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{}: {why}", lease.url));
+        let url = Url::parse(&lease.url).map_err(|e| unsupported(e.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(unsupported(format!("the scheme {} is not fetched over HTTP", url.scheme())));
+        }
+        Ok(Self {
+            method: Method::Get,
+            url,
+            addr: lease.addr,
+            referrer: lease.referrer.as_deref(),
+            validators: Validators::default(),
+            any_type: lease.purpose == Purpose::Robots,
+        })
+    }
+
+    /// Whether it goes over TLS.
+    pub(super) fn is_tls(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// The host without brackets.
+    pub(super) fn host(&self) -> &str {
+        bare_host(self.url.host_str().unwrap_or_default())
+    }
+
+    /// The port, the scheme's own where none is given.
+    pub(super) fn port(&self) -> u16 {
+        self.url.port_or_known_default().unwrap_or(80)
+    }
+
+    /// Host and port as `Host` and `:authority` have them.
+    pub(super) fn authority(&self) -> &str {
+        let (from, to) = (url::Position::BeforeHost, url::Position::AfterPort);
+        &self.url[from..to]
+    }
+
+    /// The header fields after `Host`, in the order sent.
+    pub(super) fn fields<'b>(
+        &'b self,
+        config: &'b FetchConfig,
+        cookie: Option<&'b str>,
+    ) -> Vec<(&'static str, Cow<'b, str>)> {
+        let mut fields: Vec<(&'static str, Cow<'b, str>)> = vec![
+            ("User-Agent", config.user_agent.as_str().into()),
+            ("Accept", ACCEPT.into()),
+            ("Accept-Encoding", ACCEPT_ENCODING.into()),
+        ];
+        if let Some(referrer) = self.referrer.filter(|r| config.referer && r.starts_with("http")) {
+            let end = referrer.find('#').unwrap_or(referrer.len());
+            fields.push(("Referer", referrer[..end].into()));
+        }
+        fields.extend(cookie.map(|c| ("Cookie", c.into())));
+        fields.extend(basic_authorization(&self.url).map(|a| ("Authorization", a.into())));
+        fields.extend(self.validators.etag.as_deref().map(|e| ("If-None-Match", e.into())));
+        fields.extend(self.validators.last_modified.as_deref().map(|m| ("If-Modified-Since", m.into())));
+        fields.retain(|(_, value)| is_sendable(value));
+        fields
+    }
+
+    /// The head as it goes over the wire; in absolute form to a proxy that passes it on in the clear.
+    pub(super) fn render(&self, config: &FetchConfig, cookie: Option<&str>, proxy: Option<&Proxy>) -> Bytes {
+        let target = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
+        let mut head = String::with_capacity(512);
+        let mut line = |parts: &[&str]| {
+            parts.iter().for_each(|p| head.push_str(p));
+            head.push_str("\r\n");
+        };
+        let (scheme, authority) = if proxy.is_some() { ("http://", self.authority()) } else { ("", "") };
+        line(&[self.method.name(), " ", scheme, authority, target, " HTTP/1.1"]);
+        line(&["Host: ", self.authority()]);
+        for (name, value) in self.fields(config, cookie) {
+            line(&[name, ": ", &value]);
+        }
+        if let Some(authorization) = proxy.and_then(|p| p.authorization.as_deref()) {
+            line(&["Proxy-Authorization: ", authorization]);
+        }
+        line(&[]);
+        head.into()
+    }
+}
+
+/// Whether a value can stand in a header field without becoming two.
+fn is_sendable(value: &str) -> bool {
+    value.bytes().all(|b| b == b'\t' || !b.is_ascii_control())
+}
+
+/// The value of `Authorization` for the user and password in a URL.
+pub(crate) fn basic_authorization(url: &Url) -> Option<String> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
+    pair.push(b':');
+    pair.extend(percent_decode_str(url.password().unwrap_or_default()));
+    Some(format!("Basic {}", base64(&pair)))
+}
+
+/// RFC 4648, 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().enumerate().fold(0_u32, |n, (i, &b)| n | u32::from(b) << (16 - 8 * i));
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place)) as usize & 63];
+            out.push(if place <= group.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orb_page::{HostId, PageId};
+
+    fn lease(url: &str) -> Lease {
+        Lease {
+            page: PageId(1),
+            host: HostId(1),
+            url: url.to_owned(),
+            referrer: Some("http://from.example/#part".to_owned()),
+            depth: 0,
+            redirects: 0,
+            attempt: 0,
+            purpose: Purpose::Page,
+            addr: None,
+        }
+    }
+
+    fn rendered(url: &str, config: &FetchConfig, cookie: Option<&str>, proxy: Option<&Proxy>) -> String {
+        let lease = lease(url);
+        let head = Request::of(&lease).unwrap().render(config, cookie, proxy);
+        String::from_utf8(head.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_request_reads_as_a_polite_crawlers() {
+        let config = FetchConfig { user_agent: "orb".to_owned(), ..FetchConfig::default() };
+        assert_eq!(
+            rendered("http://h.example:8080/a%20b?c#d", &config, Some("k=v"), None),
+            "GET /a%20b?c HTTP/1.1\r\nHost: h.example:8080\r\nUser-Agent: orb\r\n\
+             Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
+             Accept-Encoding: gzip, br, zstd, deflate\r\nCookie: k=v\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn the_referrer_is_sent_when_asked_for_and_without_its_fragment() {
+        let config = FetchConfig { referer: true, ..FetchConfig::default() };
+        assert!(rendered("http://h.example/", &config, None, None).contains("\r\nReferer: http://from.example/\r\n"));
+    }
+
+    #[test]
+    fn a_proxy_is_asked_in_absolute_form_and_told_no_password_of_ours() {
+        let proxy: Proxy = "http://a:b@proxy.example".parse().unwrap();
+        let head = rendered("http://me:pw@[::1]:81/x?y", &FetchConfig::default(), None, Some(&proxy));
+        assert!(head.starts_with("GET http://[::1]:81/x?y HTTP/1.1\r\nHost: [::1]:81\r\n"), "{head}");
+        assert!(
+            head.contains("\r\nAuthorization: Basic bWU6cHc=\r\n")
+                && head.contains("\r\nProxy-Authorization: Basic YTpi\r\n")
+        );
+    }
+
+    #[test]
+    fn nothing_smuggles_a_second_field_in() {
+        let lease = lease("http://h.example/");
+        let mut request = Request::of(&lease).unwrap();
+        request.validators.etag = Some("\"x\"\r\nEvil: yes".to_owned());
+        let head = request.render(&FetchConfig::default(), Some("a=b\nEvil: yes"), None);
+        assert!(!String::from_utf8_lossy(&head).contains("Evil"));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_over_http_is_unsupported() {
+        for url in ["ftp://h.example/", "not a url", "http://", "mailto:a@b.example"] {
+            assert_eq!(Request::of(&lease(url)).unwrap_err().kind, FailureKind::Unsupported, "{url}");
+        }
+    }
+
+    #[test]
+    fn base64_pads_as_the_standard_says() {
+        let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        assert!(cases.iter().all(|(plain, coded)| base64(plain.as_bytes()) == *coded));
+    }
+}

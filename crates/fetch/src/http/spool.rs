@@ -1,0 +1,171 @@
+//! Where do the bytes of a body go: memory, or a file when there are many?
+//!
+//! Bytes are read straight into the buffer that later is the body. Beyond `spool_over` the buffer is emptied into an
+//! unnamed temporary file, step by step and off the I/O threads, so that a hundred large downloads cost disk and not
+//! memory.
+
+use bytes::{Bytes, BytesMut};
+use orb_page::{Body, Failure, FailureKind};
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// How much is gathered before it is written to a file.
+const STEP: usize = 256 * 1024;
+/// What is reserved on a server's mere word.
+const LARGEST_RESERVE: usize = 4 << 20;
+
+/// When and where bodies leave memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpoolRule<'a> {
+    pub(super) over: u64,
+    pub(super) dir: &'a Path,
+}
+
+/// Bytes on their way into memory or a file.
+#[derive(Debug)]
+pub(super) struct Spool<'a> {
+    rule: SpoolRule<'a>,
+    /// What has come and is not in the file; the head is in front of it as long as there is no file.
+    pub(super) buf: BytesMut,
+    head_len: usize,
+    head: Option<Bytes>,
+    file: Option<File>,
+    filed: u64,
+}
+
+impl<'a> Spool<'a> {
+    /// Goes on with a buffer that begins with a head and perhaps the first bytes of its body.
+    pub(super) const fn new(rule: SpoolRule<'a>, buf: BytesMut, head_len: usize) -> Self {
+        Self { rule, buf, head_len, head: None, file: None, filed: 0 }
+    }
+
+    /// How many bytes of the body have come.
+    pub(super) fn len(&self) -> u64 {
+        self.filed + (self.buf.len() - self.head_len) as u64
+    }
+
+    /// Where the body begins in the buffer.
+    pub(super) const fn start(&self) -> usize {
+        self.head_len
+    }
+
+    /// Forgets what came after the first `len` bytes of the body, which must not have been written to a file.
+    pub(super) fn cut(&mut self, len: u64) {
+        let keep = usize::try_from(len.saturating_sub(self.filed)).unwrap_or(usize::MAX);
+        self.buf.truncate(self.head_len.saturating_add(keep));
+    }
+
+    /// Whether so many bytes belong into a file.
+    pub(super) fn is_large(&self, expected: u64) -> bool {
+        self.file.is_some() || expected > self.rule.over
+    }
+
+    /// Whether part of the body is in a file.
+    pub(super) const fn is_filed(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Makes room for what is expected to come.
+    pub(super) fn reserve(&mut self, expected: u64) {
+        let most = if self.is_large(expected) { STEP } else { LARGEST_RESERVE };
+        // A little more than expected, so that the last read is a short one: the socket then is known to be drained.
+        let more = usize::try_from(expected).unwrap_or(usize::MAX).saturating_add(64).min(most);
+        if self.buf.capacity() - self.buf.len() < more {
+            self.buf.reserve(more);
+        }
+    }
+
+    /// Whether the buffer ought to be emptied into the file, where `expected` bytes are to come in all.
+    pub(super) fn is_due(&self, expected: u64) -> bool {
+        let step = usize::try_from(self.rule.over).unwrap_or(STEP).clamp(1, STEP);
+        self.is_large(expected.max(self.len())) && self.buf.len() - self.head_len >= step
+    }
+
+    /// Empties the buffer into the file.
+    pub(super) async fn spill(&mut self) -> Result<(), Failure> {
+        if self.head.is_none() {
+            self.head = Some(self.buf.split_to(self.head_len).freeze());
+            self.head_len = 0;
+        }
+        let part = self.buf.split().freeze();
+        self.buf.reserve(STEP);
+        self.filed += part.len() as u64;
+        let (file, dir) = (self.file.take(), self.rule.dir.to_owned());
+        let write = move || -> io::Result<File> {
+            let mut file = file.map_or_else(|| tempfile::tempfile_in(&dir), Ok)?;
+            file.write_all(&part)?;
+            Ok(file)
+        };
+        let written = tokio::task::spawn_blocking(write).await.unwrap_or_else(|e| Err(io::Error::other(e)));
+        self.file = Some(written.map_err(|e| spool_failure(self.rule.dir, &e))?);
+        Ok(())
+    }
+
+    /// The head and the body.
+    pub(super) async fn finish(mut self) -> Result<(Bytes, Body), Failure> {
+        if self.file.is_some() && !self.buf.is_empty() {
+            self.spill().await?;
+        }
+        Ok(match self.file {
+            Some(file) => (self.head.unwrap_or_default(), Body::Spooled { file, len: self.filed }),
+            None => {
+                let head = self.buf.split_to(self.head_len).freeze();
+                (head, Body::Memory(self.buf.freeze()))
+            }
+        })
+    }
+}
+
+/// A body that cannot be kept.
+pub(super) fn spool_failure(dir: &Path, error: &io::Error) -> Failure {
+    Failure::new(FailureKind::Local, format!("cannot keep a large body in {}: {error}", dir.display()))
+}
+
+/// The contents found between chunk frames: shared with the wire bytes where there is one chunk, copied where more.
+#[derive(Debug)]
+pub(super) struct Contents<'a> {
+    /// The only range of content so far, as long as the wire bytes are all in memory.
+    only: Option<Range<usize>>,
+    copied: Spool<'a>,
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn new(rule: SpoolRule<'a>) -> Self {
+        Self { only: None, copied: Spool::new(rule, BytesMut::new(), 0) }
+    }
+
+    /// Takes in a range of the wire buffer.
+    pub(super) fn push(&mut self, wire: &[u8], range: Range<usize>) {
+        match &mut self.only {
+            None if self.copied.len() == 0 => self.only = Some(range),
+            // A chunk that arrives in several reads is still one range.
+            Some(only) if only.end == range.start => only.end = range.end,
+            _ => {
+                self.settle(wire);
+                self.copied.buf.extend_from_slice(&wire[range]);
+            }
+        }
+    }
+
+    /// Copies what was only marked, before the wire buffer goes away.
+    pub(super) fn settle(&mut self, wire: &[u8]) {
+        if let Some(only) = self.only.take() {
+            self.copied.buf.extend_from_slice(&wire[only]);
+        }
+    }
+
+    /// Writes copied contents to their file when there are many.
+    pub(super) async fn spill_if_due(&mut self) -> Result<(), Failure> {
+        if self.copied.is_due(0) { self.copied.spill().await } else { Ok(()) }
+    }
+
+    /// The contents; `start` is where the wire bytes began in the buffer the ranges were marked in.
+    pub(super) async fn finish(self, wire: &Body, start: usize) -> Result<Body, Failure> {
+        match (self.only, wire) {
+            (Some(only), Body::Memory(bytes)) => Ok(Body::Memory(bytes.slice(only.start - start..only.end - start))),
+            _ => self.copied.finish().await.map(|(_, body)| body),
+        }
+    }
+}

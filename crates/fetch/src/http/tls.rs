@@ -1,0 +1,115 @@
+//! Is this really the server, and what do we say when it is not?
+
+use crate::{FetchConfig, FetchError};
+use orb_page::{Failure, FailureKind};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The client side of TLS for all connections.
+pub(super) fn client(config: &FetchConfig) -> Result<Arc<ClientConfig>, FetchError> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+    let builder = if config.insecure {
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+    } else {
+        builder.with_root_certificates(roots(config.ca_file.as_deref())?)
+    };
+    let mut client = builder.with_no_client_auth();
+    client.alpn_protocols = vec![b"http/1.1".to_vec()];
+    if config.http2 {
+        client.alpn_protocols.insert(0, b"h2".to_vec());
+    }
+    Ok(Arc::new(client))
+}
+
+fn roots(extra: Option<&Path>) -> Result<RootCertStore, FetchError> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let Some(path) = extra else { return Ok(roots) };
+    let unreadable = |source| FetchError::CaFile { path: path.to_owned(), source };
+    let pem = std::fs::read(path).map_err(unreadable)?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let certificates = certificates.map_err(|e| unreadable(io::Error::other(e.to_string())))?;
+    let (added, _) = roots.add_parsable_certificates(certificates);
+    if added == 0 { Err(FetchError::NoCertificate { path: path.to_owned() }) } else { Ok(roots) }
+}
+
+/// Believes every certificate: for archivists of servers that nobody looks after.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// A handshake that failed, in one line.
+pub(super) fn failure(host: &str, error: &io::Error) -> Failure {
+    let tls = error.get_ref().and_then(|e| e.downcast_ref::<Error>());
+    let why = match tls {
+        Some(Error::InvalidCertificate(certificate)) => certificate_line(certificate),
+        Some(Error::AlertReceived(AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion)) => {
+            "the server offers no TLS version or cipher that is still safe".to_owned()
+        }
+        Some(Error::AlertReceived(alert)) => format!("the server refused the handshake: {alert:?}"),
+        Some(Error::InvalidMessage(_)) => "the server does not speak TLS on this port".to_owned(),
+        Some(other) => other.to_string(),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => "the server hung up during the handshake".to_owned(),
+        None => format!("the handshake broke off: {error}"),
+    };
+    Failure::new(FailureKind::Tls, format!("{host}: {}", crate::dns::one_line(&why)))
+}
+
+fn certificate_line(error: &CertificateError) -> String {
+    use CertificateError as E;
+    match error {
+        E::Expired | E::ExpiredContext { .. } => "the certificate has expired".to_owned(),
+        E::NotValidYet | E::NotValidYetContext { .. } => "the certificate is not valid yet".to_owned(),
+        E::UnknownIssuer => "the certificate was issued by nobody we trust".to_owned(),
+        E::NotValidForName => "the certificate is for another name".to_owned(),
+        E::NotValidForNameContext { presented, .. } => {
+            let names: Vec<_> = presented.iter().take(3).map(String::as_str).collect();
+            format!("the certificate is for another name: {}", names.join(", "))
+        }
+        E::Revoked => "the certificate was revoked".to_owned(),
+        E::BadSignature => "the certificate's signature is wrong".to_owned(),
+        other => format!("the certificate is bad: {other:?}"),
+    }
+}
