@@ -1,1 +1,120 @@
 //! What do they say, and where do they point?
+//!
+//! A fetched page comes here as bytes and leaves as a [`Document`]: its links, text, title, pictures and forms. Extraction
+//! does not fail: whatever the bytes are, it ends, in time proportional to their number and in bounded memory, and lists
+//! what was wrong as problems. It knows no network, no clock and no other page.
+//!
+//! A format is one file with one [`Extract`] and one line in [`EXTRACTORS`].
+
+mod charset;
+mod css;
+mod directives;
+mod entity;
+mod feed;
+mod gather;
+mod gzip;
+mod headers;
+mod html;
+mod language;
+mod markdown;
+mod prose;
+mod script;
+mod simhash;
+mod sitemap;
+mod sniff;
+mod text;
+mod xml;
+
+pub use headers::{header_links, x_robots};
+pub use language::language;
+pub use markdown::markdown;
+pub use simhash::{distance, simhash};
+pub use sniff::sniff;
+
+use gather::Gather;
+use orb_page::Document;
+use std::borrow::Cow;
+
+/// Bytes to be read, and what is known of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    /// The content, transfer and content codings taken off.
+    pub bytes: &'a [u8],
+    /// The media type the server gave.
+    pub mime: Option<&'a str>,
+    /// The charset the server gave.
+    pub charset: Option<&'a str>,
+    /// Where it came from.
+    pub url: &'a str,
+}
+
+/// What a format must be able to do.
+trait Extract: Sync {
+    /// Whether it reads this document.
+    fn accepts(&self, source: &Source<'_>) -> bool;
+    /// Reads it.
+    fn extract(&self, source: &Source<'_>, found: &mut Gather);
+}
+
+/// The formats, in the order they are asked.
+static EXTRACTORS: &[&dyn Extract] = &[
+    &html::HtmlExtractor,
+    &css::CssExtractor,
+    &script::ScriptExtractor,
+    &sitemap::SitemapExtractor,
+    &feed::FeedExtractor,
+    &xml::XmlExtractor,
+    &gzip::GzipExtractor,
+    &text::TextExtractor,
+];
+
+/// A document whose type is known.
+#[derive(Clone, Copy, Debug)]
+struct Source<'a> {
+    bytes: &'a [u8],
+    mime: &'a str,
+    charset: Option<&'a str>,
+    url: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// The decoded text; how it was decoded goes to the document.
+    fn text(&self, found: &mut Gather) -> Cow<'a, str> {
+        let decoded = charset::decode(self.bytes, self.charset, self.url);
+        found.doc.charset = Some(decoded.encoding.name().to_owned());
+        found.doc.problems.extend(decoded.problem);
+        decoded.text
+    }
+
+    /// Whether it is called XML.
+    fn is_xml(&self) -> bool {
+        matches!(self.mime, "text/xml" | "application/xml") || self.mime.ends_with("+xml")
+    }
+
+    /// The local name of the first element, where it is called XML.
+    fn root(&self) -> Option<&'a [u8]> {
+        let start = self.bytes.get(..4_096).unwrap_or(self.bytes);
+        let name = sniff::root(start).filter(|_| self.is_xml())?;
+        name.rsplit(|&b| b == b':').next()
+    }
+}
+
+/// Reads a document. Never fails: what is wrong with it is among its problems.
+pub fn extract(content: &Content<'_>) -> Document {
+    let mime = sniff(content.bytes, content.mime);
+    let Content { bytes, charset, url, .. } = *content;
+    let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() });
+    dispatch(&Source { bytes, mime: &mime, charset, url }, &mut found);
+    let mut doc = found.finish();
+    if doc.lang.is_none() {
+        doc.lang = language(&doc.text).map(str::to_owned);
+    }
+    doc
+}
+
+/// Gives a document to the first format that reads it.
+fn dispatch(source: &Source<'_>, found: &mut Gather) {
+    if let Some(extractor) = EXTRACTORS.iter().find(|e| e.accepts(source)) {
+        extractor.extract(source, found);
+    }
+}

@@ -1,0 +1,250 @@
+//! Which elements point somewhere?
+//!
+//! Every attribute of HTML that holds an address, by element; obsolete ones too, since old pages are still there.
+
+use super::attributes::Slots;
+use super::name::{Attr, Tag};
+use super::reader::{OpenAnchor, Reader};
+use super::srcset;
+use crate::gather::{Gather, MAX_ANCHOR, has_scheme, trim};
+use crate::prose::folded;
+use crate::{css, script};
+use orb_page::{Link, LinkKind};
+
+/// Attributes that count on any element.
+const ANYWHERE: u64 =
+    Attr::Background.bit() | Attr::Cite.bit() | Attr::Formaction.bit() | Attr::Longdesc.bit() | Attr::Style.bit();
+
+impl<'a> Reader<'a, '_> {
+    /// The links of an HTML element.
+    #[inline]
+    pub(super) fn element(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {
+        match tag {
+            Tag::A => self.anchor(at, attrs),
+            Tag::Area => self.area(at, attrs),
+            Tag::Img | Tag::Image => self.picture(at, attrs),
+            Tag::Input => self.input_picture(at, attrs),
+            Tag::Link => self.link_element(at, attrs),
+            Tag::Meta => self.meta(at, attrs),
+            Tag::Script => self.simple(LinkKind::Script, Attr::Src, at, attrs),
+            Tag::Iframe | Tag::Frame => self.frame(at, attrs),
+            Tag::Form => self.simple(LinkKind::Form, Attr::Action, at, attrs),
+            Tag::Object | Tag::Applet | Tag::Param => self.object(tag, at, attrs),
+            Tag::Embed => self.simple(LinkKind::Object, Attr::Src, at, attrs),
+            Tag::Audio | Tag::Video | Tag::Track | Tag::Bgsound | Tag::Source => self.media(at, attrs),
+            Tag::Base if self.found.doc.base.is_none() && !self.nested => {
+                self.found.doc.base = attrs.get(Attr::Href).map(|v| trim(&v).to_owned());
+            }
+            Tag::Html => self.root(at, attrs),
+            _ => {}
+        }
+        if attrs.any_of(ANYWHERE) {
+            self.anywhere(at, attrs);
+        }
+    }
+
+    /// The links of an SVG or MathML element.
+    pub(super) fn foreign_element(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {
+        let kind = match tag {
+            Tag::A => LinkKind::A,
+            Tag::Image | Tag::FeImage | Tag::Use => LinkKind::Img,
+            Tag::Script => LinkKind::Script,
+            _ => LinkKind::Xml,
+        };
+        let href = attrs.get(Attr::Href).or_else(|| attrs.get(Attr::XlinkHref));
+        if let Some(target) = href.filter(|t| kind == LinkKind::A || !trim(t).starts_with('#')) {
+            let index = self.found.doc.links.len();
+            let link = self.found.link(kind, &target, at);
+            if link.is_some() && tag == Tag::A {
+                self.open_anchor(index, attrs);
+            }
+        }
+        if attrs.any_of(ANYWHERE) {
+            self.anywhere(at, attrs);
+        }
+    }
+
+    fn anchor(&mut self, at: usize, attrs: &Slots<'a>) {
+        self.close_anchor();
+        let Some(target) = attrs.get(Attr::Href) else { return };
+        let index = self.found.doc.links.len();
+        if let Some(link) = self.found.link_or_self(LinkKind::A, &target, at) {
+            describe(link, attrs);
+            self.open_anchor(index, attrs);
+        }
+        if has_scheme(trim(&target), "javascript") {
+            handler(self.found, &target, at);
+        }
+    }
+
+    fn open_anchor(&mut self, link: usize, attrs: &Slots<'a>) {
+        self.close_anchor();
+        let title = attrs.written(Attr::Title).map_or_else(String::new, |t| folded(t, MAX_ANCHOR));
+        self.anchor = Some(OpenAnchor { link, start: self.prose.len(), alts: Vec::new(), title, tables: 0 });
+    }
+
+    fn area(&mut self, at: usize, attrs: &Slots<'a>) {
+        let Some(target) = attrs.get(Attr::Href) else { return };
+        if let Some(link) = self.found.link_or_self(LinkKind::Area, &target, at) {
+            describe(link, attrs);
+            link.anchor = attrs.written(Attr::Alt).map_or_else(String::new, |t| folded(t, MAX_ANCHOR));
+        }
+    }
+
+    pub(super) fn simple(&mut self, kind: LinkKind, attr: Attr, at: usize, attrs: &Slots<'a>) {
+        if let Some(target) = attrs.get(attr) {
+            self.found.link(kind, &target, at);
+        }
+    }
+
+    fn link_element(&mut self, at: usize, attrs: &Slots<'a>) {
+        let rel = rel(attrs);
+        let kind = kind_of_rel(&rel, &attrs.lower(Attr::As));
+        if let (Some(kind), Some(target)) = (kind, attrs.get(Attr::Href)) {
+            if kind == LinkKind::Canonical && self.found.doc.canonical.is_none() && !self.nested {
+                self.found.doc.canonical = Some(trim(&target).to_owned());
+            }
+            if let Some(link) = self.found.link(kind, &target, at) {
+                link.anchor = attrs.written(Attr::Title).map_or_else(String::new, |t| folded(t, MAX_ANCHOR));
+                link.rel = rel;
+            }
+        }
+        self.candidates(Attr::Imagesrcset, at, attrs);
+    }
+
+    fn frame(&mut self, at: usize, attrs: &Slots<'a>) {
+        let source = attrs.get(Attr::Src).or_else(|| attrs.get(Attr::DataSrc));
+        if let Some(target) = source
+            && let Some(link) = self.found.link(LinkKind::Frame, &target, at)
+        {
+            link.anchor = attrs.written(Attr::Title).map_or_else(String::new, |t| folded(t, MAX_ANCHOR));
+        }
+        if let Some(page) = attrs.get(Attr::Srcdoc).filter(|_| !self.nested) {
+            super::fragment(&page, at, self.found);
+        }
+    }
+
+    fn object(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {
+        if tag == Tag::Param {
+            let holds = matches!(attrs.lower(Attr::Name).as_str(), "movie" | "src" | "url" | "filename" | "data");
+            return if holds {
+                self.simple(LinkKind::Object, Attr::Value, at, attrs)
+            };
+        }
+        let base = attrs.text(Attr::Codebase);
+        let wanted: &[Attr] = if tag == Tag::Applet { &[Attr::Code] } else { &[Attr::Data] };
+        for attr in wanted {
+            if let Some(target) = attrs.get(*attr) {
+                self.found.link(LinkKind::Object, &under(trim(&base), trim(&target)), at);
+            }
+        }
+        for archive in attrs.text(Attr::Archive).split([',', ' ', '\n', '\t']).filter(|a| !a.is_empty()) {
+            self.found.link(LinkKind::Object, &under(trim(&base), archive), at);
+        }
+    }
+
+    fn media(&mut self, at: usize, attrs: &Slots<'a>) {
+        self.simple(LinkKind::Media, Attr::Src, at, attrs);
+        self.simple(LinkKind::Media, Attr::Poster, at, attrs);
+        self.candidates(Attr::Srcset, at, attrs);
+        self.candidates(Attr::DataSrcset, at, attrs);
+    }
+
+    /// Every picture a `srcset` offers.
+    pub(super) fn candidates(&mut self, attr: Attr, at: usize, attrs: &Slots<'a>) {
+        if let Some(set) = attrs.get(attr) {
+            for target in srcset::candidates(&set) {
+                self.found.link(LinkKind::Img, target, at);
+            }
+        }
+    }
+
+    fn root(&mut self, at: usize, attrs: &Slots<'a>) {
+        self.simple(LinkKind::Link, Attr::Manifest, at, attrs);
+        if self.found.doc.lang.is_none() && !self.nested {
+            self.found.doc.lang =
+                attrs.get(Attr::Lang).or_else(|| attrs.get(Attr::XmlLang)).and_then(|v| language_tag(&v));
+        }
+    }
+
+    #[cold]
+    fn anywhere(&mut self, at: usize, attrs: &Slots<'a>) {
+        self.simple(LinkKind::Img, Attr::Background, at, attrs);
+        self.simple(LinkKind::Cite, Attr::Cite, at, attrs);
+        self.simple(LinkKind::Cite, Attr::Longdesc, at, attrs);
+        self.simple(LinkKind::Form, Attr::Formaction, at, attrs);
+        if let Some(style) = attrs.get(Attr::Style).filter(|s| s.contains('(')) {
+            css::urls(&style, |target, _| {
+                self.found.link(LinkKind::Css, target, at);
+            });
+        }
+        for code in attrs.handlers() {
+            handler(self.found, &code, at);
+        }
+    }
+}
+
+fn handler(found: &mut Gather, code: &str, at: usize) {
+    script::urls(code, |target, _| {
+        found.link(LinkKind::Handler, target, at);
+    });
+}
+
+fn describe(link: &mut Link, attrs: &Slots<'_>) {
+    link.rel = rel(attrs);
+}
+
+/// The tokens of `rel`, lower case, one space between.
+fn rel(attrs: &Slots<'_>) -> String {
+    let Some(written) = attrs.get(Attr::Rel) else { return String::new() };
+    let mut rel = String::with_capacity(written.len());
+    for token in written.split_ascii_whitespace() {
+        if !rel.is_empty() {
+            rel.push(' ');
+        }
+        rel.push_str(token);
+    }
+    rel.make_ascii_lowercase();
+    rel
+}
+
+/// What a `<link>` is by its `rel`; `None` where it names a host to get ready for and no resource.
+fn kind_of_rel(rel: &str, preloaded_as: &str) -> Option<LinkKind> {
+    let mut kind = LinkKind::Link;
+    for token in rel.split(' ') {
+        kind = match token {
+            "canonical" => return Some(LinkKind::Canonical),
+            "stylesheet" => return Some(LinkKind::Css),
+            "icon" | "apple-touch-icon" | "apple-touch-icon-precomposed" | "mask-icon" | "image_src" => LinkKind::Img,
+            "preload" | "prefetch" => match preloaded_as {
+                "script" => LinkKind::Script,
+                "style" | "font" => LinkKind::Css,
+                "image" => LinkKind::Img,
+                "audio" | "video" | "track" => LinkKind::Media,
+                _ => kind,
+            },
+            "modulepreload" => LinkKind::Script,
+            "dns-prefetch" | "preconnect" => return None,
+            _ => kind,
+        };
+    }
+    Some(kind)
+}
+
+/// A target below a `codebase`, as text.
+fn under(base: &str, target: &str) -> String {
+    let absolute = target.starts_with('/') || target.split(['/', '?', '#']).next().is_some_and(|s| s.contains(':'));
+    if base.is_empty() || target.is_empty() || absolute {
+        return target.to_owned();
+    }
+    let slash = if base.ends_with('/') { "" } else { "/" };
+    format!("{base}{slash}{target}")
+}
+
+/// A declared language, if it looks like one.
+pub(crate) fn language_tag(value: &str) -> Option<String> {
+    let tag = value.trim();
+    let plausible =
+        (2..=35).contains(&tag.len()) && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    plausible.then(|| tag.to_owned())
+}

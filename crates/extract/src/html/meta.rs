@@ -1,0 +1,49 @@
+//! What does a page say of itself?
+
+use super::attributes::Slots;
+use super::elements::language_tag;
+use super::name::Attr;
+use super::reader::Reader;
+use crate::directives;
+use crate::prose::folded;
+use orb_page::LinkKind;
+
+/// The longest description kept, in characters.
+const MAX_DESCRIPTION: usize = 2_000;
+/// The names under which robots, and we among them, are spoken to.
+const OUR_NAMES: [&str; 3] = ["robots", "orbweaver", "orb"];
+
+impl<'a> Reader<'a, '_> {
+    /// A `<meta>`.
+    pub(super) fn meta(&mut self, at: usize, attrs: &Slots<'a>) {
+        let Some(content) = attrs.get(Attr::Content) else { return };
+        if attrs.has(Attr::HttpEquiv) {
+            self.pragma(at, &attrs.lower(Attr::HttpEquiv), &content);
+        }
+        let name = attrs.lower(Attr::Name);
+        if self.nested {
+            return;
+        }
+        if OUR_NAMES.contains(&name.as_str()) {
+            let robots = &mut self.found.doc.robots;
+            *robots = robots.merge(directives::robots(&content));
+        } else if name == "description" && self.found.doc.description.is_none() {
+            let written = attrs.written(Attr::Content).unwrap_or("");
+            self.found.doc.description = Some(folded(written, MAX_DESCRIPTION)).filter(|d| !d.is_empty());
+        }
+    }
+
+    fn pragma(&mut self, at: usize, name: &str, content: &str) {
+        match name {
+            "refresh" => {
+                if let Some(target) = directives::refresh(content) {
+                    self.found.link(LinkKind::Refresh, target, at);
+                }
+            }
+            "content-language" if self.found.doc.lang.is_none() && !self.nested => {
+                self.found.doc.lang = language_tag(content);
+            }
+            _ => {}
+        }
+    }
+}

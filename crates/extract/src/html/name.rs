@@ -1,0 +1,309 @@
+//! Which element, which attribute?
+//!
+//! The two tables of the HTML reader: the element names and the attribute names it acts upon, each with what the reader
+//! must know of them. Names are compared as numbers: up to eight bytes, lower case, packed into a `u64` while the scanner
+//! walks over them, so that a name costs one `match` and no second look at its bytes. Pure tables: no code decides here.
+
+/// A name's bytes packed in order, lower case; names longer than eight bytes have the key [`LONG`].
+pub(crate) type Key = u64;
+
+/// The key of every name longer than eight bytes. No shorter name has it: 0xFF is no byte of UTF-8.
+pub(crate) const LONG: Key = Key::MAX;
+
+/// The key of a lower-case name.
+pub(crate) const fn key(name: &str) -> Key {
+    let bytes = name.as_bytes();
+    if bytes.len() > 8 {
+        return LONG;
+    }
+    let mut key = 0;
+    let mut i = 0;
+    while i < bytes.len() {
+        key = (key << 8) | bytes[i] as Key;
+        i += 1;
+    }
+    key
+}
+
+/// Starts and ends a line of its own in the visible text.
+pub(crate) const BLOCK: u8 = 1;
+/// Separates words in the visible text.
+pub(crate) const SPACED: u8 = 2;
+/// Leaves SVG and MathML when met inside (WHATWG 13.2.6.5).
+pub(crate) const BREAKOUT: u8 = 4;
+/// Has no content.
+pub(crate) const VOID: u8 = 8;
+/// Part of a table: ends an anchor that was opened inside another part of it.
+pub(crate) const CELL: u8 = 16;
+
+macro_rules! tags {
+    ($($variant:ident $name:literal $flags:expr,)*) => {
+        /// The elements the reader acts upon.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Tag { $($variant,)* Other }
+
+        static FLAGS: &[u8] = &[$($flags,)* 0];
+
+        #[allow(non_upper_case_globals, reason = "named like the variants, so that a match on them is one switch")]
+        mod tag_keys { $(pub(super) const $variant: super::Key = super::key($name);)* }
+
+        impl Tag {
+            /// The element of a key; `name` is looked at for long names only.
+            #[allow(unreachable_patterns, reason = "all long names share one key")]
+            #[inline]
+            pub(crate) fn of(key: Key, name: &[u8]) -> Self {
+                match key {
+                    LONG => Self::of_long(name),
+                    $(tag_keys::$variant => Self::$variant,)*
+                    _ => Self::Other,
+                }
+            }
+
+            #[cold]
+            fn of_long(name: &[u8]) -> Self {
+                const LONG_NAMES: &[(&str, Tag)] = &[$(($name, Tag::$variant),)*];
+                LONG_NAMES
+                    .iter()
+                    .filter(|(n, _)| n.len() > 8)
+                    .find(|(n, _)| name.eq_ignore_ascii_case(n.as_bytes()))
+                    .map_or(Self::Other, |&(_, tag)| tag)
+            }
+
+            /// What the reader must know of it.
+            pub(crate) fn flags(self) -> u8 { FLAGS.get(self as usize).copied().unwrap_or(0) }
+        }
+    };
+}
+
+tags! {
+    A "a" 0,
+    Address "address" BLOCK,
+    AnnotationXml "annotation-xml" 0,
+    Applet "applet" 0,
+    Area "area" VOID,
+    Article "article" BLOCK,
+    Aside "aside" BLOCK,
+    Audio "audio" 0,
+    B "b" BREAKOUT,
+    Base "base" VOID,
+    Bgsound "bgsound" VOID,
+    Big "big" BREAKOUT,
+    Blockquote "blockquote" BLOCK | BREAKOUT,
+    Body "body" BLOCK | BREAKOUT,
+    Br "br" BLOCK | BREAKOUT | VOID,
+    Button "button" SPACED,
+    Caption "caption" BLOCK | CELL,
+    Center "center" BLOCK | BREAKOUT,
+    Code "code" BREAKOUT,
+    Col "col" VOID,
+    Dd "dd" BLOCK | BREAKOUT,
+    Del "del" 0,
+    Desc "desc" 0,
+    Details "details" BLOCK,
+    Dialog "dialog" BLOCK,
+    Dir "dir" BLOCK,
+    Div "div" BLOCK | BREAKOUT,
+    Dl "dl" BLOCK | BREAKOUT,
+    Dt "dt" BLOCK | BREAKOUT,
+    Em "em" BREAKOUT,
+    Embed "embed" BREAKOUT | VOID,
+    FeImage "feimage" 0,
+    Fieldset "fieldset" BLOCK,
+    Figcaption "figcaption" BLOCK,
+    Figure "figure" BLOCK,
+    Font "font" 0,
+    Footer "footer" BLOCK,
+    ForeignObject "foreignobject" 0,
+    Form "form" BLOCK,
+    Frame "frame" VOID,
+    Frameset "frameset" BLOCK,
+    H1 "h1" BLOCK | BREAKOUT,
+    H2 "h2" BLOCK | BREAKOUT,
+    H3 "h3" BLOCK | BREAKOUT,
+    H4 "h4" BLOCK | BREAKOUT,
+    H5 "h5" BLOCK | BREAKOUT,
+    H6 "h6" BLOCK | BREAKOUT,
+    Head "head" BREAKOUT,
+    Header "header" BLOCK,
+    Hgroup "hgroup" BLOCK,
+    Hr "hr" BLOCK | BREAKOUT | VOID,
+    Html "html" BLOCK,
+    I "i" BREAKOUT,
+    Iframe "iframe" 0,
+    Image "image" 0,
+    Img "img" BREAKOUT | VOID,
+    Input "input" VOID,
+    Ins "ins" 0,
+    Legend "legend" BLOCK,
+    Li "li" BLOCK | BREAKOUT,
+    Link "link" VOID,
+    Listing "listing" BLOCK | BREAKOUT,
+    Main "main" BLOCK,
+    Marquee "marquee" BLOCK,
+    Math "math" 0,
+    Menu "menu" BLOCK | BREAKOUT,
+    Meta "meta" BREAKOUT | VOID,
+    Mi "mi" 0,
+    Mn "mn" 0,
+    Mo "mo" 0,
+    Ms "ms" 0,
+    Mtext "mtext" 0,
+    Nav "nav" BLOCK,
+    Nobr "nobr" BREAKOUT,
+    Noembed "noembed" 0,
+    Object "object" 0,
+    Ol "ol" BLOCK | BREAKOUT,
+    Optgroup "optgroup" BLOCK,
+    OptionTag "option" BLOCK,
+    P "p" BLOCK | BREAKOUT,
+    Param "param" VOID,
+    Plaintext "plaintext" BLOCK,
+    Pre "pre" BLOCK | BREAKOUT,
+    Q "q" 0,
+    Ruby "ruby" BREAKOUT,
+    S "s" BREAKOUT,
+    Script "script" 0,
+    Search "search" BLOCK,
+    Section "section" BLOCK,
+    Select "select" SPACED,
+    Small "small" BREAKOUT,
+    Source "source" VOID,
+    Span "span" BREAKOUT,
+    Strike "strike" BREAKOUT,
+    Strong "strong" BREAKOUT,
+    Style "style" 0,
+    Sub "sub" BREAKOUT,
+    Summary "summary" BLOCK,
+    Sup "sup" BREAKOUT,
+    Svg "svg" 0,
+    Table "table" BLOCK | BREAKOUT,
+    Tbody "tbody" BLOCK | CELL,
+    Td "td" SPACED | CELL,
+    Template "template" 0,
+    Textarea "textarea" SPACED,
+    Tfoot "tfoot" BLOCK | CELL,
+    Th "th" SPACED | CELL,
+    Thead "thead" BLOCK | CELL,
+    Title "title" 0,
+    Tr "tr" BLOCK | CELL,
+    Track "track" VOID,
+    Tt "tt" BREAKOUT,
+    U "u" BREAKOUT,
+    Ul "ul" BLOCK | BREAKOUT,
+    Use "use" 0,
+    Var "var" BREAKOUT,
+    Video "video" 0,
+    Wbr "wbr" VOID,
+    Xmp "xmp" BLOCK,
+}
+
+macro_rules! attributes {
+    ($($variant:ident $name:literal,)*) => {
+        /// The attributes the reader acts upon.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Attr { $($variant,)* }
+
+        #[allow(non_upper_case_globals, reason = "named like the variants, so that a match on them is one switch")]
+        mod attr_keys { $(pub(super) const $variant: super::Key = super::key($name);)* }
+
+        impl Attr {
+            /// How many there are.
+            pub(crate) const COUNT: usize = [$(Self::$variant,)*].len();
+
+            /// The attribute of a key; `name` is looked at for long names only.
+            #[allow(unreachable_patterns, reason = "all long names share one key")]
+            #[inline]
+            pub(crate) fn of(key: Key, name: &[u8]) -> Option<Self> {
+                match key {
+                    LONG => Self::of_long(name),
+                    $(attr_keys::$variant => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            #[cold]
+            fn of_long(name: &[u8]) -> Option<Self> {
+                const LONG_NAMES: &[(&str, Attr)] = &[$(($name, Attr::$variant),)*];
+                LONG_NAMES
+                    .iter()
+                    .filter(|(n, _)| n.len() > 8)
+                    .find(|(n, _)| name.eq_ignore_ascii_case(n.as_bytes()))
+                    .map(|&(_, attr)| attr)
+            }
+
+            /// Its bit in a set of attributes.
+            pub(crate) const fn bit(self) -> u64 { 1 << self as u8 }
+        }
+    };
+}
+
+attributes! {
+    Action "action",
+    Alt "alt",
+    Archive "archive",
+    As "as",
+    Background "background",
+    Checked "checked",
+    Cite "cite",
+    Code "code",
+    Codebase "codebase",
+    Color "color",
+    Content "content",
+    Data "data",
+    DataSrc "data-src",
+    DataSrcset "data-srcset",
+    Dynsrc "dynsrc",
+    Encoding "encoding",
+    Enctype "enctype",
+    Face "face",
+    Form "form",
+    Formaction "formaction",
+    Height "height",
+    Href "href",
+    HttpEquiv "http-equiv",
+    Id "id",
+    Imagesrcset "imagesrcset",
+    IsPermaLink "ispermalink",
+    Lang "lang",
+    Longdesc "longdesc",
+    Lowsrc "lowsrc",
+    Manifest "manifest",
+    Method "method",
+    Multiple "multiple",
+    Name "name",
+    Poster "poster",
+    Rel "rel",
+    Selected "selected",
+    Size "size",
+    Src "src",
+    Srcdoc "srcdoc",
+    Srcset "srcset",
+    Style "style",
+    Title "title",
+    Type "type",
+    Url "url",
+    Value "value",
+    Width "width",
+    XlinkHref "xlink:href",
+    XmlLang "xml:lang",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_by_its_key() {
+        for (name, tag) in
+            [("a", Tag::A), ("blockquote", Tag::Blockquote), ("noembed", Tag::Noembed), ("x", Tag::Other)]
+        {
+            assert_eq!(Tag::of(key(name), name.as_bytes()), tag);
+        }
+        assert_eq!(Attr::of(key("http-equiv"), b"HTTP-Equiv"), Some(Attr::HttpEquiv));
+        assert_eq!(Attr::of(key("href"), b"href"), Some(Attr::Href));
+        assert_eq!(Attr::of(key("hre"), b"hre"), None);
+        assert!(Attr::COUNT <= 64, "a set of attributes is a u64");
+    }
+}

@@ -1,0 +1,50 @@
+//! Which pictures are on the page?
+
+use super::attributes::Slots;
+use super::name::Attr;
+use super::reader::Reader;
+use super::srcset;
+use crate::gather::{MAX_ANCHOR, trim};
+use crate::prose::folded;
+use orb_page::{Image, LinkKind};
+
+impl<'a> Reader<'a, '_> {
+    /// An `<img>`, its sources and what it says.
+    pub(super) fn picture(&mut self, at: usize, attrs: &Slots<'a>) {
+        let alt = attrs.written(Attr::Alt).map_or_else(String::new, |a| folded(a, MAX_ANCHOR));
+        self.alt_in_anchor(&alt);
+        let shown = shown_source(attrs);
+        for attr in [Attr::Src, Attr::DataSrc, Attr::Lowsrc, Attr::Dynsrc] {
+            if let Some(target) = attrs.get(attr)
+                && let Some(link) = self.found.link(LinkKind::Img, &target, at)
+            {
+                link.anchor.clone_from(&alt);
+            }
+        }
+        self.candidates(Attr::Srcset, at, attrs);
+        self.candidates(Attr::DataSrcset, at, attrs);
+        if let Some(src) = shown
+            && !self.nested
+        {
+            let (width, height) = (attrs.pixels(Attr::Width), attrs.pixels(Attr::Height));
+            self.found.image(Image { src, alt, width, height });
+        }
+    }
+
+    /// The picture of an `<input type=image>`.
+    pub(super) fn input_picture(&mut self, at: usize, attrs: &Slots<'a>) {
+        if attrs.has(Attr::Src) && attrs.lower(Attr::Type) == "image" {
+            self.picture(at, attrs);
+        }
+    }
+}
+
+/// The source a page means to show: `src`, or what a script will put there.
+fn shown_source(attrs: &Slots<'_>) -> Option<String> {
+    let direct = [Attr::Src, Attr::DataSrc].into_iter().filter_map(|a| attrs.get(a));
+    let mut direct = direct.map(|s| trim(&s).to_owned()).filter(|s| !s.is_empty());
+    direct.next().or_else(|| {
+        let set = attrs.get(Attr::Srcset).or_else(|| attrs.get(Attr::DataSrcset))?;
+        srcset::candidates(&set).next().map(str::to_owned)
+    })
+}

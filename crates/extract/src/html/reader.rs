@@ -1,0 +1,277 @@
+//! What matters of a page, as its tags go by?
+//!
+//! The reader keeps what is open — an anchor, a heading, a form, a piece of SVG — and hands each element to the file that
+//! knows it: [`super::elements`] for links, [`super::pictures`], [`super::forms`], [`super::meta`]. It asks the scanner for
+//! raw text where an element's content is no markup. `<noscript>` and `<noframes>` are read as markup: what they hold is
+//! meant for programs like this one.
+
+use super::attributes::Slots;
+use super::foreign::Foreign;
+use super::forms::Forms;
+use super::name::{Attr, BLOCK, CELL, SPACED, Tag};
+use super::raw::Raw;
+use super::scan::{Reading, Scanner, TagToken, Token};
+use crate::gather::{Gather, MAX_ANCHOR};
+use crate::prose::{self, Prose};
+use crate::{css, script};
+use orb_page::LinkKind;
+use std::ops::Range;
+
+/// The longest title and heading kept, in characters.
+const MAX_LINE: usize = 1_000;
+/// Pictures whose `alt` becomes part of one anchor text.
+const MAX_ALTS: usize = 16;
+
+/// An anchor whose text is still to come.
+#[derive(Debug)]
+pub(super) struct OpenAnchor {
+    /// Its place among the links.
+    pub(super) link: usize,
+    /// How long the text was when it began.
+    pub(super) start: usize,
+    /// Where pictures stood in it, and what they say.
+    pub(super) alts: Vec<(usize, String)>,
+    /// What it says if it has no text.
+    pub(super) title: String,
+    /// Tables opened inside it.
+    pub(super) tables: u32,
+}
+
+/// A page being read.
+pub(super) struct Reader<'a, 'f> {
+    pub(super) src: &'a str,
+    pub(super) found: &'f mut Gather,
+    pub(super) prose: Prose,
+    pub(super) anchor: Option<OpenAnchor>,
+    pub(super) forms: Forms,
+    /// Whether it is a page within a page.
+    pub(super) nested: bool,
+    scanner: Scanner<'a>,
+    foreign: Foreign,
+    heading: Option<(u8, usize)>,
+    /// Templates open: their links count, their text is not seen.
+    templates: u32,
+    /// The element whose raw text comes next.
+    raw: Option<Tag>,
+    is_xml: bool,
+}
+
+impl<'a, 'f> Reader<'a, 'f> {
+    /// A reader at the beginning of a page.
+    pub(super) fn new(src: &'a str, is_xml: bool, found: &'f mut Gather) -> Self {
+        let mut scanner = Scanner::new(src);
+        scanner.allow_cdata(is_xml);
+        Self {
+            src,
+            found,
+            prose: Prose::with_room_for(src.len()),
+            anchor: None,
+            forms: Forms::default(),
+            nested: false,
+            scanner,
+            foreign: Foreign::default(),
+            heading: None,
+            templates: 0,
+            raw: None,
+            is_xml,
+        }
+    }
+
+    /// Reads to the end; gives the text.
+    pub(super) fn run(mut self) -> String {
+        let mut attrs = Slots::new(self.src);
+        while let Some(token) = self.scanner.next(&mut attrs) {
+            match token {
+                Token::Text(range, reading) => self.text(range, reading),
+                Token::Start(token) => self.start(&token, &attrs),
+                Token::End(token) => self.end(&token),
+                Token::Comment(_) | Token::Doctype(_) => {}
+            }
+        }
+        self.finish()
+    }
+
+    fn finish(mut self) -> String {
+        self.close_anchor();
+        self.close_heading();
+        self.forms.finish(self.found, &self.prose);
+        if self.prose.truncated {
+            self.found.problem("text-truncated", "the text beyond the first 2 MB was left out");
+        }
+        self.prose.finish()
+    }
+
+    #[inline]
+    fn text(&mut self, range: Range<usize>, reading: Reading) {
+        let start = range.start;
+        let text = self.src.get(range).unwrap_or("");
+        if let Some(tag) = self.raw.take() {
+            return self.raw_text(tag, text, start);
+        }
+        if self.templates > 0 || self.foreign.describes() {
+            return;
+        }
+        match reading {
+            Reading::Referenced => self.prose.referenced(text),
+            Reading::Literal => self.prose.literal(text),
+        }
+    }
+
+    #[cold]
+    fn raw_text(&mut self, tag: Tag, text: &str, start: usize) {
+        let found = &mut *self.found;
+        match tag {
+            Tag::Title if found.doc.title.is_none() && !self.nested => {
+                found.doc.title = Some(prose::folded(text, MAX_LINE));
+            }
+            Tag::Style => css::urls(text, |target, at| {
+                found.link(LinkKind::Css, target, start + at);
+            }),
+            Tag::Script => script::urls(text, |target, at| {
+                found.link(LinkKind::ScriptText, target, start + at);
+            }),
+            Tag::Textarea => self.forms.textarea(found, text),
+            Tag::Xmp | Tag::Plaintext if self.templates == 0 => self.prose.literal(text),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, token: &TagToken, attrs: &Slots<'a>) {
+        let name = self.src.as_bytes().get(token.name.clone()).unwrap_or(&[]);
+        let tag = Tag::of(token.key, name);
+        let html_anyway = self.foreign.inside() && is_html_anyway(tag, attrs);
+        let foreign = self.foreign.start(tag, token.key, token.self_closing, html_anyway);
+        self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
+        if foreign {
+            return self.foreign_element(tag, token.at, attrs);
+        }
+        self.separate(tag);
+        self.element(tag, token.at, attrs);
+        self.open(tag, token, attrs);
+    }
+
+    /// What an element leaves open behind its start tag.
+    #[inline]
+    fn open(&mut self, tag: Tag, token: &TagToken, attrs: &Slots<'a>) {
+        let closed = self.is_xml && token.self_closing;
+        match tag {
+            _ if closed => self.close(tag),
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
+                self.close_heading();
+                let level = 1 + (tag as u8 - Tag::H1 as u8);
+                self.heading = Some((level, self.prose.len()));
+            }
+            Tag::Template => self.templates += 1,
+            Tag::Table => {
+                if let Some(anchor) = &mut self.anchor {
+                    anchor.tables += 1;
+                }
+            }
+            Tag::Title | Tag::Textarea => self.enter(Raw::Referenced, tag, token),
+            Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed => self.enter(Raw::Literal, tag, token),
+            Tag::Script => self.enter(Raw::Script, tag, token),
+            Tag::Plaintext => self.enter(Raw::Endless, tag, token),
+            _ => {}
+        }
+        if !self.nested {
+            self.forms.start(tag, attrs, self.found, &self.prose);
+        }
+    }
+
+    fn enter(&mut self, raw: Raw, tag: Tag, token: &TagToken) {
+        self.raw = Some(tag);
+        self.scanner.raw(raw, token.name.clone());
+    }
+
+    #[inline]
+    fn end(&mut self, token: &TagToken) {
+        let name = self.src.as_bytes().get(token.name.clone()).unwrap_or(&[]);
+        let tag = Tag::of(token.key, name);
+        self.foreign.end(tag, token.key);
+        self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
+        self.separate(tag);
+        self.close(tag);
+    }
+
+    #[inline]
+    fn close(&mut self, tag: Tag) {
+        match tag {
+            Tag::A => self.close_anchor(),
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.close_heading(),
+            Tag::Template => self.templates = self.templates.saturating_sub(1),
+            Tag::Table => self.close_table(),
+            Tag::Form | Tag::Select | Tag::OptionTag => self.forms.end(tag, self.found, &self.prose),
+            _ => {}
+        }
+    }
+
+    /// Separates words and lines where an element begins or ends.
+    #[inline]
+    fn separate(&mut self, tag: Tag) {
+        let flags = tag.flags();
+        if flags & (BLOCK | SPACED | CELL) == 0 {
+            return;
+        }
+        if flags & BLOCK != 0 {
+            self.prose.line();
+        } else if flags & SPACED != 0 {
+            self.prose.space();
+        }
+        if flags & CELL != 0 && self.anchor.as_ref().is_some_and(|a| a.tables == 0) {
+            self.close_anchor();
+        }
+    }
+
+    fn close_table(&mut self) {
+        match &mut self.anchor {
+            Some(anchor) if anchor.tables > 0 => anchor.tables -= 1,
+            Some(_) => self.close_anchor(),
+            None => {}
+        }
+    }
+
+    pub(super) fn close_anchor(&mut self) {
+        let Some(anchor) = self.anchor.take() else { return };
+        let mut text = if anchor.alts.is_empty() {
+            self.prose.since(anchor.start, MAX_ANCHOR)
+        } else {
+            self.prose.with_alts(anchor.start, &anchor.alts, MAX_ANCHOR)
+        };
+        if text.is_empty() {
+            text = anchor.title;
+        }
+        if let Some(link) = self.found.doc.links.get_mut(anchor.link) {
+            link.anchor = text;
+        }
+    }
+
+    /// A picture inside an anchor speaks for it.
+    pub(super) fn alt_in_anchor(&mut self, alt: &str) {
+        let at = self.prose.len();
+        if let Some(anchor) = &mut self.anchor
+            && anchor.alts.len() < MAX_ALTS
+            && !alt.is_empty()
+        {
+            anchor.alts.push((at, alt.to_owned()));
+        }
+    }
+
+    fn close_heading(&mut self) {
+        if let Some((level, start)) = self.heading.take()
+            && !self.nested
+        {
+            self.found.heading(level, self.prose.since(start, MAX_LINE));
+        }
+    }
+}
+
+/// Whether a `<font>` or `<annotation-xml>` among foreign elements is HTML by its attributes.
+#[cold]
+fn is_html_anyway(tag: Tag, attrs: &Slots<'_>) -> bool {
+    match tag {
+        Tag::Font => attrs.has(Attr::Color) || attrs.has(Attr::Face) || attrs.has(Attr::Size),
+        Tag::AnnotationXml => matches!(attrs.lower(Attr::Encoding).as_str(), "text/html" | "application/xhtml+xml"),
+        _ => false,
+    }
+}

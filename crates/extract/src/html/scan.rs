@@ -1,0 +1,306 @@
+//! Where does a tag begin, where does it end, and what stands between?
+//!
+//! One pass over the bytes of a document, following the states of the WHATWG tokenizer (HTML, 13.2.5) without building
+//! its characters one by one: `memchr` leaps from one `<` to the next, and inside a tag every byte is looked at once.
+//! Nothing is decoded or copied: tokens are ranges of the source, and attributes go to an [`Attributes`] as they are
+//! met. Whoever reads the tokens knows the elements, and so it is the reader that asks for raw text ([`Scanner::raw`]) and
+//! allows CDATA sections. The same scanner reads XML.
+//!
+//! Every method moves forward only: the time is linear whatever the input, and what is not terminated ends with it.
+
+use super::name::{Key, LONG};
+use super::raw::{self, Raw};
+use memchr::{memchr, memmem};
+use std::ops::Range;
+
+/// What takes the attributes of a tag as the scanner meets them.
+pub(crate) trait Attributes {
+    /// A new tag begins.
+    fn clear(&mut self);
+    /// An attribute of it: its key, where its name is, and where its value is, without quotes.
+    fn attribute(&mut self, key: Key, name: Range<usize>, value: Range<usize>);
+}
+
+/// A start or end tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TagToken {
+    /// Where its `<` is.
+    pub(crate) at: usize,
+    /// Its name's key.
+    pub(crate) key: Key,
+    /// Its name as written.
+    pub(crate) name: Range<usize>,
+    /// Whether it ends with `/>`.
+    pub(crate) self_closing: bool,
+}
+
+/// How the characters of a text are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Ordinary text, or RCDATA: character references count.
+    Referenced,
+    /// Raw text or a CDATA section: every character stands for itself.
+    Literal,
+}
+
+/// What the scanner meets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// Characters.
+    Text(Range<usize>, Reading),
+    /// A start tag.
+    Start(TagToken),
+    /// An end tag.
+    End(TagToken),
+    /// A comment, or what is treated as one.
+    Comment(Range<usize>),
+    /// A document type declaration.
+    Doctype(Range<usize>),
+}
+
+/// A position in a document.
+#[derive(Debug)]
+pub(crate) struct Scanner<'a> {
+    src: &'a [u8],
+    at: usize,
+    raw: Option<(Raw, Range<usize>)>,
+    cdata: bool,
+}
+
+/// White space as HTML has it.
+#[inline]
+pub(crate) const fn is_space(b: u8) -> bool {
+    matches!(b, b' ' | b'\n' | b'\t' | b'\r' | 0x0C)
+}
+
+const TAG_END: u8 = 1;
+const NAME_END: u8 = 2;
+const VALUE_END: u8 = 4;
+
+/// What each byte ends.
+static ENDS: [u8; 256] = {
+    let mut table = [0; 256];
+    let spaces = *b" \n\t\r\x0C";
+    let mut i = 0;
+    while i < spaces.len() {
+        table[spaces[i] as usize] = TAG_END | NAME_END | VALUE_END;
+        i += 1;
+    }
+    table[b'/' as usize] = TAG_END | NAME_END;
+    table[b'>' as usize] = TAG_END | NAME_END | VALUE_END;
+    table[b'=' as usize] = NAME_END;
+    table
+};
+
+#[inline]
+fn ends(byte: u8, what: u8) -> bool {
+    ENDS[byte as usize] & what != 0
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the beginning of a document.
+    pub(crate) fn new(src: &'a str) -> Self {
+        Self::of_bytes(src.as_bytes())
+    }
+
+    /// The same for bytes that are not decoded yet.
+    pub(crate) fn of_bytes(src: &'a [u8]) -> Self {
+        Self { src, at: 0, raw: None, cdata: false }
+    }
+
+    /// Reads what follows as the raw text of the element whose name stands at `name`, up to its end tag.
+    pub(crate) fn raw(&mut self, kind: Raw, name: Range<usize>) {
+        self.raw = Some((kind, name));
+    }
+
+    /// Says whether `<![CDATA[` opens a section from here on.
+    #[inline]
+    pub(crate) fn allow_cdata(&mut self, allowed: bool) {
+        self.cdata = allowed;
+    }
+
+    /// The next token, its attributes given to `sink`; `None` at the end.
+    #[inline]
+    pub(crate) fn next<S: Attributes>(&mut self, sink: &mut S) -> Option<Token> {
+        if let Some((kind, name)) = self.raw.take() {
+            return Some(self.raw_text(kind, name));
+        }
+        let start = self.at;
+        if self.src.get(start) != Some(&b'<') {
+            return self.text(start);
+        }
+        match self.src.get(start + 1) {
+            Some(b) if b.is_ascii_alphabetic() => self.tag(start, start + 1, sink).map(Token::Start),
+            Some(b'/') => self.end_tag(start, sink),
+            Some(b'!') => Some(self.declaration(start)),
+            Some(b'?') => Some(Token::Comment(self.to_bracket(start + 1))),
+            _ => self.text(start),
+        }
+    }
+
+    /// Text from `start` to the next `<` that is not the first byte; `None` where nothing is left.
+    #[inline]
+    fn text(&mut self, start: usize) -> Option<Token> {
+        let rest = self.src.get(start + 1..).unwrap_or(&[]);
+        if start >= self.src.len() {
+            return None;
+        }
+        self.at = memchr(b'<', rest).map_or(self.src.len(), |i| start + 1 + i);
+        Some(Token::Text(start..self.at, Reading::Referenced))
+    }
+
+    #[cold]
+    fn raw_text(&mut self, kind: Raw, name: Range<usize>) -> Token {
+        let start = self.at;
+        self.at = raw::end(self.src, start, kind, self.src.get(name).unwrap_or(&[]));
+        let reading = if kind == Raw::Referenced { Reading::Referenced } else { Reading::Literal };
+        Token::Text(start..self.at, reading)
+    }
+
+    /// A tag whose name starts at `name`; `None` at the end of the input, which drops it.
+    fn tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<TagToken> {
+        sink.clear();
+        let tag = self.whole_tag(at, name, sink);
+        if tag.is_none() {
+            self.at = self.src.len();
+        }
+        tag
+    }
+
+    fn whole_tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<TagToken> {
+        let (key, end) = self.name(name, TAG_END)?;
+        let mut tag = TagToken { at, key, name: name..end, self_closing: false };
+        let mut i = end;
+        loop {
+            match *self.src.get(i)? {
+                b'>' => {
+                    self.at = i + 1;
+                    return Some(tag);
+                }
+                b'/' => {
+                    i += 1;
+                    tag.self_closing = self.src.get(i) == Some(&b'>');
+                }
+                b if is_space(b) => i += 1,
+                _ => i = self.attribute(i, sink)?,
+            }
+        }
+    }
+
+    /// A name from `start` to a byte that ends it, and its key.
+    #[inline]
+    fn name(&self, start: usize, end: u8) -> Option<(Key, usize)> {
+        let mut key: Key = 0;
+        let rest = self.src.get(start..)?;
+        let length = rest.iter().position(|&b| {
+            let over = ends(b, end);
+            if !over {
+                key = (key << 8) | Key::from(b.to_ascii_lowercase());
+            }
+            over
+        })?;
+        Some((if length > 8 { LONG } else { key }, start + length))
+    }
+
+    /// An attribute that starts at `start`; gives the position after it.
+    #[inline]
+    fn attribute<S: Attributes>(&self, start: usize, sink: &mut S) -> Option<usize> {
+        let (key, name_end) = if self.src.get(start) == Some(&b'=') {
+            (LONG, self.name(start + 1, NAME_END)?.1)
+        } else {
+            self.name(start, NAME_END)?
+        };
+        let mut i = self.skip_space(name_end)?;
+        let mut value = name_end..name_end;
+        if self.src.get(i) == Some(&b'=') {
+            i = self.skip_space(i + 1)?;
+            (value, i) = self.value(i)?;
+        }
+        sink.attribute(key, start..name_end, value);
+        Some(i)
+    }
+
+    /// The value that starts at `i`, and the position after it.
+    #[inline]
+    fn value(&self, i: usize) -> Option<(Range<usize>, usize)> {
+        match *self.src.get(i)? {
+            quote @ (b'"' | b'\'') => {
+                let end = i + 1 + memchr(quote, self.src.get(i + 1..)?)?;
+                Some((i + 1..end, end + 1))
+            }
+            _ => {
+                let end = i + self.src.get(i..)?.iter().position(|&b| ends(b, VALUE_END))?;
+                Some((i..end, end))
+            }
+        }
+    }
+
+    #[inline]
+    fn skip_space(&self, mut i: usize) -> Option<usize> {
+        while is_space(*self.src.get(i)?) {
+            i += 1;
+        }
+        Some(i)
+    }
+
+    fn end_tag<S: Attributes>(&mut self, start: usize, sink: &mut S) -> Option<Token> {
+        match self.src.get(start + 2) {
+            Some(b) if b.is_ascii_alphabetic() => self.tag(start, start + 2, sink).map(Token::End),
+            Some(b'>') => {
+                self.at = start + 3;
+                Some(Token::Comment(start + 2..start + 2))
+            }
+            Some(_) => Some(Token::Comment(self.to_bracket(start + 2))),
+            None => self.text(start),
+        }
+    }
+
+    #[cold]
+    fn declaration(&mut self, start: usize) -> Token {
+        let rest = self.src.get(start + 2..).unwrap_or(&[]);
+        if rest.starts_with(b"--") {
+            return Token::Comment(self.comment(start + 4));
+        }
+        if rest.get(..7).is_some_and(|w| w.eq_ignore_ascii_case(b"doctype")) {
+            return Token::Doctype(self.to_bracket(start + 9));
+        }
+        if self.cdata && rest.starts_with(b"[CDATA[") {
+            return self.cdata_section(start + 9);
+        }
+        Token::Comment(self.to_bracket(start + 2))
+    }
+
+    /// A comment whose content starts at `start`, after `<!--`. The opening dashes may serve as the closing ones.
+    fn comment(&mut self, start: usize) -> Range<usize> {
+        let mut from = start;
+        while let Some(i) = memchr(b'>', self.src.get(from..).unwrap_or(&[])).map(|i| from + i) {
+            let before = |n: usize| self.src.get(i.saturating_sub(n)..i).unwrap_or(&[]);
+            let dashes = if before(2) == b"--" {
+                2
+            } else if before(3) == b"--!" && i >= start + 3 {
+                3
+            } else {
+                from = i + 1;
+                continue;
+            };
+            self.at = i + 1;
+            return start..i.saturating_sub(dashes).max(start);
+        }
+        self.at = self.src.len();
+        start..self.src.len()
+    }
+
+    /// What stands from `start` to the next `>`: a bogus comment or a document type.
+    fn to_bracket(&mut self, start: usize) -> Range<usize> {
+        let end = memchr(b'>', self.src.get(start..).unwrap_or(&[])).map_or(self.src.len(), |i| start + i);
+        self.at = (end + 1).min(self.src.len());
+        start.min(end)..end
+    }
+
+    fn cdata_section(&mut self, start: usize) -> Token {
+        let rest = self.src.get(start..).unwrap_or(&[]);
+        let end = memmem::find(rest, b"]]>").map_or(self.src.len(), |i| start + i);
+        self.at = (end + 3).min(self.src.len());
+        Token::Text(start..end, Reading::Literal)
+    }
+}

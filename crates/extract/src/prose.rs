@@ -1,0 +1,268 @@
+//! What does a reader see?
+//!
+//! The visible text of a document as it grows: white space folded, blocks on lines of their own, character references
+//! expanded on the way. Anchor texts, headings and options are slices of it, so that no character is folded twice.
+//! Bounded: what lies beyond the cap is kept only while a slice of it is wanted.
+
+use crate::entity::{self, Place};
+use memchr::memchr;
+
+/// Text beyond this many bytes is not kept.
+pub(crate) const TEXT_CAP: usize = 2 << 20;
+/// How far beyond the cap the text may grow for the sake of open slices.
+const SLACK: usize = 64 << 10;
+
+/// What separates the last word from the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    #[default]
+    None,
+    Space,
+    Line,
+}
+
+/// The text so far.
+#[derive(Debug, Default)]
+pub(crate) struct Prose {
+    out: Vec<u8>,
+    gap: Gap,
+    /// Set once something was cut off.
+    pub(crate) truncated: bool,
+}
+
+/// Stands for itself.
+const PLAIN: u8 = 0;
+const SPACE: u8 = 1;
+const AMPERSAND: u8 = 2;
+/// The first byte of a no-break space.
+const LATIN: u8 = 3;
+const NUL: u8 = 4;
+
+static CLASS: [u8; 256] = {
+    let mut table = [PLAIN; 256];
+    table[b' ' as usize] = SPACE;
+    table[b'\n' as usize] = SPACE;
+    table[b'\t' as usize] = SPACE;
+    table[b'\r' as usize] = SPACE;
+    table[0x0C] = SPACE;
+    table[b'&' as usize] = AMPERSAND;
+    table[0xC2] = LATIN;
+    table[0] = NUL;
+    table
+};
+
+impl Prose {
+    /// An empty text with room for that of a document of `len` bytes.
+    pub(crate) fn with_room_for(len: usize) -> Self {
+        Self { out: Vec::with_capacity((len / 4).min(TEXT_CAP)), ..Self::default() }
+    }
+
+    /// How long it is: where a slice may begin.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The next word starts a line.
+    #[inline]
+    pub(crate) fn line(&mut self) {
+        self.gap = Gap::Line;
+    }
+
+    /// The next word is another word.
+    #[inline]
+    pub(crate) fn space(&mut self) {
+        self.gap = self.gap.max(Gap::Space);
+    }
+
+    /// Text whose character references count.
+    #[inline]
+    pub(crate) fn referenced(&mut self, text: &str) {
+        self.push(text.as_bytes(), true);
+    }
+
+    /// Text in which every character stands for itself.
+    pub(crate) fn literal(&mut self, text: &str) {
+        self.push(text.as_bytes(), false);
+    }
+
+    /// Text whose line feeds are kept, one for any number of them.
+    pub(crate) fn lines(&mut self, text: &str) {
+        let (src, mut start) = (text.as_bytes(), 0);
+        while let Some(i) = memchr(b'\n', src.get(start..).unwrap_or(&[])) {
+            self.push(src.get(start..start + i).unwrap_or(&[]), false);
+            self.line();
+            start += i + 1;
+        }
+        self.push(src.get(start..).unwrap_or(&[]), false);
+    }
+
+    fn push(&mut self, src: &[u8], references: bool) {
+        let mut i = 0;
+        while let Some(&byte) = src.get(i) {
+            match CLASS[byte as usize] {
+                SPACE => {
+                    self.space();
+                    i += 1;
+                }
+                AMPERSAND if references => i += self.reference(src.get(i..).unwrap_or(&[])),
+                LATIN if src.get(i + 1) == Some(&0xA0) => {
+                    self.space();
+                    i += 2;
+                }
+                NUL => i += 1,
+                _ => {
+                    let rest = src.get(i + 1..).unwrap_or(&[]);
+                    let len = 1 + rest.iter().position(|&b| CLASS[b as usize] != PLAIN).unwrap_or(rest.len());
+                    self.word(src.get(i..i + len).unwrap_or(&[]));
+                    i += len;
+                }
+            }
+        }
+        if self.out.len() > TEXT_CAP + SLACK {
+            self.truncate();
+        }
+    }
+
+    #[inline]
+    fn word(&mut self, bytes: &[u8]) {
+        if self.gap != Gap::None && !self.out.is_empty() {
+            self.out.push(if self.gap == Gap::Line { b'\n' } else { b' ' });
+        }
+        self.gap = Gap::None;
+        self.out.extend_from_slice(bytes);
+    }
+
+    fn reference(&mut self, src: &[u8]) -> usize {
+        let Some(expansion) = entity::reference(src, Place::Text) else {
+            self.word(b"&");
+            return 1;
+        };
+        match expansion.bytes() {
+            [b' ' | b'\n' | b'\t' | b'\r' | 0x0C] | [0xC2, 0xA0] => self.space(),
+            bytes => self.word(bytes),
+        }
+        expansion.consumed
+    }
+
+    #[cold]
+    fn truncate(&mut self) {
+        self.truncated = true;
+        let mut end = TEXT_CAP;
+        while end > 0 && self.out.get(end).is_some_and(|b| b & 0xC0 == 0x80) {
+            end -= 1;
+        }
+        self.out.truncate(end);
+    }
+
+    /// What was written since the text was `start` long, on one line, cut to `cap` characters.
+    pub(crate) fn since(&self, start: usize, cap: usize) -> String {
+        let bytes = self.out.get(start.min(self.out.len())..).unwrap_or(&[]).trim_ascii_start();
+        let text = bytes.get(..bytes.len().min(cap * 4)).unwrap_or(bytes);
+        let mut line = String::from_utf8_lossy(text).into_owned();
+        if memchr(b'\n', line.as_bytes()).is_some() {
+            line = line.replace('\n', " ");
+        }
+        cut(&mut line, cap);
+        line
+    }
+
+    /// The same with what pictures say put in where they stand.
+    pub(crate) fn with_alts(&self, start: usize, alts: &[(usize, String)], cap: usize) -> String {
+        let mut parts = Vec::with_capacity(alts.len() * 2 + 1);
+        let mut from = start.min(self.out.len());
+        for (at, alt) in alts {
+            parts.push(self.out.get(from..*at).unwrap_or(&[]));
+            parts.push(alt.as_bytes());
+            from = *at;
+        }
+        parts.push(self.out.get(from..).unwrap_or(&[]));
+        let mut joined = Self::default();
+        for part in parts {
+            let near = part.get(..part.len().min(cap * 4)).unwrap_or(part);
+            joined.push(near, false);
+            joined.space();
+        }
+        joined.since(0, cap)
+    }
+
+    /// The whole text.
+    pub(crate) fn finish(mut self) -> String {
+        if self.out.len() > TEXT_CAP {
+            self.truncate();
+        }
+        entity::into_string(self.out)
+    }
+}
+
+/// Cuts a text to `cap` characters.
+pub(crate) fn cut(text: &mut String, cap: usize) {
+    if text.len() > cap
+        && let Some((end, _)) = text.char_indices().nth(cap)
+    {
+        text.truncate(end);
+    }
+}
+
+/// A text with its white space folded and its references expanded, cut to `cap` characters.
+pub(crate) fn folded(source: &str, cap: usize) -> String {
+    let mut prose = Prose::default();
+    let mut end = source.len().min(cap.saturating_mul(32));
+    while !source.is_char_boundary(end) {
+        end -= 1;
+    }
+    prose.referenced(source.get(..end).unwrap_or(source));
+    prose.since(0, cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn white_space_folds_and_references_expand() {
+        let mut prose = Prose::default();
+        prose.line();
+        prose.referenced("  a\n\t b&nbsp;&nbsp;c&amp;d & e\u{A0}f\0g ");
+        prose.line();
+        prose.space();
+        prose.literal("&amp;");
+        assert_eq!(prose.finish(), "a b c&d & e fg\n&amp;");
+    }
+
+    #[test]
+    fn a_slice_is_one_line() {
+        let mut prose = Prose::default();
+        prose.referenced("before");
+        let start = prose.len();
+        prose.line();
+        prose.referenced("in");
+        prose.line();
+        prose.referenced("side");
+        assert_eq!(prose.since(start, 100), "in side");
+        assert_eq!(prose.since(start, 4), "in s");
+        assert_eq!(prose.since(usize::MAX, 4), "");
+    }
+
+    #[test]
+    fn text_beyond_the_cap_is_cut_at_a_character() {
+        let mut prose = Prose::default();
+        prose.referenced("a");
+        for _ in 0..40 {
+            prose.referenced(&"é".repeat(40_000));
+        }
+        let truncated = prose.truncated;
+        let text = prose.finish();
+        assert!(truncated && text.len() <= TEXT_CAP && text.ends_with('é'));
+    }
+
+    proptest! {
+        #[test]
+        fn folding_is_what_splitting_at_white_space_gives(text in "[a-c é\u{A0}\n\t]{0,40}") {
+            let folded = folded(&text, 1000);
+            let words: Vec<_> = text.split([' ', '\n', '\t', '\u{A0}']).filter(|w| !w.is_empty()).collect();
+            prop_assert_eq!(folded, words.join(" "));
+        }
+    }
+}

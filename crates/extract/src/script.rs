@@ -1,0 +1,207 @@
+//! Which strings of a script are addresses?
+//!
+//! No language is parsed: a quoted string is taken for an address if it is an absolute `http(s)` URL, a path from the root that
+//! ends like a page, or if the script goes there by itself (`location.href = '…'`, `window.open('…')`). Conservative on
+//! purpose: a wrong guess costs a request to somebody's server. A string that is glued to others with `+` is only part of an
+//! address and is left alone.
+
+use crate::gather::{Gather, has_scheme};
+use crate::{Extract, Source};
+use memchr::{memchr, memmem};
+use orb_page::LinkKind;
+use std::borrow::Cow;
+
+/// Reads JavaScript and JSON.
+#[derive(Debug)]
+pub(crate) struct ScriptExtractor;
+
+impl Extract for ScriptExtractor {
+    fn accepts(&self, source: &Source<'_>) -> bool {
+        let subtype = source.mime.split_once('/').map_or("", |(_, s)| s);
+        matches!(subtype, "javascript" | "x-javascript" | "ecmascript" | "json") || subtype.ends_with("+json")
+    }
+
+    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+        let text = source.text(found);
+        urls(&text, |target, at| {
+            found.link(LinkKind::ScriptText, target, at);
+        });
+    }
+}
+
+/// The longest string taken for an address, in bytes.
+const MAX_LENGTH: usize = 2_048;
+
+/// Endings of paths that are pages or documents.
+const PAGE_ENDINGS: &[&str] = &[
+    "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "jspx", "cfm", "cgi", "pl", "do", "action", "pdf",
+    "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "rtf", "txt", "xml", "rss",
+];
+
+/// Calls `found` with every address in a script and where it stands.
+pub(crate) fn urls(script: &str, mut found: impl FnMut(&str, usize)) {
+    let src = script.as_bytes();
+    let mut from = 0;
+    while let Some(slash) = memchr(b'/', src.get(from..).unwrap_or(&[])).map(|i| from + i) {
+        from = slash + 1;
+        let Some(start) = start_of_address(src, slash) else { continue };
+        let Some(address) = quoted(script, start) else { continue };
+        from = from.max(start + address.len());
+        let target = without_escapes(address);
+        if is_address(&target) {
+            found(&target, start);
+        }
+    }
+    for verb in ["location", "open("] {
+        for at in memmem::find_iter(src, verb.as_bytes()) {
+            if let Some((start, target)) = navigation(script, at, verb)
+                && !is_address(&target)
+            {
+                found(&target, start);
+            }
+        }
+    }
+}
+
+/// Where the quoted string begins whose first slash this may be: `"/`, `"http:/`, `"https:\/`.
+fn start_of_address(src: &[u8], slash: usize) -> Option<usize> {
+    let before = src.get(..slash)?;
+    let before = before.strip_suffix(b"\\").unwrap_or(before);
+    let lower = |s: &[u8], tail: &[u8]| s.len() >= tail.len() && s[s.len() - tail.len()..].eq_ignore_ascii_case(tail);
+    let start = if lower(before, b"http:") {
+        before.len() - 5
+    } else if lower(before, b"https:") {
+        before.len() - 6
+    } else {
+        before.len()
+    };
+    matches!(src.get(start.checked_sub(1)?), Some(b'"' | b'\'' | b'`')).then_some(start)
+}
+
+/// The string from `start` to the quote that opened it, if it holds nothing an address could not.
+fn quoted(script: &str, start: usize) -> Option<&str> {
+    let src = script.as_bytes();
+    let quote = src.get(start.checked_sub(1)?)?;
+    let window = src.get(start..src.len().min(start + MAX_LENGTH))?;
+    let len = window.iter().position(|b| matches!(b, 0..=b' ' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'{' | b'}'))?;
+    if window.get(len) != Some(quote) || is_glued(src, start - 1, start + len) {
+        return None;
+    }
+    script.get(start..start + len)
+}
+
+/// Whether the string between these quotes is joined to something by `+`.
+fn is_glued(src: &[u8], open: usize, close: usize) -> bool {
+    const LOOK: usize = 16;
+    let before = src.get(open.saturating_sub(LOOK)..open).unwrap_or(&[]).trim_ascii_end();
+    let after = src.get(close + 1..src.len().min(close + 1 + LOOK)).unwrap_or(&[]).trim_ascii_start();
+    before.last() == Some(&b'+') || after.first() == Some(&b'+')
+}
+
+fn is_address(target: &str) -> bool {
+    if has_scheme(target, "http") || has_scheme(target, "https") {
+        let host = target.split_once("://").map_or("", |(_, rest)| rest);
+        return host.starts_with(|c: char| c.is_alphanumeric() || c == '[');
+    }
+    if let Some(host) = target.strip_prefix("//") {
+        return host.split('/').next().is_some_and(|h| h.contains('.') && h.starts_with(char::is_alphanumeric));
+    }
+    target.starts_with('/') && ends_like_a_page(target)
+}
+
+fn ends_like_a_page(target: &str) -> bool {
+    let path = target.split(['?', '#']).next().unwrap_or("");
+    let file = path.rsplit('/').next().unwrap_or("");
+    let is_path = path.bytes().all(|b| b.is_ascii_alphanumeric() || b >= 0x80 || b"-._~/%+,;:@!$&()=".contains(&b));
+    is_path && file.rsplit_once('.').is_some_and(|(_, e)| PAGE_ENDINGS.iter().any(|p| p.eq_ignore_ascii_case(e)))
+}
+
+/// Where the script goes at `at`, where `location` or `open(` stands: the string assigned or given to it.
+fn navigation<'a>(script: &'a str, at: usize, verb: &str) -> Option<(usize, Cow<'a, str>)> {
+    let src = script.as_bytes();
+    let mut i = at + verb.len();
+    if verb == "location" {
+        let rest = src.get(i..)?;
+        let calls = [&b".assign("[..], b".replace("].into_iter().find(|c| rest.starts_with(c));
+        i += match calls {
+            Some(call) => call.len(),
+            None => assignment(rest)?,
+        };
+    }
+    i += src.get(i..)?.iter().take(8).take_while(|b| b.is_ascii_whitespace()).count();
+    if !matches!(src.get(i), Some(b'"' | b'\'' | b'`')) {
+        return None;
+    }
+    let target = without_escapes(quoted(script, i + 1)?);
+    let plausible = target.bytes().any(|b| matches!(b, b'/' | b'.' | b'?')) && !has_scheme(&target, "javascript");
+    (plausible && !has_scheme(&target, "about")).then_some((i + 1, target))
+}
+
+/// The length of `.href =` or `=`, which must not be a comparison.
+fn assignment(rest: &[u8]) -> Option<usize> {
+    let property = if rest.starts_with(b".href") { 5 } else { 0 };
+    let spaces = rest.get(property..)?.iter().take(8).take_while(|b| b.is_ascii_whitespace()).count();
+    let equals = property + spaces;
+    (rest.get(equals) == Some(&b'=') && rest.get(equals + 1) != Some(&b'=')).then_some(equals + 1)
+}
+
+/// A string of a script with `\/` and `\u0026` as what they stand for.
+fn without_escapes(source: &str) -> Cow<'_, str> {
+    if !source.contains('\\') {
+        return Cow::Borrowed(source);
+    }
+    Cow::Owned(source.replace("\\/", "/").replace("\\u0026", "&").replace("\\u002F", "/").replace("\\u003d", "="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, expected: &[&str]) {
+        let mut targets = Vec::new();
+        urls(script, |target, at| {
+            assert!(script.is_char_boundary(at));
+            targets.push(target.to_owned());
+        });
+        assert_eq!(targets, expected, "{script}");
+    }
+
+    #[test]
+    fn absolute_addresses_and_root_paths_of_pages_are_taken() {
+        check(
+            "var a = 'http://a.example/x', b = \"https://b.example/y?z=1\";",
+            &["http://a.example/x", "https://b.example/y?z=1"],
+        );
+        check("{\"url\":\"https:\\/\\/a.example\\/b\\u0026c\"}", &["https://a.example/b&c"]);
+        check("go('/news/1.html'); go(`/x.php?id=3`)", &["/news/1.html", "/x.php?id=3"]);
+        check("load('//cdn.example/lib.js')", &["//cdn.example/lib.js"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_an_address_is_left_alone() {
+        check("a = '/'; b = '/api/v1'; c = '/regex/g'; d = x/'2'/y; // http://comment.example", &[]);
+        check("a = '/page.html' + id; b = base + '/page.html'; c = '/a b.html'", &[]);
+        check("a = 'http://' ; b = 'https:///'; c=\"//\" ; d='http://${host}/'", &[]);
+        check("'<a href=\"/x.html\">'", &["/x.html"]);
+    }
+
+    #[test]
+    fn where_a_script_goes_is_taken_as_it_is() {
+        check("location.href='next.html'", &["next.html"]);
+        check("window.location = \"?page=2\"; top.location.replace('a/b')", &["?page=2", "a/b"]);
+        check("window.open('popup.php','w','width=3')", &["popup.php"]);
+        check("document.location='/deep/'", &["/deep/"]);
+        check("location.href='http://a.example/'", &["http://a.example/"]);
+        check("if (location.href == 'a.html') open(x); location.href='a.html'+q; window.open('')", &[]);
+    }
+
+    #[test]
+    fn broken_scripts_end() {
+        check("location", &[]);
+        check("location.href='", &[]);
+        check("'/", &[]);
+        check("'\\/", &[]);
+        check("/", &[]);
+    }
+}
