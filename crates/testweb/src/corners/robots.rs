@@ -1,0 +1,120 @@
+//! Corner: what must a crawler leave alone?
+//!
+//! Rules as in RFC 9309: wildcards, an anchor at the end, a longer `Allow` and a tie that allows; crawl delays on some
+//! hosts; a host that forbids everything and one whose robots.txt is an error of the server, which forbids everything too.
+
+use super::{CLOSED, Corner, Fate, Spot, UNSURE};
+use crate::reply::{Ask, Reply, Scene};
+use crate::spec::Feature;
+
+pub(super) const CORNER: Corner = Corner {
+    feature: Feature::Robots,
+    name: "robots",
+    title: "Pages under rules",
+    hosts: &[UNSURE, CLOSED],
+    spots,
+    answer,
+};
+
+const RULES: &str = "# The rules of the first host.\n\
+    User-agent: badbot\nDisallow: /\n\n\
+    User-agent: *\n\
+    Disallow: /admin/\n\
+    Disallow: /robots/private/\n\
+    Allow: /robots/private/open/\n\
+    Disallow: /robots/*.pdf$\n\
+    Disallow: /robots/*/draft\n\
+    Disallow: /*?print=\n\
+    Disallow: /robots/tie\n\
+    Allow: /robots/tie\n";
+
+/// What the robots.txt of a host is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Policy {
+    Rules,
+    Missing,
+    Empty,
+    StaffOnly,
+    Slow,
+    Closed,
+    Unsure,
+}
+
+fn policy(scene: &Scene<'_>, host: u32) -> Policy {
+    match host {
+        0 => Policy::Rules,
+        _ if host == scene.beyond(UNSURE) => Policy::Unsure,
+        _ if host == scene.beyond(CLOSED) => Policy::Closed,
+        _ if host >= scene.beyond(0) => Policy::Missing,
+        _ => [Policy::StaffOnly, Policy::Missing, Policy::Empty, Policy::StaffOnly, Policy::Slow][host as usize % 5],
+    }
+}
+
+/// Whether a host forbids its folder `/admin/`.
+pub(crate) fn forbids_admin(scene: &Scene<'_>, host: u32) -> bool {
+    matches!(policy(scene, host), Policy::Rules | Policy::StaffOnly | Policy::Slow)
+}
+
+/// The answer to `/robots.txt` and to the page for staff, which every host has.
+pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
+    let features = ask.scene.web.spec().features;
+    let ruled = features.has(Feature::Robots);
+    if ask.path == "/admin/login.html" && ruled && ask.host < ask.scene.beyond(0) {
+        reply.page(
+            200,
+            "Staff only",
+            "<form action=\"/admin/login.html\" method=\"post\"><input name=\"name\"></form>",
+        );
+        return true;
+    }
+    let mapped = ask.host == 0 && features.has(Feature::Sitemaps);
+    if ask.path != "/robots.txt" || !(ruled || mapped) {
+        return false;
+    }
+    let mut text = match policy(&ask.scene, ask.host) {
+        _ if !ruled => String::new(),
+        Policy::Rules => RULES.to_owned(),
+        Policy::Missing => return false,
+        Policy::Empty => String::new(),
+        Policy::StaffOnly => "\u{feff}user-agent : *\r\ndisallow : /admin/ # staff\r\n".to_owned(),
+        Policy::Slow => "User-agent: *\nCrawl-delay: 1\nDisallow: /admin/\n".to_owned(),
+        Policy::Closed => "User-agent: *\nDisallow: /\n".to_owned(),
+        Policy::Unsure => {
+            reply.page(500, "Out of order", "<p>Nobody knows the rules today.</p>");
+            return true;
+        }
+    };
+    if mapped {
+        text += &format!("\nSitemap: http://{}/sitemap.xml\n", ask.authority);
+    }
+    reply.thing("text/plain; charset=utf-8", text.as_bytes());
+    true
+}
+
+fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+    let forbidden = |path: &str| Spot::new(path, Fate::Disallowed);
+    vec![
+        forbidden("/robots/private/secret.html"),
+        forbidden("/robots/paper.pdf"),
+        forbidden("/robots/2026/draft-1.html"),
+        forbidden("/robots/page.html?print=1"),
+        Spot::page("/robots/private/open/welcome.html"),
+        Spot::page("/robots/paper.pdf.html"),
+        Spot::page("/robots/page.html"),
+        Spot::page("/robots/tie.html"),
+        forbidden("/").on(scene.beyond(UNSURE)),
+        forbidden("/").on(scene.beyond(CLOSED)),
+    ]
+}
+
+fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
+    if ask.host != 0 {
+        reply.page(200, "A host under rules", "<p>You were not to come here.</p>");
+        return rest.is_empty();
+    }
+    let known = spots(&ask.scene).iter().any(|spot| spot.path.split('?').next() == Some(ask.path));
+    if known && !rest.is_empty() {
+        reply.page(200, "A page under rules", &format!("<p>This is {rest}.</p>"));
+    }
+    known && !rest.is_empty()
+}

@@ -1,0 +1,159 @@
+//! How much was asked, and how many connections were open at once?
+//!
+//! Counters are exact and cheap. The high-water marks are exact too: a client may close one connection and open the next
+//! before the server has noticed the first, so whenever a mark would rise, the kernel is asked which of the open ones the
+//! other side has already left, and those do not count.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::net::TcpStream;
+
+/// What a server has counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Requests that were read whole.
+    pub requests: u64,
+    /// Answers by status; 0 stands for none.
+    pub by_status: BTreeMap<u16, u64>,
+    /// Bytes of answers, headers included, as far as they were handed to the kernel.
+    pub bytes: u64,
+    /// Connections accepted.
+    pub connections: u64,
+    /// Connections open now.
+    pub open: u64,
+    /// The most connections that were ever open at once.
+    pub max_open: u64,
+    /// The same for each host, by its name as it was asked for.
+    pub max_open_by_host: BTreeMap<String, u64>,
+    /// The same for each address of ours.
+    pub max_open_by_local_ip: BTreeMap<IpAddr, u64>,
+}
+
+const STATUSES: usize = 1_000;
+
+/// The counting itself.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+    by_status: Vec<AtomicU64>,
+    connections: Mutex<Connections>,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    accepted: u64,
+    open: HashMap<u64, Open>,
+    max: u64,
+    max_by_host: BTreeMap<String, u64>,
+    max_by_ip: BTreeMap<IpAddr, u64>,
+}
+
+#[derive(Debug)]
+struct Open {
+    socket: Arc<TcpStream>,
+    local: IpAddr,
+    host: String,
+}
+
+impl Open {
+    /// Whether the other side has left.
+    fn is_left(&self) -> bool {
+        let mut polled = [PollFd::new(&*self.socket, PollFlags::RDHUP)];
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(gone)
+    }
+}
+
+impl Connections {
+    /// How many connections count, of those `chosen`: where all of them would raise the mark, only those not left yet.
+    fn counted(&self, mark: u64, chosen: impl Fn(&Open) -> bool) -> u64 {
+        let all = self.open.values().filter(|open| chosen(open)).count() as u64;
+        if all <= mark { all } else { self.open.values().filter(|open| chosen(open) && !open.is_left()).count() as u64 }
+    }
+}
+
+impl Gauge {
+    pub(crate) fn new() -> Self {
+        let by_status = (0..STATUSES).map(|_| AtomicU64::new(0)).collect();
+        Self { requests: AtomicU64::new(0), bytes: AtomicU64::new(0), by_status, connections: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Count a connection; says its number, from 1.
+    pub(crate) fn opened(&self, socket: &Arc<TcpStream>, local: IpAddr) -> u64 {
+        let mut connections = self.lock();
+        connections.accepted += 1;
+        let id = connections.accepted;
+        connections.open.insert(id, Open { socket: Arc::clone(socket), local, host: String::new() });
+        connections.max = connections.max.max(connections.counted(connections.max, |_| true));
+        let mark = connections.max_by_ip.get(&local).copied().unwrap_or(0);
+        let count = connections.counted(mark, |open| open.local == local);
+        connections.max_by_ip.insert(local, mark.max(count));
+        id
+    }
+
+    /// Note which host a connection is now used for.
+    pub(crate) fn used(&self, id: u64, host: &str) {
+        let mut connections = self.lock();
+        if let Some(open) = connections.open.get_mut(&id) {
+            host.clone_into(&mut open.host);
+        }
+        let mark = connections.max_by_host.get(host).copied().unwrap_or(0);
+        let count = connections.counted(mark, |open| open.host == host);
+        connections.max_by_host.insert(host.to_owned(), mark.max(count));
+    }
+
+    /// Take a connection off.
+    pub(crate) fn closed(&self, id: u64) {
+        self.lock().open.remove(&id);
+    }
+
+    /// Count a request.
+    pub(crate) fn asked(&self, status: u16) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = self.by_status.get(usize::from(status)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Count bytes.
+    pub(crate) fn sent(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Begin anew, with the connections that are open.
+    pub(crate) fn reset(&self) {
+        self.requests.store(0, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+        for count in &self.by_status {
+            count.store(0, Ordering::Relaxed);
+        }
+        let mut connections = self.lock();
+        connections.max = connections.counted(0, |_| true);
+        connections.max_by_host.clear();
+        connections.max_by_ip.clear();
+    }
+
+    /// All that was counted.
+    pub(crate) fn counters(&self) -> Counters {
+        let connections = self.lock();
+        let statuses = self.by_status.iter().map(|count| count.load(Ordering::Relaxed));
+        Counters {
+            requests: self.requests.load(Ordering::Relaxed),
+            by_status: (0_u16..).zip(statuses).filter(|(_, count)| *count > 0).collect(),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            connections: connections.accepted,
+            open: connections.open.values().filter(|open| !open.is_left()).count() as u64,
+            max_open: connections.max,
+            max_open_by_host: connections.max_by_host.clone(),
+            max_open_by_local_ip: connections.max_by_ip.clone(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What was asked, when, by whom, over which connection?
+//!
+//! The judge of a crawler's manners. Times are taken when the server has read a request whole, so that a gap may look
+//! shorter than the client made it by as much as the server was late for the first of the two.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// When it had been read.
+    pub at: Instant,
+    /// The number of its connection, from 1.
+    pub connection: u64,
+    /// Who asked.
+    pub peer: IpAddr,
+    /// The address that was asked.
+    pub local: IpAddr,
+    /// The host as the request wrote it, port included.
+    pub host: Box<str>,
+    /// The path with its query.
+    pub path: Box<str>,
+    /// The method.
+    pub method: Box<str>,
+    /// The status of the answer; 0 where there was none.
+    pub status: u16,
+    /// The `User-Agent`.
+    pub agent: Box<str>,
+}
+
+impl Request {
+    /// The URL that was asked for.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.host.strip_suffix(":80").unwrap_or(&self.host), self.path)
+    }
+}
+
+/// Requests in the order in which they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Requests(pub Vec<Request>);
+
+impl Requests {
+    /// How often a path (with its query) was asked for, on any host.
+    pub fn requested(&self, path: &str) -> usize {
+        self.0.iter().filter(|request| &*request.path == path).count()
+    }
+
+    /// How often each URL was asked for.
+    pub fn by_url(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for request in &self.0 {
+            *counts.entry(request.url()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The shortest time between two requests to each host that had two.
+    pub fn min_gap_by_host(&self) -> BTreeMap<String, Duration> {
+        self.gaps(|request| request.host.to_string())
+    }
+
+    /// The shortest time between two requests to each address that had two.
+    pub fn min_gap_by_local_ip(&self) -> BTreeMap<IpAddr, Duration> {
+        self.gaps(|request| request.local)
+    }
+
+    fn gaps<K: Ord + std::hash::Hash + Clone>(&self, key: impl Fn(&Request) -> K) -> BTreeMap<K, Duration> {
+        let mut last: HashMap<K, Instant> = HashMap::new();
+        let mut gaps: BTreeMap<K, Duration> = BTreeMap::new();
+        for request in &self.0 {
+            let key = key(request);
+            if let Some(before) = last.insert(key.clone(), request.at) {
+                let gap = request.at.saturating_duration_since(before);
+                gaps.entry(key).and_modify(|least| *least = gap.min(*least)).or_insert(gap);
+            }
+        }
+        gaps
+    }
+}
+
+/// All requests of a server, unless its spec wants none written down.
+#[derive(Debug)]
+pub struct RequestLog {
+    requests: Mutex<Requests>,
+    kept: bool,
+}
+
+impl RequestLog {
+    pub(crate) fn new(kept: bool) -> Self {
+        Self { requests: Mutex::default(), kept }
+    }
+
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Write down a request; its time is taken under the lock, so that the order of the log is that of time.
+    pub(crate) fn push(&self, mut request: Request) {
+        let mut requests = self.lock();
+        request.at = Instant::now();
+        requests.0.push(request);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All requests so far, which are then forgotten.
+    pub fn take(&self) -> Requests {
+        std::mem::take(&mut *self.lock())
+    }
+
+    /// All requests so far.
+    pub fn all(&self) -> Requests {
+        self.lock().clone()
+    }
+
+    /// How often a path (with its query) was asked for, on any host.
+    pub fn requested(&self, path: &str) -> usize {
+        self.lock().requested(path)
+    }
+
+    /// The shortest time between two requests to each host that had two.
+    pub fn min_gap_by_host(&self) -> BTreeMap<String, Duration> {
+        self.lock().min_gap_by_host()
+    }
+
+    /// The shortest time between two requests to each address that had two.
+    pub fn min_gap_by_local_ip(&self) -> BTreeMap<IpAddr, Duration> {
+        self.lock().min_gap_by_local_ip()
+    }
+}

@@ -1,0 +1,139 @@
+//! The program `testweb`: a synthetic web in a process of its own, so that a bench can tell its cost from a crawler's.
+//!
+//! It prints one line of JSON that says where it is, serves until its standard input ends or it is killed, and prints its
+//! counters on the way out.
+
+use clap::{Parser, ValueEnum};
+use orb_testweb::{Dns, Features, GzipMode, Latency, Server, Spec, Web};
+use std::io::{Read, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A synthetic web on loopback.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    /// What web to begin with; the other flags change it.
+    #[arg(long, value_enum, default_value_t = Preset::Plain)]
+    preset: Preset,
+    /// Where to listen; 0.0.0.0 stands for all loopback addresses.
+    #[arg(long, default_value = "0.0.0.0:0")]
+    listen: String,
+    /// What all variety is drawn from.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// How many hosts.
+    #[arg(long)]
+    hosts: Option<u32>,
+    /// How many plain pages a host.
+    #[arg(long)]
+    pages: Option<u32>,
+    /// How many links a page.
+    #[arg(long)]
+    links: Option<u32>,
+    /// How many bytes a page.
+    #[arg(long)]
+    bytes: Option<usize>,
+    /// The share of links to other hosts.
+    #[arg(long)]
+    cross: Option<f64>,
+    /// How many milliseconds an answer is held back.
+    #[arg(long)]
+    latency: Option<u64>,
+    /// How far from that a page may be, as a share of it.
+    #[arg(long, default_value_t = 0.0)]
+    spread: f64,
+    /// The epoch.
+    #[arg(long)]
+    epoch: Option<u64>,
+    /// Never compress.
+    #[arg(long)]
+    no_gzip: bool,
+    /// `all`, `none`, or names with commas between them; `-name` takes one away.
+    #[arg(long, allow_hyphen_values = true)]
+    features: Option<Features>,
+    /// How many hosts share an address.
+    #[arg(long)]
+    hosts_per_ip: Option<u32>,
+    /// How many threads.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Write every request down, to be had at /.testweb/log.
+    #[arg(long)]
+    log: bool,
+    /// Print the URLs a crawl from the first host must ask for, and stop.
+    #[arg(long)]
+    expect: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Preset {
+    /// Plain pages alone.
+    Plain,
+    /// The web of the demo.
+    Demo,
+    /// Every feature.
+    Zoo,
+}
+
+impl Args {
+    fn spec(&self) -> Spec {
+        let start = match self.preset {
+            Preset::Plain => Spec::bench(1, 1_000, 20_000, 40),
+            Preset::Demo => Spec::demo(),
+            Preset::Zoo => Spec::zoo(),
+        };
+        let hosts = self.hosts.unwrap_or(start.hosts);
+        let connected = if hosts > 1 && start.hosts == 1 { 0.1 } else { start.cross_host_links };
+        Spec {
+            seed: self.seed.unwrap_or(start.seed),
+            hosts,
+            pages_per_host: self.pages.unwrap_or(start.pages_per_host),
+            links: self.links.unwrap_or(start.links),
+            page_bytes: self.bytes.unwrap_or(start.page_bytes),
+            cross_host_links: self.cross.unwrap_or(connected),
+            latency: Latency { mean: Duration::from_millis(self.latency.unwrap_or(0)), spread: self.spread },
+            epoch: self.epoch.unwrap_or(start.epoch),
+            gzip: if self.no_gzip { GzipMode::Never } else { start.gzip },
+            features: self.features.unwrap_or(start.features),
+            hosts_per_ip: self.hosts_per_ip.unwrap_or(start.hosts_per_ip),
+            threads: self.threads.unwrap_or(start.threads),
+            log: self.log,
+        }
+    }
+}
+
+fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    let web = Web::new(args.spec())?;
+    let mut out = std::io::stdout();
+    let server = Server::start(web.clone(), &args.listen)?;
+    if args.expect {
+        for url in server.expected(orb_testweb::Reach::Linked).urls {
+            writeln!(out, "{url}")?;
+        }
+        return Ok(());
+    }
+    let dns = Dns::spawn(&web)?;
+    let (addr, dns_addr, hosts, pages) = (server.addr(), dns.addr(), web.hosts(), web.plain_pages());
+    writeln!(out, "{{\"addr\":\"{addr}\",\"dns\":\"{dns_addr}\",\"hosts\":{hosts},\"pages\":{pages}}}")?;
+    out.flush()?;
+    // Whoever started us holds the other end of our input; when it goes, so do we.
+    let mut ignored = [0; 256];
+    while std::io::stdin().read(&mut ignored)? > 0 {}
+    let counters = server.counters();
+    let (requests, bytes, connections) = (counters.requests, counters.bytes, counters.connections);
+    writeln!(out, "{{\"requests\":{requests},\"bytes\":{bytes},\"connections\":{connections}}}")?;
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match serve(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+            // There is nobody left to tell if this fails.
+            let _ = writeln!(std::io::stderr(), "testweb: {error}{cause}");
+            ExitCode::FAILURE
+        }
+    }
+}

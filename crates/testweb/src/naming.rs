@@ -1,0 +1,113 @@
+//! What are the hosts called, and where are they?
+//!
+//! A host is a number. It answers to a name (`h0007.test`, RFC 2606) and to an address of the loopback network (host 7 is
+//! 127.0.0.8), so that tests need a resolver, a proxy, or neither. A page points to other hosts in the way it was asked
+//! for itself, port included.
+
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+
+/// How hosts are written in URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// `h0007.test`, at this port.
+    Names {
+        /// Left out of URLs where it is 80.
+        port: u16,
+    },
+    /// `127.0.0.8`, at this port.
+    Addresses {
+        /// Left out of URLs where it is 80.
+        port: u16,
+    },
+}
+
+impl Naming {
+    /// Read the authority of a request: how hosts are written, and which one is meant, if it may be one of ours.
+    pub(crate) fn read(authority: &str) -> Option<(Self, u32)> {
+        let (name, port) = match authority.rsplit_once(':') {
+            Some((name, port)) => (name, port.parse().ok()?),
+            None => (authority, 80),
+        };
+        if let Some(host) = named(name) {
+            return Some((Self::Names { port }, host));
+        }
+        if name.eq_ignore_ascii_case("localhost") {
+            return Some((Self::Names { port }, 0));
+        }
+        let address: Ipv4Addr = name.parse().ok()?;
+        Some((Self::Addresses { port }, u32::from(address).checked_sub(u32::from(Ipv4Addr::LOCALHOST))?))
+    }
+
+    /// Append what stands between `http://` and the path.
+    pub(crate) fn write(self, host: u32, out: &mut String) {
+        let (Self::Names { port } | Self::Addresses { port }) = self;
+        // Writing to a string cannot fail.
+        let _ = match self {
+            Self::Names { .. } => write!(out, "h{host:04}.test"),
+            Self::Addresses { .. } => write!(out, "{}", address(host)),
+        };
+        if port != 80 {
+            let _ = write!(out, ":{port}");
+        }
+    }
+
+    /// The URL of a path (with its query) on a host.
+    pub fn url(self, host: u32, path: &str) -> String {
+        let mut url = String::with_capacity(32 + path.len());
+        url.push_str("http://");
+        self.write(host, &mut url);
+        url.push_str(path);
+        url
+    }
+}
+
+/// The host's name: `h0007.test`.
+pub fn name(host: u32) -> String {
+    format!("h{host:04}.test")
+}
+
+/// The address of the `n`th host, or of the `n`th group of hosts that share one.
+pub fn address(n: u32) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(Ipv4Addr::LOCALHOST).saturating_add(n.min(0x00ff_fffd)))
+}
+
+/// The number in `h0007.test` or `h7.test`, in any case, with or without the final dot.
+pub(crate) fn named(name: &str) -> Option<u32> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let (host, domain) = name.split_at_checked(name.len().checked_sub(5)?)?;
+    let digits = host.strip_prefix(['h', 'H'])?;
+    let plain = domain.eq_ignore_ascii_case(".test") && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { digits.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_by_name_and_by_address() {
+        assert_eq!(Naming::read("h0007.test:8080"), Some((Naming::Names { port: 8080 }, 7)));
+        assert_eq!(Naming::read("H7.TEST"), Some((Naming::Names { port: 80 }, 7)));
+        assert_eq!(Naming::read("127.0.0.1:99"), Some((Naming::Addresses { port: 99 }, 0)));
+        assert_eq!(Naming::read("localhost"), Some((Naming::Names { port: 80 }, 0)));
+    }
+
+    #[test]
+    fn what_is_no_host_of_ours_is_told() {
+        for odd in ["", ":", "h.test", "h-1.test", "example.com", "126.0.0.1", "h1.test:99999", "é.test", "h1.testé"]
+        {
+            assert_eq!(Naming::read(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for naming in [Naming::Names { port: 80 }, Naming::Names { port: 1 }, Naming::Addresses { port: 8080 }] {
+            for host in [0, 7, 255, 70_000] {
+                let url = naming.url(host, "");
+                assert_eq!(Naming::read(url.trim_start_matches("http://")), Some((naming, host)));
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What do the pages say?
+//!
+//! Prose is made once, as a stock of a few hundred paragraphs; a page is a choice among them, so that a page of 20 kB costs
+//! a copy and not two thousand draws. Words follow Zipf's law roughly, as those of people do.
+
+use crate::chance::Chance;
+use crate::words::{ADJECTIVES, NOUNS, PAPERS, TURNS, VERBS};
+use std::sync::LazyLock;
+
+/// How many paragraphs there are to choose from.
+pub(crate) const STOCK: usize = 512;
+
+/// The paragraphs, as HTML in ASCII.
+static PARAGRAPHS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| (0..STOCK as u64).map(paragraph).collect());
+
+/// Text with nothing to be escaped, longer than any paragraph.
+static PADDING: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut text = Vec::new();
+    let mut chance = Chance::of(&[u64::MAX]);
+    while text.len() < 8_192 {
+        sentence(&mut chance, &mut text);
+        text.push(b' ');
+    }
+    text
+});
+
+/// The HTML of a paragraph in the stock.
+pub(crate) fn stock(number: usize) -> &'static [u8] {
+    PARAGRAPHS.get(number % STOCK).map_or(&[], Vec::as_slice)
+}
+
+/// So many bytes of text, or as many as there are.
+pub(crate) fn padding(length: usize) -> &'static [u8] {
+    PADDING.get(..length).unwrap_or(&PADDING)
+}
+
+/// Write a title; the same key has the same title.
+pub(crate) fn title(key: u64, out: &mut Vec<u8>) {
+    let mut chance = Chance::of(&[key]);
+    let (form, adjective) = (chance.below(10), chance.one_of(ADJECTIVES));
+    let (noun, other) = (chance.one_of(NOUNS), chance.one_of(NOUNS));
+    match form {
+        0 => write(out, &["The ", adjective, " ", noun]),
+        1 => write(out, &["A short history of the ", noun]),
+        2 => write(out, &["How the ", noun, " found the ", other]),
+        3 => write(out, &["Notes on a ", adjective, " ", noun]),
+        4 => write(out, &["Why the ", noun, " is ", adjective]),
+        5 => write(out, &["Letters from the ", noun]),
+        6 => write(out, &["The ", noun, " and the ", other]),
+        7 => write(out, &["What the ", other, " knows about the ", noun]),
+        8 => write(out, &["In praise of the ", adjective, " ", noun]),
+        _ => write(out, &["Seven questions about the ", noun]),
+    }
+}
+
+/// Write the name a host goes by.
+pub(crate) fn site_name(key: u64, out: &mut Vec<u8>) {
+    let mut chance = Chance::of(&[key, 7]);
+    let (adjective, noun, paper) = (chance.one_of(ADJECTIVES), chance.one_of(NOUNS), chance.one_of(PAPERS));
+    write(out, &["The "]);
+    capital(adjective, out);
+    write(out, &[" "]);
+    capital(noun, out);
+    write(out, &[" ", paper]);
+}
+
+/// Write a few words that say what a page is about.
+pub(crate) fn gist(key: u64, out: &mut Vec<u8>) {
+    let mut chance = Chance::of(&[key, 11]);
+    let (noun, verb) = (chance.one_of(NOUNS), chance.one_of(VERBS));
+    write(out, &["where the ", noun, " ", verb, " the ", chance.one_of(NOUNS)]);
+}
+
+fn write(out: &mut Vec<u8>, parts: &[&str]) {
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+fn capital(word: &str, out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(word.as_bytes());
+    if let Some(first) = out.get_mut(at) {
+        first.make_ascii_uppercase();
+    }
+}
+
+fn sentence(chance: &mut Chance, out: &mut Vec<u8>) {
+    let (adjective, verb) = (chance.frequent_of(ADJECTIVES), chance.frequent_of(VERBS));
+    let (noun, other) = (chance.frequent_of(NOUNS), chance.frequent_of(NOUNS));
+    match chance.below(6) {
+        0 => write(out, &["The ", adjective, " ", noun, " ", verb, " the ", other, "."]),
+        1 => write(out, &[chance.one_of(TURNS), ", the ", noun, " ", verb, " a ", adjective, " ", other, "."]),
+        2 => write(out, &["No ", noun, " ", verb, " a ", other, " that is not ", adjective, "."]),
+        3 => write(out, &["When the ", noun, " ", verb, " the ", other, ", the day is ", adjective, "."]),
+        4 => write(out, &["Who ", verb, " the ", noun, " needs a ", adjective, " ", other, " first."]),
+        _ => {
+            let again = chance.frequent_of(VERBS);
+            write(out, &["The ", noun, " ", verb, " the ", other, "; the ", other, " ", again, " the ", noun, "."]);
+        }
+    }
+}
+
+fn paragraph(number: u64) -> Vec<u8> {
+    let mut chance = Chance::of(&[number, 13]);
+    let mut out = Vec::new();
+    if chance.below(4) == 0 {
+        out.extend_from_slice(b"<h2>");
+        title(chance.draw(), &mut out);
+        out.extend_from_slice(b"</h2>\n");
+    }
+    let (open, close): (&[u8], &[u8]) = match chance.below(12) {
+        0 => (b"<blockquote><p>", b"</p></blockquote>\n"),
+        1 => (b"<p><em>Then &amp; now:</em> ", b"</p>\n"),
+        2 => (b"<p>&ldquo;", b"&rdquo;</p>\n"),
+        _ => (b"<p>", b"</p>\n"),
+    };
+    out.extend_from_slice(open);
+    for n in 0..2 + chance.below(14) {
+        if n > 0 {
+            out.push(b' ');
+        }
+        sentence(&mut chance, &mut out);
+    }
+    out.extend_from_slice(close);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stock_is_ascii_and_no_paragraph_is_longer_than_the_padding() {
+        for number in 0..STOCK {
+            assert!(stock(number).is_ascii() && stock(number).len() + 8 < PADDING.len());
+        }
+        assert_eq!(padding(100).len(), 100);
+        assert!(padding(usize::MAX).len() >= 8_192);
+    }
+
+    #[test]
+    fn a_title_reads_well() {
+        let mut out = Vec::new();
+        title(3, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "In praise of the bright bridge");
+    }
+}

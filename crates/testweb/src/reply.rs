@@ -1,0 +1,187 @@
+//! What is asked, and what is the answer before it becomes bytes on a wire?
+//!
+//! An `Ask` says which page of which host is wanted, a `Reply` what it is. One `Reply` a thread is used again and again,
+//! so that an answer allocates nothing.
+
+use crate::naming::Naming;
+use crate::web::Web;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The web as somebody sees it: by which names, at which epoch.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) web: &'a Web,
+    pub(crate) naming: Naming,
+    pub(crate) epoch: u64,
+}
+
+impl Scene<'_> {
+    /// The URL of a path on a host.
+    pub(crate) fn url(&self, host: u32, path: &str) -> String {
+        self.naming.url(host, path)
+    }
+
+    /// The number of the `n`th host beyond the ordinary ones.
+    pub(crate) fn beyond(&self, n: u32) -> u32 {
+        self.web.spec().hosts + n
+    }
+}
+
+/// One question.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub(crate) scene: Scene<'a>,
+    pub(crate) host: u32,
+    /// The host as the request wrote it.
+    pub(crate) authority: &'a str,
+    /// The path, without its query.
+    pub(crate) path: &'a str,
+    /// What stands behind the question mark; empty where there is none.
+    pub(crate) query: &'a str,
+    pub(crate) client: IpAddr,
+}
+
+impl<'a> Ask<'a> {
+    /// The question for a target such as `/a/b?c=d` that nobody in particular asks.
+    pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        Self { scene, host, authority, path, query, client: IpAddr::V4(Ipv4Addr::LOCALHOST) }
+    }
+}
+
+/// How an answer goes over the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// With its length.
+    #[default]
+    Sized,
+    /// In chunks.
+    Chunked,
+    /// Until the connection closes, with no length.
+    UntilClose,
+    /// The body is the whole answer, status line included, byte for byte; then the connection closes.
+    Verbatim,
+    /// The connection closes without a word.
+    Silence,
+    /// A stream that is made while it is sent.
+    Flow(Flow),
+}
+
+/// An answer too long, in bytes or in time, to be made beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Nothing, ever.
+    Hang,
+    /// An ordinary page, a few bytes at a time.
+    Drip,
+    /// A body that does not end.
+    Endless,
+    /// A gibibyte of zeros in a mebibyte of gzip.
+    Bomb,
+    /// Header lines that do not end.
+    Headers,
+    /// One header line of 8 MiB, then an ordinary end.
+    LongHeader,
+    /// A file of 11 MiB with its true length.
+    Large,
+}
+
+/// Which paragraphs of the stock stand in a body, and where: they need not be compressed again.
+#[derive(Debug, Default)]
+pub(crate) struct Filler {
+    /// Numbers of paragraphs, in order.
+    pub(crate) paragraphs: Vec<u16>,
+    /// Where the first begins.
+    pub(crate) start: usize,
+    /// Where the last ends.
+    pub(crate) end: usize,
+}
+
+/// One answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) mime: &'static str,
+    /// More header lines, each ended by CR LF.
+    pub(crate) headers: String,
+    pub(crate) body: Vec<u8>,
+    pub(crate) filler: Filler,
+    /// What changes whenever the bytes do, and the epoch since which they have been so.
+    pub(crate) version: Option<(u64, u64)>,
+    /// Whether the body must go as it is.
+    pub(crate) identity: bool,
+    pub(crate) wire: Wire,
+    /// Room for work.
+    pub(crate) scratch: Vec<u8>,
+}
+
+impl Reply {
+    /// Forget the last answer, keep the room.
+    pub(crate) fn clear(&mut self) {
+        self.status = 200;
+        self.mime = "text/html; charset=utf-8";
+        self.headers.clear();
+        self.body.clear();
+        self.filler.paragraphs.clear();
+        (self.filler.start, self.filler.end) = (0, 0);
+        self.version = None;
+        self.identity = false;
+        self.wire = Wire::Sized;
+        self.scratch.clear();
+    }
+
+    /// Append to the body.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.body.extend_from_slice(text.as_bytes());
+    }
+
+    /// Add a header line.
+    pub(crate) fn header(&mut self, name: &str, value: &str) {
+        for part in [name, ": ", value, "\r\n"] {
+            self.headers.push_str(part);
+        }
+    }
+
+    /// Be a small page with this title and this inside its body.
+    pub(crate) fn page(&mut self, status: u16, title: &str, inside: &str) {
+        self.status = status;
+        self.body.clear();
+        for part in [
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>",
+            title,
+            "</title>\n</head>\n<body>\n<h1>",
+            title,
+            "</h1>\n",
+            inside,
+            "\n</body>\n</html>\n",
+        ] {
+            self.text(part);
+        }
+    }
+
+    /// Be something that is no page.
+    pub(crate) fn thing(&mut self, mime: &'static str, body: &[u8]) {
+        self.mime = mime;
+        self.identity = true;
+        self.body.clear();
+        self.body.extend_from_slice(body);
+    }
+
+    /// Be a redirect.
+    pub(crate) fn redirect(&mut self, status: u16, to: &str) {
+        self.page(status, "Moved", "<p>What you look for is elsewhere.</p>");
+        self.header("Location", to);
+    }
+
+    /// Be exactly these bytes, status line and all.
+    pub(crate) fn verbatim(&mut self, bytes: &[u8]) {
+        self.body.clear();
+        self.body.extend_from_slice(bytes);
+        self.wire = Wire::Verbatim;
+    }
+
+    /// Be nothing that is here.
+    pub(crate) fn missing(&mut self) {
+        self.page(404, "Not found", "<p>There is no such page on this host.</p>");
+    }
+}

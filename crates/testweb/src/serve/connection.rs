@@ -1,0 +1,205 @@
+//! How does one connection live?
+//!
+//! It reads until it has a whole request, answers, and goes on while both sides like to; several requests may arrive at
+//! once. Nothing big belongs to a connection: pages are made in the thread's workshop and usually leave it at once.
+
+use super::compose::Workshop;
+use super::request::{self, Read, Request};
+use super::{Shared, control, flow};
+use crate::log;
+use crate::naming::Naming;
+use crate::reply::{Ask, Flow, Wire};
+use std::cell::RefCell;
+use std::io::{Error, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::net::TcpStream;
+
+thread_local! {
+    static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::default());
+}
+
+/// One connection.
+pub(super) struct Connection {
+    pub(super) socket: Arc<TcpStream>,
+    pub(super) shared: Arc<Shared>,
+    id: u64,
+    peer: IpAddr,
+    local: IpAddr,
+    /// The host of the last request.
+    host: String,
+    input: Vec<u8>,
+}
+
+/// What is to be done after an answer was made.
+enum Next {
+    /// Go on to the next request.
+    On,
+    /// Send the rest, then go on or close.
+    Send { rest: Vec<u8>, then_on: bool },
+    /// Let a stream run.
+    Flow(Flow),
+    /// Close.
+    Close,
+}
+
+impl Connection {
+    /// Take over an accepted socket.
+    pub(super) fn new(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Option<Self> {
+        let local = socket.local_addr().ok()?.ip().to_canonical();
+        socket.set_nodelay(true).ok()?;
+        let socket = Arc::new(socket);
+        let id = shared.gauge.opened(&socket, local);
+        let (host, input) = (String::new(), Vec::with_capacity(1_024));
+        Some(Self { socket, shared: Arc::clone(shared), id, peer: peer.ip().to_canonical(), local, host, input })
+    }
+
+    /// Serve until one side has enough. A socket that fails is the client's affair.
+    pub(super) async fn run(mut self) {
+        while let Ok(true) = self.receive().await {
+            let input = std::mem::take(&mut self.input);
+            let Ok(Some(used)) = self.serve(&input).await else {
+                break;
+            };
+            self.input = input;
+            self.input.drain(..used);
+        }
+    }
+
+    /// Wait for more bytes; false where the client has left.
+    async fn receive(&mut self) -> Result<bool, Error> {
+        loop {
+            self.socket.readable().await?;
+            self.input.reserve(1_024);
+            match self.socket.try_read_buf(&mut self.input) {
+                Ok(0) => return Ok(false),
+                Ok(_) => return Ok(true),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Answer all whole requests in `input`; says how much of it they took, or that the connection is to close.
+    async fn serve(&mut self, input: &[u8]) -> Result<Option<usize>, Error> {
+        let mut used = 0;
+        loop {
+            let request = match request::read(&input[used..]) {
+                Read::Whole(request) => request,
+                Read::More => return Ok(Some(used)),
+                Read::Refused(status) => {
+                    let answer = format!("HTTP/1.1 {status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+                    self.send(answer.as_bytes()).await?;
+                    return Ok(None);
+                }
+            };
+            used += request.length;
+            let number = Naming::read(request.host).map_or(0, |(_, host)| host);
+            if let Some(held) = self.shared.web.latency(number, request.target) {
+                tokio::time::sleep(held).await;
+            }
+            match self.answer(&request)? {
+                Next::On => {}
+                Next::Send { rest, then_on } => {
+                    self.send(&rest).await?;
+                    if !then_on {
+                        return Ok(None);
+                    }
+                }
+                Next::Flow(flow) => {
+                    flow::run(self, flow).await?;
+                    return Ok(None);
+                }
+                Next::Close => return Ok(None),
+            }
+        }
+    }
+
+    /// Make the answer, write it down, and send what the socket takes at once.
+    fn answer(&mut self, request: &Request<'_>) -> Result<Next, Error> {
+        WORKSHOP.with_borrow_mut(|shop| {
+            shop.output.clear();
+            if let Some(rest) = request.target.strip_prefix(control::PREFIX) {
+                return Ok(Next::Send { rest: control::answer(&self.shared, rest), then_on: false });
+            }
+            self.render(request, shop);
+            let keeps = shop.compose(request, self.shared.web.spec().gzip);
+            self.note(request, if shop.reply.wire == Wire::Silence { 0 } else { shop.reply.status });
+            if let Wire::Flow(flow) = shop.reply.wire {
+                return Ok(Next::Flow(flow));
+            }
+            let sent = match self.socket.try_write(&shop.output) {
+                Ok(sent) => sent,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error),
+            };
+            self.shared.gauge.sent(sent);
+            Ok(match shop.output.get(sent..) {
+                Some(rest) if !rest.is_empty() => Next::Send { rest: rest.to_vec(), then_on: keeps },
+                _ if keeps => Next::On,
+                _ => Next::Close,
+            })
+        })
+    }
+
+    fn render(&self, request: &Request<'_>, shop: &mut Workshop) {
+        let reply = &mut shop.reply;
+        reply.clear();
+        if !matches!(request.method, "GET" | "HEAD" | "POST") {
+            reply.page(405, "Not allowed", "<p>This web is for reading.</p>");
+            reply.header("Allow", "GET, HEAD, POST");
+            return;
+        }
+        let Some((naming, host)) = Naming::read(request.host) else {
+            return reply.page(404, "No such host", "<p>This host is not of this web.</p>");
+        };
+        let mut ask = Ask::new(self.shared.web.scene(naming), host, request.host, request.target);
+        ask.client = self.peer;
+        self.shared.web.answer(&ask, reply);
+    }
+
+    /// Count the request and write it down.
+    fn note(&mut self, request: &Request<'_>, status: u16) {
+        self.shared.gauge.asked(status);
+        if self.host != request.host || self.host.is_empty() {
+            request.host.clone_into(&mut self.host);
+            self.shared.gauge.used(self.id, &self.host);
+        }
+        if self.shared.log.is_kept() {
+            self.shared.log.push(log::Request {
+                at: Instant::now(),
+                connection: self.id,
+                peer: self.peer,
+                local: self.local,
+                host: request.host.into(),
+                path: request.target.into(),
+                method: request.method.into(),
+                status,
+                agent: request.agent.into(),
+            });
+        }
+    }
+
+    /// Send all of it, however long the client takes.
+    pub(super) async fn send(&self, mut bytes: &[u8]) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            self.socket.writable().await?;
+            match self.socket.try_write(bytes) {
+                Ok(sent) => {
+                    self.shared.gauge.sent(sent);
+                    bytes = bytes.get(sent..).unwrap_or_default();
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shared.gauge.closed(self.id);
+    }
+}

@@ -1,0 +1,99 @@
+//! How does another process ask the server about itself?
+//!
+//! Below `/.testweb/` on any host; neither counted nor written down. `counters` and `log` answer in JSON, `expected` with one
+//! URL a line, `epoch/3` moves on, `reset` counts anew.
+
+use super::Shared;
+use crate::naming::Naming;
+use crate::{Counters, Reach};
+use std::fmt::Write;
+
+/// What a target of this kind begins with.
+pub(super) const PREFIX: &str = "/.testweb/";
+
+/// The whole answer to what is asked below the prefix.
+pub(super) fn answer(shared: &Shared, rest: &str) -> Vec<u8> {
+    let (what, argument) = rest.split_once('/').unwrap_or((rest, ""));
+    let body = match what {
+        "counters" => Some(counters(&shared.gauge.counters())),
+        "log" => Some(log(shared)),
+        "expected" => expected(shared, argument),
+        "epoch" => argument.parse().ok().map(|epoch| {
+            shared.web.set_epoch(epoch);
+            format!("{epoch}\n")
+        }),
+        "reset" => {
+            shared.gauge.reset();
+            shared.log.take();
+            shared.web.forget_tries();
+            Some("reset\n".into())
+        }
+        _ => None,
+    };
+    let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
+    let body = body.unwrap_or_default();
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// `linked/80` for names at port 80, `host/8080` for the first host by address at port 8080, and so on.
+fn expected(shared: &Shared, argument: &str) -> Option<String> {
+    let (reach, port) = argument.split_once('/')?;
+    let port = port.parse().ok()?;
+    let naming = if port == 80 { Naming::Names { port } } else { Naming::Addresses { port } };
+    let reach = match reach {
+        "host" => Reach::Host(0),
+        "linked" => Reach::Linked,
+        "seeded" => Reach::Seeded,
+        _ => return None,
+    };
+    let urls = shared.web.expected(naming, reach).urls;
+    Some(urls.iter().flat_map(|url| [url.as_str(), "\n"]).collect())
+}
+
+fn counters(counters: &Counters) -> String {
+    let by_status: Vec<_> = counters.by_status.iter().map(|(status, count)| format!("\"{status}\":{count}")).collect();
+    let Counters { requests, bytes, connections, open, max_open, .. } = counters;
+    let by_status = by_status.join(",");
+    format!(
+        "{{\"requests\":{requests},\"bytes\":{bytes},\"connections\":{connections},\"open\":{open},\
+         \"max_open\":{max_open},\"by_status\":{{{by_status}}}}}\n"
+    )
+}
+
+/// One object a line.
+fn log(shared: &Shared) -> String {
+    let requests = shared.log.all().0;
+    let Some(first) = requests.first().map(|request| request.at) else {
+        return String::new();
+    };
+    let mut lines = String::new();
+    for request in &requests {
+        let micros = request.at.saturating_duration_since(first).as_micros();
+        let (connection, local, status) = (request.connection, request.local, request.status);
+        let (url, agent) = (quoted(&request.url()), quoted(&request.agent));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            lines,
+            "{{\"micros\":{micros},\"connection\":{connection},\"local\":\"{local}\",\"url\":{url},\
+             \"status\":{status},\"agent\":{agent}}}"
+        );
+    }
+    lines
+}
+
+/// A text as it stands in JSON.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            _ if letter.is_control() => _ = write!(out, "\\u{:04x}", u32::from(letter)),
+            _ => out.push(letter),
+        }
+    }
+    out + "\""
+}

@@ -1,0 +1,102 @@
+//! How do answers go that are too long, in bytes or in time, to be made beforehand?
+
+use super::connection::Connection;
+use crate::press::{BOMB, MIDDLES};
+use crate::reply::Flow;
+use std::io::Error;
+use std::time::Duration;
+
+const LARGE: usize = 11 << 20;
+const LONG_HEADER: usize = 8 << 20;
+
+/// Let a stream run until it ends or the client leaves.
+pub(super) async fn run(connection: &Connection, flow: Flow) -> Result<(), Error> {
+    match flow {
+        Flow::Hang => hang(connection).await,
+        Flow::Drip => drip(connection).await,
+        Flow::Endless => endless(connection).await,
+        Flow::Bomb => bomb(connection).await,
+        Flow::Headers => headers(connection).await,
+        Flow::LongHeader => long_header(connection).await,
+        Flow::Large => large(connection).await,
+    }
+}
+
+/// Say nothing until the client has left.
+async fn hang(connection: &Connection) -> Result<(), Error> {
+    let mut ignored = [0; 1_024];
+    loop {
+        connection.socket.readable().await?;
+        match connection.socket.try_read(&mut ignored) {
+            Ok(0) => return Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => return Err(error),
+            _ => {}
+        }
+    }
+}
+
+async fn drip(connection: &Connection) -> Result<(), Error> {
+    let page = "<!doctype html><title>Patience</title><p>This page comes a few bytes at a time.</p>\n";
+    let length = page.len();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+    for bytes in [head.as_bytes(), page.as_bytes()].concat().chunks(4) {
+        connection.send(bytes).await?;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
+
+async fn endless(connection: &Connection) -> Result<(), Error> {
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<!doctype html><title>Endless</title>").await?;
+    let block = b"<p>And so on.</p>\n".repeat(1_000);
+    loop {
+        connection.send(&block).await?;
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn bomb(connection: &Connection) -> Result<(), Error> {
+    let bomb = &*BOMB;
+    let length = bomb.head.len() + bomb.middle.len() * MIDDLES + bomb.end.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nConnection: close\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    connection.send(&[head.as_bytes(), bomb.head].concat()).await?;
+    let sixteen = bomb.middle.repeat(16);
+    for _ in 0..MIDDLES / 16 {
+        connection.send(&sixteen).await?;
+    }
+    connection.send(&bomb.end).await
+}
+
+async fn headers(connection: &Connection) -> Result<(), Error> {
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n").await?;
+    let block = b"X-More: and more\r\n".repeat(1_000);
+    loop {
+        connection.send(&block).await?;
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn long_header(connection: &Connection) -> Result<(), Error> {
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nX-Long: ").await?;
+    let block = vec![b'x'; 1 << 15];
+    for _ in 0..LONG_HEADER >> 15 {
+        connection.send(&block).await?;
+    }
+    connection.send(b"\r\nContent-Length: 12\r\n\r\n<p>Long.</p>").await
+}
+
+async fn large(connection: &Connection) -> Result<(), Error> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\nContent-Length: {LARGE}\r\n\r\n"
+    );
+    connection.send(head.as_bytes()).await?;
+    let block = vec![b'\n'; 1 << 16];
+    for _ in 0..LARGE >> 16 {
+        connection.send(&block).await?;
+    }
+    Ok(())
+}

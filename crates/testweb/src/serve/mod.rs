@@ -1,0 +1,162 @@
+//! How does the web get onto a socket?
+//!
+//! Our own HTTP/1.1 loop: one thread (or more), one runtime a thread, one task a connection. It must never be the
+//! bottleneck of what it measures, so the common case is one read, one page written into the thread's buffers, one write.
+//! It speaks to loopback alone, whatever it is bound to.
+
+mod compose;
+mod connection;
+mod control;
+mod flow;
+mod request;
+
+use crate::gauge::{Counters, Gauge};
+use crate::log::RequestLog;
+use crate::naming::Naming;
+use crate::{Error, Expectation, Reach, Spec, Web};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::watch;
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) web: Arc<Web>,
+    pub(crate) log: RequestLog,
+    pub(crate) gauge: Gauge,
+}
+
+/// A running server; it stops when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    addr: SocketAddr,
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serve a web at an address, `127.0.0.1:0` for instance; `0.0.0.0` stands for all of 127/8.
+    pub fn start(web: Arc<Web>, addr: &str) -> Result<Self, Error> {
+        let listen = |source| Error::Listen { addr: addr.to_owned(), source };
+        let listener = TcpListener::bind(addr).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let mut addr = listener.local_addr().map_err(listen)?;
+        if addr.ip().is_unspecified() {
+            addr.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        let (stop, stopped) = watch::channel(false);
+        let log = RequestLog::new(web.spec().log);
+        let shared = Arc::new(Shared { web, log, gauge: Gauge::new() });
+        let mut server = Self { addr, shared, stop, threads: Vec::new() };
+        for _ in 0..server.shared.web.spec().threads {
+            let listener = listener.try_clone().map_err(listen)?;
+            let (shared, stopped) = (Arc::clone(&server.shared), stopped.clone());
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
+            let thread = std::thread::Builder::new()
+                .name("testweb".into())
+                .spawn(move || runtime.block_on(accept(listener, shared, stopped)))
+                .map_err(Error::Thread)?;
+            server.threads.push(thread);
+        }
+        Ok(server)
+    }
+
+    /// Make a web and serve it on all loopback addresses, at a port of the system's choice.
+    pub fn spawn(spec: Spec) -> Result<Self, Error> {
+        Self::start(Web::new(spec)?, "0.0.0.0:0")
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The web it serves.
+    pub fn web(&self) -> &Arc<Web> {
+        &self.shared.web
+    }
+
+    /// The requests so far.
+    pub fn log(&self) -> &RequestLog {
+        &self.shared.log
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> Counters {
+        self.shared.gauge.counters()
+    }
+
+    /// The most connections that were ever open at once.
+    pub fn max_open(&self) -> u64 {
+        self.counters().max_open
+    }
+
+    /// Count and write down anew.
+    pub fn reset(&self) {
+        self.shared.gauge.reset();
+        self.shared.log.take();
+    }
+
+    /// Hosts as loopback addresses at this server's port: no resolver is needed.
+    pub fn addresses(&self) -> Naming {
+        Naming::Addresses { port: self.addr.port() }
+    }
+
+    /// Hosts by name at this server's port: for a resolver such as `Dns`, or `--resolve`.
+    pub fn names(&self) -> Naming {
+        Naming::Names { port: self.addr.port() }
+    }
+
+    /// The home of a host, by address.
+    pub fn url(&self, host: u32) -> String {
+        self.addresses().url(host, "/")
+    }
+
+    /// What a crawl must find that names hosts by address.
+    pub fn expected(&self, reach: Reach) -> Expectation {
+        self.shared.web.expected(self.addresses(), reach)
+    }
+
+    /// Close all connections and stop.
+    pub fn shutdown(mut self) {
+        self.halt();
+    }
+
+    fn halt(&mut self) {
+        self.stop.send_replace(true);
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has told so; there is nothing left to stop.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+        return;
+    };
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopped.wait_for(|stopped| *stopped) => return,
+        };
+        match accepted {
+            Ok((socket, peer)) if peer.ip().to_canonical().is_loopback() => {
+                if let Some(connection) = connection::Connection::new(socket, peer, &shared) {
+                    tokio::spawn(connection.run());
+                }
+            }
+            Ok(_) => {}
+            // Out of descriptors, most likely: let connections close first.
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(5)).await,
+        }
+    }
+}

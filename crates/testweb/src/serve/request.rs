@@ -1,0 +1,156 @@
+//! What does the client ask?
+//!
+//! As much of RFC 9112 as a server of this kind needs: request line in origin or absolute form, the few fields that matter,
+//! a body to be skipped.
+
+use memchr::memmem;
+
+/// The longest head that is read; the web has links of 64 kB.
+pub(super) const LONGEST_HEAD: usize = 256 << 10;
+/// The longest body that is skipped.
+const LONGEST_BODY: usize = 16 << 20;
+
+/// One request, as slices of what was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Request<'a> {
+    pub(super) method: &'a str,
+    /// Path and query.
+    pub(super) target: &'a str,
+    /// The host asked for; empty where the request names none.
+    pub(super) host: &'a str,
+    pub(super) agent: &'a str,
+    pub(super) accepts_gzip: bool,
+    pub(super) none_match: &'a str,
+    pub(super) modified_since: &'a str,
+    pub(super) keeps_alive: bool,
+    /// How many bytes head and body took.
+    pub(super) length: usize,
+}
+
+/// What was found at the beginning of the bytes read so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read<'a> {
+    /// A whole request.
+    Whole(Request<'a>),
+    /// The beginning of one.
+    More,
+    /// What is no request, with the status to say so.
+    Refused(u16),
+}
+
+/// Read one request.
+pub(super) fn read(bytes: &[u8]) -> Read<'_> {
+    let Some(end) = memmem::find(bytes, b"\r\n\r\n") else {
+        return if bytes.len() > LONGEST_HEAD { Read::Refused(431) } else { Read::More };
+    };
+    let Ok(head) = std::str::from_utf8(&bytes[..end]) else {
+        return Read::Refused(400);
+    };
+    let (line, fields) = head.split_once("\r\n").unwrap_or((head, ""));
+    let mut words = line.split(' ');
+    let (Some(method), Some(target), Some(version), None) = (words.next(), words.next(), words.next(), words.next())
+    else {
+        return Read::Refused(400);
+    };
+    let mut request = Request { method, keeps_alive: version == "HTTP/1.1", length: end + 4, ..Request::default() };
+    let mut body = 0_usize;
+    for field in fields.split("\r\n").filter(|field| !field.is_empty()) {
+        let Some((name, value)) = field.split_once(':') else {
+            return Read::Refused(400);
+        };
+        let value = value.trim_matches([' ', '\t']);
+        match name.len() {
+            4 if name.eq_ignore_ascii_case("host") => request.host = value,
+            10 if name.eq_ignore_ascii_case("user-agent") => request.agent = value,
+            10 if name.eq_ignore_ascii_case("connection") => keep_alive(value, &mut request),
+            13 if name.eq_ignore_ascii_case("if-none-match") => request.none_match = value,
+            14 if name.eq_ignore_ascii_case("content-length") => body = value.parse().unwrap_or(usize::MAX),
+            15 if name.eq_ignore_ascii_case("accept-encoding") => request.accepts_gzip = value.contains("gzip"),
+            17 if name.eq_ignore_ascii_case("if-modified-since") => request.modified_since = value,
+            17 if name.eq_ignore_ascii_case("transfer-encoding") => return Read::Refused(411),
+            _ => {}
+        }
+    }
+    if body > LONGEST_BODY {
+        return Read::Refused(413);
+    }
+    request.length += body;
+    if bytes.len() < request.length {
+        return Read::More;
+    }
+    (request.host, request.target) = addressed(target, request.host);
+    if request.target.starts_with('/') { Read::Whole(request) } else { Read::Refused(400) }
+}
+
+fn keep_alive(value: &str, request: &mut Request<'_>) {
+    if value.eq_ignore_ascii_case("close") {
+        request.keeps_alive = false;
+    } else if value.eq_ignore_ascii_case("keep-alive") {
+        request.keeps_alive = true;
+    }
+}
+
+/// Host and path of a request target, which names the host itself where we are asked as a proxy.
+fn addressed<'a>(target: &'a str, host: &'a str) -> (&'a str, &'a str) {
+    let absolute = target.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("http://"));
+    match absolute {
+        None => (host, target),
+        Some((_, rest)) => match rest.find('/') {
+            Some(at) => rest.split_at(at),
+            None => (rest, "/"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_request_is_read_whole() {
+        let bytes = b"GET /a?b HTTP/1.1\r\nHOST: h1.test\r\nUser-Agent:  orb \r\naccept-encoding: br, gzip\r\n\r\nGET";
+        let Read::Whole(request) = read(bytes) else { panic!("not whole") };
+        assert_eq!((request.target, request.host, request.agent), ("/a?b", "h1.test", "orb"));
+        assert!(request.accepts_gzip && request.keeps_alive);
+        assert_eq!(&bytes[request.length..], b"GET");
+    }
+
+    #[test]
+    fn a_proxy_is_asked_in_absolute_form() {
+        for (target, expected) in [("http://h7.test/a", ("h7.test", "/a")), ("HTTP://h7.test:8", ("h7.test:8", "/"))] {
+            assert_eq!(addressed(target, "proxy.test"), expected);
+        }
+    }
+
+    #[test]
+    fn a_body_is_waited_for_and_skipped() {
+        let bytes = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell";
+        assert_eq!(read(bytes), Read::More);
+        let whole = [bytes.as_slice(), b"oGET"].concat();
+        assert!(matches!(read(&whole), Read::Whole(request) if request.length == whole.len() - 3));
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        for odd in [
+            "\r\n\r\n",
+            "GET /\r\n\r\n",
+            "GET  / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            "GET a b\r\n\r\n",
+        ] {
+            assert_eq!(read(odd.as_bytes()), Read::Refused(400), "{odd:?}");
+        }
+        assert_eq!(read(&vec![b'a'; LONGEST_HEAD + 1]), Read::Refused(431));
+        assert_eq!(read(b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"), Read::Refused(413));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            read(&bytes);
+            read(&[b"GET ".as_slice(), &bytes, b" HTTP/1.1\r\n\r\n"].concat());
+        }
+    }
+}

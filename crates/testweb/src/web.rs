@@ -1,0 +1,197 @@
+//! Which answer does a URL have?
+//!
+//! The web itself, without a socket: answers are a function of spec, URL and epoch. What little it must remember (how often
+//! a page was tried that yields at the second try, how many session ids were given out) is here too.
+
+use crate::Error;
+use crate::corners::{self, CORNERS};
+use crate::expect::{self, Expectation, Reach};
+use crate::naming::Naming;
+use crate::plain;
+use crate::reply::{Ask, Reply, Scene, Wire};
+use crate::spec::{Feature, Spec};
+use crate::{assets, chance};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The tries remembered before all are forgotten: far beyond what any test makes.
+const TRIES_KEPT: usize = 1 << 20;
+
+type Try = (IpAddr, u32, u64, u64);
+
+/// A synthetic web.
+#[derive(Debug)]
+pub struct Web {
+    spec: Spec,
+    epoch: AtomicU64,
+    tickets: AtomicU64,
+    tries: Mutex<HashMap<Try, u32>>,
+}
+
+/// An answer as a test or an extractor wants it: no wire, no coding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The status; 0 where the connection would close without an answer.
+    pub status: u16,
+    /// The `Content-Type`.
+    pub mime: &'static str,
+    /// The body; of answers that break the framing, the bytes on the wire.
+    pub body: Vec<u8>,
+}
+
+impl Web {
+    /// The web of this spec.
+    pub fn new(spec: Spec) -> Result<Arc<Self>, Error> {
+        let spec = spec.checked()?;
+        let epoch = AtomicU64::new(spec.epoch);
+        Ok(Arc::new(Self { spec, epoch, tickets: AtomicU64::new(0), tries: Mutex::default() }))
+    }
+
+    /// What it was made from.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The epoch pages are shown at.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
+    }
+
+    /// Move to another epoch.
+    pub fn set_epoch(&self, epoch: u64) {
+        self.epoch.store(epoch, Ordering::Relaxed);
+    }
+
+    /// How many hosts answer: the ordinary ones and those of corners.
+    pub fn hosts(&self) -> u32 {
+        self.spec.hosts + if self.has_corners() { corners::HOSTS } else { 0 }
+    }
+
+    /// How many plain pages there are.
+    pub fn plain_pages(&self) -> u64 {
+        u64::from(self.spec.hosts) * u64::from(self.spec.pages_per_host)
+    }
+
+    /// What a crawl must find, at the present epoch.
+    pub fn expected(&self, naming: Naming, reach: Reach) -> Expectation {
+        expect::expected(&self.scene(naming), reach)
+    }
+
+    /// The answer to `target` (a path with its query) on a host, as nobody in particular gets it.
+    pub fn get(&self, naming: Naming, host: u32, target: &str) -> Rendered {
+        let (mut reply, mut authority) = (Reply::default(), String::new());
+        naming.write(host, &mut authority);
+        self.answer(&Ask::new(self.scene(naming), host, &authority, target), &mut reply);
+        let status = if reply.wire == Wire::Silence { 0 } else { reply.status };
+        Rendered { status, mime: reply.mime, body: reply.body }
+    }
+
+    /// How long the answer to this question is held back.
+    pub(crate) fn latency(&self, host: u32, target: &str) -> Option<Duration> {
+        let latency = self.spec.latency;
+        if latency.mean.is_zero() {
+            return None;
+        }
+        let unit = chance::Chance::of(&[self.spec.seed, u64::from(host), chance::mixed_text(target)]).unit();
+        Some(latency.mean.mul_f64(1.0 + latency.spread * (2.0 * unit - 1.0)))
+    }
+
+    /// This web now, by these names.
+    pub(crate) fn scene(&self, naming: Naming) -> Scene<'_> {
+        Scene { web: self, naming, epoch: self.epoch() }
+    }
+
+    /// Whether there is more than plain pages.
+    pub(crate) fn has_corners(&self) -> bool {
+        CORNERS.iter().any(|corner| self.spec.features.has(corner.feature))
+    }
+
+    /// Write the answer into the reply.
+    pub(crate) fn answer(&self, ask: &Ask<'_>, reply: &mut Reply) {
+        reply.clear();
+        if ask.host >= self.hosts() {
+            return reply.page(404, "No such host", "<p>This host is not of this web.</p>");
+        }
+        let ordinary = ask.host < self.spec.hosts;
+        if ordinary
+            && ask.query.is_empty()
+            && let Some(plain) = plain::read_path(&self.spec, ask.host, ask.path)
+        {
+            return plain::render(ask, plain, reply);
+        }
+        let furnished = ordinary && self.spec.features.has(Feature::Furniture);
+        let answered = (furnished && assets::answer(ask.path, reply)) || corners::answer(ask, reply);
+        if !answered {
+            reply.missing();
+        }
+    }
+
+    /// Count one more try of this question in this epoch; says how many there were before.
+    pub(crate) fn tried(&self, ask: &Ask<'_>) -> u32 {
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        if tries.len() >= TRIES_KEPT {
+            tries.clear();
+        }
+        let count = tries.entry((ask.client, ask.host, chance::mixed_text(ask.path), ask.scene.epoch)).or_default();
+        *count += 1;
+        *count - 1
+    }
+
+    /// Forget all tries, so that what yielded refuses again.
+    pub fn forget_tries(&self) {
+        self.tries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// A session id nobody was given before.
+    pub(crate) fn ticket(&self) -> String {
+        let number = self.tickets.fetch_add(1, Ordering::Relaxed);
+        format!("{:016X}{:016X}", chance::mixed(&[self.spec.seed, number]), chance::mixed(&[number, self.spec.seed]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NAMING: Naming = Naming::Names { port: 80 };
+
+    #[test]
+    fn two_webs_of_one_seed_are_one() {
+        let (a, b) = (Web::new(Spec::zoo()).unwrap(), Web::new(Spec::zoo()).unwrap());
+        for url in a.expected(NAMING, Reach::Host(0)).pages {
+            let path = url.trim_start_matches("http://h0000.test");
+            assert_eq!(a.get(NAMING, 0, path), b.get(NAMING, 0, path), "{path}");
+        }
+        let other = Web::new(Spec { seed: 2, ..Spec::zoo() }).unwrap();
+        assert_ne!(a.get(NAMING, 0, "/").body, other.get(NAMING, 0, "/").body);
+    }
+
+    #[test]
+    fn a_host_beyond_the_last_is_not_found() {
+        let web = Web::new(Spec::default()).unwrap();
+        assert_eq!(web.get(NAMING, 3, "/").status, 404);
+        assert_eq!(web.get(NAMING, u32::MAX, "/robots.txt").status, 404);
+    }
+
+    #[test]
+    fn latency_lies_within_its_spread() {
+        let latency = crate::Latency { mean: Duration::from_millis(100), spread: 0.5 };
+        let web = Web::new(Spec { latency, ..Spec::default() }).unwrap();
+        for page in 0..100 {
+            let held = web.latency(0, &format!("/{page}")).unwrap().as_millis();
+            assert!((50..=150).contains(&held));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_target_has_an_answer(host in 0_u32..12, target in "/(corners|[a-z]{3,10}|markup|traps|lies|sessions|changes)?(/\\PC{0,12}){0,3}") {
+            let web = Web::new(Spec::zoo()).unwrap();
+            web.get(NAMING, host, &target);
+        }
+    }
+}
