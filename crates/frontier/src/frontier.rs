@@ -104,7 +104,7 @@ impl Frontier {
         self.take_in(q, now)?;
         while let Some(mut site) = self.bench.first_due(now).and_then(|id| self.sites.remove(&id)) {
             self.lift(&mut site);
-            let step = if site.gate > now { Ok(None) } else { self.turn(q, &mut site, now) };
+            let step = if site.opens() > now { Ok(None) } else { self.turn(q, &mut site, now) };
             self.put(site, now);
             if let Some(next) = step? {
                 return Ok(next);
@@ -156,6 +156,10 @@ impl Frontier {
     /// What a host's state calls for, now that it is due. Nothing where it has no page left.
     fn turn<Q: Queues>(&mut self, q: &Q, site: &mut Site, now: Moment) -> Result<Option<Next>, Q::Error> {
         if !self.refill(q, site)? {
+            return Ok(None);
+        }
+        if site.dead.take_if(|dead| dead.until <= now).is_some() {
+            site.lookups = 0;
             return Ok(None);
         }
         if let Some(dead) = &site.dead {
@@ -275,7 +279,7 @@ impl Frontier {
     /// What the host shares a gate by, for its next request.
     pub(crate) fn key(&self, site: &Site, now: Moment) -> Key {
         let name = || site.detour.as_ref().map_or(&*site.name, |d| &*d.name);
-        if self.config.politeness.delay.is_zero() {
+        if self.config.politeness.delay.is_zero() || site.dead.is_some() {
             Key::Host(site.id)
         } else if self.config.behind_proxy {
             Key::Name(xxh3_64(name().as_bytes()))

@@ -160,11 +160,8 @@ impl Frontier {
         }
         let mut site = Box::new(Site::new(record, &self.config, now));
         if let Some(at) = self.resumed_at {
-            let pause = self.pause(&site);
-            site.rest_until(
-                at.plus(pause),
-                if pause > self.config.politeness.delay { Why::CrawlDelay } else { Why::Delay },
-            );
+            site.last_sent = at;
+            site.pause(&self.config.politeness);
         }
         if site.gate > now.plus(self.config.politeness.max_wait) {
             site.gone = Some(Why::LongWait);
@@ -200,7 +197,7 @@ impl Frontier {
                 return;
             }
             let crowd = self.crowd_wait(&site, now);
-            let until = if site.has_work() { site.gate.max(crowd) } else { Moment(i64::MIN) };
+            let until = if site.has_work() { site.opens().max(crowd) } else { Moment(i64::MIN) };
             if until > now.plus(PARK_AFTER) && self.intake.parked.len() < self.intake.capacity * 4 {
                 self.clear(&mut site);
                 self.intake.park(site, until);
@@ -214,7 +211,7 @@ impl Frontier {
         let at_once = self.config.politeness.at_once(self.pause(&site));
         let ready = !site.is_waited_for() && site.in_flight < at_once && site.gone.is_none();
         if ready && site.has_work() {
-            let (key, at) = (self.key(&site, now), site.gate.max(now));
+            let (key, at) = (self.key(&site, now), site.opens().max(now));
             site.place = Some(self.bench.place(key, site.id, at, self.floor()));
         } else if ready && site.in_flight == 0 {
             site.idle = Some(site.gate);
@@ -255,7 +252,7 @@ impl Frontier {
     /// Reads the next piece of a host's queue, without what is granted already.
     fn read_on<Q: Queues>(&mut self, q: &Q, site: &mut Site) -> Result<(), Q::Error> {
         let share = QUEUE_MEMORY.saturating_sub(self.held) / 16;
-        let limit = (share / (2 * PAGE_WEIGHT)).clamp(8, self.config.refill.max(8));
+        let limit = (share / (2 * PAGE_WEIGHT)).clamp(self.config.refill.clamp(1, 8), self.config.refill.max(1));
         let pages = q.peek(site.id, site.cursor, limit)?;
         site.more = pages.len() >= limit;
         let mut weight = 0;

@@ -19,6 +19,9 @@ const ADDRESS_AGE: Duration = Duration::from_secs(600);
 /// How long an old robots.txt is used while a new one cannot be had (RFC 9309 section 2.4).
 const OLD_RULES_AGE: Duration = Duration::from_secs(3_600);
 
+/// How long the pages of a host that cannot be reached are dropped before it is tried again.
+const DEAD_AGE: Duration = Duration::from_secs(3_600);
+
 /// What is to be done with the page of a lease that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
@@ -47,7 +50,7 @@ impl Frontier {
             (Err(failure), None) => {
                 site.lookups += 1;
                 if site.lookups > self.config.retries || !failure.kind.is_passing() {
-                    site.dead = dead(&failure);
+                    site.dead = dead(&failure, now);
                 } else {
                     self.back_off(&mut site, None, now);
                 }
@@ -60,11 +63,8 @@ impl Frontier {
     pub fn sent(&mut self, host: HostId, address: Option<IpAddr>, now: Moment) {
         let delay = self.config.politeness.delay;
         let Some(site) = self.sites.get_mut(&host) else { return };
-        let pause = self.config.politeness.pause(site.crawl_delay);
-        if pause.is_zero() {
-            return;
-        }
-        site.rest_until(now.plus(pause), if pause > delay { Why::CrawlDelay } else { Why::Delay });
+        site.last_sent = now;
+        site.pause(&self.config.politeness);
         if delay.is_zero() {
             return;
         }
@@ -120,6 +120,7 @@ impl Frontier {
             Ok(mut record) if robots::is_told(&record) => {
                 let robots = Robots::of(&record, &self.config.agent);
                 site.crawl_delay = robots.crawl_delay();
+                site.pause(&self.config.politeness);
                 record.crawl_delay = site.crawl_delay.map(|d| d.as_secs_f64());
                 site.rules = Rules::Read { until: now.plus(self.config.robots_max_age) };
                 site.detour = None;
@@ -185,7 +186,7 @@ impl Frontier {
             fact.backoff_ms = Some(u64::try_from(site.backoff.as_millis()).unwrap_or(u64::MAX));
             return Some(fact);
         }
-        ended.status?;
+        ended.status.filter(|status| *status < 500)?;
         site.failures = 0;
         if std::mem::take(&mut site.backoff).is_zero() {
             return None;
@@ -228,7 +229,7 @@ impl Frontier {
             site.rules = Rules::Read { until: now.plus(OLD_RULES_AGE) };
             return;
         }
-        site.dead = failure.and_then(dead);
+        site.dead = failure.and_then(|f| dead(f, now));
         if site.dead.is_none() {
             site.gone = Some(Why::RobotsUnreachable);
         }
@@ -236,7 +237,7 @@ impl Frontier {
 }
 
 /// What the pages of a host are that cannot be reached at all; `None` where it may only be silent for now.
-fn dead(failure: &Failure) -> Option<Box<Dead>> {
+fn dead(failure: &Failure, now: Moment) -> Option<Box<Dead>> {
     let why = match failure.kind {
         FailureKind::Dns => "unresolvable",
         FailureKind::Connect => "refused",
@@ -245,5 +246,5 @@ fn dead(failure: &Failure) -> Option<Box<Dead>> {
         FailureKind::Unsupported => "unsupported",
         FailureKind::Timeout | FailureKind::Protocol | FailureKind::Local => return None,
     };
-    Some(Box::new(Dead { kind: PageKind::DomainError, why, detail: failure.detail.clone() }))
+    Some(Box::new(Dead { kind: PageKind::DomainError, why, detail: failure.detail.clone(), until: now.plus(DEAD_AGE) }))
 }

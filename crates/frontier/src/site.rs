@@ -1,7 +1,7 @@
 //! What does the frontier know about a host it works on?
 
 use crate::workbench::{Key, Place};
-use crate::{FrontierConfig, Why, robots};
+use crate::{FrontierConfig, Politeness, Why, robots};
 use orb_page::{HostId, Moment, PageId, PageKind};
 use orb_store::{HostRecord, Queued};
 use std::collections::VecDeque;
@@ -35,6 +35,7 @@ pub(crate) struct Site {
     /// Not to be asked before this moment, for this reason.
     pub(crate) gate: Moment,
     pub(crate) cause: Why,
+    pub(crate) last_sent: Moment,
     pub(crate) backoff: Duration,
     /// The last grant at the time the back-off began: what ends of the grants before belongs to the same trouble.
     pub(crate) backoff_grant: u64,
@@ -81,6 +82,8 @@ pub(crate) struct Dead {
     pub(crate) kind: PageKind,
     pub(crate) why: &'static str,
     pub(crate) detail: String,
+    /// Until it is worth looking again.
+    pub(crate) until: Moment,
 }
 
 impl Site {
@@ -107,6 +110,7 @@ impl Site {
             detour: None,
             gate: record.not_before.unwrap_or(Moment(i64::MIN)),
             cause: Why::BackOff,
+            last_sent: Moment(i64::MIN),
             backoff: Duration::from_millis(record.backoff_ms),
             backoff_grant: 0,
             robots_grant: 0,
@@ -133,6 +137,20 @@ impl Site {
     pub(crate) fn rest_until(&mut self, at: Moment, cause: Why) {
         if at > self.gate {
             (self.gate, self.cause) = (at, cause);
+        }
+    }
+
+    /// When its turn comes, as far as it is concerned: pages that cannot be fetched need not wait.
+    pub(crate) fn opens(&self) -> Moment {
+        if self.dead.is_some() { Moment(i64::MIN) } else { self.gate }
+    }
+
+    /// Leaves it alone for its pause after the last request.
+    pub(crate) fn pause(&mut self, politeness: &Politeness) {
+        let pause = politeness.pause(self.crawl_delay);
+        let cause = if pause > politeness.delay { Why::CrawlDelay } else { Why::Delay };
+        if !pause.is_zero() {
+            self.rest_until(self.last_sent.plus(pause), cause);
         }
     }
 

@@ -1,0 +1,206 @@
+//! A small web and a crawler of it, both in no time at all: the clock moves only from event to event, and a line is written for each.
+
+use super::memory::Memory;
+use crate::{After, Ended, Frontier, FrontierConfig, Next, retry_after};
+use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
+use orb_store::{HostFact, RobotsRecord};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+/// How a request ends.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) result: Result<u16, FailureKind>,
+    pub(super) text: &'static str,
+    pub(super) retry_after: Option<&'static str>,
+    pub(super) takes: u64,
+}
+
+impl Answer {
+    pub(super) fn status(status: u16) -> Self {
+        Self { result: Ok(status), text: "", retry_after: None, takes: 100 }
+    }
+
+    pub(super) fn text(text: &'static str) -> Self {
+        Self { text, ..Self::status(200) }
+    }
+
+    pub(super) fn failure(kind: FailureKind) -> Self {
+        Self { result: Err(kind), ..Self::status(0) }
+    }
+}
+
+pub(super) struct World {
+    pub(super) memory: Memory,
+    pub(super) frontier: Frontier,
+    pub(super) now: Moment,
+    config: FrontierConfig,
+    addresses: BTreeMap<String, u8>,
+    answer: Box<dyn FnMut(&Lease) -> Answer>,
+    ends: BTreeMap<(Moment, u64), (Lease, u64, Answer)>,
+    events: u64,
+    finished: Vec<(HostId, u64, PageId)>,
+    facts: Vec<HostFact>,
+    log: String,
+}
+
+impl World {
+    pub(super) fn new(config: FrontierConfig, answer: impl FnMut(&Lease) -> Answer + 'static) -> Self {
+        Self {
+            memory: Memory::default(),
+            frontier: Frontier::new(config.clone(), Moment(0), false),
+            now: Moment(0),
+            config,
+            addresses: BTreeMap::new(),
+            answer: Box::new(answer),
+            ends: BTreeMap::new(),
+            events: 0,
+            finished: Vec::new(),
+            facts: Vec::new(),
+            log: String::new(),
+        }
+    }
+
+    /// A host on the address 10.0.0.`ip` with so many pages, called `/1`, `/2`, ….
+    pub(super) fn host(&mut self, id: u32, ip: u8, pages: u64) -> &mut Self {
+        let name = self.memory.host(id).name.clone();
+        self.addresses.insert(name, ip);
+        for i in 1..=pages {
+            self.memory.admit(id, u64::from(id) * 100 + i, i, &format!("/{i}"));
+        }
+        self.frontier.admitted(HostId(id), self.now);
+        self
+    }
+
+    /// Forgets everything that was not committed, as a crash would.
+    pub(super) fn restart(&mut self) {
+        self.ends.clear();
+        self.finished.clear();
+        self.facts.clear();
+        self.frontier = Frontier::new(self.config.clone(), self.now, true);
+        self.say("restart");
+    }
+
+    pub(super) fn commit(&mut self) {
+        for fact in self.facts.drain(..) {
+            self.memory.learn(&fact);
+        }
+        let pages: Vec<PageId> = self.finished.iter().map(|f| f.2).collect();
+        for (host, rank, page) in self.finished.drain(..) {
+            self.memory.remove(host, rank, page);
+        }
+        self.frontier.committed(&pages);
+    }
+
+    /// Goes on until nothing happens before `until` any more, and returns what happened since the last time.
+    pub(super) fn run(&mut self, until: i64) -> String {
+        loop {
+            let next = self.frontier.next(&self.memory, self.now).unwrap();
+            let wake = match next {
+                Next::Lease(lease, rank) => {
+                    self.request(lease, rank);
+                    continue;
+                }
+                Next::Resolve { host, name, .. } => {
+                    self.resolve(host, &name);
+                    continue;
+                }
+                Next::Drop(page, host, rank, kind, why) => {
+                    self.say(&format!("drop {} {kind} {why}", page.0));
+                    self.finished.push((host, rank, page));
+                    continue;
+                }
+                Next::Starved => {
+                    self.commit();
+                    continue;
+                }
+                Next::Wait(at) => at,
+                Next::Busy => Moment(i64::MAX),
+                Next::Finished | Next::BudgetSpent => {
+                    self.say(if next == Next::Finished { "finished" } else { "budget spent" });
+                    break;
+                }
+            };
+            let end = self.ends.keys().next().map_or(Moment(i64::MAX), |(at, _)| *at);
+            if wake.min(end) > Moment(until) {
+                self.now = Moment(until);
+                break;
+            }
+            self.now = wake.min(end);
+            self.end_due();
+        }
+        std::mem::take(&mut self.log)
+    }
+
+    /// Why each host waits.
+    pub(super) fn whys(&self) -> String {
+        let mut text = String::new();
+        for (id, host) in &self.memory.hosts {
+            let why = self.frontier.why(*id, self.now).unwrap_or_else(|| "unknown".to_owned());
+            let _ = writeln!(text, "{}: {}", host.name, why.replace("1970-01-01T", ""));
+        }
+        text
+    }
+
+    fn resolve(&mut self, host: HostId, name: &str) {
+        let result = self.addresses.get(name).map(|ip| IpAddr::V4(Ipv4Addr::new(10, 0, 0, *ip)));
+        let shown = result.map_or_else(|| "nothing".to_owned(), |ip| ip.to_string());
+        self.say(&format!("{name} is {shown}"));
+        let result = result.ok_or_else(|| Failure::new(FailureKind::Dns, "no such name"));
+        self.frontier.resolved(host, result, self.now);
+    }
+
+    fn request(&mut self, lease: Lease, rank: u64) {
+        let answer = (self.answer)(&lease);
+        let mut line = format!("get {}", lease.url.trim_start_matches("http://"));
+        if lease.attempt > 0 {
+            let _ = write!(line, " again ({})", lease.attempt);
+        }
+        self.say(&line);
+        if answer.result != Err(FailureKind::Connect) {
+            self.frontier.sent(lease.host, lease.addr, self.now);
+        }
+        self.events += 1;
+        self.ends.insert((self.now.plus(Duration::from_millis(answer.takes)), self.events), (lease, rank, answer));
+    }
+
+    fn end_due(&mut self) {
+        while let Some(first) = self.ends.first_entry().filter(|e| e.key().0 <= self.now) {
+            let (lease, rank, answer) = first.remove();
+            self.end(&lease, rank, &answer);
+        }
+    }
+
+    fn end(&mut self, lease: &Lease, rank: u64, answer: &Answer) {
+        let ended = Ended {
+            status: answer.result.ok(),
+            failure: answer.result.err(),
+            retry_after: answer.retry_after.and_then(|v| retry_after(v, self.now)),
+            elapsed: Duration::from_millis(answer.takes),
+        };
+        let (after, fact) = self.frontier.done(lease, &ended, self.now);
+        self.facts.extend(fact);
+        if lease.purpose == Purpose::Robots {
+            let moved = matches!(answer.result, Ok(300..=399));
+            if moved && self.frontier.robots_moved(lease.host, answer.text, self.now) {
+                return;
+            }
+            let record = answer.result.map(|status| RobotsRecord {
+                at: self.now,
+                status,
+                text: answer.text.to_owned(),
+                crawl_delay: None,
+            });
+            let result = record.map_err(|kind| Failure::new(kind, "for the test"));
+            self.facts.push(self.frontier.robots(lease.host, result, self.now));
+        } else if after == After::Record {
+            self.finished.push((lease.host, rank, lease.page));
+        }
+    }
+
+    fn say(&mut self, what: &str) {
+        let _ = writeln!(self.log, "{}.{:03} {what}", self.now.0 / 1_000, self.now.0 % 1_000);
+    }
+}
