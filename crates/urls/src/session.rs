@@ -203,7 +203,7 @@ fn cookieless(segment: &str) -> Option<(Range<usize>, Range<usize>)> {
     let groups = inner.strip_suffix(')')?;
     let is_group = |group: &str| {
         group.split_once('(').is_some_and(|(name, value)| {
-            matches!(name, "A" | "S" | "F" | "X")
+            matches!(name.as_bytes(), [b'A' | b'F' | b'S' | b'X' | b'a' | b'f' | b's' | b'x'])
                 && value.len() >= 8
                 && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         })
@@ -235,6 +235,7 @@ mod tests {
             ("http://x/?session_id=6f9619ff-8b86-d011-b42d-00cf4fc964ff", "http://x/"),
             ("http://x/app/(S(lit3py55t21z5v55vlm25s55))/d.aspx", "http://x/app/d.aspx"),
             ("http://x/(A(aaaaaaaaaa)S(lit3py55t21z5v55vlm25s55))/d", "http://x/d"),
+            ("http://x/(s(lit3py55t21z5v55vlm25s55))/d", "http://x/d"),
             ("http://x/(lit3py55t21z5v55vlm25s55)/d.aspx", "http://x/d.aspx"),
             ("http://x/a/(S(lit3py55t21z5v55vlm25s55))", "http://x/a/"),
             ("http://x/(S(lit3py55t21z5v55vlm25s55));jsessionid=1/d", "http://x/d"),

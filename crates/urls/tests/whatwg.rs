@@ -3,6 +3,8 @@
 //! The cases of the WHATWG URL standard that concern the web (`data/whatwg.tsv`). What a browser makes of an input must lead
 //! to the same address as the input itself, and what a browser refuses must be refused.
 
+#![allow(clippy::unwrap_used, reason = "the table is ours, and a fault in it should stop the test")]
+
 use orb_urls::{Address, Canonicaliser, Refused, Rules};
 
 /// With every rule of ours off, only the fragment, escapes and the dot after a host name differ from a browser's URL.

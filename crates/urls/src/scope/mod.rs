@@ -59,12 +59,12 @@ impl Judgement {
 #[derive(Debug, thiserror::Error)]
 pub enum ScopeError {
     /// A rule's regular expression cannot be read.
-    #[error("the rule `{regex}` is not a regular expression: {source}")]
+    #[error("the rule `{regex}` is not a regular expression: {detail}")]
     Rule {
         /// The regular expression as written.
         regex: String,
-        /// What is wrong with it.
-        source: Box<regex::Error>,
+        /// What is wrong with it, in one line.
+        detail: String,
     },
     /// There is no such mode.
     #[error("there is no scope `{mode}`: it is one of prefix, host, domain, neighbours and any")]
@@ -89,7 +89,7 @@ pub enum ScopeError {
         name: String,
     },
     /// The file of domains cannot be read.
-    #[error("cannot read the domains in {}: {source}", path.display())]
+    #[error("cannot read the domains in {}", path.display())]
     DomainsFile {
         /// The file.
         path: PathBuf,

@@ -22,13 +22,13 @@ enum Patterns {
 }
 
 /// Above this many rules one automaton for all is faster than one after the other.
-const MANY: usize = 16;
+const MANY: usize = 8;
 
 impl Rules {
     pub(super) fn new(rules: &[Rule], default: Option<Action>) -> Result<Self, ScopeError> {
         let compile = |rule: &Rule| {
             Regex::new(rule.regex())
-                .map_err(|e| ScopeError::Rule { regex: rule.regex().to_owned(), source: Box::new(e) })
+                .map_err(|error| ScopeError::Rule { regex: rule.regex().to_owned(), detail: in_one_line(&error) })
         };
         let each: Vec<Regex> = rules.iter().map(compile).collect::<Result<_, _>>()?;
         let together = if each.len() > MANY { RegexSet::new(rules.iter().map(Rule::regex)).ok() } else { None };
@@ -58,4 +58,11 @@ impl Rules {
         };
         index.map(|i| self.actions[i])
     }
+}
+
+/// What is wrong with a regular expression, without the drawing that shows where.
+fn in_one_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
 }

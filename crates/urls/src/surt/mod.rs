@@ -29,6 +29,7 @@ pub fn comparable(address: &Address) -> String {
 pub fn prefix(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches('+').trim_start();
     let (scheme, rest) = line.split_once("://").unwrap_or(("http", line));
+    let rest = rest.strip_prefix("*.").unwrap_or(rest);
     let scheme = if scheme.eq_ignore_ascii_case("https") { "http".to_owned() } else { scheme.to_ascii_lowercase() };
     let authority = &rest[..rest.find(['/', ')']).unwrap_or(rest.len())];
     if authority.starts_with('(') || authority.contains(',') {
@@ -96,6 +97,7 @@ mod tests {
             ("com,example,", "http://(com,example,"),
             ("example.com", "http://(com,example,"),
             ("https://example.com", "http://(com,example,"),
+            ("*.example.com", "http://(com,example,"),
             ("example.com/", "http://(com,example,)/"),
             ("http://example.com/a/b?c=/d", "http://(com,example,)/a/"),
             ("http://example.com:8080", "http://(com,example,:8080)/"),
