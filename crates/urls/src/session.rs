@@ -123,7 +123,7 @@ fn path_hits(path: &str, hits: &mut Vec<Hit>) {
         for (index, piece) in segment.split(';').enumerate() {
             if index > 0 {
                 match parameter(piece, at) {
-                    Some((name, value)) if is_session(piece, &path[value.clone()]) => {
+                    Some((name, value)) if is_session(&path[name.clone()], &path[value.clone()]) => {
                         hits.push(Hit { name, value, cut: at - 1..at + piece.len(), place: Place::PathParameter });
                     }
                     _ => others = true,
@@ -154,7 +154,7 @@ fn query_hits(tail: &str, start: usize, hits: &mut Vec<Hit>) {
             let is_id = if is_half {
                 *coldfusion.get_or_insert_with(|| has("cfid") && has("cftoken"))
             } else {
-                is_session(part, &tail[value.clone()])
+                is_session(written, &tail[value.clone()])
             };
             if is_id {
                 let cut = at..(at + part.len() + 1).min(tail.len());
@@ -171,8 +171,7 @@ fn parameter(part: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     Some((at..at + equals, at + equals + 1..at + part.len()))
 }
 
-fn is_session(part: &str, value: &str) -> bool {
-    let name = &part[..part.len() - value.len() - 1];
+fn is_session(name: &str, value: &str) -> bool {
     if name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case("aspsessionid")) {
         return true;
     }
@@ -197,7 +196,8 @@ fn looks_like_id(value: &str) -> bool {
 /// first versions `(id)` with 24 characters out of `a` to `z` and `0` to `5`.
 fn cookieless(segment: &str) -> Option<(Range<usize>, Range<usize>)> {
     let inner = segment.strip_prefix('(')?.strip_suffix(')')?;
-    if inner.len() == 24 && inner.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'5')) {
+    let is_old = inner.len() == 24 && inner.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'5'));
+    if is_old && inner.bytes().any(|b| b.is_ascii_digit()) {
         return Some((1..1, 1..25));
     }
     let groups = inner.strip_suffix(')')?;
@@ -257,6 +257,7 @@ mod tests {
             "http://x/?side=0123456789abcdef",
             "http://x/(a(b))/",
             "http://x/Paris_(Texas)",
+            "http://x/(internationalisationtext)/",
             "http://x/;v=1",
             "http://jsessionid=1@x/",
             "http://x/#?sid=0123456789abcdef",

@@ -3,7 +3,7 @@
 //! CDX and CDXJ files are sorted by a key that throws away what rarely tells pages apart: scheme, `www.`, case, the order
 //! of the query, known session ids, a slash at the end. Replay tools compute it from the URL asked for, so a key has to be
 //! exactly theirs. The one followed here, step by step and oddities included, is that of the Python package `surt` 0.3 with
-//! its default options, which `cdxj-indexer` and pywb call; it descends from Google's Safe Browsing canonicalisation and
+//! its default options, which `cdxj-indexer` calls; it descends from Google's Safe Browsing canonicalisation and
 //! the Wayback Machine. Where that package raises an error, cdxj-indexer keeps the URL, and so does this.
 //! `tests/data/cdx_keys.tsv` holds what it answered.
 
@@ -104,12 +104,8 @@ impl Parts {
             }
             out.push_str(label);
         }
-        let usual = match () {
-            () if self.scheme.eq_ignore_ascii_case("http") => 80,
-            () if self.scheme.eq_ignore_ascii_case("https") => 443,
-            () => 0,
-        };
-        if let Some(port) = self.port.filter(|&port| port != 0 && port != usual) {
+        let usual = [("http", 80), ("https", 443)].iter().find(|(name, _)| self.scheme.eq_ignore_ascii_case(name));
+        if let Some(port) = self.port.filter(|&port| port != 0 && Some(port) != usual.map(|(_, port)| *port)) {
             out.push_str(&format!(":{port}"));
         }
         out.push(')');
