@@ -23,5 +23,8 @@ pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};
 pub use project::{Committed, Project, Start};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
-pub use sqlite::{Catalogue, RunRecord};
+pub use sqlite::{
+    Catalogue, CatalogueReader, Cell, Column, Degrees, HostRow, ImageRow, LinkRow, PageRow, QueryEnd, QueryLimits,
+    RunRecord, Stats, VisitRow,
+};
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

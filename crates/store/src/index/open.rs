@@ -118,7 +118,7 @@ impl FrontierIndex {
 
     fn warm(&self, spaces: &Spaces, seen: u64) -> Result<()> {
         let mut cache = lock(&self.shared.seen);
-        if seen > cache.limit() as u64 / 2 {
+        if seen > cache.capacity() as u64 {
             cache.forget_completeness();
         } else if seen > 0 {
             for entry in spaces.seen.iter() {

@@ -166,8 +166,9 @@ fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &str) -> rusql
 }
 
 fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
-    let mut update =
-        db.prepare_cached("UPDATE page_row SET kind = 0, why = NULL, rank = ?2, depth = ?3, again = ?4 WHERE id = ?1")?;
+    let mut update = db.prepare_cached(
+        "UPDATE page_row SET kind = 0, why = NULL, redirects = 0, rank = ?2, depth = ?3, again = ?4 WHERE id = ?1",
+    )?;
     for page in &batch.requeued {
         update.execute(params![page.page.0.cast_signed(), page.rank.cast_signed(), page.depth, batch.run.0])?;
     }

@@ -10,10 +10,17 @@
 
 mod catalogue;
 mod commit;
-
+mod page;
+mod query;
+mod reader;
 mod replay;
 mod resume;
 mod schema;
+mod stats;
 
 pub use catalogue::{Catalogue, RunRecord};
+pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
+pub use query::{Cell, QueryEnd, QueryLimits};
+pub use reader::CatalogueReader;
 pub(crate) use replay::{PageState, Watermark};
+pub use stats::{Column, Degrees, Stats};

@@ -64,7 +64,7 @@ pub(crate) const LATEST: &str =
 pub(crate) const KIND: &str = "CASE WHEN p.kind <> 0 THEN p.kind ELSE coalesce(v.kind, 0) END";
 
 /// Whether page `p` with latest visit `v` waits in its host's queue.
-pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR p.again > v.run))";
+pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR coalesce(p.again > v.run, 0)))";
 
 fn views() -> String {
     let kind = case(KIND, PageKind::ALL.iter().map(|k| (k.code(), k.name())));

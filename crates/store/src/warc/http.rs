@@ -33,20 +33,6 @@ fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// Where the head ends: after its empty line.
-pub(super) fn head_end(block: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    while let Some(at) = memchr::memchr(b'\n', &block[from..]) {
-        let next = from + at + 1;
-        match &block[next..] {
-            [b'\n', ..] => return Some(next + 1),
-            [b'\r', b'\n', ..] => return Some(next + 2),
-            _ => from = next,
-        }
-    }
-    None
-}
-
 /// The status code of a head, where it has one.
 pub(super) fn status(head: &[u8]) -> Option<u16> {
     summary(head).0.parse().ok()
@@ -109,13 +95,6 @@ mod tests {
     }
 
     #[test]
-    fn the_head_ends_at_its_empty_line() {
-        assert_eq!(head_end(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Some(25));
-        assert_eq!(head_end(b"HTTP/1.1 200 OK\nA: b\n\nbody"), Some(22));
-        assert_eq!(head_end(b"HTTP/1.1 200 OK\r\nA: b"), None);
-    }
-
-    #[test]
     fn folded_header_lines_are_joined() {
         let h = headers(b"HTTP/1.1 200 OK\r\nX: a\r\n  b\r\nno colon\r\nY:\r\n\r\n");
         assert_eq!(h.0, vec![("X".to_owned(), b"a b".to_vec()), ("Y".to_owned(), Vec::new())]);
@@ -132,7 +111,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
-            let _ = (summary(&bytes), headers(&bytes), head_end(&bytes), dechunk(&bytes));
+            let _ = (summary(&bytes), headers(&bytes), dechunk(&bytes));
         }
     }
 }

@@ -1,0 +1,163 @@
+//! Who reads the facts?
+//!
+//! Any number of readers, also while a crawl writes: each sees the last commit before its query began.
+
+use super::catalogue::{RunRecord, version};
+use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
+use super::replay::Facts;
+use super::schema;
+use crate::error::{Result, StoreError};
+use orb_page::{PageId, RunId};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A reader of the catalogue.
+pub struct CatalogueReader {
+    pub(super) db: Connection,
+    pub(super) path: PathBuf,
+}
+
+impl CatalogueReader {
+    /// Opens a catalogue that is there.
+    pub fn open(path: &Path) -> Result<Self> {
+        let db = connect(path)?;
+        match version(&db).map_err(|e| StoreError::sql("read the version", path, e))? {
+            Some((schema::APPLICATION, found)) if found > schema::VERSION => {
+                Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION })
+            }
+            Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned() }),
+            _ => Err(StoreError::damaged(path, "it is no catalogue of ours")),
+        }
+    }
+
+    pub(crate) fn facts(&self) -> Facts<'_> {
+        Facts { db: &self.db, path: &self.path }
+    }
+
+    pub(crate) fn fail(&self, what: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+        let path = self.path.clone();
+        move |e| StoreError::sql(what, &path, e)
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.db.query_row(sql, values, read).optional().map_err(self.fail("read"))
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let fail = self.fail("read");
+        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
+        rows.query_map(values, read).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
+    }
+
+    /// The page with this canonical URL. There is no index by URL: this reads all pages' rows.
+    pub fn page_by_url(&self, url: &str) -> Result<Option<PageRow>> {
+        let id = self.one("SELECT id FROM page_row WHERE url = ?1", [url], |r| r.get::<_, i64>(0))?;
+        id.map_or(Ok(None), |id| self.page(PageId(id.cast_unsigned())))
+    }
+
+    /// The page with this number.
+    pub fn page(&self, id: PageId) -> Result<Option<PageRow>> {
+        self.one("SELECT * FROM page WHERE id = ?1", [id.0.cast_signed()], PageRow::read)
+    }
+
+    /// A page's visits, latest first.
+    pub fn visits(&self, page: PageId) -> Result<Vec<VisitRow>> {
+        self.all("SELECT * FROM visit WHERE page_id = ?1 ORDER BY run DESC", [page.0.cast_signed()], VisitRow::read)
+    }
+
+    /// A page's links with the URLs they point to, those that are gone included.
+    pub fn links_out(&self, page: PageId, limit: u64, offset: u64) -> Result<Vec<LinkRow>> {
+        let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.dst WHERE l.src = ?1 ORDER BY l.dst LIMIT ?2 OFFSET ?3";
+        self.all(sql, params![page.0.cast_signed(), sql_limit(limit), sql_limit(offset)], LinkRow::read)
+    }
+
+    /// The links that point to a page, with the URLs they come from. There is no index by target: this reads all links.
+    pub fn links_in(&self, page: PageId, limit: u64, offset: u64) -> Result<Vec<LinkRow>> {
+        let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.src WHERE l.dst = ?1 ORDER BY l.src LIMIT ?2 OFFSET ?3";
+        self.all(sql, params![page.0.cast_signed(), sql_limit(limit), sql_limit(offset)], LinkRow::read)
+    }
+
+    /// A page's pictures in document order.
+    pub fn images(&self, page: PageId) -> Result<Vec<ImageRow>> {
+        let sql = "SELECT page AS page_id, url, alt, width, height, mime FROM image_row WHERE page = ?1 ORDER BY seq";
+        self.all(sql, [page.0.cast_signed()], ImageRow::read)
+    }
+
+    /// Hosts by number.
+    pub fn hosts(&self, limit: u64, offset: u64) -> Result<Vec<HostRow>> {
+        let sql = "SELECT * FROM host ORDER BY id LIMIT ?1 OFFSET ?2";
+        self.all(sql, params![sql_limit(limit), sql_limit(offset)], HostRow::read)
+    }
+
+    /// The host with this number.
+    pub fn host(&self, id: orb_page::HostId) -> Result<Option<HostRow>> {
+        self.one("SELECT * FROM host WHERE id = ?1", [id.0], HostRow::read)
+    }
+
+    /// All runs, latest first.
+    pub fn runs(&self) -> Result<Vec<RunRecord>> {
+        self.all(&format!("SELECT {} FROM run_row ORDER BY id DESC", RunRecord::COLUMNS), [], RunRecord::read)
+    }
+
+    /// The run with this number.
+    pub fn run(&self, id: RunId) -> Result<Option<RunRecord>> {
+        self.one(&format!("SELECT {} FROM run_row WHERE id = ?1", RunRecord::COLUMNS), [id.0], RunRecord::read)
+    }
+
+    /// How many visits of a run have each flag, by the flags' names.
+    pub fn flags(&self, run: RunId) -> Result<Vec<(String, u64)>> {
+        let flag = schema::case("flag", orb_page::Flag::ALL.iter().map(|f| (f.code(), f.name())));
+        let sql = format!("SELECT {flag}, count(*) FROM visit_row WHERE run = ?1 GROUP BY flag");
+        self.all(&sql, [run.0], |r| Ok((r.get(0)?, r.get::<_, i64>(1)?.cast_unsigned())))
+    }
+
+    /// How many pages wait in queues.
+    pub fn queued(&self) -> Result<u64> {
+        self.facts().count_queued()
+    }
+
+    /// The definitions of the tables and views that CONTRACT.md names: name and columns.
+    pub fn schema(&self) -> Result<Vec<(String, Vec<String>)>> {
+        ["host", "page", "visit", "link", "image", "run"]
+            .into_iter()
+            .map(|table| {
+                let columns = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
+                Ok((table.to_owned(), columns))
+            })
+            .collect()
+    }
+}
+
+fn sql_limit(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// A connection that cannot write. On a disk that cannot be written to, where the log's files cannot be made, the database is read as it is.
+pub(super) fn connect(path: &Path) -> Result<Connection> {
+    let fail = |e| StoreError::sql("open", path, e);
+    if !path.is_file() {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(StoreError::io("open", path, missing));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = Connection::open_with_flags(path, flags).map_err(fail)?;
+    if matches!(version(&db), Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)) {
+        let text = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let uri = format!("file:{text}?immutable=1");
+        db = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).map_err(fail)?;
+    }
+    db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
+    db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE").map_err(fail)?;
+    Ok(db)
+}

@@ -1,0 +1,283 @@
+//! How large is what was collected, and of what kinds?
+//!
+//! The table of a crawl (sites, pages, kinds, documents, pictures, links and degrees), for the hosts of the seeds and for everything. One
+//! sequential pass each over pages with their visits, pictures and links.
+
+use super::CatalogueReader;
+use crate::error::{Result, StoreError};
+use orb_page::PageKind;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+
+/// The table of a crawl.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// The hosts of the seeds alone.
+    pub seeds: Column,
+    /// Everything.
+    pub whole: Column,
+}
+
+/// One column of the table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Column {
+    /// Hosts of which a page was fetched or tried.
+    pub sites: u64,
+    /// Pages fetched: an answer came.
+    pub pages: u64,
+    /// Of these, HTML.
+    pub html: u64,
+    /// Of these, with the content of an earlier page.
+    pub duplicates: u64,
+    /// Of these, anything but HTML.
+    pub binary: u64,
+    /// Of these, answers that point elsewhere.
+    pub redirects: u64,
+    /// Binary pages by document type: `pdf`, `doc`, `docx`, `ppt`, `pptx`, ….
+    pub documents: BTreeMap<&'static str, u64>,
+    /// Pictures on pages.
+    pub images: u64,
+    /// Pictures for each HTML page.
+    pub images_per_page: f64,
+    /// Pages that could not be had, by kind.
+    pub errors: BTreeMap<&'static str, u64>,
+    /// Pages not fetched because robots.txt says so.
+    pub disallowed: u64,
+    /// Pages known and never to be fetched.
+    pub outside: u64,
+    /// Pages still queued.
+    pub frontier: u64,
+    /// Bodies as transferred.
+    pub bytes: u64,
+    /// Links that are there now.
+    pub links: u64,
+    /// Links going out of a fetched page.
+    pub out_degree: Degrees,
+    /// Links coming into a known page.
+    pub in_degree: Degrees,
+}
+
+/// How links are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Degrees {
+    /// On average.
+    pub mean: f64,
+    /// At the most.
+    pub max: u64,
+}
+
+/// What one page adds to the table.
+struct Seen<'a> {
+    kind: PageKind,
+    url: &'a str,
+    mime: Option<&'a str>,
+    transferred: u64,
+    answered: bool,
+    visited: bool,
+    queued: bool,
+}
+
+impl CatalogueReader {
+    /// The table of the crawl.
+    pub fn stats(&self) -> Result<Stats> {
+        let mut stats = Stats::default();
+        let seeds = self.seed_hosts()?;
+        let of_seed = self.count_pages(&seeds, &mut stats)?;
+        self.count_images(&of_seed, &mut stats)?;
+        self.count_links(&of_seed, &mut stats)?;
+        for column in [&mut stats.seeds, &mut stats.whole] {
+            column.images_per_page = ratio(column.images, column.html + column.duplicates);
+            column.out_degree.mean = ratio(column.links, column.pages);
+        }
+        Ok(stats)
+    }
+
+    fn seed_hosts(&self) -> Result<HashSet<u32>> {
+        let fail = self.fail("count the seeds");
+        let mut rows = self.db.prepare("SELECT DISTINCT host FROM page_row WHERE origin IS NULL").map_err(&fail)?;
+        rows.query_map([], |r| r.get(0)).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
+    }
+
+    /// Counts pages; which of them belong to a seed's host, by number.
+    fn count_pages(&self, seeds: &HashSet<u32>, stats: &mut Stats) -> Result<Vec<bool>> {
+        let fail = self.fail("count the pages");
+        let (latest, queued) = (super::schema::LATEST, super::schema::QUEUED);
+        let kind = super::schema::KIND;
+        let sql = format!(
+            "SELECT p.id, p.host, p.url, {kind}, v.mime, v.transferred, v.status, v.run, {queued} FROM page_row p {latest} ORDER BY p.id"
+        );
+        let mut rows = self.db.prepare(&sql).map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        let (mut of_seed, mut sites) = (vec![false], [HashSet::new(), HashSet::new()]);
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let read = || -> rusqlite::Result<(u64, u32, Seen<'_>)> {
+                let code: u8 = row.get(3)?;
+                let seen = Seen {
+                    kind: PageKind::from_code(code).unwrap_or(PageKind::Outside),
+                    url: row.get_ref(2)?.as_str()?,
+                    mime: row.get_ref(4)?.as_str_or_null()?,
+                    transferred: row.get::<_, Option<i64>>(5)?.map_or(0, i64::cast_unsigned),
+                    answered: row.get::<_, Option<u16>>(6)?.is_some(),
+                    visited: row.get::<_, Option<u32>>(7)?.is_some(),
+                    queued: row.get(8)?,
+                };
+                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?, seen))
+            };
+            let (id, host, seen) = read().map_err(&fail)?;
+            let here = seeds.contains(&host);
+            let id = usize::try_from(id).map_err(|_| StoreError::damaged(&self.path, "a page number is too large"))?;
+            if id > of_seed.len() + (1 << 20) {
+                return Err(StoreError::damaged(&self.path, format!("page numbers jump to {id}")));
+            }
+            of_seed.resize(id + 1, false);
+            of_seed[id] = here;
+            for (column, sites) in columns(stats, here).zip(&mut sites) {
+                column.add(&seen);
+                if seen.visited {
+                    sites.insert(host);
+                }
+            }
+        }
+        (stats.whole.sites, stats.seeds.sites) = (sites[0].len() as u64, sites[1].len() as u64);
+        Ok(of_seed)
+    }
+
+    fn count_images(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
+        let fail = self.fail("count the pictures");
+        let mut rows = self.db.prepare("SELECT page, count(*) FROM image_row GROUP BY page").map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let (page, count) = pair(row).map_err(&fail)?;
+            for column in columns(stats, is_seed(of_seed, page)) {
+                column.images += count;
+            }
+        }
+        Ok(())
+    }
+
+    fn count_links(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
+        let fail = self.fail("count the links");
+        let mut rows = self.db.prepare("SELECT src, dst FROM link_row WHERE last_run IS NULL").map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        let mut into = vec![0u32; of_seed.len()];
+        let (mut source, mut out) = (0, 0);
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let (src, dst) = pair(row).map_err(&fail)?;
+            out = if src == source { out + 1 } else { 1 };
+            source = src;
+            for column in columns(stats, is_seed(of_seed, src)) {
+                column.links += 1;
+                column.out_degree.max = column.out_degree.max.max(out);
+            }
+            if let Some(n) = usize::try_from(dst).ok().and_then(|i| into.get_mut(i)) {
+                *n = n.saturating_add(1);
+            }
+        }
+        let mut sums = [(0u64, 0u64); 2];
+        for (degree, here) in into.iter().zip(of_seed).skip(1) {
+            for (column, sum) in columns(stats, *here).zip(&mut sums) {
+                column.in_degree.max = column.in_degree.max.max(u64::from(*degree));
+                *sum = (sum.0 + u64::from(*degree), sum.1 + 1);
+            }
+        }
+        stats.whole.in_degree.mean = ratio(sums[0].0, sums[0].1);
+        stats.seeds.in_degree.mean = ratio(sums[1].0, sums[1].1);
+        Ok(())
+    }
+}
+
+/// The columns a page counts in: everything, and the seeds' where it belongs to one.
+fn columns(stats: &mut Stats, seed: bool) -> impl Iterator<Item = &mut Column> {
+    std::iter::once(&mut stats.whole).chain(seed.then_some(&mut stats.seeds))
+}
+
+fn is_seed(of_seed: &[bool], page: u64) -> bool {
+    usize::try_from(page).ok().and_then(|i| of_seed.get(i)).copied().unwrap_or(false)
+}
+
+fn pair(row: &rusqlite::Row<'_>) -> rusqlite::Result<(u64, u64)> {
+    Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
+}
+
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+impl Column {
+    fn add(&mut self, seen: &Seen<'_>) {
+        self.pages += u64::from(seen.answered);
+        self.bytes += seen.transferred;
+        self.frontier += u64::from(seen.queued);
+        match seen.kind {
+            PageKind::Frontier => {}
+            PageKind::Html => self.html += 1,
+            PageKind::Duplicate => self.duplicates += 1,
+            PageKind::Redirect => self.redirects += 1,
+            PageKind::Disallowed => self.disallowed += 1,
+            PageKind::Outside => self.outside += 1,
+            PageKind::Binary => {
+                self.binary += 1;
+                *self.documents.entry(document_type(seen.mime, seen.url)).or_default() += 1;
+            }
+            PageKind::DomainError | PageKind::Timeout | PageKind::BrowserError | PageKind::HttpError => {
+                *self.errors.entry(seen.kind.name()).or_default() += 1;
+            }
+        }
+    }
+}
+
+/// Media types, file name extensions and the document types they mean.
+const DOCUMENTS: &[(&str, &str, &str)] = &[
+    ("application/pdf", "pdf", "pdf"),
+    ("application/msword", "doc", "doc"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx", "docx"),
+    ("application/vnd.ms-powerpoint", "ppt", "ppt"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx", "pptx"),
+    ("application/vnd.ms-excel", "xls", "xls"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", "xlsx"),
+    ("application/vnd.oasis.opendocument.text", "odt", "odt"),
+    ("application/vnd.oasis.opendocument.spreadsheet", "ods", "ods"),
+    ("application/rtf", "rtf", "rtf"),
+    ("text/rtf", "rtf", "rtf"),
+    ("text/css", "css", "css"),
+    ("text/javascript", "js", "js"),
+    ("application/javascript", "js", "js"),
+    ("application/json", "json", "json"),
+    ("text/plain", "txt", "txt"),
+    ("text/csv", "csv", "csv"),
+    ("application/xml", "xml", "xml"),
+    ("text/xml", "xml", "xml"),
+    ("application/zip", "zip", "zip"),
+    ("application/gzip", "gz", "gz"),
+];
+
+fn document_type(mime: Option<&str>, url: &str) -> &'static str {
+    let mime = mime.unwrap_or("application/octet-stream");
+    for (family, name) in [("image/", "image"), ("audio/", "audio"), ("video/", "video"), ("font/", "font")] {
+        if mime.starts_with(family) {
+            return name;
+        }
+    }
+    if let Some((_, _, name)) = DOCUMENTS.iter().find(|(m, _, _)| *m == mime) {
+        return name;
+    }
+    if mime != "application/octet-stream" {
+        return "other";
+    }
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let extension = path.rsplit('/').next().and_then(|file| file.rsplit_once('.')).map_or("", |(_, e)| e);
+    DOCUMENTS.iter().find(|(_, e, _)| e.eq_ignore_ascii_case(extension)).map_or("other", |(_, _, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_type_comes_from_the_media_type_or_else_the_name() {
+        assert_eq!(document_type(Some("application/pdf"), "http://a/x.doc"), "pdf");
+        assert_eq!(document_type(Some("application/octet-stream"), "http://a/x.PPTX?y=z.pdf"), "pptx");
+        assert_eq!(document_type(None, "http://a.doc/x"), "other");
+        assert_eq!(document_type(Some("image/png"), "http://a/x"), "image");
+    }
+}
