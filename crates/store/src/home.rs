@@ -183,6 +183,12 @@ pub struct ProjectLock {
 }
 
 impl ProjectLock {
+    /// Whether a process works on the project right now.
+    pub fn is_held(project: &ProjectDir) -> bool {
+        let file = OpenOptions::new().read(true).open(project.dir.join("lock"));
+        file.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Takes the lock, or says who holds it.
     pub fn take(project: &ProjectDir) -> Result<Self> {
         let path = project.dir.join("lock");

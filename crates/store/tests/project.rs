@@ -113,7 +113,7 @@ fn readers_see_the_contracts_names_and_forms() {
             &dir,
             "SELECT id, name, scheme, port, ip, robots, robots_at, sitemaps, crawl_delay, pages, errors FROM host WHERE id = 1"
         ),
-        ["1|h0.test|http|80|NULL|# 1|1970-01-01T00:00:00.005Z|NULL|NULL|1|0"]
+        ["1|h0.test|http|80|NULL|# 1|1970-01-01T00:00:00.005Z|NULL|NULL|2|0"]
     );
     assert_eq!(
         rows(&dir, "SELECT run, page_id, flag, at, status, length, kind FROM visit WHERE page_id = 1"),

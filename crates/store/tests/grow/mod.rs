@@ -33,7 +33,7 @@ pub fn links_of(n: u64) -> Vec<u64> {
 
 /// What a page says: every tenth has the content of another.
 pub fn content_of(n: u64, epoch: u32) -> String {
-    let n = if n % 10 == 7 { n - 1 } else { n };
+    let n = if n % 10 == 6 { n - 1 } else { n };
     format!("<html><title>Page {n}</title><p>{}</p>", format!("words of {n} in {epoch} ").repeat(40))
 }
 
