@@ -161,7 +161,7 @@ fn meta(start: &[u8]) -> Option<&'static Encoding> {
             continue;
         }
         let value = |range: &Option<Range<usize>>| range.clone().and_then(|r| start.get(r));
-        let pragma = value(&found.http_equiv).is_some_and(|v| v.trim_ascii().eq_ignore_ascii_case(b"content-type"));
+        let pragma = value(&found.http_equiv).is_some_and(|v| v.eq_ignore_ascii_case(b"content-type"));
         let by_pragma = || value(&found.content).filter(|_| pragma).and_then(in_content_type);
         let label = value(&found.charset).or_else(by_pragma);
         if let Some(encoding) = label.and_then(Encoding::for_label) {
@@ -269,5 +269,28 @@ mod tests {
         ] {
             assert_eq!(top_level_domain(url).as_deref(), tld, "{url}");
         }
+    }
+
+    #[test]
+    fn declarations_are_read_as_html5lib_expects() {
+        let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/html5lib");
+        let (mut ran, mut failures) = (0, Vec::new());
+        for file in ["encoding1.dat", "encoding2.dat"] {
+            let bytes = std::fs::read(data.join(file)).expect("the data");
+            let text = WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned();
+            for case in text.split("#data\n").skip(1) {
+                let (document, expected) = case.rsplit_once("\n#encoding\n").expect("an answer");
+                let (document, ..) = WINDOWS_1252.encode(document);
+                let marked = Encoding::for_bom(&document).map(|(e, _)| e);
+                let early = || declared(document.get(..PRESCAN).unwrap_or(&document));
+                let found = marked.or_else(early).or_else(|| declared(&document)).unwrap_or(WINDOWS_1252).name();
+                let needs_a_browser = memchr::memmem::find(&document, b"document.write").is_some();
+                ran += 1;
+                if !needs_a_browser && !found.eq_ignore_ascii_case(expected.trim()) {
+                    failures.push(format!("{found}, not {}: {}", expected.trim(), String::from_utf8_lossy(&document)));
+                }
+            }
+        }
+        assert!(failures.is_empty() && ran > 80, "{} of {ran} failed:\n{}", failures.len(), failures.join("\n"));
     }
 }

@@ -112,6 +112,11 @@ pub fn extract(content: &Content<'_>) -> Document {
     doc
 }
 
+/// The characters of a text document, from whatever encoding it is in.
+pub fn text_of<'a>(content: &Content<'a>) -> std::borrow::Cow<'a, str> {
+    charset::decode(content.bytes, content.charset, content.url).text
+}
+
 /// Gives a document to the first format that reads it.
 fn dispatch(source: &Source<'_>, found: &mut Gather) {
     if let Some(extractor) = EXTRACTORS.iter().find(|e| e.accepts(source)) {

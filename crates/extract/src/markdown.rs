@@ -69,7 +69,7 @@ fn is_tame(html: &str) -> bool {
 /// Whether an element stays open until its end tag; others end by themselves.
 fn nests(tag: Tag) -> bool {
     let ends_by_itself =
-        matches!(tag, Tag::P | Tag::Li | Tag::Dt | Tag::Dd | Tag::Tr | Tag::Td | Tag::Th | Tag::OptionTag);
+        matches!(tag, Tag::P | Tag::Li | Tag::Dt | Tag::Dd | Tag::Tr | Tag::Td | Tag::Th | Tag::Choice);
     !ends_by_itself && tag.flags() & VOID == 0
 }
 

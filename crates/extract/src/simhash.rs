@@ -15,7 +15,7 @@ pub fn simhash(text: &str) -> u64 {
     let mut last = [0u64; PHRASE];
     let mut words = 0usize;
     let mut lower = [0u8; 64];
-    for word in text.as_bytes().split(|b| b.is_ascii_whitespace()).filter(|w| !w.is_empty()) {
+    for word in text.as_bytes().split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
         last = [last[1], last[2], hash(word, &mut lower)];
         words += 1;
         if words >= PHRASE {

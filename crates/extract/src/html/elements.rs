@@ -127,9 +127,10 @@ impl<'a> Reader<'a, '_> {
     fn object(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {
         if tag == Tag::Param {
             let holds = matches!(attrs.lower(Attr::Name).as_str(), "movie" | "src" | "url" | "filename" | "data");
-            return if holds {
-                self.simple(LinkKind::Object, Attr::Value, at, attrs)
-            };
+            if holds {
+                self.simple(LinkKind::Object, Attr::Value, at, attrs);
+            }
+            return;
         }
         let base = attrs.text(Attr::Codebase);
         let wanted: &[Attr] = if tag == Tag::Applet { &[Attr::Code] } else { &[Attr::Data] };

@@ -51,7 +51,7 @@ impl Forms {
                 let field = Field { name: attrs.text(Attr::Name), kind: "select".into(), ..Field::default() };
                 self.select = Some((self.owner(attrs), field, attrs.has(Attr::Multiple)));
             }
-            Tag::OptionTag => {
+            Tag::Choice => {
                 self.close_option(found, prose);
                 let value = attrs.get(Attr::Value).map(std::borrow::Cow::into_owned);
                 self.option = Some(OpenOption { value, selected: attrs.has(Attr::Selected), start: prose.len() });
@@ -70,7 +70,7 @@ impl Forms {
         match tag {
             Tag::Form => self.form = None,
             Tag::Select => self.close_select(found, prose),
-            Tag::OptionTag => self.close_option(found, prose),
+            Tag::Choice => self.close_option(found, prose),
             _ => {}
         }
     }

@@ -5,6 +5,8 @@
 //! many times the speed (`examples/oracle.rs` compares the two on any directory of pages).
 
 mod attributes;
+#[cfg(test)]
+mod conformance;
 mod elements;
 mod foreign;
 mod forms;

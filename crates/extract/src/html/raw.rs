@@ -24,7 +24,7 @@ pub(crate) enum Raw {
 pub(crate) fn end(src: &[u8], from: usize, kind: Raw, name: &[u8]) -> usize {
     match kind {
         Raw::Referenced | Raw::Literal => end_of_element(src, from, name),
-        Raw::Script => end_of_script(src, from),
+        Raw::Script => end_of_script(src, from, name),
         Raw::Endless => src.len(),
     }
 }
@@ -58,21 +58,21 @@ enum Escape {
     Twice,
 }
 
-fn end_of_script(src: &[u8], mut from: usize) -> usize {
+fn end_of_script(src: &[u8], mut from: usize, name: &[u8]) -> usize {
     let mut escape = Escape::No;
     loop {
         let rest = src.get(from..).unwrap_or(&[]);
         let found = if escape == Escape::No { memchr(b'<', rest) } else { memchr2(b'<', b'>', rest) };
         let Some(i) = found.map(|i| from + i) else { return src.len() };
         from = i + 1;
-        let closes = is_tag(src, i, b"/", b"script");
+        let ends_inner = escape == Escape::Twice && is_tag(src, i, b"/", b"script");
         if src.get(i) == Some(&b'>') {
             if src.get(i.saturating_sub(2)..i) == Some(b"--") {
                 escape = Escape::No;
             }
-        } else if closes && escape != Escape::Twice {
+        } else if escape != Escape::Twice && is_tag(src, i, b"/", name) {
             return i;
-        } else if closes {
+        } else if ends_inner {
             escape = Escape::Once;
         } else if escape == Escape::No && src.get(i..i + 4) == Some(b"<!--") {
             escape = Escape::Once;

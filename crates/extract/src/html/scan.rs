@@ -108,6 +108,12 @@ impl<'a> Scanner<'a> {
         Self { src, at: 0, raw: None, cdata: false }
     }
 
+    /// Goes on from a position.
+    #[cfg(test)]
+    pub(crate) fn start_at(&mut self, at: usize) {
+        self.at = at;
+    }
+
     /// Reads what follows as the raw text of the element whose name stands at `name`, up to its end tag.
     pub(crate) fn raw(&mut self, kind: Raw, name: Range<usize>) {
         self.raw = Some((kind, name));
@@ -133,7 +139,7 @@ impl<'a> Scanner<'a> {
             Some(b) if b.is_ascii_alphabetic() => self.tag(start, start + 1, sink).map(Token::Start),
             Some(b'/') => self.end_tag(start, sink),
             Some(b'!') => Some(self.declaration(start)),
-            Some(b'?') => Some(Token::Comment(self.to_bracket(start + 1))),
+            Some(b'?') => Some(Token::Comment(self.up_to_bracket(start + 1))),
             _ => self.text(start),
         }
     }
@@ -250,7 +256,7 @@ impl<'a> Scanner<'a> {
                 self.at = start + 3;
                 Some(Token::Comment(start + 2..start + 2))
             }
-            Some(_) => Some(Token::Comment(self.to_bracket(start + 2))),
+            Some(_) => Some(Token::Comment(self.up_to_bracket(start + 2))),
             None => self.text(start),
         }
     }
@@ -262,12 +268,12 @@ impl<'a> Scanner<'a> {
             return Token::Comment(self.comment(start + 4));
         }
         if rest.get(..7).is_some_and(|w| w.eq_ignore_ascii_case(b"doctype")) {
-            return Token::Doctype(self.to_bracket(start + 9));
+            return Token::Doctype(self.up_to_bracket(start + 9));
         }
         if self.cdata && rest.starts_with(b"[CDATA[") {
             return self.cdata_section(start + 9);
         }
-        Token::Comment(self.to_bracket(start + 2))
+        Token::Comment(self.up_to_bracket(start + 2))
     }
 
     /// A comment whose content starts at `start`, after `<!--`. The opening dashes may serve as the closing ones.
@@ -287,11 +293,13 @@ impl<'a> Scanner<'a> {
             return start..i.saturating_sub(dashes).max(start);
         }
         self.at = self.src.len();
-        start..self.src.len()
+        let content = self.src.get(start..).unwrap_or(&[]);
+        let unfinished = [&b"--!"[..], b"--", b"-"].into_iter().find(|end| content.ends_with(end));
+        start..(start + content.len() - unfinished.map_or(0, <[u8]>::len))
     }
 
     /// What stands from `start` to the next `>`: a bogus comment or a document type.
-    fn to_bracket(&mut self, start: usize) -> Range<usize> {
+    fn up_to_bracket(&mut self, start: usize) -> Range<usize> {
         let end = memchr(b'>', self.src.get(start..).unwrap_or(&[])).map_or(self.src.len(), |i| start + i);
         self.at = (end + 1).min(self.src.len());
         start.min(end)..end
