@@ -1,0 +1,142 @@
+//! Does the tree keep to its own rules?
+//!
+//! The manifests are read, not the compiler's graph: an arrow between crates is a line that someone wrote. What is checked:
+//! the arrows, the crates that alone may know a technology, and names that say nothing.
+#![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Table;
+
+/// Which crates a crate may depend on, besides `urls` and `page`, which everyone may.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("urls", &[]),
+    ("page", &[]),
+    ("store", &[]),
+    ("frontier", &["store"]),
+    ("fetch", &[]),
+    ("extract", &[]),
+    ("track", &[]),
+    ("graph", &[]),
+    ("index", &[]),
+    ("crawl", &["frontier", "fetch", "extract", "track", "store", "graph", "index"]),
+    ("serve", &["store", "track", "graph", "index", "crawl"]),
+    // The program's commands that look at one thing (`inspect`, `check`, `cat`) ask the crate that knows it.
+    ("cli", &["frontier", "fetch", "extract", "track", "store", "graph", "index", "crawl", "serve", "testweb"]),
+    ("testweb", &[]),
+];
+
+/// What only these crates may know: SQL, sockets, async, the text index, the graph files.
+const ALONE: &[(&str, &[&str])] = &[
+    ("rusqlite", &["store"]),
+    ("fjall", &["store"]),
+    ("hyper", &["fetch", "serve"]),
+    ("h2", &["fetch"]),
+    ("rustls", &["fetch"]),
+    ("hickory-resolver", &["fetch"]),
+    ("tokio", &["fetch", "crawl", "serve", "testweb", "cli"]),
+    ("tantivy", &["index"]),
+    ("webgraph", &["graph"]),
+    ("anyhow", &["cli"]),
+];
+
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: &[&str] =
+    &["core", "common", "utils", "util", "helpers", "misc", "types", "base", "manager", "data", "info"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The crates by the name of their directory, with their manifests.
+fn manifests() -> BTreeMap<String, Table> {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    crates
+        .filter(|path| path.join("Cargo.toml").exists())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(path.join("Cargo.toml")).unwrap().parse().unwrap())
+        })
+        .collect()
+}
+
+/// What a crate needs to be built, tests and benches left aside.
+fn dependencies(manifest: &Table) -> BTreeSet<&str> {
+    let tables = ["dependencies", "build-dependencies"];
+    tables.iter().filter_map(|name| manifest.get(*name)?.as_table()).flat_map(|t| t.keys().map(String::as_str)).collect()
+}
+
+/// The crate's directory behind a dependency's name, where it is one of ours.
+fn ours(dependency: &str) -> Option<&str> {
+    dependency.strip_prefix("orb-")
+}
+
+#[test]
+fn every_arrow_between_crates_is_drawn_in_the_table() {
+    for (name, manifest) in manifests() {
+        let allowed = ARROWS.iter().find(|(from, _)| *from == name);
+        let (_, allowed) = allowed.unwrap_or_else(|| panic!("crate {name} is not in the table of arrows"));
+        for to in dependencies(&manifest).into_iter().filter_map(ours) {
+            let everyones = (to == "page" && name != "urls") || (to == "urls" && name != "testweb");
+            assert!(everyones || allowed.contains(&to), "crate {name} may not depend on {to}");
+        }
+    }
+}
+
+#[test]
+fn each_technology_is_known_to_its_own_crate_alone() {
+    for (name, manifest) in manifests() {
+        for dependency in dependencies(&manifest) {
+            let owners = ALONE.iter().find(|(technology, _)| *technology == dependency);
+            assert!(owners.is_none_or(|(_, who)| who.contains(&name.as_str())), "crate {name} may not know {dependency}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_obeys_the_common_lints_and_says_what_it_is_for() {
+    for (name, manifest) in manifests() {
+        let lints = manifest.get("lints").and_then(|lints| lints.get("workspace"));
+        assert_eq!(lints.and_then(toml::Value::as_bool), Some(true), "crate {name} has lints of its own");
+        let description = manifest["package"].get("description").and_then(toml::Value::as_str);
+        assert!(description.is_some_and(|text| !text.is_empty()), "crate {name} has no description");
+    }
+}
+
+#[test]
+fn no_crate_or_module_has_a_name_that_says_nothing() {
+    let mut sources = Vec::new();
+    for place in ["crates", "xtask", "tests"] {
+        collect(&root().join(place), &mut sources);
+    }
+    assert!(sources.len() > 20, "the sources were not found");
+    for path in sources {
+        let inside = path.strip_prefix(root()).unwrap();
+        for part in inside.with_extension("").iter() {
+            assert!(!EMPTY_NAMES.iter().any(|name| part == *name), "{} says nothing by its name", inside.display());
+        }
+    }
+}
+
+#[test]
+fn every_module_begins_with_the_question_it_answers() {
+    let mut sources = Vec::new();
+    collect(&root().join("crates"), &mut sources);
+    for path in sources.iter().filter(|path| path.components().any(|part| part.as_os_str() == "src")) {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.starts_with("//!"), "{} has no header", path.display());
+    }
+}
+
+/// Every Rust source below a directory; what tests read as input is no source.
+fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, out);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            out.push(path);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Other people's archive tools, asked about ours.
+//!
+//! They live in `target/judges`, where `cargo xtask setup` puts them.
+
+use super::orb::Running;
+use super::root;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A record as warcio reads it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Record {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) url: Option<String>,
+    pub(crate) id: String,
+    pub(crate) status: Option<String>,
+    pub(crate) digest: Option<String>,
+    pub(crate) truncated: Option<String>,
+    pub(crate) length: u64,
+}
+
+/// A program of the judges.
+fn judge(name: &str) -> PathBuf {
+    let path = root().join("target/judges/bin").join(name);
+    assert!(path.exists(), "{} is missing; `cargo xtask setup` installs it", path.display());
+    path
+}
+
+fn ask<A: AsRef<std::ffi::OsStr>>(program: &str, args: impl IntoIterator<Item = A>) -> String {
+    let mut command = Command::new(judge(program));
+    command.args(args);
+    let finished = Running::start(command).finish();
+    finished.expect(0);
+    assert!(finished.stderr.is_empty(), "{finished}");
+    finished.text().to_owned()
+}
+
+/// Fails the test unless `warcio check` passes on every file.
+pub(crate) fn warcio_check(warcs: &[PathBuf]) {
+    assert!(!warcs.is_empty(), "nothing to check");
+    let mut args = vec![PathBuf::from("check"), PathBuf::from("-v")];
+    args.extend_from_slice(warcs);
+    let said = ask("warcio", args);
+    assert!(!said.contains("fail"), "{said}");
+}
+
+/// Every record of the files, in their order.
+pub(crate) fn records(warcs: &[PathBuf]) -> Vec<Record> {
+    let script = root().join("tests/judges/records.py");
+    let listed = ask("python", [script].iter().chain(warcs));
+    listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A line of a CDXJ file: its key, its time, and its fields.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CdxjLine {
+    pub(crate) key: String,
+    pub(crate) time: String,
+    pub(crate) fields: BTreeMap<String, String>,
+}
+
+/// What `cdxj-indexer` makes of the files.
+pub(crate) fn cdxj_indexer(warcs: &[PathBuf]) -> Vec<CdxjLine> {
+    read_cdxj(&ask("cdxj-indexer", warcs))
+}
+
+/// The lines of a CDXJ text.
+pub(crate) fn read_cdxj(text: &str) -> Vec<CdxjLine> {
+    text.lines().map(read_cdxj_line).collect()
+}
+
+fn read_cdxj_line(line: &str) -> CdxjLine {
+    let mut parts = line.splitn(3, ' ');
+    let mut part = || parts.next().unwrap_or_else(|| panic!("no CDXJ line: {line}")).to_owned();
+    let (key, time, json) = (part(), part(), part());
+    let fields: BTreeMap<String, Value> = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}: {line}"));
+    // Numbers are written as strings by some and as numbers by others.
+    let plain = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    CdxjLine { key, time, fields: fields.into_iter().map(|(name, value)| (name, plain(value))).collect() }
+}
+
+/// pywb over one archive, until it is dropped.
+pub(crate) struct Replay {
+    server: Child,
+    port: u16,
+}
+
+/// An answer of the replay: status and body.
+pub(crate) struct Replayed {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Replay {
+    /// Serves the WARC and CDXJ files of a directory; `private` is where pywb may keep what it likes.
+    pub(crate) fn start(warcs: &Path, private: &Path) -> Self {
+        std::fs::create_dir_all(private).unwrap();
+        let mut server = Command::new(judge("python"))
+            .arg(root().join("tests/judges/replay.py"))
+            .args([warcs, warcs])
+            .current_dir(private)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse();
+        let mut replay = Self { server, port: 0 };
+        replay.port = port.expect("pywb says its port");
+        replay
+    }
+
+    /// The page in its archived form, as near to this time as there is one; `modifier` is pywb's, such as `id_`.
+    pub(crate) fn get(&self, time: &str, modifier: &str, url: &str) -> Replayed {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let ask = format!("GET /orb/{time}{modifier}/{url} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port);
+        stream.write_all(ask.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("an answer with a head");
+        let head = String::from_utf8_lossy(&answer[..end]).into_owned();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        Replayed { status, head, body: answer[end + 4..].to_vec() }
+    }
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A page as html5lib reads it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Read {
+    pub(crate) title: Option<String>,
+    pub(crate) a: Vec<String>,
+    pub(crate) img: Vec<String>,
+}
+
+/// What html5lib sees in these files, in their order.
+pub(crate) fn html5lib(files: &[PathBuf]) -> Vec<Read> {
+    let script = root().join("tests/judges/document.py");
+    ask("python", [script].iter().chain(files)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}

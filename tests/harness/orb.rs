@@ -1,0 +1,203 @@
+//! The program, run as a user would.
+
+use super::PATIENCE;
+use super::catalogue::Catalogue;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use tempfile::TempDir;
+
+/// The project's name in every test.
+pub(crate) const PROJECT: &str = "p";
+
+/// A home of its own for one test, removed with it.
+pub(crate) struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        Self { dir: TempDir::new().unwrap() }
+    }
+
+    /// Where the program keeps everything.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    /// A place for files that are not the program's.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The directory of the project.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.path().join(PROJECT)
+    }
+
+    /// What the project's catalogue holds.
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        Catalogue::open(&self.project().join("crawl.db"))
+    }
+
+    /// The project's WARC files, in the order of their names.
+    pub(crate) fn warcs(&self) -> Vec<PathBuf> {
+        files(&self.project().join("warc"), ".warc.gz")
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn orb<S: AsRef<OsStr>>(&self, args: &[S]) -> Finished {
+        self.start(args, &[]).finish()
+    }
+
+    /// Crawls with `--json` into the project and expects the run to end well.
+    pub(crate) fn crawl<S: AsRef<str>>(&self, args: &[S]) -> Finished {
+        let finished = self.orb(&crawling(args));
+        finished.expect(0);
+        finished
+    }
+
+    /// Starts a command, with more in its environment.
+    pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S], environment: &[(&str, &str)]) -> Running {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_orb"));
+        command.args(args).arg("--home").arg(self.path()).current_dir(self.dir.path());
+        for proxy in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR", "ORB_FAIL"] {
+            command.env_remove(proxy);
+        }
+        command.envs(environment.iter().copied());
+        Running::start(command)
+    }
+}
+
+/// The arguments of a crawl into the project, as JSON, without progress.
+pub(crate) fn crawling<S: AsRef<str>>(args: &[S]) -> Vec<String> {
+    let before = ["crawl"].into_iter();
+    let after = ["--project", PROJECT, "--json", "--progress", "none"].into_iter();
+    before.chain(args.iter().map(AsRef::as_ref)).chain(after).map(str::to_owned).collect()
+}
+
+/// The files of a directory whose names end like this, sorted; none where the directory is missing.
+pub(crate) fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.to_str().unwrap().ends_with(ending));
+    found.sort();
+    found
+}
+
+/// A process under way.
+pub(crate) struct Running {
+    pid: Pid,
+    what: String,
+    output: Receiver<Output>,
+    ended: bool,
+}
+
+impl Running {
+    /// Starts it with its output kept.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let what = format!("{command:?}");
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let _ = sender.send(child.wait_with_output().unwrap());
+        });
+        Self { pid, what, output, ended: false }
+    }
+
+    /// Sends it a signal; one that has ended already does not mind.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process(self.pid, signal);
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(mut self) -> Finished {
+        match self.output.recv_timeout(PATIENCE) {
+            Ok(output) => {
+                self.ended = true;
+                Finished::new(self.what.clone(), &output)
+            }
+            Err(RecvTimeoutError::Timeout) => panic!("did not end: {}", self.what),
+            Err(RecvTimeoutError::Disconnected) => panic!("was lost: {}", self.what),
+        }
+    }
+
+    /// Whether it has ended; its output is then to be had by `finish` no more, so this takes it.
+    pub(crate) fn ended(&mut self) -> Option<Finished> {
+        let output = self.output.try_recv().ok()?;
+        self.ended = true;
+        Some(Finished::new(self.what.clone(), &output))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.signal(Signal::KILL);
+        }
+    }
+}
+
+/// What a command left: its code and its words.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    what: String,
+    /// The exit code; none where a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// Standard output.
+    pub(crate) stdout: Vec<u8>,
+    /// Standard error.
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    fn new(what: String, output: &Output) -> Self {
+        let stderr = String::from_utf8(output.stderr.clone()).expect("stderr is UTF-8");
+        Self { what, code: output.status.code(), stdout: output.stdout.clone(), stderr }
+    }
+
+    /// Standard output as text.
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("stdout is UTF-8")
+    }
+
+    /// The last line of standard output, read as JSON.
+    pub(crate) fn json(&self) -> Value {
+        let last = self.text().lines().last().unwrap_or_default();
+        serde_json::from_str(last).unwrap_or_else(|error| panic!("no JSON ({error}): {self}"))
+    }
+
+    /// The number in a field of the JSON object.
+    pub(crate) fn number(&self, field: &str) -> u64 {
+        self.json()[field].as_u64().unwrap_or_else(|| panic!("no number {field}: {self}"))
+    }
+
+    /// Fails the test unless the command ended with this code.
+    #[track_caller]
+    pub(crate) fn expect(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// The one line on standard error of a command that must have failed with this code.
+    #[track_caller]
+    pub(crate) fn complaint(&self, code: i32) -> &str {
+        self.expect(code);
+        let lines: Vec<&str> = self.stderr.lines().collect();
+        assert_eq!(lines.len(), 1, "not one clear line: {self}");
+        assert!(!lines[0].contains("panicked"), "{self}");
+        lines[0]
+    }
+}
+
+impl std::fmt::Display for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let stdout = String::from_utf8_lossy(&self.stdout);
+        write!(f, "{}\nexit {:?}\nstdout: {stdout}\nstderr: {}", self.what, self.code, self.stderr)
+    }
+}

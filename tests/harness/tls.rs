@@ -1,0 +1,108 @@
+//! A site behind TLS, with a good certificate or a bad one.
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is wrong with a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// Nothing, for who trusts the issuer.
+    None,
+    /// It ended long ago.
+    Expired,
+    /// It belongs to another host.
+    WrongName,
+}
+
+/// A server of one page over TLS, until it is dropped.
+pub(crate) struct SecureSite {
+    address: SocketAddr,
+    closing: Arc<AtomicBool>,
+    /// The issuer's certificate, for who wants to trust it.
+    pub(crate) issuer: String,
+}
+
+impl SecureSite {
+    /// Serves `page` at every path, as `127.0.0.1`.
+    pub(crate) fn serve(page: &'static str, flaw: Flaw) -> Self {
+        let (config, issuer) = identity(flaw);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let closing = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&closing);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if end.load(Ordering::Relaxed) {
+                    return;
+                }
+                let config = Arc::clone(&config);
+                // A client that breaks off because of the certificate is what half of the tests are about.
+                std::thread::spawn(move || drop(talk(config, stream, page)));
+            }
+        });
+        Self { address, closing, issuer }
+    }
+
+    /// The URL of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.address)
+    }
+}
+
+impl Drop for SecureSite {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::Relaxed);
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+fn talk(config: Arc<ServerConfig>, socket: TcpStream, page: &str) -> std::io::Result<()> {
+    let connection = ServerConnection::new(config).map_err(std::io::Error::other)?;
+    let mut stream = BufReader::new(StreamOwned::new(connection, socket));
+    loop {
+        let mut first = String::new();
+        if stream.read_line(&mut first)? == 0 {
+            return Ok(());
+        }
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            if stream.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+        }
+        let (status, body) = if first.contains("robots.txt") { ("404 Not Found", "") } else { ("200 OK", page) };
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.get_mut().write_all(format!("{head}{body}").as_bytes())?;
+        stream.get_mut().flush()?;
+    }
+}
+
+/// A certificate with its key, signed by an issuer made for it, and the issuer's own certificate.
+fn identity(flaw: Flaw) -> (Arc<ServerConfig>, String) {
+    let mut issuing = CertificateParams::new(Vec::new()).unwrap();
+    issuing.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer_key = KeyPair::generate().unwrap();
+    let issuer_pem = issuing.self_signed(&issuer_key).unwrap().pem();
+    let name = if flaw == Flaw::WrongName { "elsewhere.test" } else { "127.0.0.1" };
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    if flaw == Flaw::Expired {
+        params.not_before = date_time_ymd(2001, 1, 1);
+        params.not_after = date_time_ymd(2002, 1, 1);
+    }
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.signed_by(&key, &Issuer::new(issuing, issuer_key)).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+        .unwrap();
+    (Arc::new(config), issuer_pem)
+}

@@ -1,0 +1,100 @@
+//! The synthetic web with its name server, as a crawl meets it.
+
+use super::orb::Home;
+use orb_testweb::{Dns, Expectation, Feature, Naming, Reach, Requests, Server, Spec, Web};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How late the server may be in noticing a request: a gap it saw may have been longer by as much.
+const LATENESS: Duration = Duration::from_millis(40);
+
+/// A web whose hosts have names, and addresses of their own.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    dns: Dns,
+}
+
+impl World {
+    /// Serves the web of this spec.
+    pub(crate) fn new(spec: Spec) -> Self {
+        let web = Web::new(spec).unwrap();
+        let dns = Dns::spawn(&web).unwrap();
+        Self { server: Server::start(web, "0.0.0.0:0").unwrap(), dns }
+    }
+
+    /// A web of one small host with nothing but these features.
+    pub(crate) fn with(features: &[Feature]) -> Self {
+        let spec = Spec { hosts: 1, pages_per_host: 5, cross_host_links: 0.0, links: 4, ..Spec::default() };
+        Self::new(features.iter().copied().fold(spec, Spec::with))
+    }
+
+    /// How hosts are written in its URLs.
+    pub(crate) fn naming(&self) -> Naming {
+        self.server.names()
+    }
+
+    /// The URL of a path on a host.
+    pub(crate) fn url(&self, host: u32, path: &str) -> String {
+        self.naming().url(host, path)
+    }
+
+    /// What a crawl must find.
+    pub(crate) fn expected(&self, reach: Reach) -> Expectation {
+        self.server.web().expected(self.naming(), reach)
+    }
+
+    /// The arguments of a crawl from its first page: where to find it, and these.
+    pub(crate) fn args(&self, more: &[&str]) -> Vec<String> {
+        let found = [self.url(0, "/"), "--dns".to_owned(), self.dns.addr().to_string(), "--allow-private".to_owned()];
+        found.into_iter().chain(more.iter().map(|arg| (*arg).to_owned())).collect()
+    }
+
+    /// Writes a project file for a crawl from its first page, with these settings (`section.key = value`); gives its path.
+    pub(crate) fn project(&self, home: &Home, settings: &[&str]) -> String {
+        let file = home.beside("p.toml");
+        let found = format!("seeds = ['{}']\nfetch.dns = '{}'\nfetch.allow_private = true\n", self.url(0, "/"), self.dns.addr());
+        std::fs::write(&file, found + &settings.join("\n")).unwrap();
+        file.to_str().unwrap().to_owned()
+    }
+
+    /// What was asked for since the last time, robots.txt aside, and how often.
+    pub(crate) fn asked(&self) -> BTreeMap<String, usize> {
+        without_robots(&self.server.log().take())
+    }
+
+    /// What was asked for since the last time, robots.txt aside; fails the test where something was asked for twice.
+    #[track_caller]
+    pub(crate) fn asked_once(&self) -> BTreeSet<String> {
+        let asked = self.asked();
+        let twice: Vec<_> = asked.iter().filter(|(_, count)| **count > 1).collect();
+        assert!(twice.is_empty(), "asked for more than once: {twice:?}");
+        asked.into_keys().collect()
+    }
+}
+
+fn without_robots(requests: &Requests) -> BTreeMap<String, usize> {
+    let mut asked = requests.by_url();
+    asked.retain(|url, _| !url.ends_with("/robots.txt"));
+    asked
+}
+
+/// Fails the test where two requests to one host, or to one address, were closer than the delay.
+#[track_caller]
+pub(crate) fn assert_polite(requests: &Requests, delay: Duration) {
+    let by_host = requests.min_gap_by_host();
+    assert!(!by_host.is_empty(), "nobody was asked twice");
+    for (host, gap) in by_host {
+        assert!(gap + LATENESS >= delay, "{host} was asked twice within {gap:?}");
+    }
+    for (address, gap) in requests.min_gap_by_local_ip() {
+        assert!(gap + LATENESS >= delay, "{address} was asked twice within {gap:?}");
+    }
+}
+
+/// Fails the test where two sets of URLs differ, and says by which.
+#[track_caller]
+pub(crate) fn assert_same(what: &str, found: &BTreeSet<String>, wanted: &BTreeSet<String>) {
+    let too_many: Vec<_> = found.difference(wanted).take(20).collect();
+    let missing: Vec<_> = wanted.difference(found).take(20).collect();
+    assert!(too_many.is_empty() && missing.is_empty(), "{what}: too many {too_many:#?}, missing {missing:#?}");
+}

@@ -1,0 +1,183 @@
+//! Do servers have reason to complain?
+//!
+//! The synthetic web's own log is the witness: nothing forbidden is asked for, no host and no address is asked twice within
+//! the delay, no more connections are open than allowed, and nothing is asked for twice.
+
+mod harness;
+
+use harness::orb::Home;
+use harness::web::{World, assert_polite, assert_same};
+use orb_testweb::{Feature, GzipMode, Latency, Reach, Requests, Spec};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long the requests took, from the first to the last.
+fn span(requests: &Requests) -> Duration {
+    requests.0[requests.0.len() - 1].at - requests.0[0].at
+}
+
+#[test]
+fn nothing_forbidden_is_ever_asked_for_and_all_of_it_is_recorded() {
+    let world = World::new(Spec::default().with(Feature::Robots).with(Feature::Furniture));
+    let home = Home::new();
+    let finished = home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--retries", "0"]));
+    let expected = world.expected(Reach::Linked);
+    assert!(expected.disallowed.len() > 6);
+    assert_same("asked for", &world.asked_once(), &expected.urls);
+    let catalogue = home.catalogue();
+    // A host whose rules cannot be had is not asked for pages; they wait until it answers.
+    let waiting: BTreeSet<String> = catalogue.urls(&["FRONTIER"]).into_iter().collect();
+    let unsure = world.url(5, "/");
+    assert_same("waiting", &waiting, &BTreeSet::from([unsure.clone()]));
+    let mut disallowed = expected.disallowed.clone();
+    disallowed.remove(&unsure);
+    assert_same("disallowed", &catalogue.urls(&["DISALLOWED"]).into_iter().collect(), &disallowed);
+    assert_eq!(finished.number("disallowed"), disallowed.len() as u64);
+    assert_eq!(finished.number("frontier"), 1);
+}
+
+#[test]
+fn who_ignores_robots_says_so_and_then_gets_everything() {
+    let world = World::new(Spec::default().with(Feature::Robots));
+    let home = Home::new();
+    home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--ignore-robots"]));
+    let expected = world.expected(Reach::Linked);
+    let all: BTreeSet<String> = expected.urls.union(&expected.disallowed).cloned().collect();
+    assert_same("asked for", &world.asked_once(), &all);
+    assert_eq!(home.catalogue().urls(&["DISALLOWED"]), [""; 0]);
+}
+
+#[test]
+fn rules_for_another_agent_do_not_bind_us_and_ours_do() {
+    let world = World::with(&[Feature::Robots]);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--user-agent", "BadBot/1.0 (+http://bad.test/)"]));
+    assert_same("asked for", &world.asked_once(), &BTreeSet::new());
+    assert_eq!(home.catalogue().urls(&["DISALLOWED"]), [world.url(0, "/")]);
+}
+
+#[test]
+fn no_host_and_no_address_is_asked_twice_within_the_delay() {
+    let delay = Duration::from_millis(200);
+    // Two hosts share each address, so that an address is slower than its hosts.
+    let world = World::new(Spec { hosts: 4, pages_per_host: 5, hosts_per_ip: 2, ..Spec::default() });
+    Home::new().crawl(&world.args(&["--scope", "any", "--delay", "200ms"]));
+    let requests = world.server.log().take();
+    // Five pages and robots.txt of four hosts.
+    assert_eq!(requests.0.len(), 24);
+    assert_polite(&requests, delay);
+    let addresses: BTreeSet<_> = requests.0.iter().map(|request| request.local).collect();
+    assert_eq!(addresses.len(), 2);
+    // Not slower than it must be: eleven gaps on each address, both at once.
+    assert!(span(&requests) < delay * 11 * 2, "took {:?}", span(&requests));
+}
+
+#[test]
+fn the_crawl_delay_of_a_host_is_kept() {
+    // The fifth host asks for a second between requests.
+    let world = World::new(Spec { hosts: 5, pages_per_host: 3, ..Spec::default() }.with(Feature::Robots));
+    let home = Home::new();
+    home.crawl(&world.args(&["--scope", "any", "--delay", "10ms", "--retries", "0"]));
+    let mut requests = world.server.log().take();
+    requests.0.retain(|request| request.host.starts_with("h0004."));
+    assert_eq!(requests.0.len(), 4);
+    // robots.txt itself is asked for before its wish is known.
+    requests.0.remove(0);
+    assert_polite(&requests, Duration::from_secs(1));
+    let delay = home.catalogue().column("SELECT crawl_delay FROM host WHERE name = 'h0004.test'");
+    assert_eq!(delay[0].parse::<f64>().unwrap(), 1.0);
+}
+
+#[test]
+fn connections_never_exceed_the_caps() {
+    let latency = Latency { mean: Duration::from_millis(5), spread: 0.5 };
+    let world = World::new(Spec { hosts: 12, pages_per_host: 15, latency, ..Spec::default() });
+    Home::new().crawl(&world.args(&["--scope", "any", "--delay", "0", "--connections", "10", "--per-host", "3"]));
+    let counters = world.server.counters();
+    assert!(counters.max_open <= 10, "{} connections at once", counters.max_open);
+    assert!(counters.max_open > 3, "only {} connections at once", counters.max_open);
+    for (host, open) in counters.max_open_by_host {
+        assert!(open <= 3, "{open} connections to {host} at once");
+    }
+    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+}
+
+#[test]
+fn one_connection_is_enough() {
+    let world = World::new(Spec { hosts: 3, pages_per_host: 8, ..Spec::default() });
+    Home::new().crawl(&world.args(&["--scope", "any", "--delay", "0", "--connections", "1", "--per-host", "1"]));
+    assert_eq!(world.server.max_open(), 1);
+    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+}
+
+#[test]
+fn through_a_proxy_everything_is_found() {
+    let world = World::new(Spec { hosts: 5, pages_per_host: 10, ..Spec::default() });
+    let home = Home::new();
+    let proxy = format!("http://{}", world.server.addr());
+    home.crawl(&["http://h0000.test/", "--proxy", &proxy, "--scope", "any", "--delay", "0"]);
+    let expected = world.server.web().expected(orb_testweb::Naming::Names { port: 80 }, Reach::Linked);
+    assert_same("asked for", &world.asked_once(), &expected.urls);
+}
+
+#[test]
+fn fixed_addresses_are_used() {
+    let world = World::new(Spec { hosts: 2, pages_per_host: 6, ..Spec::default() });
+    let home = Home::new();
+    let port = world.server.addr().port();
+    let resolve = |host: u32| format!("{}:{port}:{}", orb_testweb::name(host), orb_testweb::address(host));
+    let (first, second) = (resolve(0), resolve(1));
+    let flags = ["--resolve", &first, "--resolve", &second, "--scope", "any", "--delay", "0"];
+    home.crawl(&[&[world.url(0, "/").as_str()], flags.as_slice()].concat());
+    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+}
+
+#[test]
+fn the_agent_says_who_it_is() {
+    let world = World::with(&[]);
+    Home::new().crawl(&world.args(&["--delay", "0"]));
+    for request in world.server.log().take().0 {
+        assert!(request.agent.starts_with("Orbweaver/"), "{}", request.agent);
+    }
+    Home::new().crawl(&world.args(&["--delay", "0", "--user-agent", "Surveyor/3 (+http://survey.test/)"]));
+    for request in world.server.log().take().0 {
+        assert_eq!(&*request.agent, "Surveyor/3 (+http://survey.test/)");
+    }
+}
+
+#[test]
+fn the_total_rate_is_kept() {
+    let spec = Spec { hosts: 4, pages_per_host: 10, page_bytes: 20_000, gzip: GzipMode::Never, ..Spec::default() };
+    let world = World::new(spec);
+    Home::new().crawl(&world.args(&["--scope", "any", "--delay", "0", "--bandwidth", "400kB/s"]));
+    let requests = world.server.log().take();
+    // Forty pages of 20 kB are two seconds at that rate; a first burst is allowed.
+    assert!(span(&requests) > Duration::from_millis(1_000), "took {:?}", span(&requests));
+}
+
+#[test]
+fn a_server_that_asks_for_time_gets_it_and_its_pages_are_had_in_the_end() {
+    let world = World::with(&[Feature::Retries]);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--retries", "4"]));
+    let expected = world.expected(Reach::Host(0));
+    let asked = world.asked();
+    for (url, refusals) in &expected.retried {
+        let page = home.catalogue().page(url);
+        assert_eq!((page.kind.as_str(), page.status, page.visits), ("HTML", Some(200), 1), "{url}");
+        assert_eq!(asked[url], *refusals as usize + 1, "{url}");
+    }
+}
+
+#[test]
+fn after_retry_after_the_host_is_left_alone_for_that_long() {
+    let world = World::with(&[Feature::Retries]);
+    Home::new().crawl(&world.args(&["--delay", "0", "--retries", "4"]));
+    let requests = world.server.log().take().0;
+    for path in ["/retries/too-many.html", "/retries/busy.html"] {
+        let refused = requests.iter().position(|request| &*request.path == path).unwrap();
+        let again = requests[refused + 1..].iter().find(|request| &*request.path == path).unwrap();
+        let pause = again.at - requests[refused].at;
+        assert!(pause + Duration::from_millis(50) >= Duration::from_secs(1), "{path} was asked again after {pause:?}");
+    }
+}
