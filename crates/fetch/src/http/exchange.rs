@@ -341,7 +341,7 @@ impl<'a> Intake<'_, 'a> {
                 More::Late(truncation) => break (Some(truncation), false),
             }
         };
-        if self.spool.is_filed() {
+        if self.spool.ends_in_file() {
             contents.settle(&self.spool.buf);
         }
         Ok(Taken { truncated, excess, contents: Some(contents), start })

@@ -62,9 +62,9 @@ impl<'a> Spool<'a> {
         self.file.is_some() || expected > self.rule.over
     }
 
-    /// Whether part of the body is in a file.
-    pub(super) const fn is_filed(&self) -> bool {
-        self.file.is_some()
+    /// Whether the body, if this is its end, goes into a file.
+    pub(super) fn ends_in_file(&self) -> bool {
+        self.is_large(self.len())
     }
 
     /// Makes room for what is expected to come.
@@ -105,7 +105,7 @@ impl<'a> Spool<'a> {
 
     /// The head and the body.
     pub(super) async fn finish(mut self) -> Result<(Bytes, Body), Failure> {
-        if self.file.is_some() && !self.buf.is_empty() {
+        if self.ends_in_file() && self.buf.len() > self.head_len {
             self.spill().await?;
         }
         Ok(match self.file {

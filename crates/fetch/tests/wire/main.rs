@@ -1,0 +1,12 @@
+//! The fetcher at its front door: real sockets on loopback, servers that send exactly the bytes a test names.
+
+#![allow(clippy::unwrap_used, reason = "a server that cannot be set up has nothing to show")]
+
+mod http1;
+mod http2;
+mod limits;
+mod names;
+mod pool;
+mod proxy;
+mod server;
+mod tls;
