@@ -97,15 +97,16 @@ impl RequestLog {
         self.kept
     }
 
-    /// Write down a request; its time is taken under the lock, so that the order of the log is that of time.
-    pub(crate) fn push(&self, mut request: Request) {
-        let mut requests = self.lock();
-        request.at = Instant::now();
-        requests.0.push(request);
+    /// Write down a request.
+    pub(crate) fn push(&self, request: Request) {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).0.push(request);
     }
 
+    /// All requests in the order of time: answers held back, or made by several threads, are written down in another.
     fn lock(&self) -> MutexGuard<'_, Requests> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.0.sort_by_key(|request| request.at);
+        requests
     }
 
     /// All requests so far, which are then forgotten.

@@ -52,6 +52,9 @@ struct Args {
     /// `all`, `none`, or names with commas between them; `-name` takes one away.
     #[arg(long, allow_hyphen_values = true)]
     features: Option<Features>,
+    /// How many milliseconds every fifth host's robots.txt asks to wait between requests.
+    #[arg(long)]
+    crawl_delay: Option<u64>,
     /// How many hosts share an address.
     #[arg(long)]
     hosts_per_ip: Option<u32>,
@@ -96,6 +99,7 @@ impl Args {
             epoch: self.epoch.unwrap_or(start.epoch),
             gzip: if self.no_gzip { GzipMode::Never } else { start.gzip },
             features: self.features.unwrap_or(start.features),
+            crawl_delay: self.crawl_delay.map_or(start.crawl_delay, Duration::from_millis),
             hosts_per_ip: self.hosts_per_ip.unwrap_or(start.hosts_per_ip),
             threads: self.threads.unwrap_or(start.threads),
             log: self.log,

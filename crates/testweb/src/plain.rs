@@ -317,13 +317,17 @@ impl Writer<'_> {
         let mut room = self.spec.page_bytes.saturating_sub(reply.body.len() + reply.scratch.len());
         reply.filler.start = reply.body.len();
         loop {
-            let number = chance.below(prose::STOCK);
+            let number = if room > prose::PASSAGE_ROOM {
+                prose::SINGLE + chance.below(prose::STOCK - prose::SINGLE)
+            } else {
+                chance.below(prose::SINGLE)
+            };
             let html = prose::stock(number);
             if html.len() > room {
                 break;
             }
             reply.body.extend_from_slice(html);
-            reply.filler.paragraphs.push(number as u16);
+            reply.filler.pieces.push(number as u16);
             room -= html.len();
         }
         reply.filler.end = reply.body.len();

@@ -1,8 +1,8 @@
 //! How are pages compressed at the rate they are asked for?
 //!
 //! Compressing 20 kB takes longer than all else that is done for a request. But most of a plain page comes from the stock of
-//! paragraphs, and a deflate stream may be put together from pieces: a full flush ends on a byte and looks back at
-//! nothing before it (RFC 1951, RFC 1950's `Z_FULL_FLUSH`). So paragraphs are compressed once each, and a page costs the
+//! prose, and a deflate stream may be put together from pieces: a full flush ends on a byte and looks back at
+//! nothing before it (RFC 1951, zlib's manual on `Z_FULL_FLUSH`). So pieces of prose are compressed once each, and a page costs the
 //! compression of its head, its links and its foot, and one checksum.
 
 use crate::prose::{self, STOCK};
@@ -15,7 +15,7 @@ const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// The last block of a deflate stream, empty.
 const LAST_BLOCK: [u8; 2] = [3, 0];
 
-static PARAGRAPHS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+static PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut compress = Compress::new(Compression::new(9), false);
     (0..STOCK).map(|number| piece(&mut compress, prose::stock(number), FlushCompress::Full)).collect()
 });
@@ -72,14 +72,14 @@ impl Default for Press {
 }
 
 impl Press {
-    /// Append `body` as a gzip file, taking the paragraphs of its filler from the stock.
+    /// Append `body` as a gzip file, taking the pieces of its filler from the stock.
     pub(crate) fn gzip(&mut self, body: &[u8], filler: &Filler, out: &mut Vec<u8>) {
         out.extend_from_slice(&GZIP_HEAD);
         self.0.reset();
         let (head, foot) = (body.get(..filler.start), body.get(filler.end..));
         append(&mut self.0, head.unwrap_or(body), FlushCompress::Full, out);
-        for number in &filler.paragraphs {
-            out.extend_from_slice(PARAGRAPHS.get(usize::from(*number)).map_or(&[], Vec::as_slice));
+        for number in &filler.pieces {
+            out.extend_from_slice(PIECES.get(usize::from(*number)).map_or(&[], Vec::as_slice));
         }
         append(&mut self.0, foot.unwrap_or_default(), FlushCompress::Full, out);
         out.extend_from_slice(&LAST_BLOCK);
@@ -134,7 +134,7 @@ mod tests {
         let mut filler = Filler { start: body.len(), ..Filler::default() };
         for number in [3_u16, 500, 3] {
             body.extend_from_slice(prose::stock(usize::from(number)));
-            filler.paragraphs.push(number);
+            filler.pieces.push(number);
         }
         filler.end = body.len();
         body.extend(b"<p>foot</p>");

@@ -86,11 +86,11 @@ pub(crate) enum Flow {
     Large,
 }
 
-/// Which paragraphs of the stock stand in a body, and where: they need not be compressed again.
+/// Which pieces of the stock stand in a body, and where: they need not be compressed again.
 #[derive(Debug, Default)]
 pub(crate) struct Filler {
-    /// Numbers of paragraphs, in order.
-    pub(crate) paragraphs: Vec<u16>,
+    /// Their numbers, in order.
+    pub(crate) pieces: Vec<u16>,
     /// Where the first begins.
     pub(crate) start: usize,
     /// Where the last ends.
@@ -122,7 +122,7 @@ impl Reply {
         self.mime = "text/html; charset=utf-8";
         self.headers.clear();
         self.body.clear();
-        self.filler.paragraphs.clear();
+        self.filler.pieces.clear();
         (self.filler.start, self.filler.end) = (0, 0);
         self.version = None;
         self.identity = false;

@@ -50,14 +50,16 @@ features! {
     Validators => "validators",
     /// Pages whose content depends on the epoch, everywhere; and a corner where they appear and vanish.
     Changes => "changes",
-    /// `robots.txt` with rules, crawl delays and a host whose robots cannot be had.
+    /// `robots.txt` with rules, crawl delays and a host that forbids everything.
     Robots => "robots",
     /// Sitemaps, their index and a compressed one, with pages nothing else points to.
     Sitemaps => "sitemaps",
     /// Redirects of every status, chains and loops.
     Redirects => "redirects",
-    /// Answers that say no and mean it.
+    /// Answers that say no and mean it: 4xx.
     Errors => "errors",
+    /// Servers out of order for good: 5xx, and robots.txt that cannot be had.
+    Failures => "failures",
     /// Answers that say no at first: 429, 503 with `Retry-After`, a closed connection.
     Retries => "retries",
     /// Servers whose framing, length, coding or type is a lie.
@@ -164,6 +166,8 @@ pub struct Spec {
     pub gzip: GzipMode,
     /// What makes it less plain.
     pub features: Features,
+    /// The crawl delay that the robots.txt of every fifth host asks for.
+    pub crawl_delay: Duration,
     /// How many hosts share one address in `Dns`.
     pub hosts_per_ip: u32,
     /// How many threads serve it.
@@ -186,6 +190,7 @@ impl Default for Spec {
             epoch: 0,
             gzip: GzipMode::WhenAccepted,
             features: Features::NONE,
+            crawl_delay: Duration::from_secs(1),
             hosts_per_ip: 1,
             threads: 1,
             log: true,
@@ -212,6 +217,7 @@ impl Spec {
             links: 10,
             page_bytes: 6_000,
             cross_host_links: 0.15,
+            crawl_delay: Duration::from_millis(20),
             features: Features::of(&[
                 Furniture, Validators, Changes, Robots, Sitemaps, Redirects, Errors, Markup, Charsets, Media,
                 Duplicates,

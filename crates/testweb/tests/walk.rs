@@ -56,7 +56,7 @@ impl Walk {
         }
         let mut answer = get(url, "");
         for _ in 0..4 {
-            if !matches!(answer.status, 0 | 429 | 500 | 503) || url.contains("/errors/") || url.contains("/lies/") {
+            if !matches!(answer.status, 0 | 429 | 500 | 503) || url.contains("/failures/") || url.contains("/lies/") {
                 break;
             }
             *self.tries.entry(url.to_owned()).or_default() += 1;

@@ -110,7 +110,7 @@ fn written(ask: &Ask<'_>, name: &str, course: Course, reply: &mut Reply) {
         inside += &format!("<aside class=\"advertisement\">Buy now: {}!</aside>\n", String::from_utf8_lossy(&slogan));
     }
     for n in 0..6 {
-        inside += &String::from_utf8_lossy(prose::stock(mixed(&[key, n]) as usize % prose::STOCK));
+        inside += &String::from_utf8_lossy(prose::stock(mixed(&[key, n]) as usize % prose::SINGLE));
     }
     reply.page(200, "A page in time", &inside);
     if ask.scene.web.spec().features.has(Feature::Validators) {

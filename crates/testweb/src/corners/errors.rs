@@ -7,7 +7,7 @@ use crate::spec::Feature;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Errors, name: "errors", title: "Pages that say no", hosts: &[], spots, answer };
 
-const STATUSES: [u16; 12] = [400, 401, 403, 404, 410, 418, 451, 500, 501, 502, 503, 504];
+const STATUSES: [u16; 8] = [400, 401, 403, 404, 406, 410, 418, 451];
 
 fn spots(_: &Scene<'_>) -> Vec<Spot> {
     STATUSES.iter().map(|status| Spot::new(format!("/errors/{status}.html"), Fate::Status(*status))).collect()
@@ -19,10 +19,8 @@ fn answer(_: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
         return false;
     };
     reply.page(status, "No", &format!("<p>The answer is {status}, today and tomorrow.</p>"));
-    match status {
-        401 => reply.header("WWW-Authenticate", "Basic realm=\"nobody\""),
-        503 => reply.header("Retry-After", "86400"),
-        _ => {}
+    if status == 401 {
+        reply.header("WWW-Authenticate", "Basic realm=\"nobody\"");
     }
     true
 }

@@ -7,6 +7,7 @@ mod changes;
 mod charsets;
 mod duplicates;
 mod errors;
+mod failures;
 mod floods;
 mod lies;
 mod markup;
@@ -59,6 +60,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     sitemaps::CORNER,
     redirects::CORNER,
     errors::CORNER,
+    failures::CORNER,
     retries::CORNER,
     markup::CORNER,
     charsets::CORNER,

@@ -1,20 +1,15 @@
 //! Corner: what must a crawler leave alone?
 //!
 //! Rules as in RFC 9309: wildcards, an anchor at the end, a longer `Allow` and a tie that allows; crawl delays on some
-//! hosts; a host that forbids everything and one whose robots.txt is an error of the server, which forbids everything too.
+//! hosts; a host that forbids everything. One whose robots.txt is an error of the server, which forbids everything too, is
+//! among the failures.
 
-use super::{CLOSED, Corner, Fate, Spot, UNSURE};
+use super::{CLOSED, Corner, Fate, Spot};
 use crate::reply::{Ask, Reply, Scene};
 use crate::spec::Feature;
 
-pub(super) const CORNER: Corner = Corner {
-    feature: Feature::Robots,
-    name: "robots",
-    title: "Pages under rules",
-    hosts: &[UNSURE, CLOSED],
-    spots,
-    answer,
-};
+pub(super) const CORNER: Corner =
+    Corner { feature: Feature::Robots, name: "robots", title: "Pages under rules", hosts: &[CLOSED], spots, answer };
 
 const RULES: &str = "# The rules of the first host.\n\
     User-agent: badbot\nDisallow: /\n\n\
@@ -37,13 +32,11 @@ enum Policy {
     StaffOnly,
     Slow,
     Closed,
-    Unsure,
 }
 
 fn policy(scene: &Scene<'_>, host: u32) -> Policy {
     match host {
         0 => Policy::Rules,
-        _ if host == scene.beyond(UNSURE) => Policy::Unsure,
         _ if host == scene.beyond(CLOSED) => Policy::Closed,
         _ if host >= scene.beyond(0) => Policy::Missing,
         _ => [Policy::StaffOnly, Policy::Missing, Policy::Empty, Policy::StaffOnly, Policy::Slow][host as usize % 5],
@@ -77,12 +70,11 @@ pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
         Policy::Missing => return false,
         Policy::Empty => String::new(),
         Policy::StaffOnly => "\u{feff}user-agent : *\r\ndisallow : /admin/ # staff\r\n".to_owned(),
-        Policy::Slow => "User-agent: *\nCrawl-delay: 1\nDisallow: /admin/\n".to_owned(),
-        Policy::Closed => "User-agent: *\nDisallow: /\n".to_owned(),
-        Policy::Unsure => {
-            reply.page(500, "Out of order", "<p>Nobody knows the rules today.</p>");
-            return true;
+        Policy::Slow => {
+            let delay = ask.scene.web.spec().crawl_delay.as_secs_f64();
+            format!("User-agent: *\nCrawl-delay: {delay}\nDisallow: /admin/\n")
         }
+        Policy::Closed => "User-agent: *\nDisallow: /\n".to_owned(),
     };
     if mapped {
         text += &format!("\nSitemap: http://{}/sitemap.xml\n", ask.authority);
@@ -102,7 +94,6 @@ fn spots(scene: &Scene<'_>) -> Vec<Spot> {
         Spot::page("/robots/paper.pdf.html"),
         Spot::page("/robots/page.html"),
         Spot::page("/robots/tie.html"),
-        forbidden("/").on(scene.beyond(UNSURE)),
         forbidden("/").on(scene.beyond(CLOSED)),
     ]
 }

@@ -91,15 +91,16 @@ impl Connection {
                 Read::Refused(status) => {
                     let answer = format!("HTTP/1.1 {status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
                     self.send(answer.as_bytes()).await?;
-                    return Ok(None);
+                    return flow::linger(self).await.map(|()| None);
                 }
             };
             used += request.length;
+            let at = Instant::now();
             let number = Naming::read(request.host).map_or(0, |(_, host)| host);
             if let Some(held) = self.shared.web.latency(number, request.target) {
                 tokio::time::sleep(held).await;
             }
-            match self.answer(&request)? {
+            match self.answer(&request, at)? {
                 Next::On => {}
                 Next::Send { rest, then_on } => {
                     self.send(&rest).await?;
@@ -117,7 +118,7 @@ impl Connection {
     }
 
     /// Make the answer, write it down, and send what the socket takes at once.
-    fn answer(&mut self, request: &Request<'_>) -> Result<Next, Error> {
+    fn answer(&mut self, request: &Request<'_>, at: Instant) -> Result<Next, Error> {
         WORKSHOP.with_borrow_mut(|shop| {
             shop.output.clear();
             if let Some(rest) = request.target.strip_prefix(control::PREFIX) {
@@ -125,7 +126,7 @@ impl Connection {
             }
             self.render(request, shop);
             let keeps = shop.compose(request, self.shared.web.spec().gzip);
-            self.note(request, if shop.reply.wire == Wire::Silence { 0 } else { shop.reply.status });
+            self.note(request, at, if shop.reply.wire == Wire::Silence { 0 } else { shop.reply.status });
             if let Wire::Flow(flow) = shop.reply.wire {
                 return Ok(Next::Flow(flow));
             }
@@ -160,7 +161,7 @@ impl Connection {
     }
 
     /// Count the request and write it down.
-    fn note(&mut self, request: &Request<'_>, status: u16) {
+    fn note(&mut self, request: &Request<'_>, at: Instant, status: u16) {
         self.shared.gauge.asked(status);
         if self.host != request.host || self.host.is_empty() {
             request.host.clone_into(&mut self.host);
@@ -168,7 +169,7 @@ impl Connection {
         }
         if self.shared.log.is_kept() {
             self.shared.log.push(log::Request {
-                at: Instant::now(),
+                at,
                 connection: self.id,
                 peer: self.peer,
                 local: self.local,

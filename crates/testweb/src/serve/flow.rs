@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use crate::press::{BOMB, MIDDLES};
 use crate::reply::Flow;
+use rustix::net::{Shutdown, shutdown};
 use std::io::Error;
 use std::time::Duration;
 
@@ -20,6 +21,12 @@ pub(super) async fn run(connection: &Connection, flow: Flow) -> Result<(), Error
         Flow::LongHeader => long_header(connection).await,
         Flow::Large => large(connection).await,
     }
+}
+
+/// Say that there is no more, and read what the client still sends: closing at once would take the answer away from it.
+pub(super) async fn linger(connection: &Connection) -> Result<(), Error> {
+    shutdown(&*connection.socket, Shutdown::Write)?;
+    tokio::time::timeout(Duration::from_secs(1), hang(connection)).await.unwrap_or(Ok(()))
 }
 
 /// Say nothing until the client has left.
