@@ -1,9 +1,10 @@
 //! What is done to the project, rather than by it?
 //!
 //! `setup` brings what tests need onto the machine, `test` runs everything a change must pass, `tidy` formats and
-//! measures the sources. Each is one file; each step is printed with its time.
+//! measures the sources, `bench` measures the crawler. Each is one file; each step is printed with its time.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
+mod bench;
 mod judges;
 mod packages;
 mod shape;
@@ -14,16 +15,18 @@ mod tidy;
 use std::process::ExitCode;
 
 /// A command: its name, what it does, and its function.
-type Task = (&'static str, &'static str, fn() -> anyhow::Result<()>);
+type Task = (&'static str, &'static str, fn(&[String]) -> anyhow::Result<()>);
 
 const TASKS: &[Task] = &[
-    ("setup", "install what the tests need: Debian packages and Python judges", test::setup),
-    ("test", "set up, then check formatting, lints and shape, and run every test", test::run),
-    ("tidy", "format the sources and say where they have grown too large", tidy::run),
+    ("setup", "install what the tests need: Debian packages and Python judges", |_| test::setup()),
+    ("test", "set up, then check formatting, lints and shape, and run every test", |_| test::run()),
+    ("tidy", "format the sources and say where they have grown too large", |_| tidy::run()),
+    ("bench", "measure the crawler beside others (--pages N --rounds N --only tool,tool)", bench::run),
 ];
 
 fn main() -> ExitCode {
-    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (wanted, rest) = args.split_first().map_or(("", &[][..]), |(wanted, rest)| (wanted.as_str(), rest));
     let Some((_, _, task)) = TASKS.iter().find(|(name, _, _)| *name == wanted) else {
         eprintln!("usage: cargo xtask <task>");
         for (name, what, _) in TASKS {
@@ -31,7 +34,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::from(2);
     };
-    match task() {
+    match task(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask {wanted}: {error:#}");

@@ -35,6 +35,14 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ),
 ];
 
+/// What the bench needs besides.
+pub(crate) const FOR_BENCH: &[Package] = &[
+    ("python3-venv", "keeps Scrapy in a directory of its own", Probe::Runs("python3", &["-c", "import ensurepip"])),
+    ("wget", "a peer", Probe::Runs("wget", &["--version"])),
+    ("wget2", "a peer", Probe::Runs("wget2", &["--version"])),
+    ("httrack", "a peer", Probe::Runs("httrack", &["--version"])),
+];
+
 impl Probe {
     fn holds(&self) -> bool {
         match self {
