@@ -7,6 +7,7 @@
 
 mod archive;
 mod batch;
+mod check;
 mod error;
 pub mod fault;
 mod home;
@@ -18,6 +19,7 @@ mod warc;
 
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd};
 pub use batch::{Batch, HostFact, NewHost, Requeued};
+pub use check::{CheckCounts, CheckReport, Finding, check};
 pub use error::{Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};

@@ -9,6 +9,8 @@ mod seal;
 
 pub use disk::Archive;
 pub use open::ArchiveStart;
+pub(crate) use open::is_ours;
+pub(crate) use seal::{index_path, tail_path};
 use std::sync::Arc;
 
 /// How far the archive's files go. Only those that changed since the last commit are listed.

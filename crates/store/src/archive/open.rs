@@ -50,7 +50,7 @@ impl Archive {
 }
 
 /// The serial number in a name of the form `project-YYYYMMDDhhmmss-00000.warc.gz`.
-fn is_ours(project: &str, name: &str) -> Option<u32> {
+pub(crate) fn is_ours(project: &str, name: &str) -> Option<u32> {
     let rest = name.strip_prefix(project)?.strip_prefix('-')?.strip_suffix(".warc.gz")?;
     let (time, serial) = rest.split_once('-')?;
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());

@@ -12,6 +12,7 @@ mod layout;
 mod open;
 mod rebuild;
 mod varint;
+mod verify;
 
 use crate::error::{Result, StoreError};
 use crate::sqlite::Watermark;
@@ -20,6 +21,7 @@ use cache::{Answer, KeyCache};
 use fjall::{Database, Keyspace};
 use layout::{PENDING, RECORD, ROBOTS};
 pub use open::IndexStart;
+pub(crate) use open::Standing;
 use orb_page::{HostId, PageId, UrlKey};
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -30,7 +30,33 @@ pub enum IndexStart {
     Rebuilt(&'static str),
 }
 
+/// How the index stands to the catalogue.
+pub(crate) enum Standing {
+    /// It is where the catalogue is.
+    Current(FrontierIndex),
+    /// It is behind by this many batches and can catch up.
+    Behind(FrontierIndex, u64),
+    /// It is of no use, for this reason.
+    Unfit(&'static str),
+}
+
 impl FrontierIndex {
+    /// Looks how the index stands without changing it.
+    pub(crate) fn look(dir: &Path, catalogue: &Catalogue) -> Result<Standing> {
+        if !dir.exists() {
+            return Ok(Standing::Unfit("it is missing"));
+        }
+        match Self::stand(dir, catalogue) {
+            Ok(Standing::Current(index)) => {
+                index.load()?;
+                Ok(Standing::Current(index))
+            }
+            Ok(standing) => Ok(standing),
+            Err(StoreError::Index { .. } | StoreError::Damaged { .. }) => Ok(Standing::Unfit("it is damaged")),
+            Err(e) => Err(e),
+        }
+    }
+
     /// Opens the index in `dir` and brings it to where the catalogue is; it is rebuilt when it is missing, damaged, ahead or too far behind.
     pub fn open(dir: &Path, catalogue: &Catalogue) -> Result<(Self, IndexStart)> {
         let reason = match Self::try_open(dir, catalogue) {
@@ -50,10 +76,27 @@ impl FrontierIndex {
 
     /// The index if it can be used, else why it cannot.
     fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), &'static str>> {
-        if suspect_file(dir).exists() {
-            return Ok(Err("it was damaged"));
+        let fresh = catalogue.watermark().no == 0;
+        match Self::stand(dir, catalogue)? {
+            Standing::Unfit(reason) => Ok(Err(reason)),
+            Standing::Current(index) => {
+                index.load()?;
+                Ok(Ok((index, if fresh { IndexStart::Fresh } else { IndexStart::Current })))
+            }
+            Standing::Behind(index, batches) => {
+                index.load()?;
+                index.catch_up(catalogue)?;
+                Ok(Ok((index, IndexStart::CaughtUp(batches))))
+            }
         }
-        let fresh = !dir.exists();
+    }
+
+    /// Opens the index as it is and compares watermarks.
+    fn stand(dir: &Path, catalogue: &Catalogue) -> Result<Standing> {
+        if suspect_file(dir).exists() {
+            return Ok(Standing::Unfit("it was damaged"));
+        }
+        let missing = !dir.exists();
         let spaces = open_spaces(dir)?;
         let mark = spaces.host.get(MARK).map_err(|e| StoreError::index("read the watermark", dir, e))?;
         let goal = catalogue.watermark();
@@ -62,24 +105,21 @@ impl FrontierIndex {
                 Mark::decode(&bytes).ok_or_else(|| StoreError::damaged(dir, "the watermark cannot be read"))?
             }
             None if goal.no == 0 => Mark { next_page: 1, next_host: 1, ..Mark::default() },
-            None if fresh => return Ok(Err("it was missing")),
-            None => return Ok(Err("it was not finished")),
+            None if missing => return Ok(Standing::Unfit("it was missing")),
+            None => return Ok(Standing::Unfit("it was not finished")),
         };
-        let index = Self::assemble(dir, spaces, mark);
         let done = mark.watermark;
-        if done == goal {
-            index.load()?;
-            return Ok(Ok((index, if goal.no == 0 { IndexStart::Fresh } else { IndexStart::Current })));
-        }
         if done.no > goal.no {
-            return Ok(Err("it was ahead of the catalogue"));
+            return Ok(Standing::Unfit("it was ahead of the catalogue"));
         }
-        if !catalogue.facts().can_follow(done)? {
-            return Ok(Err("it was too far behind"));
+        let index = Self::assemble(dir, spaces, mark);
+        if done == goal {
+            return Ok(Standing::Current(index));
         }
-        index.load()?;
-        index.catch_up(catalogue)?;
-        Ok(Ok((index, IndexStart::CaughtUp(goal.no - done.no))))
+        if catalogue.facts().can_follow(done)? {
+            return Ok(Standing::Behind(index, goal.no - done.no));
+        }
+        Ok(Standing::Unfit("it was too far behind"))
     }
 
     fn assemble(dir: &Path, spaces: Spaces, mark: Mark) -> Self {

@@ -22,5 +22,5 @@ pub use catalogue::{Catalogue, RunRecord};
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};
 pub use reader::CatalogueReader;
-pub(crate) use replay::{PageState, Watermark};
+pub(crate) use replay::{PageState, Placed, Watermark};
 pub use stats::{Column, Degrees, Stats};

@@ -5,8 +5,8 @@
 //! their state is read from the tables as it is now, so that catching up twice does no harm. The nonce of a batch tells two histories
 //! with equal numbers apart (a catalogue restored from a copy).
 
-use super::Catalogue;
 use super::schema::{LATEST, QUEUED};
+use super::{Catalogue, CatalogueReader};
 use crate::error::{Result, StoreError};
 use crate::{HostRecord, RobotsRecord};
 use orb_page::{HostId, Moment, PageId, PageKind};
@@ -178,6 +178,64 @@ impl Facts<'_> {
     pub(crate) fn count_queued(&self) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM page_row p {LATEST} WHERE {QUEUED}");
         self.db.query_row(&sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(self.fail())
+    }
+}
+
+/// A visit and where the archive holds its answer.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) url: String,
+    /// The file's number in the order the files were made.
+    pub(crate) file: u64,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) digest: Option<[u8; 32]>,
+    pub(crate) content_length: u64,
+    pub(crate) status: Option<u16>,
+}
+
+impl CatalogueReader {
+    /// Every visit the archive holds, in the order of the archive.
+    pub(crate) fn each_placed(&self, mut f: impl FnMut(&Placed) -> Result<()>) -> Result<()> {
+        let fail = self.fail("read the visits");
+        let mut rows = self
+            .db
+            .prepare(
+                "SELECT p.url, v.warc, v.warc_offset, v.warc_length, v.digest, v.length, v.status
+                 FROM visit_row v JOIN page_row p ON p.id = v.page WHERE v.warc NOTNULL ORDER BY v.warc, v.warc_offset",
+            )
+            .map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let number = |i: usize| row.get::<_, Option<i64>>(i).map(|n| n.unwrap_or(0).cast_unsigned());
+            let read = || -> rusqlite::Result<Placed> {
+                Ok(Placed {
+                    url: row.get(0)?,
+                    file: number(1)?,
+                    offset: number(2)?,
+                    length: number(3)?,
+                    digest: row.get(4)?,
+                    content_length: number(5)?,
+                    status: row.get(6)?,
+                })
+            };
+            f(&read().map_err(&fail)?)?;
+        }
+        Ok(())
+    }
+
+    /// The number a query of our own counts.
+    pub(crate) fn count(&self, sql: &str) -> Result<u64> {
+        self.db.query_row(sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(self.fail("count"))
+    }
+
+    /// What SQLite itself finds wrong with the file.
+    pub(crate) fn integrity(&self) -> Result<Vec<String>> {
+        let fail = self.fail("examine");
+        let mut rows = self.db.prepare("PRAGMA integrity_check(100)").map_err(&fail)?;
+        let rows = rows.query_map([], |r| r.get::<_, String>(0)).map_err(&fail)?;
+        let lines: Vec<String> = rows.collect::<rusqlite::Result<_>>().map_err(&fail)?;
+        Ok(if lines == ["ok"] { Vec::new() } else { lines })
     }
 }
 

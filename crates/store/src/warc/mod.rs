@@ -15,5 +15,6 @@ mod stored;
 pub(crate) use cdxj::{line_offset, write_sorted};
 pub(crate) use encoder::warcinfo;
 pub use encoder::{Encoded, Encoder, Exchange, Revisit};
-pub(crate) use scan::Scan;
+pub(crate) use scan::{Scan, Scanned};
+pub(crate) use stored::content;
 pub use stored::{ArchiveReader, StoredExchange};

@@ -3,8 +3,9 @@
 use super::http;
 use super::scan::{Scanned, read_record};
 use crate::error::{Result, StoreError};
-use flate2::bufread::GzDecoder;
+use flate2::bufread::{GzDecoder, MultiGzDecoder};
 use orb_page::{Headers, WarcPosition};
+use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -49,8 +50,7 @@ impl ArchiveReader {
         let record = self.record(at)?;
         let field = |name: &str| record.field(name).unwrap_or("").to_owned();
         let headers = http::headers(&record.head);
-        let chunked = headers.all("transfer-encoding").any(|v| v.to_ascii_lowercase().contains("chunked"));
-        let body = if chunked { http::dechunk(&record.payload) } else { record.payload.clone() };
+        let body = if is_chunked(&headers) { http::dechunk(&record.payload) } else { record.payload.clone() };
         Ok(StoredExchange {
             url: field("WARC-Target-URI"),
             date: field("WARC-Date"),
@@ -71,5 +71,31 @@ impl ArchiveReader {
         let member = GzDecoder::new(BufReader::new(file.take(at.length)));
         read_record(member, usize::MAX)
             .map_err(|e| StoreError::damaged(&path, format!("the record at byte {}: {e}", at.offset)))
+    }
+}
+
+fn is_chunked(headers: &Headers) -> bool {
+    headers.all("transfer-encoding").any(|v| v.to_ascii_lowercase().contains("chunked"))
+}
+
+/// sha256 of an answer's content with its codings taken off, if they are such as can be taken off here and the content is
+/// `length` bytes long.
+pub(crate) fn content(record: &Scanned, length: u64) -> Option<[u8; 32]> {
+    let headers = http::headers(&record.head);
+    let coding = headers.all("content-encoding").collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let chunked = is_chunked(&headers);
+    if !chunked && coding.is_empty() {
+        return (record.payload_length == length).then_some(record.digest);
+    }
+    let dechunked = if chunked { http::dechunk(&record.payload) } else { Vec::new() };
+    let body = if chunked { &dechunked } else { &record.payload };
+    match coding.as_str() {
+        "" | "identity" => (body.len() as u64 == length).then(|| Sha256::digest(body).into()),
+        "gzip" | "x-gzip" => {
+            let mut plain = Vec::new();
+            MultiGzDecoder::new(body.as_slice()).take(length + 1).read_to_end(&mut plain).ok()?;
+            (plain.len() as u64 == length).then(|| Sha256::digest(&plain).into())
+        }
+        _ => None,
     }
 }

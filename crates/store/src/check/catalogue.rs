@@ -1,0 +1,65 @@
+//! Does the catalogue contradict itself?
+
+use super::CheckReport;
+use crate::error::Result;
+use crate::sqlite::CatalogueReader;
+
+/// Each query counts rows that must not be there.
+const RULES: &[(&str, &str)] = &[
+    ("page numbers are not dense", "SELECT abs(count(*) - coalesce(max(id), 0)) FROM page_row"),
+    ("host numbers are not dense", "SELECT abs(count(*) - coalesce(max(id), 0)) FROM host_row"),
+    (
+        "pages belong to no host",
+        "SELECT count(*) FROM page_row WHERE host < 1 OR host > (SELECT coalesce(max(id), 0) FROM host_row)",
+    ),
+    (
+        "pages were discovered on pages that are not there",
+        "SELECT count(*) FROM page_row WHERE origin < 1 OR origin > (SELECT max(id) FROM page_row)",
+    ),
+    (
+        "visits belong to no page",
+        "SELECT count(*) FROM visit_row WHERE page < 1 OR page > (SELECT coalesce(max(id), 0) FROM page_row)",
+    ),
+    ("visits belong to no run", "SELECT count(*) FROM visit_row WHERE run NOT IN (SELECT id FROM run_row)"),
+    (
+        "visits name archive files that are not listed",
+        "SELECT count(*) FROM visit_row WHERE warc NOTNULL AND warc NOT IN (SELECT id FROM warc_row)",
+    ),
+    (
+        "duplicates repeat pages that are not there",
+        "SELECT count(*) FROM visit_row WHERE duplicate_of < 1 OR duplicate_of > (SELECT max(id) FROM page_row)",
+    ),
+    (
+        "links begin or end at pages that are not there",
+        "SELECT count(*) FROM link_row, (SELECT coalesce(max(id), 0) AS last FROM page_row)
+         WHERE src < 1 OR src > last OR dst < 1 OR dst > last",
+    ),
+    ("links end before they begin", "SELECT count(*) FROM link_row WHERE last_run < first_run"),
+    (
+        "pictures belong to no page",
+        "SELECT count(*) FROM image_row WHERE page < 1 OR page > (SELECT coalesce(max(id), 0) FROM page_row)",
+    ),
+    (
+        "robots.txt belong to no host",
+        "SELECT count(*) FROM robots_row WHERE host < 1 OR host > (SELECT coalesce(max(id), 0) FROM host_row)",
+    ),
+];
+
+pub(super) fn check(reader: &CatalogueReader, report: &mut CheckReport) -> Result<()> {
+    for problem in reader.integrity()? {
+        report.find("catalogue", format!("crawl.db is damaged: {problem}"));
+    }
+    if !report.is_clean() {
+        return Ok(());
+    }
+    for (what, sql) in RULES {
+        match reader.count(sql)? {
+            0 => {}
+            n => report.find("catalogue", format!("{what}: {n}")),
+        }
+    }
+    report.counts.pages = reader.count("SELECT count(*) FROM page_row")?;
+    report.counts.visits = reader.count("SELECT count(*) FROM visit_row")?;
+    report.counts.links = reader.count("SELECT count(*) FROM link_row")?;
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! Is the frontier index what the catalogue implies?
+
+use super::CheckReport;
+use crate::error::Result;
+use crate::home::ProjectDir;
+use crate::index::{FrontierIndex, Standing};
+use crate::sqlite::Catalogue;
+
+pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut CheckReport) -> Result<()> {
+    let index = match FrontierIndex::look(&project.frontier(), catalogue)? {
+        Standing::Current(index) => index,
+        Standing::Behind(_, batches) => {
+            report
+                .notes
+                .push(format!("the frontier index is behind by {batches} batches and catches up at the next start"));
+            return Ok(());
+        }
+        Standing::Unfit(reason) => {
+            report.notes.push(format!("the frontier index is rebuilt at the next start: {reason}"));
+            return Ok(());
+        }
+    };
+    report.counts.queued = index.verify(catalogue, |what| report.find("frontier", what))?;
+    Ok(())
+}

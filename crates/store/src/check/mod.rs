@@ -1,0 +1,104 @@
+//! Do the stores agree?
+//!
+//! Proves, by reading everything, what the commit protocol promises: every visit's bytes are where the catalogue says and are what it says,
+//! the archive holds nothing the catalogue does not know, the CDXJ files say the same as the records, the catalogue does not contradict
+//! itself, and the frontier index is what the catalogue implies. Nothing is repaired here.
+
+mod archive;
+mod catalogue;
+mod index;
+
+use crate::error::{Result, StoreError};
+use crate::home::{ProjectDir, ProjectLock};
+use crate::sqlite::{Catalogue, CatalogueReader};
+use serde::Serialize;
+
+/// At most this many findings are listed; the rest are counted.
+const LISTED: usize = 1_000;
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// Contradictions and damage, the first thousand of them.
+    pub findings: Vec<Finding>,
+    /// How many there are in all.
+    pub found: u64,
+    /// What is not wrong but will be put right at the next start, as after a crash.
+    pub notes: Vec<String>,
+    /// What was looked at.
+    pub counts: CheckCounts,
+}
+
+/// One contradiction or damage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// `catalogue`, `archive`, `cdxj` or `frontier`.
+    pub store: &'static str,
+    /// What is wrong, with the file or page it is about.
+    pub what: String,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckCounts {
+    /// Pages.
+    pub pages: u64,
+    /// Visits.
+    pub visits: u64,
+    /// Links.
+    pub links: u64,
+    /// Archive files.
+    pub files: u64,
+    /// Records in them.
+    pub records: u64,
+    /// Visits whose content was compared with its digest byte by byte.
+    pub digests: u64,
+    /// Pages waiting in queues.
+    pub queued: u64,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.found == 0
+    }
+
+    fn find(&mut self, store: &'static str, what: impl Into<String>) {
+        self.found += 1;
+        if self.findings.len() < LISTED {
+            self.findings.push(Finding { store, what: what.into() });
+        }
+    }
+
+    /// Damage becomes a finding; any other failure ends the check.
+    fn damage<T>(&mut self, store: &'static str, outcome: Result<T>) -> Result<Option<T>> {
+        match outcome {
+            Ok(value) => Ok(Some(value)),
+            Err(e @ StoreError::Damaged { .. }) => {
+                self.find(store, e.to_string());
+                Ok(None)
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Looks at everything a project holds. No process may be writing to it meanwhile.
+pub fn check(project: &ProjectDir) -> Result<CheckReport> {
+    let _lock = ProjectLock::take(project)?;
+    let mut report = CheckReport::default();
+    let path = project.catalogue();
+    let opened = CatalogueReader::open(&path).and_then(|reader| Ok((reader, Catalogue::create_or_open(&path)?)));
+    let Some((reader, catalogue)) = report.damage("catalogue", opened)? else {
+        return Ok(report);
+    };
+    let facts = catalogue::check(&reader, &mut report);
+    if report.damage("catalogue", facts)?.is_none() {
+        return Ok(report);
+    }
+    let bytes = archive::check(project, &catalogue, &reader, &mut report);
+    report.damage("archive", bytes)?;
+    let derived = index::check(project, &catalogue, &mut report);
+    report.damage("frontier", derived)?;
+    Ok(report)
+}

@@ -1,0 +1,109 @@
+//! Does the index say what the catalogue implies?
+
+use super::layout::{digest_key, parse_number, parse_queue_key, parse_queued, queue_key};
+use super::{FrontierIndex, lock};
+use crate::Queues;
+use crate::error::Result;
+use crate::sqlite::Catalogue;
+use orb_page::UrlKey;
+use std::collections::BTreeMap;
+
+impl FrontierIndex {
+    /// Compares every entry with the facts, in both directions; how many pages are queued.
+    pub(crate) fn verify(&self, catalogue: &Catalogue, mut find: impl FnMut(String)) -> Result<u64> {
+        let facts = catalogue.facts();
+        let spaces = self.spaces();
+        let fail = self.fail("read");
+        let (mut pages, mut queued) = (0u64, 0u64);
+        let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
+        facts.each_page(1, |page| {
+            pages += 1;
+            let seen = self.number_at(&spaces.seen, &UrlKey::of(page.url).0.to_be_bytes())?;
+            if seen != Some(page.id.0) {
+                find(format!("{} is page {} in the catalogue and {seen:?} in the seen set", page.url, page.id.0));
+            }
+            let key = queue_key(page.host, page.rank, page.id);
+            let entry = spaces.queue.get(key).map_err(&fail)?;
+            match (page.queued, entry) {
+                (true, None) => find(format!("{} should be queued and is not", page.url)),
+                (false, Some(_)) => find(format!("{} is queued and should not be", page.url)),
+                (true, Some(value)) => {
+                    let same = parse_queued(&key, &value)
+                        .is_some_and(|q| q.url == page.url && q.depth == page.depth && q.redirects == page.redirects);
+                    if !same {
+                        find(format!("{} is queued with other facts than the catalogue has", page.url));
+                    }
+                }
+                (false, None) => {}
+            }
+            if page.queued {
+                queued += 1;
+                *lengths.entry(page.host.0).or_default() += 1;
+            }
+            for (_, digest) in page.owned {
+                if self.digest_first(digest)?.is_none() {
+                    find(format!("the content of {} is not known by its digest", page.url));
+                }
+            }
+            Ok(())
+        })?;
+        self.verify_back(catalogue, pages, &mut find)?;
+        let state = lock(&self.shared.state);
+        if state.hosts.iter().map(|(h, p)| (*h, p.count)).ne(lengths) {
+            find("the lengths of the hosts' queues are not right".to_owned());
+        }
+        Ok(queued)
+    }
+
+    /// No entry without a fact behind it.
+    fn verify_back(&self, catalogue: &Catalogue, pages: u64, find: &mut impl FnMut(String)) -> Result<()> {
+        let facts = catalogue.facts();
+        let spaces = self.spaces();
+        let fail = self.fail("read");
+        let mut seen = 0u64;
+        for entry in spaces.seen.iter() {
+            entry.key().map_err(&fail)?;
+            seen += 1;
+        }
+        if seen != pages || self.known() != pages {
+            find(format!(
+                "the seen set holds {seen} URLs, says it holds {}, and the catalogue has {pages} pages",
+                self.known()
+            ));
+        }
+        for entry in spaces.queue.iter() {
+            let key = entry.key().map_err(&fail)?;
+            let place = parse_queue_key(&key);
+            let mut right = false;
+            if let Some((host, rank, page)) = place {
+                facts.page(page.0, |p| {
+                    right = p.queued && p.host == host && p.rank == rank;
+                    Ok(())
+                })?;
+            }
+            if !right {
+                find(format!("a queue holds an entry the catalogue knows nothing of: {place:?}"));
+            }
+        }
+        for entry in spaces.digest.iter() {
+            let (key, value) = entry.into_inner().map_err(&fail)?;
+            let page = parse_number(&value).unwrap_or(0);
+            let mut right = false;
+            facts.page(page, |p| {
+                right = p.owned.iter().any(|(_, d)| digest_key(d).to_be_bytes() == *key);
+                Ok(())
+            })?;
+            if !right {
+                find(format!("a digest names page {page}, which never had that content"));
+            }
+        }
+        facts.each_host(1, false, |host| {
+            let named = self.host_id(&host.scheme, &host.name, host.port)?;
+            if named != Some(host.id) || self.host(host.id)?.as_ref() != Some(host) {
+                find(format!("host {} ({}) is not known as the catalogue has it", host.id.0, host.name));
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
