@@ -81,6 +81,18 @@ impl Default for FetchConfig {
 }
 
 impl FetchConfig {
+    /// The same with no wait so long that clocks cannot reckon with it.
+    pub(crate) fn bounded(mut self) -> Self {
+        const YEAR: Duration = Duration::from_secs(365 * 86_400);
+        let t = &mut self.timeouts;
+        for wait in [&mut t.dns, &mut t.connect, &mut t.tls, &mut t.head, &mut t.idle, &mut t.total] {
+            *wait = YEAR.min(*wait);
+        }
+        self.keep_alive = YEAR.min(self.keep_alive);
+        self.min_speed = self.min_speed.map(|(speed, over)| (speed, YEAR.min(over)));
+        self
+    }
+
     /// Says what cannot work.
     pub(crate) fn check(&self) -> Result<(), FetchError> {
         if !self.user_agent.bytes().all(|b| (b' '..=b'~').contains(&b)) || self.user_agent.trim().is_empty() {

@@ -4,7 +4,7 @@
 //! only where no address was pinned. Answers are kept as long as they say, within bounds, and so are failures, so that
 //! a dead name costs one question and not one for each of its pages. Whatever answer is given has passed the guard.
 
-use crate::config::{FetchConfig, Resolve, bare_host};
+use crate::config::{FetchConfig, bare_host};
 use crate::{AddressGuard, FetchError};
 use hickory_resolver::config::{ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
@@ -29,7 +29,8 @@ const FAILED: Duration = Duration::from_secs(30);
 /// Finds addresses, remembers them, and shows none that the guard forbids.
 pub(crate) struct Resolver {
     source: Source,
-    overrides: Vec<Resolve>,
+    /// Addresses given by the user by name and port; `*` stands for every name.
+    overrides: HashMap<(String, u16), IpAddr>,
     guard: Arc<AddressGuard>,
     patience: Duration,
     known: Mutex<HashMap<Box<str>, Arc<OnceCell<Answer>>>>,
@@ -52,8 +53,10 @@ struct Answer {
 impl Resolver {
     pub(crate) fn new(config: &FetchConfig, guard: Arc<AddressGuard>) -> Result<Self, FetchError> {
         let patience = config.timeouts.dns;
-        let known = Mutex::default();
-        Ok(Self { source: Source::new(config)?, overrides: config.resolve.clone(), guard, patience, known })
+        let (source, known) = (Source::new(config)?, Mutex::default());
+        // As with curl, the first to name a host wins.
+        let named = config.resolve.iter().rev().map(|r| ((r.host.clone(), r.port), r.addr));
+        Ok(Self { source, overrides: named.collect(), guard, patience, known })
     }
 
     /// The one address to connect to for a host.
@@ -80,10 +83,8 @@ impl Resolver {
 
     /// Whether an address that was resolved before may be connected to now.
     pub(crate) fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
-        if self.overridden(bare_host(host), port) == Some(addr) {
-            return Ok(());
-        }
-        self.guard.check(host, port, addr)
+        let refused = self.guard.check(host, port, addr);
+        if refused.is_err() && self.overridden(bare_host(host), port) == Some(addr) { Ok(()) } else { refused }
     }
 
     /// Puts an address that did not answer behind the others of its name.
@@ -99,8 +100,11 @@ impl Resolver {
     }
 
     fn overridden(&self, host: &str, port: u16) -> Option<IpAddr> {
-        let matching = |r: &&Resolve| r.port == port && (r.host == "*" || r.host.eq_ignore_ascii_case(host));
-        self.overrides.iter().find(matching).map(|r| r.addr)
+        if self.overrides.is_empty() {
+            return None;
+        }
+        let found = |name: &str| self.overrides.get(&(name.to_owned(), port)).copied();
+        found(&host.to_ascii_lowercase()).or_else(|| found("*"))
     }
 
     /// The place where the answer for a name is or will be, one for all who ask at the same time.

@@ -32,6 +32,8 @@ pub(super) struct Host {
     pub(super) waiting: VecDeque<Waiter>,
     /// Its HTTP/2 connection.
     pub(super) line: Option<Line>,
+    /// Whether it stands in the line of the starved, where it stands once.
+    starving: bool,
 }
 
 #[derive(Debug)]
@@ -146,12 +148,22 @@ impl Books {
         }
     }
 
+    /// Puts a host with somebody waiting into the line for room.
+    pub(super) fn starve(&mut self, key: &Arc<Key>) {
+        let waits = |h: &&mut Host| !h.waiting.is_empty() && !h.starving;
+        if let Some(host) = self.hosts.get_mut(key).filter(waits) {
+            host.starving = true;
+            self.starved.push_back(key.clone());
+        }
+    }
+
     /// Gives free room to those who wait for it.
     pub(super) fn serve(&mut self, pool: &Arc<Pool>, after: &mut Afterwards) {
         while self.sockets < pool.cap {
             let Some(key) = self.starved.pop_front() else { return };
             let limit = pool.limit(&key);
             let Some(host) = self.hosts.get_mut(&key) else { continue };
+            host.starving = false;
             // Who is held up by its host's cap comes back when one of the host's sockets closes.
             if host.sockets >= limit || host.line.is_some() {
                 continue;
@@ -162,6 +174,7 @@ impl Books {
             };
             host.sockets += 1;
             self.sockets += 1;
+            self.starve(&key);
             let grant = Grant::Open(Slot { pool: pool.clone(), key });
             after.refused.extend(waiter.grant.send(grant).err());
         }
@@ -176,6 +189,7 @@ impl Books {
                 return true;
             }
             if let Some(key) = self.starved.pop_front() {
+                self.hosts.get_mut(&key).into_iter().for_each(|h| h.starving = false);
                 self.forget_unused(&key);
             }
         }
@@ -186,7 +200,7 @@ impl Books {
     pub(super) fn forget_unused(&mut self, key: &Arc<Key>) {
         let Some(host) = self.hosts.get_mut(key) else { return };
         host.waiting.retain(|w| !w.grant.is_closed());
-        if host.sockets == 0 && host.waiting.is_empty() && host.line.is_none() {
+        if host.sockets == 0 && host.waiting.is_empty() && host.line.is_none() && !host.starving {
             self.hosts.remove(key);
         }
     }

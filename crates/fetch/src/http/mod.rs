@@ -67,6 +67,7 @@ impl HttpFetcher {
     /// A fetcher with these settings.
     pub fn new(config: FetchConfig) -> Result<Self, FetchError> {
         config.check()?;
+        let config = config.bounded();
         // An unusable directory is better found out now than in the middle of a large body.
         tempfile::tempfile_in(&config.spool_dir)
             .map_err(|source| FetchError::SpoolDir { path: config.spool_dir.clone(), source })?;
@@ -84,6 +85,11 @@ impl HttpFetcher {
     /// The one address to connect to for a host: what a lease pins.
     pub async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
         self.resolver.resolve(host, port).await
+    }
+
+    /// Whether a proxy finds the addresses, so that there is none to pin.
+    pub const fn is_proxied(&self) -> bool {
+        self.config.proxy.is_some()
     }
 
     /// How many connections there are.
@@ -129,6 +135,8 @@ impl HttpFetcher {
                 Grant::Open(slot) => Box::pin(self.open(slot, &route, trip)).await?,
             };
             match self.carry(carrier, &route, trip).await {
+                // A server that gives a connection up may say so (408) in what then looks like the next answer.
+                Ok(response) if response.status == 408 && used_before && !want.fresh => want.fresh = true,
                 Ok(response) => {
                     self.keep_cookies(&response, trip);
                     return Ok(response);

@@ -150,7 +150,7 @@ impl Pool {
         let (grant, granted) = oneshot::channel();
         host.waiting.push_back(Waiter { want, grant });
         if !busy_line && host.sockets < limit {
-            books.starved.push_back(key.clone());
+            books.starve(key);
             books.evict_oldest(after);
         }
         Err(granted)
@@ -271,10 +271,8 @@ impl Pool {
         books.sockets -= 1;
         if let Some(host) = books.hosts.get_mut(key) {
             host.sockets -= 1;
-            if !host.waiting.is_empty() {
-                books.starved.push_back(key.clone());
-            }
         }
+        books.starve(key);
         books.serve(self, &mut after);
         books.forget_unused(key);
         if books.sockets == 0 {
@@ -316,5 +314,79 @@ impl Pool {
 
     fn lock(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    type Asking = Pin<Box<dyn Future<Output = Grant>>>;
+
+    const ANY: Want = Want { addr: None, fresh: false };
+
+    fn key(n: usize) -> Arc<Key> {
+        Arc::new(Key { tls: false, host: format!("h{n}").into(), port: 80, any_host: false })
+    }
+
+    fn ask(pool: &Arc<Pool>, host: usize) -> Asking {
+        let (pool, key) = (pool.clone(), key(host));
+        Box::pin(async move { pool.acquire(&key, ANY).await })
+    }
+
+    fn poll(asking: &mut Asking) -> Option<Grant> {
+        match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(grant) => Some(grant),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn room_goes_to_who_waited_longest() {
+        let pool = Pool::new(1, 1, Duration::ZERO);
+        let first = poll(&mut ask(&pool, 1)).unwrap();
+        let (mut second, mut third) = (ask(&pool, 2), ask(&pool, 3));
+        assert!(poll(&mut second).is_none() && poll(&mut third).is_none());
+        drop(first);
+        assert!(poll(&mut third).is_none());
+        let second = poll(&mut second).unwrap();
+        assert_eq!(pool.counts(), ConnectionCounts { open: 1, idle: 0, closing: 0, waiting: 1 });
+        drop(second);
+        assert!(poll(&mut third).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_asked_held_and_given_up_the_caps_hold_and_nobody_is_forgotten(
+            steps in proptest::collection::vec((0_usize..4, 0_usize..5, 0_usize..8), 0..120),
+        ) {
+            let pool = Pool::new(3, 2, Duration::ZERO);
+            let (mut asking, mut held): (Vec<Asking>, Vec<Grant>) = (Vec::new(), Vec::new());
+            for (what, host, which) in steps {
+                match what {
+                    0 | 1 => asking.push(ask(&pool, host)),
+                    2 if which < asking.len() => drop(asking.remove(which)),
+                    3 if which < held.len() => drop(held.remove(which)),
+                    _ => (),
+                }
+                asking.retain_mut(|a| poll(a).map(|grant| held.push(grant)).is_none());
+                let books = pool.lock();
+                prop_assert!(books.sockets <= 3 && books.sockets == held.len());
+                prop_assert!(books.hosts.values().all(|h| h.sockets <= 2) && books.starved.len() <= books.hosts.len());
+                drop(books);
+            }
+            while !asking.is_empty() {
+                prop_assert!(!held.is_empty(), "{} wait and nobody holds anything", asking.len());
+                held.clear();
+                asking.retain_mut(|a| poll(a).map(|grant| held.push(grant)).is_none());
+            }
+            held.clear();
+            let books = pool.lock();
+            prop_assert_eq!((books.sockets, books.hosts.len(), books.starved.len()), (0, 0, 0));
+        }
     }
 }

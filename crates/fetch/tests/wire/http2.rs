@@ -146,7 +146,7 @@ async fn bodies_over_http2_keep_to_the_limits() {
     let (server, _) = speaking(&authority, misbehaving, usize::MAX).await;
     let fetcher = trusting(&authority, &server, |c| {
         (c.max_size, c.spool_over) = (100_000, 40_000);
-        c.timeouts.idle = Duration::from_millis(60);
+        c.timeouts.idle = Duration::from_millis(200);
     });
     let response = |path: &'static str| {
         let (fetcher, url) = (&fetcher, url_of("good.test", &server));
@@ -172,9 +172,9 @@ fn silent(_: &str, respond: SendResponse<Bytes>) {
 async fn silence_over_http2_times_out() {
     let authority = Authority::new();
     let (server, _) = speaking(&authority, silent, usize::MAX).await;
-    let fetcher = trusting(&authority, &server, |c| c.timeouts.head = Duration::from_millis(60));
+    let fetcher = trusting(&authority, &server, |c| c.timeouts.head = Duration::from_millis(200));
     let failure = get(&fetcher, &url_of("good.test", &server)).await.result.unwrap_err();
-    assert_eq!((failure.kind, failure.detail.as_str()), (FailureKind::Timeout, "no answer within 60ms"));
+    assert_eq!((failure.kind, failure.detail.as_str()), (FailureKind::Timeout, "no answer within 200ms"));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use orb_page::{Body, FailureKind, Truncation};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-const SHORT: Duration = Duration::from_millis(60);
+const SHORT: Duration = Duration::from_millis(200);
 
 /// Sends `first` and then `again` for ever, or nothing where that is empty.
 async fn endless(first: &'static str, again: &'static [u8], pause: Duration) -> Server {
@@ -106,7 +106,7 @@ async fn large_bodies_live_in_files_and_small_ones_in_memory() {
 async fn a_server_that_says_nothing_times_out() {
     let server = endless("", b"", Duration::ZERO).await;
     let failure = get(&fetcher(impatient(|t| t.head = SHORT)), &server.url("/")).await.result.unwrap_err();
-    assert_eq!((failure.kind, failure.detail.as_str()), (FailureKind::Timeout, "no answer within 60ms"));
+    assert_eq!((failure.kind, failure.detail.as_str()), (FailureKind::Timeout, "no answer within 200ms"));
     let failure = get(&fetcher(impatient(|t| t.total = SHORT)), &server.url("/")).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Timeout);
 }

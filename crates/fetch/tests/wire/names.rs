@@ -6,6 +6,7 @@ use orb_page::FailureKind;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::net::UdpSocket;
 
 /// A name server: `inside.test` and `public.test` have addresses, `six.test` has only a later one, `mute.test` gets no
@@ -76,9 +77,7 @@ fn answer(query: &[u8]) -> Option<Vec<u8>> {
 
 async fn asking() -> (HttpFetcher, Arc<AtomicUsize>) {
     let (dns, asked) = name_server().await;
-    let mut config = FetchConfig { dns: Some(dns), private_hosts: vec![], ..config() };
-    config.timeouts.dns = std::time::Duration::from_millis(300);
-    (fetcher(config), asked)
+    (fetcher(FetchConfig { dns: Some(dns), private_hosts: vec![], ..config() }), asked)
 }
 
 #[tokio::test]
@@ -107,8 +106,9 @@ async fn a_name_that_does_not_exist_is_asked_for_once() {
 
 #[tokio::test]
 async fn a_name_server_that_says_nothing_is_a_failure_of_the_name() {
-    let (fetcher, _) = asking().await;
-    let failure = fetcher.resolve("mute.test", 80).await.unwrap_err();
+    let mut config = FetchConfig { dns: Some(name_server().await.0), ..config() };
+    config.timeouts.dns = Duration::from_millis(100);
+    let failure = fetcher(config).resolve("mute.test", 80).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Dns);
     assert!(
         failure.detail.starts_with("cannot resolve mute.test: ") && !failure.detail.contains('\n'),

@@ -68,6 +68,22 @@ async fn a_kept_connection_that_dies_is_replaced_without_a_word() {
 }
 
 #[tokio::test]
+async fn a_goodbye_in_place_of_an_answer_is_not_taken_for_one() {
+    let server = Server::start(|mut stream, _, server| async move {
+        server.heard(&mut stream).await;
+        stream.write_all(KEPT.as_bytes()).await.unwrap();
+        server.heard(&mut stream).await;
+        let _ = stream.write_all(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n").await;
+    })
+    .await;
+    let fetcher = fetcher(config());
+    for _ in 0..3 {
+        assert_eq!(get(&fetcher, &server.url("/")).await.result.unwrap().status, 200);
+    }
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
 async fn a_new_connection_that_dies_is_a_failure() {
     let server = Server::start(|mut stream, _, server| async move {
         server.heard(&mut stream).await;
