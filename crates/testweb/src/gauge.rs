@@ -59,20 +59,19 @@ struct Open {
     host: String,
 }
 
-impl Open {
-    /// Whether the other side has left.
-    fn is_left(&self) -> bool {
-        let mut polled = [PollFd::new(&*self.socket, PollFlags::RDHUP)];
-        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
-        poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(gone)
-    }
-}
-
 impl Connections {
     /// How many connections count, of those `chosen`: where all of them would raise the mark, only those not left yet.
     fn counted(&self, mark: u64, chosen: impl Fn(&Open) -> bool) -> u64 {
         let all = self.open.values().filter(|open| chosen(open)).count() as u64;
-        if all <= mark { all } else { self.open.values().filter(|open| chosen(open) && !open.is_left()).count() as u64 }
+        if all <= mark {
+            return all;
+        }
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let fds = self.open.values().filter(|open| chosen(open));
+        let mut polled: Vec<_> = fds.map(|open| PollFd::new(&*open.socket, PollFlags::RDHUP)).collect();
+        // Where the kernel does not say, nothing is flagged and all of them count.
+        let _ = poll(&mut polled, Some(&Timespec::default()));
+        polled.iter().filter(|fd| !fd.revents().intersects(gone)).count() as u64
     }
 }
 
@@ -150,7 +149,7 @@ impl Gauge {
             by_status: (0_u16..).zip(statuses).filter(|(_, count)| *count > 0).collect(),
             bytes: self.bytes.load(Ordering::Relaxed),
             connections: connections.accepted,
-            open: connections.open.values().filter(|open| !open.is_left()).count() as u64,
+            open: connections.counted(0, |_| true),
             max_open: connections.max,
             max_open_by_host: connections.max_by_host.clone(),
             max_open_by_local_ip: connections.max_by_ip.clone(),

@@ -9,7 +9,7 @@ use crate::links::{Plain, parent, targets};
 use crate::prose;
 use crate::reply::{Ask, Reply};
 use crate::spec::{Feature, Spec};
-use crate::words::{DIRECTORIES, NOUNS};
+use crate::words::DIRECTORIES;
 use std::cell::RefCell;
 
 thread_local! {
@@ -93,7 +93,7 @@ pub(crate) fn write_path(spec: &Spec, plain: Plain, out: &mut Vec<u8>) {
     let key = key(spec, plain);
     out.extend_from_slice(directory(key).as_bytes());
     out.push(b'/');
-    out.extend_from_slice(NOUNS[(key >> 16 & 0xffff) as usize % NOUNS.len()].as_bytes());
+    out.extend_from_slice(prose::subject(key).as_bytes());
     out.push(b'-');
     decimal(u64::from(plain.page), out);
     out.extend_from_slice(if is_folder(key) { b"/" } else { b".html" });
@@ -333,7 +333,7 @@ impl Writer<'_> {
         reply.filler.end = reply.body.len();
         if room >= FRAME {
             reply.text("<p>");
-            reply.body.extend_from_slice(prose::padding(room - FRAME));
+            reply.body.extend_from_slice(prose::padding(self.key, room - FRAME));
             reply.text("</p>\n");
         } else {
             reply.body.extend(std::iter::repeat_n(b'\n', room));

@@ -39,9 +39,18 @@ pub(crate) fn stock(number: usize) -> &'static [u8] {
     PIECES.get(number % STOCK).map_or(&[], Vec::as_slice)
 }
 
-/// So many bytes of text, or as many as there are.
-pub(crate) fn padding(length: usize) -> &'static [u8] {
-    PADDING.get(..length).unwrap_or(&PADDING)
+/// So many bytes of text, or as many as there are, from the beginning of a sentence that the key chooses.
+pub(crate) fn padding(key: u64, length: usize) -> &'static [u8] {
+    let from = key as usize % (PADDING.len() / 2);
+    let sentence = PADDING.get(from..).and_then(|text| memchr::memchr(b'.', text)).map_or(0, |end| from + end + 2);
+    PADDING.get(sentence..sentence.saturating_add(length)).or_else(|| PADDING.get(..length)).unwrap_or(&PADDING)
+}
+
+/// The noun the title of the same key is about.
+pub(crate) fn subject(key: u64) -> &'static str {
+    let mut chance = Chance::of(&[key]);
+    let (_form, _adjective) = (chance.draw(), chance.draw());
+    chance.one_of(NOUNS)
 }
 
 /// Write a title; the same key has the same title.
@@ -146,8 +155,8 @@ mod tests {
             let longest = if number < SINGLE { PADDING.len() - 8 } else { PASSAGE_ROOM };
             assert!(stock(number).is_ascii() && stock(number).len() <= longest);
         }
-        assert_eq!(padding(100).len(), 100);
-        assert!(padding(usize::MAX).len() >= 8_192);
+        assert!((0..9_000).all(|key| padding(key, 100).len() == 100 && padding(key, 8_000).len() == 8_000));
+        assert!(padding(1, usize::MAX).len() >= 8_192);
     }
 
     #[test]
@@ -155,5 +164,6 @@ mod tests {
         let mut out = Vec::new();
         title(3, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "In praise of the bright bridge");
+        assert_eq!(subject(3), "bridge");
     }
 }
