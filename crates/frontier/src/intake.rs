@@ -277,9 +277,11 @@ impl Frontier {
         Some(page)
     }
 
-    pub(crate) fn push_front(&mut self, site: &mut Site, page: Queued) {
+    /// Puts a page back where it stood.
+    pub(crate) fn put_back(&mut self, site: &mut Site, page: Queued) {
         self.held += PAGE_WEIGHT + page.url.len();
-        site.queue.push_front(page);
+        let place = site.queue.partition_point(|p| (p.rank, p.page) < (page.rank, page.page));
+        site.queue.insert(place, page);
     }
 
     /// Forgets what was read of a host's queue, to be read again from its front.

@@ -1,9 +1,10 @@
 //! What next, and when?
 //!
 //! Pages wait in the store's queues, one for each host. The [`Frontier`] turns them into leases: it brings the hosts that may be
-//! asked now or soon onto the [`workbench`], asks for their robots.txt first, keeps to every delay, and says for every waiting host
-//! why. It opens no sockets and has no clock: every method is told what moment it is. What it must never do: grant a lease that robots
-//! or politeness forbid, grant one page twice, or need memory that grows with the number of pages or hosts.
+//! asked now or soon onto the workbench, asks for their robots.txt first, keeps to every delay, and says for every waiting host
+//! why. It opens no sockets and has no clock: every method is told what moment it is, and moments must not run backwards. What it
+//! must never do: grant a lease that robots or politeness forbid, grant one page twice, or need memory that grows with the number
+//! of pages or hosts.
 //!
 //! A caller repeats [`Frontier::next`] and tells what came of it: [`Frontier::resolved`] after a look-up, [`Frontier::sent`] when a
 //! request is on the wire, [`Frontier::done`] when it has ended, [`Frontier::robots`] when a robots.txt was read, and, after each commit,

@@ -8,7 +8,7 @@ use crate::robots::{self, Robots};
 use crate::site::{Dead, Detour, Rules, Site};
 use crate::workbench::Key;
 use crate::{Ended, Why};
-use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageKind, Purpose};
+use orb_page::{Failure, FailureKind, HostId, Lease, Moment, Purpose};
 use orb_store::{HostFact, Queued, RobotsRecord};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -18,9 +18,6 @@ const ADDRESS_AGE: Duration = Duration::from_secs(600);
 
 /// How long an old robots.txt is used while a new one cannot be had (RFC 9309 section 2.4).
 const OLD_RULES_AGE: Duration = Duration::from_secs(3_600);
-
-/// How long the pages of a host that cannot be reached are dropped before it is tried again.
-const DEAD_AGE: Duration = Duration::from_secs(3_600);
 
 /// What is to be done with the page of a lease that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +47,7 @@ impl Frontier {
             (Err(failure), None) => {
                 site.lookups += 1;
                 if site.lookups > self.config.retries || !failure.kind.is_passing() {
-                    site.dead = dead(&failure, now);
+                    site.dead = Dead::of(&failure, now);
                 } else {
                     self.back_off(&mut site, None, now);
                 }
@@ -164,6 +161,7 @@ impl Frontier {
     /// What an end says about the host: leave it alone for longer, or all is well again.
     fn heed(&mut self, site: &mut Site, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
         let mut fact = HostFact { id: site.id, ..HostFact::default() };
+        site.answered |= ended.status.is_some();
         if let Some(wait) = self.config.politeness.slow_wait(ended.elapsed) {
             site.rest_until(now.plus(wait), Why::Slow);
         }
@@ -180,7 +178,7 @@ impl Frontier {
             if site.gate > now.plus(self.config.politeness.max_wait) {
                 site.gone = Some(Why::LongWait);
             } else if site.failures >= self.config.politeness.max_failures && !site.is_waited_for() {
-                site.gone = Some(Why::Silent);
+                site.give_up(ended.failure, now);
             }
             fact.not_before = Some(site.gate);
             fact.backoff_ms = Some(u64::try_from(site.backoff.as_millis()).unwrap_or(u64::MAX));
@@ -211,7 +209,7 @@ impl Frontier {
         self.spent -= 1;
         self.attempts.insert(lease.page, lease.attempt + 1);
         let Lease { page, depth, redirects, .. } = *lease;
-        self.push_front(site, Queued { page, rank, url: lease.url.clone(), depth, redirects });
+        self.put_back(site, Queued { page, rank, url: lease.url.clone(), depth, redirects });
     }
 
     /// Tries again later, goes on with an older copy, gives the host's pages up, or leaves the host out, in this order.
@@ -229,22 +227,9 @@ impl Frontier {
             site.rules = Rules::Read { until: now.plus(OLD_RULES_AGE) };
             return;
         }
-        site.dead = failure.and_then(|f| dead(f, now));
+        site.dead = failure.and_then(|f| Dead::of(f, now));
         if site.dead.is_none() {
             site.gone = Some(Why::RobotsUnreachable);
         }
     }
-}
-
-/// What the pages of a host are that cannot be reached at all; `None` where it may only be silent for now.
-fn dead(failure: &Failure, now: Moment) -> Option<Box<Dead>> {
-    let why = match failure.kind {
-        FailureKind::Dns => "unresolvable",
-        FailureKind::Connect => "refused",
-        FailureKind::Tls => "tls",
-        FailureKind::Guard => "guard",
-        FailureKind::Unsupported => "unsupported",
-        FailureKind::Timeout | FailureKind::Protocol | FailureKind::Local => return None,
-    };
-    Some(Box::new(Dead { kind: PageKind::DomainError, why, detail: failure.detail.clone(), until: now.plus(DEAD_AGE) }))
 }

@@ -2,11 +2,14 @@
 
 use crate::workbench::{Key, Place};
 use crate::{FrontierConfig, Politeness, Why, robots};
-use orb_page::{HostId, Moment, PageId, PageKind};
+use orb_page::{Failure, FailureKind, HostId, Moment, PageId, PageKind};
 use orb_store::{HostRecord, Queued};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::time::Duration;
+
+/// How long the pages of a host that cannot be reached are dropped before it is tried again.
+const DEAD_AGE: Duration = Duration::from_secs(3_600);
 
 /// A host on the workbench.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub(crate) struct Site {
     pub(crate) robots_grant: u64,
     /// Requests that failed in a row.
     pub(crate) failures: u32,
+    /// Whether it ever answered since it is in memory.
+    pub(crate) answered: bool,
     /// Why none of its pages can be fetched: they are dropped one by one.
     pub(crate) dead: Option<Box<Dead>>,
     /// Why it is left out for the rest of the run.
@@ -115,6 +120,7 @@ impl Site {
             backoff_grant: 0,
             robots_grant: 0,
             failures: 0,
+            answered: false,
             dead: None,
             gone: None,
             place: None,
@@ -145,6 +151,15 @@ impl Site {
         if self.dead.is_some() { Moment(i64::MIN) } else { self.gate }
     }
 
+    /// Stops asking: its pages are dropped where it cannot be reached and never answered, and stay queued where it may come back.
+    pub(crate) fn give_up(&mut self, failure: Option<FailureKind>, now: Moment) {
+        let failure = failure.filter(|_| !self.answered).map(|kind| Failure::new(kind, "no answer to any request"));
+        self.dead = failure.and_then(|f| Dead::of(&f, now));
+        if self.dead.is_none() {
+            self.gone = Some(Why::Silent);
+        }
+    }
+
     /// Leaves it alone for its pause after the last request.
     pub(crate) fn pause(&mut self, politeness: &Politeness) {
         let pause = politeness.pause(self.crawl_delay);
@@ -170,6 +185,22 @@ impl Site {
             ("http", 80) | ("https", 443) => format!("{scheme}://{open}{name}{close}/robots.txt"),
             _ => format!("{scheme}://{open}{name}{close}:{port}/robots.txt"),
         }
+    }
+}
+
+impl Dead {
+    /// What the pages of a host are that cannot be reached at all; `None` where it may only be silent for now.
+    pub(crate) fn of(failure: &Failure, now: Moment) -> Option<Box<Self>> {
+        let why = match failure.kind {
+            FailureKind::Dns => "unresolvable",
+            FailureKind::Connect => "refused",
+            FailureKind::Tls => "tls",
+            FailureKind::Guard => "guard",
+            FailureKind::Unsupported => "unsupported",
+            FailureKind::Timeout | FailureKind::Protocol | FailureKind::Local => return None,
+        };
+        let (kind, detail, until) = (PageKind::DomainError, failure.detail.clone(), now.plus(DEAD_AGE));
+        Some(Box::new(Self { kind, why, detail, until }))
     }
 }
 

@@ -1,9 +1,8 @@
 //! The frontier under a paused clock.
 
+mod hosts;
 mod memory;
+mod politeness;
 mod property;
-mod scenarios;
+mod robots;
 mod world;
-
-use memory::Memory;
-use world::{Answer, World};

@@ -3,7 +3,7 @@
 //! A crawler that answers, fails, commits, discovers, stalls and crashes as a list of random choices says, and a judge who watches
 //! every request. Once the choices run out, everything goes well, so that every crawl ends.
 
-use super::Memory;
+use super::memory::Memory;
 use crate::{After, Budget, Ended, Frontier, FrontierConfig, Next, Order, Politeness};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, RobotsRecord};
@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-const HOSTS: u32 = 6;
+const HOSTS: u32 = 12;
 const ROBOTS: &str = "user-agent: *\ndisallow: /no\n";
+const SLOW_ROBOTS: &str = "user-agent: *\ndisallow: /no\ncrawl-delay: 4\n";
 
 struct Judge {
     delay: i64,
@@ -21,6 +22,8 @@ struct Judge {
     last: BTreeMap<String, i64>,
     out: BTreeSet<PageId>,
     read: BTreeSet<HostId>,
+    /// Hosts known to ask for a Crawl-delay.
+    slow: BTreeSet<HostId>,
     granted: u64,
 }
 
@@ -40,7 +43,9 @@ impl Judge {
     fn sent(&mut self, lease: &Lease, now: Moment) {
         for whom in [format!("{:?}", lease.host), format!("{:?}", lease.addr.unwrap())] {
             if let Some(last) = self.last.insert(whom.clone(), now.0) {
-                assert!(now.0 - last >= self.delay, "{whom} is asked {} ms after the last time", now.0 - last);
+                let slow = whom.starts_with("Host") && self.slow.contains(&lease.host);
+                let delay = if slow { self.delay.max(4_000) } else { self.delay };
+                assert!(now.0 - last >= delay, "{whom} is asked {} ms after the last time", now.0 - last);
             }
         }
     }
@@ -89,6 +94,8 @@ impl Crawl {
         self.finished.clear();
         self.facts.clear();
         self.judge.out.clear();
+        let told = self.memory.hosts.values().filter(|h| h.robots.as_ref().is_some_and(|r| r.crawl_delay.is_some()));
+        self.judge.slow = told.map(|h| h.id).collect();
         let committed = self.judge.granted - self.frontier.granted();
         self.judge.granted = committed;
         self.config.budget.pages = Some(self.judge.budget - committed);
@@ -120,7 +127,11 @@ impl Crawl {
         let (after, fact) = self.frontier.done(&lease, &ended, self.now);
         self.facts.extend(fact);
         if lease.purpose == Purpose::Robots {
-            let text = ROBOTS.to_owned();
+            let slow = lease.host.0.is_multiple_of(3);
+            if slow && result == Ok(200) {
+                self.judge.slow.insert(lease.host);
+            }
+            let text = if slow { SLOW_ROBOTS } else { ROBOTS }.to_owned();
             let result = result.map(|status| RobotsRecord { at: self.now, status, text, crawl_delay: None });
             let result = result.map_err(|kind| Failure::new(kind, ""));
             self.facts.push(self.frontier.robots(lease.host, result, self.now));
@@ -217,6 +228,7 @@ proptest! {
                 last: BTreeMap::new(),
                 out: BTreeSet::new(),
                 read: BTreeSet::new(),
+                slow: BTreeSet::new(),
                 granted: 0,
             },
             now: Moment(0),
@@ -226,7 +238,7 @@ proptest! {
             pages: 0,
             choices,
         };
-        for _ in 0..20 {
+        for _ in 0..30 {
             crawl.discover();
         }
         crawl.run();

@@ -2,12 +2,28 @@
 
 use super::memory::Memory;
 use crate::{After, Ended, Frontier, FrontierConfig, Next, retry_after};
+use expect_test::Expect;
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, RobotsRecord};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
+
+pub(super) const HOUR: i64 = 3_600_000;
+
+pub(super) fn is_robots(lease: &Lease) -> bool {
+    lease.purpose == Purpose::Robots
+}
+
+/// No robots.txt, and every page there.
+pub(super) fn fine(lease: &Lease) -> Answer {
+    Answer::status(if is_robots(lease) { 404 } else { 200 })
+}
+
+pub(super) fn shows(actual: &str, expected: &Expect) {
+    expected.assert_eq(actual);
+}
 
 /// How a request ends.
 #[derive(Clone, Debug)]
