@@ -113,7 +113,7 @@ pub fn extract(content: &Content<'_>) -> Document {
 }
 
 /// The characters of a text document, from whatever encoding it is in.
-pub fn text_of<'a>(content: &Content<'a>) -> std::borrow::Cow<'a, str> {
+pub fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
     charset::decode(content.bytes, content.charset, content.url).text
 }
 

@@ -51,6 +51,21 @@ static CLASS: [u8; 256] = {
     table
 };
 
+/// Where the bytes that can be copied as they are end: words with one space between them.
+#[inline]
+fn end_of_run(src: &[u8], mut i: usize) -> usize {
+    while let Some(&byte) = src.get(i) {
+        if CLASS[byte as usize] != PLAIN {
+            let single = byte == b' ' && src.get(i + 1).is_some_and(|&next| CLASS[next as usize] == PLAIN);
+            if !single {
+                break;
+            }
+        }
+        i += 1;
+    }
+    i
+}
+
 impl Prose {
     /// An empty text with room for that of a document of `len` bytes.
     pub(crate) fn with_room_for(len: usize) -> Self {
@@ -112,10 +127,9 @@ impl Prose {
                 }
                 NUL => i += 1,
                 _ => {
-                    let rest = src.get(i + 1..).unwrap_or(&[]);
-                    let len = 1 + rest.iter().position(|&b| CLASS[b as usize] != PLAIN).unwrap_or(rest.len());
-                    self.word(src.get(i..i + len).unwrap_or(&[]));
-                    i += len;
+                    let end = end_of_run(src, i + 1);
+                    self.word(src.get(i..end).unwrap_or(&[]));
+                    i = end;
                 }
             }
         }

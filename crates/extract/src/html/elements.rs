@@ -12,7 +12,7 @@ use crate::{css, script};
 use orb_page::{Link, LinkKind};
 
 /// Attributes that count on any element.
-const ANYWHERE: u64 =
+pub(super) const ANYWHERE: u64 =
     Attr::Background.bit() | Attr::Cite.bit() | Attr::Formaction.bit() | Attr::Longdesc.bit() | Attr::Style.bit();
 
 impl<'a> Reader<'a, '_> {
@@ -37,9 +37,6 @@ impl<'a> Reader<'a, '_> {
             }
             Tag::Html => self.root(at, attrs),
             _ => {}
-        }
-        if attrs.any_of(ANYWHERE) {
-            self.anywhere(at, attrs);
         }
     }
 
@@ -168,8 +165,9 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// The links of attributes that count on any element.
     #[cold]
-    fn anywhere(&mut self, at: usize, attrs: &Slots<'a>) {
+    pub(super) fn anywhere(&mut self, at: usize, attrs: &Slots<'a>) {
         self.simple(LinkKind::Img, Attr::Background, at, attrs);
         self.simple(LinkKind::Cite, Attr::Cite, at, attrs);
         self.simple(LinkKind::Cite, Attr::Longdesc, at, attrs);

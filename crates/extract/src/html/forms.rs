@@ -40,6 +40,11 @@ struct OpenOption {
 }
 
 impl Forms {
+    /// Whether a form is open: a form within a form is none.
+    pub(super) fn is_open(&self) -> bool {
+        self.form.is_some()
+    }
+
     /// A start tag.
     #[inline]
     pub(super) fn start(&mut self, tag: Tag, attrs: &Slots<'_>, found: &mut Gather, prose: &Prose) {

@@ -6,9 +6,10 @@
 //! meant for programs like this one.
 
 use super::attributes::Slots;
+use super::elements::ANYWHERE;
 use super::foreign::Foreign;
 use super::forms::Forms;
-use super::name::{Attr, BLOCK, CELL, SPACED, Tag};
+use super::name::{ACTS, Attr, BLOCK, CELL, SPACED, Tag};
 use super::raw::Raw;
 use super::scan::{Reading, Scanner, TagToken, Token};
 use crate::gather::{Gather, MAX_ANCHOR};
@@ -147,8 +148,16 @@ impl<'a, 'f> Reader<'a, 'f> {
             return self.foreign_element(tag, token.at, attrs);
         }
         self.separate(tag);
-        self.element(tag, token.at, attrs);
-        self.open(tag, token, attrs);
+        if tag == Tag::Form && self.forms.is_open() {
+            return;
+        }
+        if tag.flags() & ACTS != 0 {
+            self.element(tag, token.at, attrs);
+            self.open(tag, token, attrs);
+        }
+        if attrs.any_of(ANYWHERE) {
+            self.anywhere(token.at, attrs);
+        }
     }
 
     /// What an element leaves open behind its start tag.
@@ -191,7 +200,9 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.foreign.end(tag, token.key);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         self.separate(tag);
-        self.close(tag);
+        if tag.flags() & ACTS != 0 {
+            self.close(tag);
+        }
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! What would a browser's tree say?
 //!
 //! The oracle of the HTML reader: html5ever's tree, scripting off, walked for the same links, title and text. It is written
-//! against the tree alone and shares no code with the reader. Style sheets, scripts and handlers have tests of their own and
+//! against the tree alone and shares no code with the reader. Style sheets, scripts, handlers and refreshes have tests of their own and
 //! are left out here, and so is what the reader reads on purpose and a tree does not hold: `<noframes>` and `srcdoc`.
 
 use html5ever::tendril::TendrilSink;
@@ -28,8 +28,8 @@ pub(crate) struct Saying {
 pub(crate) fn reader(html: &str) -> Saying {
     let content = Content { bytes: html.as_bytes(), mime: Some("text/html"), charset: Some("utf-8"), url: "" };
     let doc = extract(&content);
-    let links = doc.links.into_iter().map(|l| (l.kind.name(), l.target));
-    let links = links.filter(|(kind, _)| !matches!(*kind, "css" | "js" | "onclick")).collect();
+    let links = doc.links.into_iter().map(|l| (l.kind.name(), l.target.replace("\r\n", "\n")));
+    let links = links.filter(|(kind, _)| !matches!(*kind, "css" | "js" | "onclick" | "refresh")).collect();
     let alts = doc.images.into_iter().map(|i| i.alt).collect();
     Saying { links, title: doc.title, text: squeezed(&doc.text), alts }
 }
@@ -80,7 +80,7 @@ fn folded(text: &str) -> String {
 fn element_says(element: &Element, saying: &mut Saying) {
     let links = &mut saying.links;
     let mut say = |kind: &'static str, name: &str, empty_counts: bool| {
-        let Some(value) = element.attr(name) else { return };
+        let Some((_, value)) = element.attrs().find(|(n, _)| *n == name) else { return };
         let target = value.trim_matches(|c| c <= ' ');
         let is_data = target.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:"));
         if !is_data && target.len() <= 8_192 && (empty_counts || !target.is_empty()) {
@@ -113,6 +113,15 @@ fn element_says(element: &Element, saying: &mut Saying) {
             }
         }
         ("html", true) => say("link", "manifest", false),
+        ("a", false) => say("a", "href", false),
+        (name, false) if !element.attrs().any(|(n, v)| n == "href" && v.trim_start().starts_with('#')) => {
+            let kind = match name {
+                "image" | "feImage" | "use" => "img",
+                "script" => "script",
+                _ => "xml",
+            };
+            say(kind, "href", false);
+        }
         _ => {}
     }
     say("img", "background", false);
