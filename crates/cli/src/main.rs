@@ -1,3 +1,43 @@
-//! The program `orb`.
+//! The program `orb`: one file a command.
+//!
+//! Reads the command line, does what it says through the other crates, prints, and exits: 0 done; 1 failed, said why in one line;
+//! 2 wrong usage; 130 stopped by the user with everything saved. The only crate that reads the environment, prints or exits.
 
-fn main() {}
+mod args;
+mod command;
+mod failure;
+mod live;
+mod out;
+mod signals;
+
+use args::{Cli, Command};
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::read();
+    if let Some(plan) = std::env::var_os("ORB_FAIL") {
+        failure::arm(&plan.to_string_lossy());
+    }
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    let common = &cli.common;
+    match &cli.command {
+        Command::Crawl(a) => command::crawl::run(common, a),
+        Command::Status(a) => command::status::run(common, a),
+        Command::Stats(a) => command::stats::run(common, a),
+        Command::Show(a) => command::show::run(common, a),
+        Command::Cat(a) => command::cat::run(common, a),
+        Command::Links(a) => command::links::run(common, a),
+        Command::Sql(a) => command::sql::run(common, a),
+        Command::Check(a) => command::check::run(common, a),
+        Command::Inspect(a) => command::inspect::run(common, a),
+        Command::Project(a) => command::project::run(common, a),
+        Command::Demo(a) => command::demo::run(common, a),
+    }
+}

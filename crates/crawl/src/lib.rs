@@ -1,1 +1,32 @@
 //! The story, told once: the only crate that knows the order of things.
+//!
+//! A page's life is driven from here: [`run`] sets the parts up, `drive` asks the frontier and sends for the bytes, `read`
+//! makes a visit of them, `recorder` commits it and feeds what was discovered back to the frontier.
+
+mod bits;
+mod clock;
+mod config;
+mod drive;
+mod error;
+mod limits;
+mod picture;
+mod progress;
+mod read;
+mod reading;
+mod recorder;
+mod run;
+mod scope;
+mod score;
+mod settings;
+mod shared;
+mod summary;
+pub mod units;
+
+pub use error::CrawlError;
+pub use progress::{Pause, Progress, Snapshot, Waiting};
+pub use run::Crawl;
+pub use settings::{
+    CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
+};
+pub use shared::Stop;
+pub use summary::{Counters, Flags, RunState, Summary};

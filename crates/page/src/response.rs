@@ -67,6 +67,15 @@ impl Headers {
         let mime = value.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         (!mime.is_empty()).then_some(mime)
     }
+
+    /// The charset parameter of `Content-Type`, as written.
+    pub fn charset(&self) -> Option<String> {
+        self.get("content-type")?.split(';').skip(1).find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            let value = value.trim().trim_matches(['"', '\'']);
+            (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
+        })
+    }
 }
 
 /// Bytes in memory, or in an unnamed temporary file when there are many.

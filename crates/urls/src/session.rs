@@ -19,6 +19,17 @@ pub enum Place {
     Query,
 }
 
+impl Place {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PathParameter => "path parameter",
+            Self::PathSegment => "path segment",
+            Self::Query => "query",
+        }
+    }
+}
+
 /// A session id found in a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionId {

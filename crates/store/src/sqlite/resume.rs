@@ -22,15 +22,13 @@ impl Catalogue {
 
     /// The URLs of the seeds, and of the places they redirect to, one redirect after the other.
     pub fn seed_urls(&self) -> Result<Vec<String>> {
-        let sql = format!(
-            "WITH RECURSIVE seed(id) AS (
+        let sql = "WITH RECURSIVE seed(id) AS (
                SELECT id FROM page_row WHERE origin IS NULL
                UNION
                SELECT l.dst FROM seed JOIN link_row l ON l.src = seed.id AND l.kind = ?1
              )
-             SELECT p.url FROM seed JOIN page_row p ON p.id = seed.id ORDER BY p.id"
-        );
-        self.all(&sql, [LinkKind::Redirect.code()], |r| r.get(0))
+             SELECT p.url FROM seed JOIN page_row p ON p.id = seed.id ORDER BY p.id";
+        self.all(sql, [LinkKind::Redirect.code()], |r| r.get(0))
     }
 
     fn all<T>(

@@ -1,0 +1,420 @@
+//! What can be said on the command line?
+
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_urls::scope::Rule;
+use std::path::PathBuf;
+
+/// Crawls, tracks, maps and searches the web, into one directory.
+#[derive(Debug, Parser)]
+#[command(name = "orb", version, about, max_term_width = 110, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line; help, version and wrong usage end the program here.
+    pub(crate) fn read() -> Self {
+        let matches = Self::command().get_matches();
+        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+        if let (Command::Crawl(args), Some(crawl)) = (&mut cli.command, matches.subcommand_matches("crawl")) {
+            args.rules = ordered_rules(crawl);
+        }
+        cli
+    }
+}
+
+/// `--allow` and `--deny` in the order in which they stand on the command line.
+fn ordered_rules(matches: &ArgMatches) -> Vec<Rule> {
+    let of = |name: &str, rule: fn(String) -> Rule| {
+        let places = matches.indices_of(name).into_iter().flatten();
+        let values = matches.get_many::<String>(name).into_iter().flatten().cloned();
+        places.zip(values.map(rule)).collect::<Vec<_>>()
+    };
+    let mut rules = of("allow", Rule::Allow);
+    rules.extend(of("deny", Rule::Deny));
+    rules.sort_by_key(|(place, _)| *place);
+    rules.into_iter().map(|(_, rule)| rule).collect()
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// The directory that holds everything
+    #[arg(long, global = true, default_value = "orb-data", value_name = "DIR")]
+    pub(crate) home: PathBuf,
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print nothing but results and errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more of what goes on
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+    /// How to show progress
+    #[arg(long, global = true, value_enum, default_value_t = ProgressStyle::Auto, value_name = "STYLE")]
+    pub(crate) progress: ProgressStyle,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressStyle {
+    /// A live display on a terminal, plain lines elsewhere
+    Auto,
+    /// A line now and then
+    Plain,
+    /// Nothing
+    None,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Collect pages; goes on where a stopped run ended
+    Crawl(Box<CrawlArgs>),
+    /// What is there, what is running
+    Status(StatusArgs),
+    /// Sites, pages, kinds, images, documents, degrees: the table of a crawl
+    Stats(ProjectArgs),
+    /// One page: record, versions, links
+    Show(PageArgs),
+    /// A page's content
+    Cat(CatArgs),
+    /// A page's links
+    Links(LinksArgs),
+    /// Read-only SQL over the catalogue
+    Sql(SqlArgs),
+    /// Prove that archive, catalogue and index agree
+    Check(ProjectArgs),
+    /// Look at one thing without crawling
+    Inspect(InspectArgs),
+    /// List, show and remove projects
+    Project(ProjectCommandArgs),
+    /// A small built-in web, crawled and shown, with no network
+    Demo(DemoArgs),
+}
+
+/// `orb crawl`.
+#[derive(Debug, Args)]
+pub(crate) struct CrawlArgs {
+    /// A URL, @file with one URL a line, a project file (.toml), or the name of a project to go on with
+    #[arg(required = true, value_name = "SEED|PROJECT.toml")]
+    pub(crate) seeds: Vec<String>,
+    /// The project's name [default: the first seed's host]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// Links to follow from a seed at most
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<u32>,
+    /// Stop after this many pages
+    #[arg(long, value_name = "N")]
+    pub(crate) max_pages: Option<u64>,
+    /// Stop after this many bytes, e.g. 500MB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_bytes: Option<ByteSize>,
+    /// Stop after this time, e.g. 30m
+    #[arg(long, value_name = "DUR")]
+    pub(crate) max_time: Option<Span>,
+    /// What belongs to the collection [default: host]
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub(crate) scope: Option<ScopeName>,
+    /// Keep only URLs that match (rules are tried in the order given, with --deny; the first that matches decides)
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) allow: Vec<String>,
+    /// Leave out URLs that match
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) deny: Vec<String>,
+    /// Both of them, in the order given
+    #[arg(skip)]
+    pub(crate) rules: Vec<Rule>,
+    /// Fetch only bodies of this media type, e.g. text/html or image/*; may be repeated
+    #[arg(long, value_name = "MIME", value_delimiter = ',')]
+    pub(crate) accept: Vec<String>,
+    /// Larger bodies are not fetched whole [default: 10MB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_size: Option<ByteSize>,
+    /// In which order [default: bfs]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub(crate) order: Option<OrderName>,
+    /// Wait between requests to one host, and to one address [default: 1s]
+    #[arg(long, value_name = "DUR")]
+    pub(crate) delay: Option<Span>,
+    /// Connections at once [default: 128]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) connections: Option<u32>,
+    /// Requests to one host at once, where the delay is 0 [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) per_host: Option<u32>,
+    /// Total download rate, e.g. 10MB/s or 20Mbit/s
+    #[arg(long, value_name = "RATE")]
+    pub(crate) bandwidth: Option<Rate>,
+    /// Who to say we are; its first word is looked for in robots.txt
+    #[arg(long, value_name = "S")]
+    pub(crate) user_agent: Option<String>,
+    /// A proxy, http://[user:password@]host:port
+    #[arg(long, value_name = "URL")]
+    pub(crate) proxy: Option<String>,
+    /// A fixed address for a host; may be repeated
+    #[arg(long, value_name = "HOST:PORT:ADDR")]
+    pub(crate) resolve: Vec<String>,
+    /// Ask this name server instead of the system's
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) dns: Option<String>,
+    /// Go to private addresses, not only those of seeds
+    #[arg(long)]
+    pub(crate) allow_private: bool,
+    /// Certificates (PEM) to trust besides the usual ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Accept any certificate
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Fetch what robots.txt forbids, too
+    #[arg(long)]
+    pub(crate) ignore_robots: bool,
+    /// Render pages in a browser (only 'never' in this version)
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) render: Option<Render>,
+    /// Keep no WARC files
+    #[arg(long)]
+    pub(crate) no_archive: bool,
+    /// Keep no text index (this version builds none)
+    #[arg(long)]
+    pub(crate) no_index: bool,
+    /// Keep no link table
+    #[arg(long)]
+    pub(crate) no_links: bool,
+    /// Wait for an answer to begin, and between its pieces [default: 20s]
+    #[arg(long, value_name = "DUR")]
+    pub(crate) timeout: Option<Span>,
+    /// Attempts after the first, where a failure may pass [default: 2]
+    #[arg(long, value_name = "N")]
+    pub(crate) retries: Option<u32>,
+    /// Threads that read pages [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) workers: Option<u32>,
+}
+
+/// Names of scopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeName {
+    /// The seeds' hosts
+    Host,
+    /// The seeds' registrable domains
+    Domain,
+    /// Below the seeds' directories
+    Prefix,
+    /// The seeds' hosts and what they link to
+    Neighbours,
+    /// Everything
+    Any,
+}
+
+/// Names of orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderName {
+    /// Breadth first
+    Bfs,
+    /// Depth first
+    Dfs,
+    /// The most important first
+    Best,
+    /// At random
+    Random,
+}
+
+/// When to render.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Render {
+    /// Never
+    Never,
+    /// When the page is an empty shell
+    Auto,
+    /// Every page
+    Always,
+}
+
+/// `orb status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// The project; all of them where none is given
+    pub(crate) project: Option<String>,
+}
+
+/// A command about a project.
+#[derive(Debug, Args)]
+pub(crate) struct ProjectArgs {
+    /// The project
+    pub(crate) project: String,
+}
+
+/// A command about a page.
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// The project
+    pub(crate) project: String,
+    /// The page's URL
+    pub(crate) url: String,
+}
+
+/// `orb cat`.
+#[derive(Debug, Args)]
+pub(crate) struct CatArgs {
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+    /// In which form
+    #[arg(long = "as", value_enum, default_value_t = Form::Raw, value_name = "FORM")]
+    pub(crate) form: Form,
+    /// As run N saw it [default: the latest]
+    #[arg(long, value_name = "N")]
+    pub(crate) run: Option<u32>,
+}
+
+/// Forms of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// The bytes, content coding taken off
+    Raw,
+    /// The visible text
+    Text,
+    /// Markdown
+    Markdown,
+}
+
+/// How much of a list to print.
+#[derive(Debug, Args)]
+pub(crate) struct Listing {
+    /// Rows at most
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Rows to leave out at the beginning
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: u64,
+}
+
+/// `orb links`.
+#[derive(Debug, Args)]
+pub(crate) struct LinksArgs {
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+    /// Where it points
+    #[arg(long)]
+    pub(crate) out: bool,
+    /// Who points to it, with their words
+    #[arg(long = "in", conflicts_with = "out")]
+    pub(crate) backward: bool,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+}
+
+/// `orb sql`.
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// The project
+    pub(crate) project: String,
+    /// One statement that reads; '-' takes it from standard input
+    #[arg(required_unless_present = "schema")]
+    pub(crate) sql: Option<String>,
+    /// How to print the rows
+    #[arg(long, value_enum, default_value_t = RowFormat::Table, value_name = "FORMAT")]
+    pub(crate) format: RowFormat,
+    /// Show the tables and columns there are
+    #[arg(long)]
+    pub(crate) schema: bool,
+    /// Give up after this time
+    #[arg(long, value_name = "DUR", default_value = "60s")]
+    pub(crate) timeout: Span,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+}
+
+/// Forms of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// Aligned columns
+    Table,
+    /// Comma separated
+    Csv,
+    /// One array of objects
+    Json,
+}
+
+/// `orb inspect`.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    #[command(subcommand)]
+    pub(crate) what: Inspect,
+}
+
+/// What can be inspected.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Inspect {
+    /// Which URLs a robots.txt allows, and by which rule
+    Robots {
+        /// The robots.txt; '-' reads standard input
+        #[arg(long, value_name = "F")]
+        file: PathBuf,
+        /// Who asks
+        #[arg(long, value_name = "A", default_value = "orbweaver")]
+        agent: String,
+        /// URLs or paths
+        #[arg(required = true)]
+        urls: Vec<String>,
+    },
+    /// What the extractors see in a file: links, text, title, images, forms, charset
+    Document {
+        /// The file; '-' reads standard input
+        file: PathBuf,
+        /// Where it was found
+        #[arg(long, value_name = "URL")]
+        base: String,
+        /// The media type the server gave, with its charset if any
+        #[arg(long, value_name = "T")]
+        mime: Option<String>,
+    },
+    /// Canonical form, SURT, site and session ids of URLs
+    Url {
+        /// The URLs
+        #[arg(required = true)]
+        urls: Vec<String>,
+        /// Resolve them against this
+        #[arg(long, value_name = "URL")]
+        base: Option<String>,
+    },
+}
+
+/// `orb project`.
+#[derive(Debug, Args)]
+pub(crate) struct ProjectCommandArgs {
+    #[command(subcommand)]
+    pub(crate) what: ProjectCommand,
+}
+
+/// What can be done with projects.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectCommand {
+    /// The projects in the home
+    List(Listing),
+    /// A project's settings
+    Show(ProjectArgs),
+    /// Delete a project with everything it collected
+    Remove {
+        /// The project
+        project: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
+
+/// `orb demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep what was collected in this directory [default: a temporary one, removed at the end]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+}

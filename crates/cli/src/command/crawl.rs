@@ -1,0 +1,265 @@
+//! `orb crawl`: collect; go on where a stopped run ended.
+
+use crate::args::{Common, CrawlArgs, OrderName as OrderArg, Render, ScopeName};
+use crate::failure::{Failure, complain};
+use crate::live::Display;
+use crate::{out, signals};
+use anyhow::Context as _;
+use orb_crawl::{Crawl, OrderName, Progress, RunState, Settings, Stop, Summary};
+use orb_store::{CatalogueReader, Home, Project};
+use orb_urls::scope::Mode;
+use orb_urls::{Address, Canonicaliser};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the command line asks for, read and checked.
+pub(crate) struct Request {
+    /// The project.
+    pub(crate) name: String,
+    /// Its settings.
+    pub(crate) settings: Settings,
+    /// Its seeds.
+    pub(crate) seeds: Vec<Address>,
+}
+
+pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
+    if matches!(args.render, Some(Render::Auto | Render::Always)) {
+        return Err(Failure::Usage("this version does not render pages; leave out --render".into()));
+    }
+    let home = Home::open(&common.home)?;
+    let request = request(&home, args)?;
+    let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
+    let summary = crawl(common, &home, request)?;
+    finish(common, &summary)?;
+    match failed_seed(&home, &summary, &seed)? {
+        Some(why) => Err(Failure::Failed(anyhow::anyhow!(why))),
+        None => Ok(()),
+    }
+}
+
+/// Crawls, showing how it goes.
+pub(crate) fn crawl(common: &Common, home: &Home, request: Request) -> Result<Summary, Failure> {
+    let project = Project::open(&home.project(&request.name)?)?;
+    std::fs::write(project.dir().settings(), request.settings.to_toml())
+        .with_context(|| format!("cannot write the settings of project {}", request.name))?;
+    let stop = Stop::new();
+    signals::watch(Arc::clone(&stop))?;
+    let progress = Arc::new(Progress::default());
+    let display = Display::start(common, &request, Arc::clone(&progress));
+    let crawl = Crawl { project, settings: request.settings, seeds: request.seeds, stop, progress };
+    let result = crawl.run();
+    display.finish();
+    Ok(result?)
+}
+
+/// Prints the account of a crawl; a crawl that could fetch nothing has failed.
+pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> {
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, summary)?;
+    } else if !common.quiet {
+        print(&mut stdout, summary)?;
+    }
+    stdout.flush()?;
+    if summary.state == RunState::Stopped {
+        if !common.quiet {
+            complain(&format!("stopped; everything is saved, and orb crawl {} goes on", summary.project));
+        }
+        return Err(Failure::Stopped);
+    }
+    Ok(())
+}
+
+/// Why nothing at all could be fetched, where that is so.
+fn failed_seed(home: &Home, summary: &Summary, seed: &str) -> Result<Option<String>, Failure> {
+    if summary.counters.pages > 0 {
+        return Ok(None);
+    }
+    let reader = CatalogueReader::open(&home.find(&summary.project)?.catalogue())?;
+    let Some(page) = reader.page_by_url(seed)? else { return Ok(None) };
+    if page.status.is_some() || page.visits > 1 {
+        return Ok(None);
+    }
+    let why = page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind);
+    Ok(Some(format!("could not fetch {seed}: {why}")))
+}
+
+fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
+    let c = &s.counters;
+    let grouped = out::grouped;
+    writeln!(stdout, "project {}, run {}: {} in {}", s.project, s.run, s.state.name(), out::seconds(c.seconds))?;
+    writeln!(
+        stdout,
+        "  {} pages ({} HTML, {} other, {} duplicates, {} redirects, {} errors), {} disallowed",
+        grouped(c.pages),
+        grouped(c.html),
+        grouped(c.binary),
+        grouped(c.duplicates),
+        grouped(c.redirects),
+        grouped(c.errors),
+        grouped(c.disallowed),
+    )?;
+    writeln!(
+        stdout,
+        "  {} hosts, {} links, {} images, {}, {:.1} pages/s",
+        grouped(c.hosts),
+        grouped(c.links),
+        grouped(c.images),
+        out::bytes(c.bytes),
+        s.pages_per_second,
+    )?;
+    if s.frontier > 0 {
+        writeln!(stdout, "  {} pages still queued: orb crawl {} goes on", grouped(s.frontier), s.project)?;
+        s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;
+    }
+    Ok(())
+}
+
+/// Reads seeds, project files and flags.
+fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
+    let mut settings = Settings::default();
+    let mut name = args.project.clone();
+    let mut known = false;
+    let mut given: Vec<String> = Vec::new();
+    for seed in &args.seeds {
+        if seed.ends_with(".toml") && !seed.contains("://") {
+            settings = Settings::read(Path::new(seed))?;
+            name = name.or_else(|| settings.name.clone()).or_else(|| stem(seed));
+            known = true;
+        } else if !seed.contains("://") && home.find(seed).is_ok() && name.as_ref().is_none_or(|n| n == seed) {
+            name = Some(seed.clone());
+        } else {
+            given.push(seed.clone());
+        }
+    }
+    let canonical = Canonicaliser::new(settings.urls.clone());
+    let mut seeds = addresses(&canonical, &given)?;
+    let name = match name {
+        Some(name) => name,
+        None => seeds.first().map(project_name).unwrap_or_default(),
+    };
+    if let Ok(file) = home.find(&name).map(|p| p.settings())
+        && !known
+        && file.exists()
+    {
+        settings = Settings::read(&file)?;
+    }
+    let listed = settings.seeds.clone();
+    seeds.extend(addresses(&canonical, &listed)?.into_iter().filter(|a| !seeds.contains(a)).collect::<Vec<_>>());
+    settings.seeds.extend(given.into_iter().filter(|g| !listed.contains(g)));
+    settings.name = Some(name.clone());
+    if seeds.is_empty() {
+        return Err(Failure::Usage(format!("project {name} has no seeds; give a URL")));
+    }
+    apply(args, &mut settings);
+    Ok(Request { name, settings, seeds })
+}
+
+/// The project's name where none is given: the seed's host, and its port where that is unusual.
+fn project_name(seed: &Address) -> String {
+    let port = seed.unusual_port().map(|p| format!("-{p}")).unwrap_or_default();
+    let name = format!("{}{port}", seed.host()).replace(':', "-");
+    name.trim_start_matches(['-', '.']).chars().take(64).collect()
+}
+
+fn stem(file: &str) -> Option<String> {
+    Path::new(file).file_stem().map(|s| s.to_string_lossy().to_lowercase())
+}
+
+/// Seeds as given: URLs, or `@file` with one URL a line.
+fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, Failure> {
+    let mut out: Vec<Address> = Vec::new();
+    let mut add = |text: &str, place: &str| {
+        let address = canonical
+            .parse_seed(text)
+            .map_err(|e| Failure::Usage(format!("{place}'{}' is no URL to start from: {e}", out::clip(text, 100))))?;
+        if !out.contains(&address) {
+            out.push(address);
+        }
+        Ok::<(), Failure>(())
+    };
+    for seed in given {
+        let Some(file) = seed.strip_prefix('@') else {
+            add(seed, "")?;
+            continue;
+        };
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read the seeds in {file}"))?;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                add(line, &format!("{file}:{}: ", number + 1))?;
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Puts a value where one was given.
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
+/// Flags overwrite what the project file says.
+fn apply(args: &CrawlArgs, settings: &mut Settings) {
+    let scope = &mut settings.scope;
+    set(&mut scope.mode, args.scope.map(mode));
+    if !args.rules.is_empty() {
+        scope.rules.clone_from(&args.rules);
+    }
+    let frontier = &mut settings.frontier;
+    frontier.depth = args.depth.or(frontier.depth);
+    frontier.max_pages = args.max_pages.or(frontier.max_pages);
+    frontier.max_bytes = args.max_bytes.or(frontier.max_bytes);
+    frontier.max_time = args.max_time.or(frontier.max_time);
+    set(&mut frontier.order, args.order.map(order));
+    set(&mut frontier.delay, args.delay);
+    set(&mut frontier.per_host, args.per_host.map(|n| n as usize));
+    set(&mut frontier.retries, args.retries);
+    frontier.ignore_robots |= args.ignore_robots;
+    apply_fetch(args, settings);
+    settings.store.archive &= !args.no_archive;
+    settings.store.links &= !args.no_links;
+    set(&mut settings.crawl.workers, args.workers.map(|n| n as usize));
+}
+
+fn apply_fetch(args: &CrawlArgs, settings: &mut Settings) {
+    let fetch = &mut settings.fetch;
+    set(&mut fetch.connections, args.connections.map(|n| n as usize));
+    fetch.bandwidth = args.bandwidth.or(fetch.bandwidth);
+    set(&mut fetch.user_agent, args.user_agent.clone());
+    fetch.proxy = args.proxy.clone().or(fetch.proxy.take());
+    fetch.dns = args.dns.clone().or(fetch.dns.take());
+    fetch.ca_file = args.ca_file.clone().or(fetch.ca_file.take());
+    if !args.resolve.is_empty() {
+        fetch.resolve.clone_from(&args.resolve);
+    }
+    if !args.accept.is_empty() {
+        fetch.accept.clone_from(&args.accept);
+    }
+    set(&mut fetch.max_size, args.max_size);
+    set(&mut fetch.timeout, args.timeout);
+    fetch.insecure |= args.insecure;
+    fetch.allow_private |= args.allow_private;
+}
+
+fn mode(name: ScopeName) -> Mode {
+    match name {
+        ScopeName::Host => Mode::Host,
+        ScopeName::Domain => Mode::Domain,
+        ScopeName::Prefix => Mode::Prefix,
+        ScopeName::Neighbours => Mode::Neighbours,
+        ScopeName::Any => Mode::Any,
+    }
+}
+
+fn order(name: OrderArg) -> OrderName {
+    match name {
+        OrderArg::Bfs => OrderName::Bfs,
+        OrderArg::Dfs => OrderName::Dfs,
+        OrderArg::Best => OrderName::Best,
+        OrderArg::Random => OrderName::Random,
+    }
+}

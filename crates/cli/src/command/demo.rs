@@ -1,0 +1,76 @@
+//! `orb demo`: a small built-in web, crawled and shown, with no network.
+
+use super::crawl::{self, Request};
+use crate::args::{Common, DemoArgs, LinksArgs, Listing, PageArgs, ProjectArgs, RowFormat, SqlArgs};
+use crate::failure::Failure;
+use crate::{command, out};
+use orb_crawl::units::Span;
+use orb_crawl::{RunState, Settings};
+use orb_store::Home;
+use orb_testweb::{Server, Spec};
+use orb_urls::scope::Mode;
+use orb_urls::{Canonicaliser, Rules};
+use std::io::Write as _;
+use std::time::Duration;
+
+/// The demo's project.
+const PROJECT: &str = "demo";
+
+pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
+    let server = Server::spawn(Spec::demo())?;
+    let temporary = tempfile::tempdir()?;
+    let home = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
+    let common = Common { home: home.clone(), json: common.json, quiet: common.quiet, verbose: common.verbose, progress: common.progress };
+    let seed = server.url(0);
+    say(&common, &format!("A web of {} hosts is served on {}. orb crawl {seed}", server.web().hosts(), server.addr()))?;
+    let request = request(&server, &seed)?;
+    let store = Home::open(&common.home)?;
+    let summary = crawl::crawl(&common, &store, request)?;
+    crawl::finish(&common, &summary)?;
+    if summary.state != RunState::Done || common.json {
+        return Ok(());
+    }
+    tour(&common, &seed)?;
+    match &args.keep {
+        Some(dir) => say(&common, &format!("Everything is in {}.", dir.display())),
+        None => say(&common, "Nothing was kept; orb demo --keep DIR keeps it. Now try: orb crawl https://…"),
+    }
+}
+
+fn request(server: &Server, seed: &str) -> Result<Request, Failure> {
+    let mut settings = Settings { name: Some(PROJECT.into()), seeds: vec![seed.to_owned()], ..Settings::default() };
+    settings.scope.mode = Mode::Any;
+    settings.frontier.delay = Span(Duration::from_millis(10));
+    settings.frontier.max_crawl_delay = Span(Duration::from_millis(100));
+    settings.fetch.allow_private = true;
+    settings.fetch.resolve = vec![format!("*:{}:{}", server.addr().port(), server.addr().ip())];
+    let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
+    Ok(Request { name: PROJECT.to_owned(), settings, seeds })
+}
+
+/// What one would look at next.
+fn tour(common: &Common, seed: &str) -> Result<(), Failure> {
+    let project = || ProjectArgs { project: PROJECT.to_owned() };
+    let page = || PageArgs { project: PROJECT.to_owned(), url: seed.to_owned() };
+    say(common, "orb stats demo")?;
+    command::stats::run(common, &project())?;
+    say(common, &format!("orb links demo {seed} --out --limit 5"))?;
+    let listing = Listing { limit: Some(5), offset: 0 };
+    command::links::run(common, &LinksArgs { page: page(), out: true, backward: false, listing })?;
+    let sql = "SELECT kind, count(*) AS pages, sum(length) AS bytes FROM page GROUP BY kind ORDER BY 2 DESC";
+    say(common, &format!("orb sql demo \"{sql}\""))?;
+    let (sql, listing) = (Some(sql.to_owned()), Listing { limit: None, offset: 0 });
+    let (format, timeout) = (RowFormat::Table, Span(Duration::from_secs(60)));
+    command::sql::run(common, &SqlArgs { project: PROJECT.into(), sql, format, schema: false, timeout, listing })?;
+    say(common, "orb check demo")?;
+    command::check::run(common, &project())
+}
+
+fn say(common: &Common, line: &str) -> Result<(), Failure> {
+    if common.quiet || common.json {
+        return Ok(());
+    }
+    let mut stdout = out::stdout();
+    writeln!(stdout, "\n▸ {line}")?;
+    Ok(stdout.flush()?)
+}

@@ -1,0 +1,42 @@
+//! One file a command.
+
+pub(crate) mod cat;
+pub(crate) mod check;
+pub(crate) mod crawl;
+pub(crate) mod demo;
+pub(crate) mod inspect;
+pub(crate) mod links;
+pub(crate) mod project;
+pub(crate) mod show;
+pub(crate) mod sql;
+pub(crate) mod stats;
+pub(crate) mod status;
+
+use crate::args::Common;
+use crate::failure::Failure;
+use anyhow::anyhow;
+use orb_store::{CatalogueReader, Home, PageRow, ProjectDir};
+use orb_urls::{Canonicaliser, Rules};
+
+/// A project's place and its catalogue, to read.
+pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), Failure> {
+    let project = Home::open(&common.home)?.find(project)?;
+    if project.is_empty() {
+        return Err(anyhow!("project {} has collected nothing yet; orb crawl does that", project.name).into());
+    }
+    let reader = CatalogueReader::open(&project.catalogue())?;
+    Ok((project, reader))
+}
+
+/// The page with this URL, as typed or in canonical form.
+pub(crate) fn find_page(reader: &CatalogueReader, project: &str, url: &str) -> Result<PageRow, Failure> {
+    if let Some(page) = reader.page_by_url(url)? {
+        return Ok(page);
+    }
+    let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
+    let canonical = canonical.map_err(|e| Failure::Usage(format!("'{url}' is no URL: {e}")))?;
+    match reader.page_by_url(canonical.as_str())? {
+        Some(page) => Ok(page),
+        None => Err(anyhow!("project {project} does not know {}", canonical.as_str()).into()),
+    }
+}

@@ -1,0 +1,72 @@
+//! `orb project`: list, show and remove projects.
+
+use crate::args::{Common, Listing, ProjectCommand, ProjectCommandArgs};
+use crate::failure::Failure;
+use crate::out;
+use anyhow::Context as _;
+use orb_crawl::Settings;
+use orb_store::Home;
+use serde_json::json;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Failure> {
+    let home = Home::open(&common.home)?;
+    match &args.what {
+        ProjectCommand::List(listing) => list(common, &home, listing),
+        ProjectCommand::Show(args) => show(common, &home, &args.project),
+        ProjectCommand::Remove { project, yes } => remove(common, &home, project, *yes),
+    }
+}
+
+fn list(common: &Common, home: &Home, listing: &Listing) -> Result<(), Failure> {
+    let all = home.list()?;
+    let skip = usize::try_from(listing.offset).unwrap_or(usize::MAX);
+    let take = listing.limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+    let mut stdout = out::stdout();
+    let shown = all.iter().skip(skip).take(take);
+    if common.json {
+        let rows: Vec<_> =
+            shown.map(|p| json!({"project": p.name, "created_at": p.created_at.to_string(), "dir": p.dir})).collect();
+        out::json(&mut stdout, &rows)?;
+    } else {
+        for project in shown {
+            writeln!(stdout, "{}", project.name)?;
+        }
+    }
+    Ok(stdout.flush()?)
+}
+
+fn show(common: &Common, home: &Home, name: &str) -> Result<(), Failure> {
+    let file = home.find(name)?.settings();
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &Settings::read(&file)?)?;
+    } else {
+        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        stdout.write_all(text.as_bytes())?;
+    }
+    Ok(stdout.flush()?)
+}
+
+fn remove(common: &Common, home: &Home, name: &str, yes: bool) -> Result<(), Failure> {
+    let project = home.find(name)?;
+    if !yes {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::Usage(format!("say --yes to remove project {name} with everything it collected")));
+        }
+        let mut stderr = std::io::stderr();
+        write!(stderr, "Remove project {name} with everything in {}? [y/N] ", project.dir.display())?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        if !answer.trim().eq_ignore_ascii_case("y") {
+            return Err(Failure::Failed(anyhow::anyhow!("nothing was removed")));
+        }
+    }
+    home.remove(name)?;
+    if !common.quiet && !common.json {
+        let mut stdout = out::stdout();
+        writeln!(stdout, "removed project {name}")?;
+        stdout.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! `orb sql`: read-only SQL over the catalogue.
+
+use super::open_reader;
+use crate::args::{Common, RowFormat, SqlArgs};
+use crate::failure::Failure;
+use crate::out;
+use anyhow::Context as _;
+use orb_store::{CatalogueReader, Cell, QueryLimits};
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::io::{self, Read as _, Write};
+use std::ops::ControlFlow;
+
+/// Rows gathered before their columns' widths are settled.
+const TABLE_ROWS: usize = 1_000;
+
+pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
+    let (_, reader) = open_reader(common, &args.project)?;
+    let mut stdout = out::stdout();
+    if args.schema {
+        schema(common, &reader, &mut stdout)?;
+        return Ok(stdout.flush()?);
+    }
+    let mut query = args.sql.clone().unwrap_or_default();
+    if query == "-" {
+        query.clear();
+        io::stdin().read_to_string(&mut query).context("cannot read the query from standard input")?;
+    }
+    let format = if common.json { RowFormat::Json } else { args.format };
+    let printer = RefCell::new(Printer { out: &mut stdout, format, names: Vec::new(), waiting: Vec::new(), printed: 0 });
+    let limits = QueryLimits {
+        time: args.timeout.0,
+        rows: args.listing.limit.map_or(u64::MAX, |l| l.saturating_add(args.listing.offset)),
+    };
+    let mut skip = args.listing.offset;
+    let mut failed = None;
+    let names = |names: &[&str]| printer.borrow_mut().names = names.iter().map(|n| (*n).to_owned()).collect();
+    let each = |row: &[Cell<'_>]| {
+        if skip > 0 {
+            skip -= 1;
+            return ControlFlow::Continue(());
+        }
+        match printer.borrow_mut().row(row) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                failed = Some(e);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    reader.sql(&query, limits, names, each)?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    printer.into_inner().finish()?;
+    Ok(stdout.flush()?)
+}
+
+fn schema(common: &Common, reader: &CatalogueReader, out: &mut impl Write) -> Result<(), Failure> {
+    let tables = reader.schema()?;
+    if common.json {
+        let tables: Map<String, Value> = tables.into_iter().map(|(name, columns)| (name, json!(columns))).collect();
+        return Ok(out::json(out, &tables)?);
+    }
+    for (name, columns) in tables {
+        writeln!(out, "{name} ({})", columns.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Prints rows as they come.
+struct Printer<'a, W: Write> {
+    out: &'a mut W,
+    format: RowFormat,
+    names: Vec<String>,
+    waiting: Vec<Vec<String>>,
+    printed: u64,
+}
+
+impl<W: Write> Printer<'_, W> {
+    fn row(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
+        match self.format {
+            RowFormat::Table => {
+                self.waiting.push(row.iter().map(text).collect());
+                if self.waiting.len() >= TABLE_ROWS {
+                    self.flush_table()?;
+                }
+            }
+            RowFormat::Csv => {
+                self.csv_head()?;
+                let cells: Vec<String> = row.iter().map(|c| quoted(&text(c))).collect();
+                writeln!(self.out, "{}", cells.join(","))?;
+            }
+            RowFormat::Json => {
+                self.out.write_all(if self.printed == 0 { b"[" } else { b",\n" })?;
+                let object: Map<String, Value> = self.names.iter().cloned().zip(row.iter().map(value)).collect();
+                serde_json::to_writer(&mut self.out, &object)?;
+            }
+        }
+        self.printed += 1;
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        match self.format {
+            RowFormat::Table if self.printed == 0 || !self.waiting.is_empty() => self.flush_table(),
+            RowFormat::Table => Ok(()),
+            RowFormat::Csv => self.csv_head(),
+            RowFormat::Json => writeln!(self.out, "{}", if self.printed == 0 { "[]" } else { "]" }),
+        }
+    }
+
+    fn csv_head(&mut self) -> io::Result<()> {
+        let names = std::mem::take(&mut self.names);
+        if names.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "{}", names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(","))
+    }
+
+    fn flush_table(&mut self) -> io::Result<()> {
+        let heads: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        out::table(self.out, &heads, &std::mem::take(&mut self.waiting))
+    }
+}
+
+fn text(cell: &Cell<'_>) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        Cell::Integer(n) => n.to_string(),
+        Cell::Real(x) => x.to_string(),
+        Cell::Text(t) => t.replace(['\n', '\r', '\t'], " "),
+        Cell::Blob(b) => b.iter().map(|x| format!("{x:02x}")).collect(),
+    }
+}
+
+fn value(cell: &Cell<'_>) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => json!(n),
+        Cell::Real(x) => json!(x),
+        Cell::Text(t) => json!(t),
+        Cell::Blob(_) => json!(text(cell)),
+    }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}

@@ -1,0 +1,59 @@
+//! `orb stats`: the table of a crawl.
+//!
+//! The rows of the table with which the gov.si crawl reported its results (sites, pages, kinds, documents by type, images), and ours
+//! below them; one column for the seeds' own hosts, one for everything.
+
+use super::open_reader;
+use crate::args::{Common, ProjectArgs};
+use crate::failure::Failure;
+use crate::out;
+use orb_store::Column;
+use std::io::Write as _;
+
+pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
+    let (_, reader) = open_reader(common, &args.project)?;
+    let stats = reader.stats()?;
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &stats)?;
+        return Ok(stdout.flush()?);
+    }
+    let (seeds, whole) = (cells(&stats.seeds), cells(&stats.whole));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (name, value) in &whole {
+        let seed = seeds.iter().find(|(n, _)| n == name).map_or("-", |(_, v)| v.as_str());
+        rows.push(vec![name.clone(), seed.to_owned(), value.clone()]);
+    }
+    out::table(&mut stdout, &["measured", "seed hosts", "whole"], &rows)?;
+    Ok(stdout.flush()?)
+}
+
+fn cells(c: &Column) -> Vec<(String, String)> {
+    let n = out::grouped;
+    let mut rows = vec![
+        ("sites".to_owned(), n(c.sites)),
+        ("web pages".to_owned(), n(c.pages)),
+        ("HTML pages".to_owned(), n(c.html)),
+        ("duplicates".to_owned(), n(c.duplicates)),
+        ("binary files".to_owned(), n(c.binary)),
+    ];
+    rows.extend(c.documents.iter().map(|(kind, count)| (format!("  {kind}"), n(*count))));
+    rows.extend([
+        ("images".to_owned(), n(c.images)),
+        ("images per page".to_owned(), format!("{:.2}", c.images_per_page)),
+        ("redirects".to_owned(), n(c.redirects)),
+        ("disallowed".to_owned(), n(c.disallowed)),
+    ]);
+    rows.extend(c.errors.iter().map(|(kind, count)| (format!("errors: {kind}"), n(*count))));
+    rows.extend([
+        ("outside".to_owned(), n(c.outside)),
+        ("frontier".to_owned(), n(c.frontier)),
+        ("links".to_owned(), n(c.links)),
+        ("out-degree, mean".to_owned(), format!("{:.2}", c.out_degree.mean)),
+        ("out-degree, highest".to_owned(), n(c.out_degree.max)),
+        ("in-degree, mean".to_owned(), format!("{:.2}", c.in_degree.mean)),
+        ("in-degree, highest".to_owned(), n(c.in_degree.max)),
+        ("bytes".to_owned(), n(c.bytes)),
+    ]);
+    rows
+}

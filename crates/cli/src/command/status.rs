@@ -1,0 +1,96 @@
+//! `orb status`: what is there, what is running.
+
+use crate::args::{Common, StatusArgs};
+use crate::failure::Failure;
+use crate::out;
+use orb_crawl::Counters;
+use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunRecord};
+use serde::Serialize;
+use std::io::Write as _;
+
+#[derive(Serialize)]
+struct Status {
+    project: String,
+    running: bool,
+    run: Option<u32>,
+    kind: Option<String>,
+    state: Option<String>,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+    #[serde(flatten)]
+    counters: Counters,
+    frontier: u64,
+}
+
+pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), Failure> {
+    let home = Home::open(&common.home)?;
+    let projects = match &args.project {
+        Some(name) => vec![home.find(name)?],
+        None => home.list()?,
+    };
+    let rows = projects.iter().map(status).collect::<Result<Vec<_>, _>>()?;
+    let mut stdout = out::stdout();
+    match (common.json, &args.project) {
+        (true, Some(_)) => out::json(&mut stdout, &rows.first())?,
+        (true, None) => out::json(&mut stdout, &rows)?,
+        (false, _) if rows.is_empty() => {
+            writeln!(stdout, "no projects in {}; orb crawl URL begins one", common.home.display())?;
+        }
+        (false, _) => print(&mut stdout, &rows)?,
+    }
+    Ok(stdout.flush()?)
+}
+
+fn status(project: &ProjectDir) -> Result<Status, Failure> {
+    let running = ProjectLock::is_held(project);
+    let blank = Status {
+        project: project.name.clone(),
+        running,
+        run: None,
+        kind: None,
+        state: None,
+        started_at: None,
+        finished_at: None,
+        counters: Counters::default(),
+        frontier: 0,
+    };
+    if project.is_empty() {
+        return Ok(blank);
+    }
+    let reader = CatalogueReader::open(&project.catalogue())?;
+    let frontier = reader.queued()?;
+    let Some(last) = reader.runs()?.pop() else { return Ok(Status { frontier, ..blank }) };
+    Ok(Status {
+        state: Some(state_of(&last, running).to_owned()),
+        run: Some(last.id.0),
+        kind: Some(last.kind),
+        started_at: Some(last.started_at.to_string()),
+        finished_at: last.finished_at.map(|m| m.to_string()),
+        counters: serde_json::from_str(&last.counters).unwrap_or_default(),
+        frontier,
+        ..blank
+    })
+}
+
+/// A run that says it is running while nobody works on the project was cut off.
+fn state_of(run: &RunRecord, running: bool) -> &str {
+    if run.state == "running" && !running { "interrupted" } else { &run.state }
+}
+
+fn print(stdout: &mut impl std::io::Write, rows: &[Status]) -> std::io::Result<()> {
+    let cells = |s: &Status| {
+        vec![
+            s.project.clone(),
+            s.run.map_or_else(|| "-".into(), |r| r.to_string()),
+            s.state.clone().unwrap_or_else(|| "-".into()),
+            out::grouped(s.counters.pages),
+            out::grouped(s.frontier),
+            out::grouped(s.counters.errors),
+            out::bytes(s.counters.bytes),
+            out::seconds(s.counters.seconds),
+            s.started_at.as_deref().map_or("-", |t| t.get(..19).unwrap_or(t)).replace('T', " "),
+        ]
+    };
+    let heads = ["project", "run", "state", "pages", "queued", "errors", "bytes", "time", "started (UTC)"];
+    out::table(stdout, &heads, &rows.iter().map(cells).collect::<Vec<_>>())
+}

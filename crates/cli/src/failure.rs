@@ -1,0 +1,89 @@
+//! How does a command fail, and what does the user read then?
+
+use orb_store::StoreError;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Why a command did not do what it should.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It was called wrongly: exit 2.
+    Usage(String),
+    /// It failed: exit 1.
+    Failed(anyhow::Error),
+    /// It found what it looked for and already said so: exit 1 without a line of its own.
+    Found,
+    /// The user stopped it, and everything is saved: exit 130.
+    Stopped,
+    /// Whoever read our output went away: exit 0.
+    OutputClosed,
+}
+
+impl Failure {
+    /// Says why in one line on stderr and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::Usage(why) => {
+                complain(&why);
+                ExitCode::from(2)
+            }
+            Self::Failed(error) => {
+                complain(&chain(&error));
+                ExitCode::FAILURE
+            }
+            Self::Found => ExitCode::FAILURE,
+            Self::Stopped => ExitCode::from(130),
+            Self::OutputClosed => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// One line on stderr; nothing can be done when even that fails.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "orb: {line}");
+}
+
+/// The causes in one line, without repeating what a cause already says.
+fn chain(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.contains(&text) {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str(": ");
+        }
+        line.push_str(&text);
+    }
+    match hint(error) {
+        Some(hint) => format!("{line} ({hint})"),
+        None => line,
+    }
+}
+
+/// What the user can do about it, where that is known.
+fn hint(error: &anyhow::Error) -> Option<&'static str> {
+    match error.downcast_ref::<StoreError>()? {
+        StoreError::InUse { .. } => Some("wait for it to end, or stop it"),
+        StoreError::NoSuchProject { .. } => Some("orb project list shows what is there"),
+        StoreError::Damaged { .. } => Some("orb check says what else is damaged"),
+        _ => None,
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        match error.downcast_ref::<std::io::Error>() {
+            Some(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Arms a fail point for the crash tests: `point` or `point:nth`.
+pub(crate) fn arm(plan: &str) {
+    let (point, nth) = plan.split_once(':').unwrap_or((plan, "1"));
+    orb_store::fault::arm(point, nth.parse().unwrap_or(1));
+}

@@ -1,0 +1,154 @@
+//! What does the user see while a crawl runs?
+//!
+//! On a terminal a few lines that are drawn again and again; elsewhere a plain line now and then. A thread of its own looks at
+//! the crawl's [`Progress`]; the crawl never waits for it.
+
+use crate::args::{Common, ProgressStyle};
+use crate::command::crawl::Request;
+use crate::out;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
+use orb_crawl::{Pause, Progress, Snapshot};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A display that runs beside a crawl.
+pub(crate) struct Display {
+    thread: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+/// What the display measures progress against.
+#[derive(Clone)]
+struct Goal {
+    project: String,
+    pages: Option<u64>,
+    bytes: Option<u64>,
+    seconds: Option<f64>,
+}
+
+impl Display {
+    /// Starts the display the user asked for.
+    pub(crate) fn start(common: &Common, request: &Request, progress: Arc<Progress>) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let live = common.progress == ProgressStyle::Auto && terminal;
+        if common.quiet || common.progress == ProgressStyle::None {
+            return Self { thread: None };
+        }
+        let frontier = &request.settings.frontier;
+        let goal = Goal {
+            project: request.name.clone(),
+            pages: frontier.max_pages,
+            bytes: frontier.max_bytes.map(|b| b.0),
+            seconds: frontier.max_time.map(|t| t.0.as_secs_f64()),
+        };
+        let (done, ended) = channel();
+        let thread = std::thread::spawn(move || {
+            let bar = live.then(bar);
+            let (every, mut last) = (Duration::from_millis(if live { 200 } else { 5_000 }), None);
+            while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                let now = progress.snapshot();
+                let rate = rates(last.as_ref(), &now);
+                match &bar {
+                    Some(bar) => bar.set_message(screen(&goal, &now, rate)),
+                    None => plain(&goal, &now, rate),
+                }
+                last = Some(now);
+            }
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        });
+        Self { thread: Some((done, thread)) }
+    }
+
+    /// Takes the display away.
+    pub(crate) fn finish(self) {
+        if let Some((done, thread)) = self.thread {
+            drop(done);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = BarStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Pages and bytes a second since the last look, or since the beginning.
+fn rates(last: Option<&Snapshot>, now: &Snapshot) -> (f64, f64) {
+    let (fetched, bytes, seconds) = last.map_or((0, 0, 0.0), |l| (l.fetched, l.bytes, l.seconds));
+    let span = (now.seconds - seconds).max(0.001);
+    #[expect(clippy::cast_precision_loss, reason = "rates for people")]
+    ((now.fetched - fetched) as f64 / span, (now.bytes - bytes) as f64 / span)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is shown")]
+fn headline(now: &Snapshot, (pages, bytes): (f64, f64)) -> String {
+    format!(
+        "{} pages  {pages:.1}/s  {}/s  queue {}  active {}  errors {}",
+        out::grouped(now.counters.pages),
+        out::bytes(bytes as u64),
+        out::grouped(now.queued),
+        now.active,
+        out::grouped(now.counters.errors),
+    )
+}
+
+fn screen(goal: &Goal, now: &Snapshot, rate: (f64, f64)) -> String {
+    let mut lines = vec![
+        format!("crawl {}  {}", goal.project, out::seconds(now.counters.seconds.max(now.seconds))),
+        format!("  {}", headline(now, rate)),
+    ];
+    lines.push(format!("  hosts {} active{}", now.waiting.active, reasons(now, 3)));
+    lines.extend(eta(goal, now).map(|eta| format!("  {eta}")));
+    lines.extend(pause(now).map(|p| format!("  {p}")));
+    lines.join("\n")
+}
+
+fn plain(goal: &Goal, now: &Snapshot, rate: (f64, f64)) {
+    let mut line = format!("{:>7.1}s  {}", now.seconds, headline(now, rate));
+    line.push_str(&format!("  hosts {} active{}", now.waiting.active, reasons(now, 2)));
+    for more in eta(goal, now).into_iter().chain(pause(now).map(str::to_owned)) {
+        line.push_str("  ");
+        line.push_str(&more);
+    }
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The main reasons why hosts are not being fetched right now.
+fn reasons(now: &Snapshot, most: usize) -> String {
+    let shown = now.waiting.reasons.iter().take(most);
+    shown.map(|(why, hosts, example)| format!(", {hosts} {why} ({example})")).collect()
+}
+
+/// When the budget will be spent, at the rate so far.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn eta(goal: &Goal, now: &Snapshot) -> Option<String> {
+    let done = &now.counters;
+    let spent = done.seconds.max(now.seconds);
+    let share = |part: f64, whole: f64| (part / whole.max(1.0)).min(1.0);
+    let shares = [
+        goal.pages.map(|max| (share(done.pages as f64, max as f64), format!("{} pages", out::grouped(max)))),
+        goal.bytes.map(|max| (share(done.bytes as f64, max as f64), out::bytes(max))),
+        goal.seconds.map(|max| (share(spent, max), out::seconds(max))),
+    ];
+    let (share, budget) = shares.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    if share <= 0.0 {
+        return None;
+    }
+    Some(format!("{:.0} % of {budget}, {} left", share * 100.0, out::seconds(spent * (1.0 - share) / share)))
+}
+
+fn pause(now: &Snapshot) -> Option<&'static str> {
+    now.pause.map(|why| match why {
+        Pause::DiskLow => "PAUSED: the disk has less room than store.min_free; going on when there is more",
+        Pause::DiskFull => "PAUSED: the disk is full; going on when there is room",
+    })
+}

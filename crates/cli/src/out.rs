@@ -1,0 +1,111 @@
+//! How is a result printed?
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+/// Standard output, buffered and locked for a whole command.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// One JSON value on a line of its own.
+pub(crate) fn json(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}
+
+/// Rows under their heads, columns as wide as their widest cell; numbers to the right.
+pub(crate) fn table(out: &mut impl Write, heads: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).chain([heads[i].chars().count()]).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let numeric: Vec<bool> = (0..heads.len()).map(|i| !rows.is_empty() && rows.iter().all(|r| is_number(&r[i]))).collect();
+    let mut line = |cells: &[&str]| {
+        let mut text = String::new();
+        for (i, cell) in cells.iter().enumerate() {
+            let pad = " ".repeat(widths[i].saturating_sub(cell.chars().count()));
+            if i > 0 {
+                text.push_str("  ");
+            }
+            text.push_str(&if numeric[i] { format!("{pad}{cell}") } else { format!("{cell}{pad}") });
+        }
+        writeln!(out, "{}", text.trim_end())
+    };
+    line(heads)?;
+    rows.iter().try_for_each(|row| line(&row.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.is_empty() || cell == "-" || cell.chars().all(|c| c.is_ascii_digit() || ".,%+-".contains(c))
+}
+
+/// A whole number with its thousands apart.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Bytes as people read them.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1_000.0 && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{n} B"),
+        _ if value < 10.0 => format!("{value:.2} {}", UNITS[unit]),
+        _ if value < 100.0 => format!("{value:.1} {}", UNITS[unit]),
+        _ => format!("{value:.0} {}", UNITS[unit]),
+    }
+}
+
+/// Seconds as people read them.
+pub(crate) fn seconds(s: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let whole = s.clamp(0.0, 1e12).round() as u64;
+    match whole {
+        0..10 => format!("{s:.1} s"),
+        10..120 => format!("{whole} s"),
+        120..7_200 => format!("{} min {:02} s", whole / 60, whole % 60),
+        7_200..172_800 => format!("{} h {:02} min", whole / 3_600, whole / 60 % 60),
+        _ => format!("{} d {:02} h", whole / 86_400, whole / 3_600 % 24),
+    }
+}
+
+/// The first `max` characters, with an ellipsis where some are left out.
+pub(crate) fn clip(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(12), "12");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(12_345), "12.3 kB");
+        assert_eq!(seconds(3_725.0), "62 min 05 s");
+    }
+
+    #[test]
+    fn a_table_aligns_its_columns() {
+        let mut out = Vec::new();
+        table(&mut out, &["name", "n"], &[vec!["a".into(), "10".into()], vec!["long".into(), "7".into()]]).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "name   n\na     10\nlong   7\n");
+    }
+}

@@ -1,0 +1,28 @@
+//! What time is it?
+
+use orb_page::Moment;
+use std::time::{Duration, Instant};
+
+/// Wall-clock time that never jumps: politeness must hold even when somebody sets the machine's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    began: Moment,
+    at: Instant,
+}
+
+impl Clock {
+    /// A clock set by the machine's, once.
+    pub(crate) fn start() -> Self {
+        Self { began: Moment::now(), at: Instant::now() }
+    }
+
+    /// Now.
+    pub(crate) fn now(&self) -> Moment {
+        self.began.plus(self.at.elapsed())
+    }
+
+    /// Now, rounded up to the next millisecond: a wait counted from here is never too short.
+    pub(crate) fn now_rounded_up(&self) -> Moment {
+        self.now().plus(Duration::from_millis(1))
+    }
+}

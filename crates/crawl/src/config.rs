@@ -1,0 +1,161 @@
+//! What do the settings mean for each part?
+//!
+//! [`Settings`] is what the user wrote; [`Config`] is valid and complete: what each crate needs, in its own words.
+
+use crate::CrawlError;
+use crate::limits::Limits;
+use crate::read::ReadRules;
+use crate::recorder::RecorderRules;
+use crate::scope::SharedScope;
+use crate::score::Topic;
+use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
+use crate::summary::Counters;
+use orb_fetch::{FetchConfig, Timeouts};
+use orb_frontier::{Budget, FrontierConfig, Order, Politeness};
+use orb_page::RunId;
+use orb_urls::{Address, Canonicaliser};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A valid crawl.
+pub(crate) struct Config {
+    /// How to fetch.
+    pub fetch: FetchConfig,
+    /// How to read.
+    pub read: ReadRules,
+    /// Reading threads.
+    pub workers: usize,
+    /// What their names begin with.
+    pub worker_name: String,
+    /// Read sitemaps that robots.txt names.
+    pub sitemaps: bool,
+    settings: Settings,
+}
+
+impl Config {
+    /// Checks the settings and spreads them over the parts.
+    pub(crate) fn new(settings: &Settings, scope: Arc<SharedScope>, seeds: &[Address], dir: &Path) -> Result<Self, CrawlError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = if settings.crawl.workers == 0 { cores } else { settings.crawl.workers };
+        let mut fetch = fetch_config(&settings.fetch, seeds)?;
+        fetch.per_host = settings.frontier.per_host;
+        fetch.spool_dir = dir.to_owned();
+        Ok(Self {
+            fetch,
+            read: read_rules(settings, scope),
+            workers,
+            worker_name: settings.crawl.worker_name.clone(),
+            sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
+            settings: settings.clone(),
+        })
+    }
+
+    /// What the frontier needs, for a run that has fetched so many pages already.
+    pub(crate) fn frontier(&self, pages: u64) -> FrontierConfig {
+        let frontier = &self.settings.frontier;
+        FrontierConfig {
+            order: order(frontier),
+            politeness: Politeness {
+                delay: frontier.delay.0,
+                per_host: frontier.per_host,
+                max_crawl_delay: frontier.max_crawl_delay.0,
+                max_backoff: frontier.max_backoff.0,
+                ..Politeness::default()
+            },
+            budget: Budget { pages: frontier.max_pages.map(|max| max.saturating_sub(pages)) },
+            retries: frontier.retries,
+            agent: agent(&self.settings.fetch).to_owned(),
+            ignore_robots: frontier.ignore_robots,
+            robots_max_age: frontier.robots_max_age.0,
+            behind_proxy: self.settings.fetch.proxy.is_some(),
+            workbench: frontier.workbench,
+            traps: frontier.traps.clone(),
+            ..FrontierConfig::default()
+        }
+    }
+
+    /// What the recorder needs.
+    pub(crate) fn recorder(&self, run: RunId) -> RecorderRules {
+        let settings = &self.settings;
+        RecorderRules {
+            run,
+            order: order(&settings.frontier),
+            batch_pages: settings.crawl.batch_pages.max(1),
+            batch_time: settings.crawl.batch_time.0,
+            links: settings.store.links,
+            by: self.worker_name.as_str().into(),
+            min_free: settings.store.min_free.0,
+        }
+    }
+
+    /// What is left of the budgets of bytes and time.
+    pub(crate) fn limits(&self, used: &Counters) -> Limits {
+        let frontier = &self.settings.frontier;
+        let seconds = Duration::try_from_secs_f64(used.seconds).unwrap_or_default();
+        Limits::new(frontier.max_bytes.map(|b| b.0), used.bytes, frontier.max_time.map(|t| t.0), seconds)
+    }
+}
+
+fn order(frontier: &FrontierSettings) -> Order {
+    match frontier.order {
+        OrderName::Bfs => Order::Bfs,
+        OrderName::Dfs => Order::Dfs,
+        OrderName::Best => Order::Best,
+        OrderName::Random => Order::Random { seed: 0 },
+    }
+}
+
+/// The name robots.txt knows us by: the first word of the user agent, up to its version.
+fn agent(fetch: &FetchSettings) -> &str {
+    fetch.user_agent.split(['/', ' ']).next().unwrap_or_default()
+}
+
+fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
+    ReadRules {
+        canonical: Arc::new(Canonicaliser::new(settings.urls.clone())),
+        scope,
+        depth: settings.frontier.depth,
+        max_redirects: settings.frontier.max_redirects,
+        follow_nofollow: settings.frontier.follow_nofollow,
+        max_content: settings.fetch.max_size.0.saturating_mul(10).clamp(1_000_000, 1_000_000_000),
+        agent: agent(&settings.fetch).into(),
+        topic: Arc::new(Topic::new(&settings.frontier.topic)),
+        archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
+    }
+}
+
+fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {
+    let wrong = |what: &str, text: &str| CrawlError::Setting(format!("'{text}' is not {what}"));
+    let resolve = fetch.resolve.iter().map(|r| r.parse()).collect::<Result<Vec<_>, _>>()?;
+    let proxy = fetch.proxy.as_deref().map(str::parse).transpose()?;
+    let dns = fetch.dns.as_deref().map(|d| d.parse().map_err(|_| wrong("a name server; write it like 127.0.0.1:53", d)));
+    let private_hosts = match fetch.allow_private {
+        true => vec!["*".to_owned()],
+        false => seeds.iter().map(|s| s.host().to_owned()).collect(),
+    };
+    Ok(FetchConfig {
+        user_agent: fetch.user_agent.clone(),
+        connections: fetch.connections,
+        timeouts: Timeouts {
+            dns: fetch.connect_timeout.0,
+            connect: fetch.connect_timeout.0.min(fetch.timeout.0),
+            tls: fetch.connect_timeout.0.min(fetch.timeout.0),
+            head: fetch.timeout.0,
+            idle: fetch.timeout.0,
+            total: fetch.total_timeout.0,
+        },
+        max_size: fetch.max_size.0,
+        accept: fetch.accept.clone(),
+        proxy,
+        resolve,
+        dns: dns.transpose()?,
+        ca_file: fetch.ca_file.clone(),
+        insecure: fetch.insecure,
+        bandwidth: fetch.bandwidth.map(|r| r.0),
+        cookies: fetch.cookies,
+        http2: fetch.http2,
+        private_hosts,
+        ..FetchConfig::default()
+    })
+}

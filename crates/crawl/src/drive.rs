@@ -1,0 +1,200 @@
+//! Who asks the frontier what comes next, and sends somebody to fetch it?
+//!
+//! The driver holds no pages. It asks the frontier for leases as long as there are free connections and room in the pipeline, starts a
+//! task for each, and otherwise waits for whatever the frontier says it waits for. Tasks come back through [`Errand::attend`].
+
+use crate::clock::Clock;
+use crate::limits::Limits;
+use crate::recorder::Item;
+use crate::shared::Shared;
+use crate::summary::RunState;
+use crossbeam_channel::Sender;
+use orb_fetch::{Fetch as _, HttpFetcher, Watch};
+use orb_frontier::{After, Ended, Next, retry_after};
+use orb_page::{HostId, Lease, Outcome, Purpose, Truncation};
+use orb_store::{FrontierIndex, HostFact, StoreError};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// An answer for a reading thread.
+pub(crate) struct Work {
+    /// What was leased.
+    pub lease: Lease,
+    /// Its rank in its host's queue.
+    pub rank: u64,
+    /// What came back.
+    pub outcome: Outcome,
+}
+
+/// What a fetching task needs.
+pub(crate) struct Errand {
+    /// What all threads share.
+    pub shared: Arc<Shared>,
+    /// The time.
+    pub clock: Clock,
+    /// The sockets.
+    pub fetcher: HttpFetcher,
+    /// To the reading threads.
+    pub readers: Sender<Work>,
+    /// To the recorder.
+    pub recorder: Sender<Item>,
+    /// Tasks under way.
+    pub active: AtomicUsize,
+}
+
+/// The driver of one run.
+pub(crate) struct Driver {
+    /// What its tasks need.
+    pub errand: Arc<Errand>,
+    /// The queues.
+    pub queues: FrontierIndex,
+    /// Tasks at once.
+    pub connections: usize,
+    /// Budgets besides pages.
+    pub limits: Limits,
+}
+
+impl Driver {
+    /// Drives until there is nothing left, a budget is spent, or somebody asks to stop.
+    pub(crate) async fn drive(&self) -> Result<RunState, StoreError> {
+        let shared = &self.errand.shared;
+        let ending = loop {
+            if shared.stop.is_set() {
+                break RunState::Stopped;
+            }
+            if self.limits.are_spent(shared.progress.bytes()) {
+                break RunState::Budget;
+            }
+            self.limits.note_waiting(shared, self.errand.clock.now());
+            if self.errand.active.load(Ordering::Relaxed) >= self.connections || shared.pipeline.is_full() {
+                self.pause(Duration::from_secs(1)).await;
+                continue;
+            }
+            let now = self.errand.clock.now();
+            let next = shared.frontier().next(&self.queues, now)?;
+            if let Some(state) = self.act(next).await {
+                break state;
+            }
+        };
+        self.drain().await;
+        Ok(ending)
+    }
+
+    /// Does what the frontier says; a state means the run is over.
+    async fn act(&self, next: Next) -> Option<RunState> {
+        let shared = &self.errand.shared;
+        match next {
+            Next::Lease(lease, rank) => {
+                shared.hurry.set(false);
+                self.errand.active.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(Arc::clone(&self.errand).attend(lease, rank));
+            }
+            Next::Resolve { host, name, port } => {
+                self.errand.active.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(Arc::clone(&self.errand).resolve(host, name, port));
+            }
+            Next::Drop(page, host, rank, kind, why) => self.errand.record(Item::Dropped(page, host, rank, kind, why)),
+            Next::Wait(until) => self.pause(until.since(self.errand.clock.now()).min(Duration::from_millis(500))).await,
+            Next::Busy => self.pause(Duration::from_secs(1)).await,
+            Next::Starved => self.starve().await,
+            Next::Finished | Next::BudgetSpent if !shared.is_settled() => self.starve().await,
+            Next::Finished => return Some(RunState::Done),
+            Next::BudgetSpent => return Some(RunState::Budget),
+        }
+        None
+    }
+
+    /// Nothing can be fetched until the recorder commits: makes it hurry, and waits for it.
+    async fn starve(&self) {
+        if !self.errand.shared.hurry.set(true) {
+            self.errand.record(Item::Flush);
+        }
+        self.pause(Duration::from_secs(1)).await;
+    }
+
+    /// Waits until something happens, or for this long.
+    async fn pause(&self, at_most: Duration) {
+        let _ = tokio::time::timeout(at_most, self.errand.shared.wake.notified()).await;
+    }
+
+    /// Lets what is under way come in, but not for long: whoever asks to stop does not want to wait for a slow server.
+    async fn drain(&self) {
+        let patience = tokio::time::Instant::now() + Duration::from_secs(3);
+        while self.errand.active.load(Ordering::Relaxed) > 0 {
+            if self.errand.shared.stop.is_set() && tokio::time::Instant::now() >= patience {
+                break;
+            }
+            self.pause(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Tells the frontier when a request is on the wire: politeness is counted from there.
+struct OnWire<'a> {
+    errand: &'a Errand,
+    host: HostId,
+}
+
+impl Watch for OnWire<'_> {
+    fn sent(&self, peer: Option<SocketAddr>) {
+        let now = self.errand.clock.now_rounded_up();
+        self.errand.shared.frontier().sent(self.host, peer.map(|p| p.ip()), now);
+    }
+}
+
+impl Errand {
+    /// Fetches what a lease allows and hands it on.
+    async fn attend(self: Arc<Self>, lease: Lease, rank: u64) {
+        self.shared.progress.note_begin();
+        let outcome = self.fetcher.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
+        let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+        self.shared.progress.note_end(bytes, outcome.result.is_err());
+        let ended = ended(&outcome, self.clock.now());
+        let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
+        if let Some(fact) = fact {
+            self.record(Item::Fact(fact));
+        }
+        if lease.purpose == Purpose::Robots || after == After::Record {
+            self.shared.pipeline.enter(bytes);
+            let _ = self.readers.send(Work { lease, rank, outcome });
+        }
+        self.finished();
+    }
+
+    /// Looks a name up for the frontier.
+    async fn resolve(self: Arc<Self>, host: HostId, name: String, port: u16) {
+        let answer = self.fetcher.resolve(&name, port).await;
+        if let Ok(ip) = &answer {
+            self.record(Item::Fact(HostFact { id: host, ip: Some(*ip), ..HostFact::default() }));
+        }
+        self.shared.frontier().resolved(host, answer, self.clock.now());
+        self.finished();
+    }
+
+    /// Hands something to the recorder. It is gone only when it failed, which the end of the run reports.
+    fn record(&self, item: Item) {
+        let _ = self.recorder.send(item);
+    }
+
+    fn finished(&self) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.shared.wake.notify_one();
+    }
+}
+
+/// What the frontier wants to know of an outcome.
+fn ended(outcome: &Outcome, now: orb_page::Moment) -> Ended {
+    let t = outcome.timings;
+    let elapsed = t.wait + t.body;
+    match &outcome.result {
+        Ok(response) => Ended {
+            status: Some(response.status),
+            failure: (response.truncated == Some(Truncation::Disconnect)).then_some(orb_page::FailureKind::Protocol),
+            retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
+            elapsed,
+        },
+        Err(failure) => Ended { status: None, failure: Some(failure.kind), retry_after: None, elapsed },
+    }
+}

@@ -1,0 +1,28 @@
+//! What of our own can go wrong in a crawl?
+
+use orb_fetch::FetchError;
+use orb_store::StoreError;
+use orb_urls::ScopeError;
+
+/// A failure of the crawl itself; what the web does wrong is recorded instead.
+#[derive(Debug, thiserror::Error)]
+pub enum CrawlError {
+    /// The stores failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The scope cannot be understood.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    /// The fetcher cannot be set up.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A setting makes no sense.
+    #[error("{0}")]
+    Setting(String),
+    /// Threads could not be started.
+    #[error("cannot start the crawl's threads")]
+    Threads(#[source] std::io::Error),
+    /// A defect of ours.
+    #[error("the {0} stopped unexpectedly; everything committed before is safe")]
+    Panicked(&'static str),
+}

@@ -1,0 +1,393 @@
+//! What does a worker make of an answer?
+//!
+//! The middle of a page's life, and the part that costs the processor most: take the codings off, tell what it is, extract, resolve and
+//! judge its links, hash it, and pack it for the archive. It runs on the reading threads, touches no store and no socket, and ends
+//! in a [`Reading`] for the recorder. Whatever the web did wrong is written down as the visit's problem.
+
+use crate::picture::mime_of_path;
+use crate::scope::SharedScope;
+use crate::score::Topic;
+use bytes::Bytes;
+use hashbrown::HashMap;
+use orb_extract::Content;
+use orb_page::{
+    Document, Failure, FailureKind, Flag, Found, Lease, Link, LinkKind, Moment, Outcome, PageKind, Pictured, Problem,
+    RobotsMeta, Response, Truncation, UrlKey, Verdict, Visit,
+};
+use orb_store::{Encoded, Encoder, Exchange, StoreError};
+use orb_urls::surt::cdx_key;
+use orb_urls::{Address, Canonicaliser, Judgement};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A page read and packed, ready to be recorded.
+pub(crate) struct Reading {
+    /// What is known of it now.
+    pub visit: Visit,
+    /// Its archive records.
+    pub records: Option<Encoded>,
+    /// What it weighs in the pipeline.
+    pub weight: u64,
+}
+
+/// How a reader reads.
+#[derive(Clone)]
+pub(crate) struct ReadRules {
+    /// Canonical form.
+    pub canonical: Arc<Canonicaliser>,
+    /// What belongs to the collection; seeds that redirect widen it.
+    pub scope: Arc<SharedScope>,
+    /// Links to follow from a seed at most.
+    pub depth: Option<u32>,
+    /// Redirects in a row to follow.
+    pub max_redirects: u8,
+    /// Follow what is marked nofollow.
+    pub follow_nofollow: bool,
+    /// The largest content to take the codings off.
+    pub max_content: u64,
+    /// Our name, for X-Robots-Tag.
+    pub agent: Arc<str>,
+    /// What makes a page important.
+    pub topic: Arc<Topic>,
+    /// Pack the bytes for the archive, at this level.
+    pub archive_level: Option<i32>,
+}
+
+/// One reading thread's tools.
+pub(crate) struct Reader {
+    rules: ReadRules,
+    encoder: Option<Encoder>,
+    by: Arc<str>,
+}
+
+/// Content with the codings off.
+struct Opened {
+    bytes: Bytes,
+    length: u64,
+    digest: Option<[u8; 32]>,
+    problem: Option<Problem>,
+}
+
+impl Reader {
+    /// A reader with its worker's name.
+    pub(crate) fn new(rules: ReadRules, by: Arc<str>) -> Self {
+        let encoder = rules.archive_level.map(Encoder::new);
+        Self { rules, encoder, by }
+    }
+
+    /// Reads what came back for a lease.
+    pub(crate) fn read(&mut self, lease: &Lease, outcome: Outcome) -> Reading {
+        let mut visit = self.blank(lease, outcome.at, total(&outcome));
+        match outcome.result {
+            Err(failure) => {
+                failed(&mut visit, &failure);
+                Reading { visit, records: None, weight: 0 }
+            }
+            Ok(response) => self.answered(lease, visit, &response),
+        }
+    }
+
+    /// Packs an exchange that is archived but no page, such as a robots.txt.
+    pub(crate) fn pack(&mut self, url: &str, at: Moment, response: &Response) -> Option<Encoded> {
+        self.encode(url, at, response, None).unwrap_or_default()
+    }
+
+    /// A robots.txt or the like: its content, up to `cap` bytes.
+    pub(crate) fn content(&self, response: &Response, cap: u64) -> Bytes {
+        orb_fetch::decode(&response.body, &codings(response), cap).bytes
+    }
+
+    /// An address named on a page.
+    pub(crate) fn address(&self, lease: &Lease, named: &str) -> Option<Address> {
+        let own = self.rules.canonical.parse(&lease.url).ok()?;
+        self.rules.canonical.resolve(&own, named).ok()
+    }
+
+    fn blank(&self, lease: &Lease, at: Moment, elapsed: Duration) -> Visit {
+        Visit {
+            page: lease.page,
+            host: lease.host,
+            url: lease.url.clone(),
+            depth: lease.depth,
+            redirects: lease.redirects,
+            at,
+            by: Arc::clone(&self.by),
+            kind: PageKind::HttpError,
+            flag: Flag::New,
+            status: None,
+            mime: None,
+            charset: None,
+            length: 0,
+            transferred: 0,
+            digest: None,
+            simhash: None,
+            title: None,
+            lang: None,
+            etag: None,
+            last_modified: None,
+            duplicate_of: None,
+            problem: None,
+            elapsed_ms: u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX),
+            links: Vec::new(),
+            images: Vec::new(),
+            warc: None,
+        }
+    }
+
+    fn answered(&mut self, lease: &Lease, mut visit: Visit, response: &Response) -> Reading {
+        let opened = self.open(response);
+        visit.status = Some(response.status);
+        visit.transferred = response.wire.len();
+        visit.length = opened.length;
+        visit.digest = opened.digest;
+        visit.etag = response.headers.get("etag");
+        visit.last_modified = response.headers.get("last-modified");
+        let header_mime = response.headers.mime();
+        let mime = orb_extract::sniff(&opened.bytes, header_mime.as_deref()).to_string();
+        visit.kind = kind_of(response, &mime);
+        if visit.kind == PageKind::HttpError || visit.kind == PageKind::Timeout {
+            visit.flag = Flag::Error;
+        }
+        let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
+        problems.extend(response.truncated.map(truncation));
+        if (200..300).contains(&response.status) {
+            let document = self.extract(lease, response, &opened.bytes);
+            self.take(lease, &mut visit, response, document, &mut problems);
+        } else {
+            self.follow_redirect(lease, &mut visit, response);
+        }
+        visit.mime = Some(mime).filter(|_| !opened.bytes.is_empty()).or(header_mime);
+        let payload = visit.digest.filter(|_| shares_payload(response));
+        let records = self.encode(&lease.url, visit.at, response, payload).unwrap_or_else(|error| {
+            problems.push(Problem::new("not-archived", error.to_string()));
+            None
+        });
+        visit.problem = joined(&problems).or(visit.problem);
+        Reading { visit, records, weight: response.wire.len() }
+    }
+
+    /// Takes the content coding off and hashes what is there.
+    fn open(&self, response: &Response) -> Opened {
+        let decoded = orb_fetch::decode(&response.body, &codings(response), self.rules.max_content);
+        let problem = decoded.problem.or_else(|| {
+            decoded.truncated.then(|| Problem::new("content-too-large", "the content is larger than the limit"))
+        });
+        let whole = !matches!(response.truncated, Some(Truncation::Length | Truncation::Unwanted));
+        let digest = whole.then(|| Sha256::digest(&decoded.bytes).into());
+        Opened { length: decoded.bytes.len() as u64, digest, problem, bytes: decoded.bytes }
+    }
+
+    fn extract(&self, lease: &Lease, response: &Response, bytes: &[u8]) -> Document {
+        let mime = response.headers.mime();
+        let charset = response.headers.charset();
+        orb_extract::extract(&Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &lease.url })
+    }
+
+    /// Moves what the document says into the visit.
+    fn take(
+        &self,
+        lease: &Lease,
+        visit: &mut Visit,
+        response: &Response,
+        mut document: Document,
+        problems: &mut Vec<Problem>,
+    ) {
+        problems.append(&mut document.problems);
+        visit.charset = document.charset.take();
+        visit.title = document.title.take();
+        visit.lang = document.lang.take();
+        if !document.text.is_empty() {
+            visit.simhash = Some(orb_extract::simhash(&document.text));
+        }
+        document.links.extend(orb_extract::header_links(&response.headers));
+        let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
+        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return };
+        let base = self.rules.canonical.canonical_base(&own, document.base.as_deref());
+        visit.links = self.found(lease, &own, &base, &document, robots);
+        visit.images = self.pictured(&base, &document);
+    }
+
+    /// Resolves and judges the links, one for each target and kind.
+    fn found(&self, lease: &Lease, own: &Address, base: &Address, document: &Document, robots: RobotsMeta) -> Vec<Found> {
+        let scope = self.rules.scope.current();
+        let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(document.links.len());
+        let mut out: Vec<Found> = Vec::with_capacity(document.links.len());
+        for link in &document.links {
+            let Ok(target) = self.rules.canonical.resolve(base, &link.target) else { continue };
+            let key = UrlKey::of(target.as_str());
+            match places.entry((key, link.kind)) {
+                hashbrown::hash_map::Entry::Occupied(seen) => {
+                    let first = &mut out[*seen.get()];
+                    first.count = first.count.saturating_add(1);
+                    if first.anchor.is_empty() {
+                        first.anchor.clone_from(&link.anchor);
+                    }
+                }
+                hashbrown::hash_map::Entry::Vacant(place) => {
+                    place.insert(out.len());
+                    let verdict = match scope.judge(&target, Some(own)) {
+                        Judgement::In => self.verdict(lease, link, robots),
+                        Judgement::Out(why) => Verdict::Outside(why),
+                    };
+                    let priority = self.rules.topic.priority(lease.depth + 1, &target, &link.anchor);
+                    out.push(Found {
+                        url: target.into_string(),
+                        key,
+                        kind: link.kind,
+                        anchor: link.anchor.clone(),
+                        rel: link.rel.clone(),
+                        count: 1,
+                        verdict,
+                        priority,
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether a link in scope is one to follow.
+    fn verdict(&self, lease: &Lease, link: &Link, robots: RobotsMeta) -> Verdict {
+        if link.kind == LinkKind::Form {
+            return Verdict::Outside("form");
+        }
+        if !self.rules.follow_nofollow && (robots.nofollow || link.has_rel("nofollow")) {
+            return Verdict::Outside("nofollow");
+        }
+        match self.rules.depth {
+            Some(max) if lease.depth >= max => Verdict::Outside("depth"),
+            _ => Verdict::Follow,
+        }
+    }
+
+    fn pictured(&self, base: &Address, document: &Document) -> Vec<Pictured> {
+        let resolve = |image: &orb_page::Image| {
+            let address = self.rules.canonical.resolve(base, &image.src).ok()?;
+            Some(Pictured {
+                mime: mime_of_path(address.path()).map(str::to_owned),
+                url: address.into_string(),
+                alt: image.alt.clone(),
+                width: image.width,
+                height: image.height,
+            })
+        };
+        document.images.iter().filter_map(resolve).collect()
+    }
+
+    /// A redirect is a link like any other, but does not count as a step away from the seed.
+    fn follow_redirect(&self, lease: &Lease, visit: &mut Visit, response: &Response) {
+        if visit.kind != PageKind::Redirect {
+            return;
+        }
+        let Some(location) = response.headers.get("location") else { return };
+        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return };
+        let target = match self.rules.canonical.resolve(&own, &location) {
+            Ok(target) => target,
+            Err(refused) => {
+                visit.problem = Some(format!("redirect to '{}': {refused}", clip(&location, 200)));
+                return;
+            }
+        };
+        if lease.depth == 0 {
+            self.rules.scope.seed_moved(&own, &target);
+        }
+        let verdict = match self.rules.scope.current().judge(&target, Some(&own)) {
+            Judgement::Out(why) => Verdict::Outside(why),
+            Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
+            Judgement::In => Verdict::Follow,
+        };
+        let priority = self.rules.topic.priority(lease.depth, &target, "");
+        visit.links.push(Found {
+            key: UrlKey::of(target.as_str()),
+            url: target.into_string(),
+            kind: LinkKind::Redirect,
+            anchor: String::new(),
+            rel: String::new(),
+            count: 1,
+            verdict,
+            priority,
+        });
+    }
+
+    fn encode(
+        &mut self,
+        url: &str,
+        at: Moment,
+        response: &Response,
+        digest: Option<[u8; 32]>,
+    ) -> Result<Option<Encoded>, StoreError> {
+        let Some(encoder) = self.encoder.as_mut() else { return Ok(None) };
+        let key = cdx_key(url);
+        let exchange = Exchange {
+            url,
+            key: &key,
+            at,
+            request_head: &response.request_head,
+            head: &response.head,
+            wire: &response.wire,
+            truncated: response.truncated,
+            ip: response.peer.map(|p| p.ip()),
+            digest,
+            revisit: None,
+        };
+        encoder.exchange(&exchange).map(Some)
+    }
+}
+
+/// The content codings, in the order applied.
+fn codings(response: &Response) -> String {
+    response.headers.all("content-encoding").collect::<Vec<_>>().join(",")
+}
+
+/// How long everything took together.
+fn total(outcome: &Outcome) -> Duration {
+    let t = outcome.timings;
+    t.dns + t.connect + t.tls + t.wait + t.body
+}
+
+/// Whether the content is what the archive's payload digest covers: no coding of either kind.
+fn shares_payload(response: &Response) -> bool {
+    response.headers.get("content-encoding").is_none() && response.headers.get("transfer-encoding").is_none()
+}
+
+/// What an answer makes of its page.
+fn kind_of(response: &Response, mime: &str) -> PageKind {
+    match (response.status, response.truncated) {
+        (300..=399, _) if response.headers.get("location").is_some() => PageKind::Redirect,
+        (status, _) if !(200..300).contains(&status) => PageKind::HttpError,
+        (_, Some(Truncation::Time)) => PageKind::Timeout,
+        (_, Some(Truncation::Length | Truncation::Unwanted)) => PageKind::Binary,
+        _ if mime == "text/html" || mime == "application/xhtml+xml" => PageKind::Html,
+        _ => PageKind::Binary,
+    }
+}
+
+fn failed(visit: &mut Visit, failure: &Failure) {
+    visit.flag = Flag::Error;
+    visit.problem = Some(failure.detail.clone());
+    visit.kind = match failure.kind {
+        FailureKind::Dns | FailureKind::Connect | FailureKind::Guard => PageKind::DomainError,
+        FailureKind::Timeout => PageKind::Timeout,
+        FailureKind::Tls | FailureKind::Protocol | FailureKind::Unsupported | FailureKind::Local => PageKind::HttpError,
+    };
+}
+
+fn truncation(why: Truncation) -> Problem {
+    match why {
+        Truncation::Length => Problem::new("too-large", "the body is larger than the limit and was not fetched whole"),
+        Truncation::Unwanted => Problem::new("unwanted-type", "the media type is not wanted; the body was not fetched"),
+        Truncation::Time => Problem::new("too-slow", "the body came too slowly and was cut off"),
+        Truncation::Disconnect => Problem::new("cut-off", "the connection ended before the body did"),
+    }
+}
+
+fn joined(problems: &[Problem]) -> Option<String> {
+    let line = |p: &Problem| format!("{}: {}", p.code, p.detail);
+    (!problems.is_empty()).then(|| problems.iter().map(line).collect::<Vec<_>>().join("; "))
+}
+
+/// The first `max` characters.
+fn clip(text: &str, max: usize) -> &str {
+    text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
+}

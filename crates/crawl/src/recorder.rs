@@ -1,0 +1,468 @@
+//! How do finished pages become facts?
+//!
+//! One thread gathers readings and commits them together: numbers for what was discovered, duplicates told from originals, then
+//! archive, catalogue and frontier index in the order of the commit protocol (`orb_store::Project::commit`). Until a batch is
+//! committed none of it is visible anywhere; afterwards all of it is. A full disk makes it wait, not fail.
+
+use crate::bits::Bits;
+use crate::clock::Clock;
+use crate::progress::Pause;
+use crate::read::Reading;
+use crate::shared::Shared;
+use crate::summary::Counters;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use hashbrown::{HashMap, HashSet};
+use orb_frontier::{Order, rank};
+use orb_page::{Discovered, Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
+use orb_store::{Batch, Encoded, HostFact, NewHost, Project, Queues as _, Requeued, StoreError, free_space};
+use orb_urls::{Address, Origin};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is handed to the recorder.
+pub(crate) enum Item {
+    /// A page was read; with its rank in its host's queue.
+    Read(Box<Reading>, u64),
+    /// A robots.txt was read.
+    Robots(Box<RobotsRead>),
+    /// A queued page will not be fetched after all.
+    Dropped(PageId, HostId, u64, PageKind, &'static str),
+    /// Something was learnt about a host.
+    Fact(HostFact),
+    /// Commit what is there: somebody waits for it.
+    Flush,
+}
+
+/// What a robots.txt gave.
+pub(crate) struct RobotsRead {
+    /// What was learnt.
+    pub fact: HostFact,
+    /// Its archive records.
+    pub records: Option<Encoded>,
+    /// Sitemaps in scope.
+    pub sitemaps: Vec<Address>,
+    /// What it weighs in the pipeline.
+    pub weight: u64,
+}
+
+/// What the recorder needs to know.
+pub(crate) struct RecorderRules {
+    /// The run.
+    pub run: RunId,
+    /// Order of the queues.
+    pub order: Order,
+    /// Pages together at most.
+    pub batch_pages: usize,
+    /// How long a page waits for others.
+    pub batch_time: Duration,
+    /// Keep the link table.
+    pub links: bool,
+    /// The name under which seeds and sitemaps are discovered.
+    pub by: Arc<str>,
+    /// Pause while the disk has less room.
+    pub min_free: u64,
+}
+
+/// The one writer of a project.
+pub(crate) struct Recorder {
+    project: Project,
+    shared: Arc<Shared>,
+    rules: RecorderRules,
+    counters: Counters,
+    resumed_seconds: f64,
+    started: Instant,
+    clock: Clock,
+    pending: Pending,
+    /// Hosts of which the run has fetched a page.
+    hosts_fetched: Bits,
+    /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one too deep. A later link may bring them in.
+    parked: Bits,
+}
+
+/// What the next commit will make true.
+#[derive(Default)]
+struct Pending {
+    batch: Batch,
+    records: Vec<Vec<Encoded>>,
+    extra: Vec<Encoded>,
+    keys: HashMap<UrlKey, PageId>,
+    hosts: HashMap<Origin, HostId>,
+    digests: HashMap<[u8; 32], PageId>,
+    fed: HashSet<HostId>,
+    since: Option<Instant>,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.since.is_none()
+    }
+}
+
+impl Recorder {
+    /// A recorder that goes on counting where the run was.
+    pub(crate) fn new(
+        project: Project,
+        shared: Arc<Shared>,
+        rules: RecorderRules,
+        counters: Counters,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        let resumed_seconds = counters.seconds;
+        let hosts_fetched = project.catalogue().hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
+        let parked = project.catalogue().outside_pages()?.into_iter().map(|p| p.0).collect();
+        Ok(Self {
+            project,
+            shared,
+            rules,
+            counters,
+            resumed_seconds,
+            started: Instant::now(),
+            clock,
+            pending: Pending::default(),
+            hosts_fetched,
+            parked,
+        })
+    }
+
+    /// Records the seeds that are not known yet.
+    pub(crate) fn plant(&mut self, seeds: &[Address]) -> Result<(), StoreError> {
+        self.pending.since = Some(Instant::now());
+        for seed in seeds {
+            self.discover_root(seed, None)?;
+        }
+        self.commit()
+    }
+
+    /// Records until every sender is gone, then commits the rest and gives the project and the counters back.
+    pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, Counters), StoreError> {
+        loop {
+            let wait = match self.pending.since {
+                Some(since) => self.rules.batch_time.saturating_sub(since.elapsed()),
+                None => Duration::from_secs(3_600),
+            };
+            match items.recv_timeout(wait) {
+                Ok(item) => {
+                    self.take(item)?;
+                    let starving = self.shared.hurry.is_set() && items.is_empty();
+                    if starving || self.pending.batch.visits.len() >= self.rules.batch_pages {
+                        self.commit()?;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.commit()?,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.commit()?;
+        self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
+        Ok((self.project, self.counters))
+    }
+
+    fn take(&mut self, item: Item) -> Result<(), StoreError> {
+        if !matches!(item, Item::Flush) {
+            self.shared.pending.set(true);
+            self.pending.since.get_or_insert_with(Instant::now);
+        }
+        match item {
+            Item::Read(reading, rank) => self.take_reading(*reading, rank)?,
+            Item::Robots(read) => {
+                for sitemap in &read.sitemaps {
+                    self.discover_root(sitemap, Some(PageId(0)))?;
+                }
+                self.pending.batch.facts.push(read.fact);
+                self.pending.extra.extend(read.records);
+                self.shared.left(read.weight);
+            }
+            Item::Dropped(page, host, rank, kind, why) => {
+                self.counters.count_kind(kind);
+                self.pending.batch.dropped.push((page, host, rank, kind, why));
+            }
+            Item::Fact(fact) => self.pending.batch.facts.push(fact),
+            Item::Flush => {}
+        }
+        Ok(())
+    }
+
+    fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
+        let Reading { mut visit, records, weight } = reading;
+        self.shared.left(weight);
+        self.tell_duplicate(&mut visit)?;
+        let targets = self.number_targets(&visit)?;
+        if self.rules.links {
+            self.counters.links += visit.links.len() as u64;
+        } else {
+            visit.links.clear();
+        }
+        self.counters.count(&visit);
+        if visit.status.is_some() && self.hosts_fetched.insert(u64::from(visit.host.0)) {
+            self.counters.hosts += 1;
+        }
+        let failed = visit.status.is_none_or(|s| s >= 400);
+        self.pending.batch.facts.push(HostFact {
+            id: visit.host,
+            pages: u64::from(visit.status.is_some()),
+            errors: u64::from(failed),
+            ..HostFact::default()
+        });
+        self.pending.batch.finished.push((visit.host, rank, visit.page));
+        self.pending.batch.visits.push(visit);
+        self.pending.batch.targets.push(if self.rules.links { targets } else { Vec::new() });
+        self.pending.records.push(records.into_iter().collect());
+        Ok(())
+    }
+
+    /// A page with the content of an earlier one is a duplicate of it.
+    fn tell_duplicate(&mut self, visit: &mut Visit) -> Result<(), StoreError> {
+        let (Some(digest), PageKind::Html | PageKind::Binary) = (visit.digest, visit.kind) else { return Ok(()) };
+        if visit.length == 0 {
+            return Ok(());
+        }
+        let earlier = match self.pending.digests.get(&digest) {
+            Some(page) => Some(*page),
+            None => self.project.index().digest_first(&digest)?,
+        };
+        match earlier {
+            Some(first) if first != visit.page => {
+                self.shared.frontier().note_content(visit.host, &visit.url, true);
+                visit.kind = PageKind::Duplicate;
+                visit.duplicate_of = Some(first);
+                            }
+            Some(_) => {}
+            None => {
+                self.shared.frontier().note_content(visit.host, &visit.url, false);
+                self.pending.digests.insert(digest, visit.page);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of every link's target; a target met for the first time gets one.
+    fn number_targets(&mut self, visit: &Visit) -> Result<Vec<PageId>, StoreError> {
+        let keys: Vec<UrlKey> = visit.links.iter().map(|l| l.key).collect();
+        let known = self.project.index().seen(&keys)?;
+        let mut out = Vec::with_capacity(keys.len());
+        for (found, known) in visit.links.iter().zip(known) {
+            let page = match known.or_else(|| self.pending.keys.get(&found.key).copied()) {
+                Some(page) => {
+                    if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
+                        self.bring_in(page, visit, found)?;
+                    }
+                    page
+                }
+                None => self.discover(visit, found)?,
+            };
+            out.push(page);
+        }
+        Ok(out)
+    }
+
+    /// A page that was left outside is pointed to by a link to follow.
+    fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
+        let address = self.address(&found.url)?;
+        let host = self.host_of(&address)?;
+        if let Some((kind, why)) = self.shared.frontier().judge(host, &found.url, visit.at) {
+            self.counters.count_kind(kind);
+            tracing::debug!(url = found.url, why, "stays outside");
+            return Ok(());
+        }
+        let depth = self.depth_of(visit, found);
+        let rank = rank(self.rules.order, depth, page, found.priority);
+        let first_pending = self.project.next_page_id().0;
+        let pending = page.0.checked_sub(first_pending).and_then(|i| usize::try_from(i).ok());
+        match pending.and_then(|i| self.pending.batch.discovered.get_mut(i)) {
+            Some(discovered) => {
+                discovered.kind = PageKind::Frontier;
+                discovered.why = None;
+                (discovered.depth, discovered.rank) = (depth, rank);
+            }
+            None => self.pending.batch.requeued.push(Requeued { page, host, url: found.url.clone(), rank, depth }),
+        }
+        self.pending.fed.insert(host);
+        Ok(())
+    }
+
+    /// A link leads one step away from the seed; a redirect does not, and a seed that has moved is a seed.
+    fn depth_of(&self, visit: &Visit, found: &Found) -> u32 {
+        match found.kind {
+            LinkKind::Redirect if self.shared.scope.is_seed(&found.url) => 0,
+            LinkKind::Redirect => visit.depth,
+            _ => visit.depth + 1,
+        }
+    }
+
+    fn address(&self, canonical: &str) -> Result<Address, StoreError> {
+        Address::from_canonical(canonical)
+            .map_err(|e| StoreError::BadBatch(format!("{canonical} is not canonical: {e}")))
+    }
+
+    fn discover(&mut self, visit: &Visit, found: &Found) -> Result<PageId, StoreError> {
+        let redirect = found.kind == LinkKind::Redirect;
+        let blank = Discovered {
+            page: PageId(0),
+            url: found.url.clone(),
+            key: found.key,
+            host: HostId(0),
+            kind: PageKind::Frontier,
+            why: None,
+            depth: self.depth_of(visit, found),
+            redirects: if redirect { visit.redirects.saturating_add(1) } else { 0 },
+            priority: found.priority,
+            rank: 0,
+            at: visit.at,
+            by: Arc::clone(&visit.by),
+            from: Some(visit.page),
+        };
+        self.admit(blank, found.verdict)
+    }
+
+    /// A page that no page points to: a seed, or (from page 0) a sitemap named in a robots.txt.
+    fn discover_root(&mut self, address: &Address, from: Option<PageId>) -> Result<(), StoreError> {
+        let key = UrlKey::of(address.as_str());
+        let known = self.project.index().seen(&[key])?;
+        if known.first().is_some_and(Option::is_some) || self.pending.keys.contains_key(&key) {
+            return Ok(());
+        }
+        let blank = Discovered {
+            page: PageId(0),
+            url: address.as_str().to_owned(),
+            key,
+            host: HostId(0),
+            kind: PageKind::Frontier,
+            why: None,
+            depth: 0,
+            redirects: 0,
+            priority: 1.0,
+            rank: 0,
+            at: self.clock.now(),
+            by: Arc::clone(&self.rules.by),
+            from,
+        };
+        self.admit(blank, Verdict::Follow).map(drop)
+    }
+
+    /// Gives a page its number, its host and its place.
+    fn admit(&mut self, mut page: Discovered, verdict: Verdict) -> Result<PageId, StoreError> {
+        let address = self.address(&page.url)?;
+        page.page = PageId(self.project.next_page_id().0 + self.pending.batch.discovered.len() as u64);
+        page.host = self.host_of(&address)?;
+        page.rank = rank(self.rules.order, page.depth, page.page, page.priority);
+        let judged = match verdict {
+            Verdict::Outside(why) => {
+                self.parked.insert(page.page.0);
+                Some((PageKind::Outside, why))
+            }
+            Verdict::Follow if page.from.is_none() => None,
+            Verdict::Follow => self.shared.frontier().judge(page.host, &page.url, page.at),
+        };
+        if let Some((kind, why)) = judged {
+            self.counters.count_kind(kind);
+            page.kind = kind;
+            page.why = Some(why);
+        } else {
+            self.pending.fed.insert(page.host);
+        }
+        self.counters.discovered += 1;
+        self.pending.keys.insert(page.key, page.page);
+        let number = page.page;
+        self.pending.batch.discovered.push(page);
+        Ok(number)
+    }
+
+    fn host_of(&mut self, address: &Address) -> Result<HostId, StoreError> {
+        let origin = address.origin();
+        if let Some(id) = self.pending.hosts.get(&origin) {
+            return Ok(*id);
+        }
+        if let Some(id) = self.project.index().host_id(&origin.scheme, &origin.host, origin.port)? {
+            return Ok(id);
+        }
+        let new = u32::try_from(self.pending.batch.hosts.len()).unwrap_or(u32::MAX);
+        let id = HostId(self.project.next_host_id().0 + new);
+        self.pending.batch.hosts.push(NewHost {
+            id,
+            scheme: origin.scheme.to_string(),
+            name: origin.host.to_string(),
+            port: origin.port,
+            at: self.clock.now(),
+        });
+        self.pending.hosts.insert(origin, id);
+        Ok(id)
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
+        self.pending.batch.run = self.rules.run;
+        self.pending.batch.counters = self.counters.to_json();
+        merge_facts(&mut self.pending.batch.facts);
+        let mut pending = std::mem::take(&mut self.pending);
+        self.wait_for_room();
+        while let Err(error) = self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
+            match error {
+                StoreError::NoSpace { .. } => self.pause_until_room()?,
+                other => return Err(other),
+            }
+        }
+        self.shared.progress.note_commit(&self.counters, self.project.index().queued());
+        let now = self.clock.now();
+        let mut frontier = self.shared.frontier();
+        let finished = pending.batch.finished.iter().map(|(_, _, page)| *page);
+        let dropped = pending.batch.dropped.iter().map(|(page, ..)| *page);
+        frontier.committed(&finished.chain(dropped).collect::<Vec<_>>());
+        for host in pending.fed {
+            frontier.admitted(host, now);
+        }
+        drop(frontier);
+        self.shared.pending.set(false);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    fn dir(&self) -> &Path {
+        &self.project.dir().dir
+    }
+
+    /// Waits, before a commit, while the disk has less room than the project wants to leave free.
+    fn wait_for_room(&self) {
+        while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
+            self.shared.progress.pause(Some(Pause::DiskLow));
+            self.shared.stop.wait(Duration::from_secs(2));
+        }
+        self.shared.progress.pause(None);
+    }
+
+    /// Waits for room after a commit found none; gives up only when the user stops the run.
+    fn pause_until_room(&self) -> Result<(), StoreError> {
+        self.shared.progress.pause(Some(Pause::DiskFull));
+        if self.shared.stop.wait(Duration::from_secs(2)) {
+            return Err(StoreError::NoSpace { path: self.dir().to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// One fact a host: later sayings win, counts add up.
+fn merge_facts(facts: &mut Vec<HostFact>) {
+    let mut places: HashMap<HostId, usize> = HashMap::with_capacity(facts.len().min(1_024));
+    let mut merged: Vec<HostFact> = Vec::new();
+    for fact in facts.drain(..) {
+        let Some(at) = places.get(&fact.id) else {
+            places.insert(fact.id, merged.len());
+            merged.push(fact);
+            continue;
+        };
+        let into = &mut merged[*at];
+        into.ip = fact.ip.or(into.ip);
+        into.not_before = fact.not_before.or(into.not_before);
+        into.backoff_ms = fact.backoff_ms.or(into.backoff_ms);
+        into.pages += fact.pages;
+        into.errors += fact.errors;
+        if fact.robots.is_some() {
+            into.robots = fact.robots;
+            into.sitemaps = fact.sitemaps;
+        }
+    }
+    *facts = merged;
+}

@@ -1,0 +1,164 @@
+//! How does a run go, from its first page to its last?
+//!
+//! ```text
+//! driver ──lease──▶ fetching tasks ──answers──▶ reading threads ──readings──▶ recorder ──commit──▶ frontier ──▶ driver
+//! ```
+//! This file sets the parts up, starts them in the order of the page's life and takes them down again. A run that was stopped or killed
+//! is gone on with under its old number; a run that was done or had spent its budget is followed by a new one.
+
+use crate::CrawlError;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::drive::{Driver, Errand};
+use crate::progress::Progress;
+use crate::reading::{Desk, spawn_readers};
+use crate::recorder::Recorder;
+use crate::scope::SharedScope;
+use crate::settings::Settings;
+use crate::shared::{Shared, Stop};
+use crate::summary::{Counters, RunState, Summary};
+use crossbeam_channel::unbounded;
+use orb_fetch::HttpFetcher;
+use orb_frontier::Frontier;
+use orb_page::RunId;
+use orb_store::{Project, Queues as _, StoreError};
+use orb_urls::Address;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A crawl to be done.
+pub struct Crawl {
+    /// The project, opened for writing.
+    pub project: Project,
+    /// What the user asked for.
+    pub settings: Settings,
+    /// Where to start.
+    pub seeds: Vec<Address>,
+    /// How to ask it to stop.
+    pub stop: Arc<Stop>,
+    /// Where it tells how it is going.
+    pub progress: Arc<Progress>,
+}
+
+/// The run at hand: a new one, or an old one gone on with.
+struct Run {
+    id: RunId,
+    counters: Counters,
+    unclean: bool,
+}
+
+/// What works while the driver drives.
+struct Crew {
+    readers: Vec<JoinHandle<()>>,
+    recorder: JoinHandle<Result<(Project, Counters), StoreError>>,
+}
+
+impl Crawl {
+    /// Crawls until everything in scope is visited, a budget is spent or somebody asks to stop.
+    pub fn run(mut self) -> Result<Summary, CrawlError> {
+        let run = begin(&mut self.project, &self.settings)?;
+        let seeds = all_seeds(&self.project, &self.seeds)?;
+        let scope = Arc::new(SharedScope::new(self.settings.scope.clone(), seeds.clone())?);
+        let config = Config::new(&self.settings, Arc::clone(&scope), &seeds, &self.project.dir().dir)?;
+        let clock = Clock::start();
+        let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.unclean);
+        let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));
+        shared.progress.note_commit(&run.counters, self.project.index().queued());
+        let dir = self.project.dir().clone();
+
+        let (driver, crew) = start(self.project, &self.seeds, &config, &shared, clock, &run)?;
+        let driven = drive(driver);
+        let (mut project, counters) = crew.go_home()?;
+        let state = driven?;
+
+        project.catalogue_mut().finish_run(run.id, state.name(), &counters.to_json())?;
+        let queued = project.index().queued();
+        project.close()?;
+        let waiting = shared.frontier().waiting(clock.now());
+        let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
+        Ok(Summary::new(dir.name, run.id, state, counters, queued, reasons.collect()))
+    }
+}
+
+/// Goes on with the run that was not finished, or begins a new one.
+fn begin(project: &mut Project, settings: &Settings) -> Result<Run, StoreError> {
+    let catalogue = project.catalogue_mut();
+    let unfinished = |state: &str| ["running", RunState::Stopped.name()].contains(&state);
+    if let Some(last) = catalogue.last_run()?.filter(|r| unfinished(&r.state)) {
+        let counters = serde_json::from_str(&last.counters).unwrap_or_default();
+        catalogue.reopen_run(last.id)?;
+        return Ok(Run { id: last.id, counters, unclean: last.finished_at.is_none() });
+    }
+    let id = catalogue.begin_run("crawl", &settings.to_toml())?;
+    Ok(Run { id, counters: Counters::default(), unclean: false })
+}
+
+/// The seeds given now, those of earlier runs, and where those have moved.
+fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, StoreError> {
+    let mut seeds = given.to_vec();
+    let canonical = orb_urls::Canonicaliser::new(orb_urls::Rules::default());
+    for url in project.catalogue().seed_urls()? {
+        if let Ok(address) = canonical.parse(&url) {
+            if !seeds.contains(&address) {
+                seeds.push(address);
+            }
+        }
+    }
+    Ok(seeds)
+}
+
+/// Starts recorder and readers, and gives the driver that will keep them busy.
+fn start(
+    project: Project,
+    seeds: &[Address],
+    config: &Config,
+    shared: &Arc<Shared>,
+    clock: Clock,
+    run: &Run,
+) -> Result<(Driver, Crew), CrawlError> {
+    let (to_recorder, items) = unbounded();
+    let (to_readers, work) = unbounded();
+    let queues = project.index().clone();
+    let fetcher = HttpFetcher::new(config.fetch.clone())?;
+    let mut recorder = Recorder::new(project, Arc::clone(shared), config.recorder(run.id), run.counters.clone(), clock)?;
+    recorder.plant(seeds)?;
+    let on_failure = Arc::clone(&shared.stop);
+    let recorder = std::thread::Builder::new()
+        .name("recorder".into())
+        .spawn(move || recorder.run(&items).inspect_err(|_| on_failure.ask()))
+        .map_err(CrawlError::Threads)?;
+    let desk = Desk { shared: Arc::clone(shared), clock, work, recorder: to_recorder.clone() };
+    let readers = spawn_readers(&desk, config).map_err(CrawlError::Threads)?;
+    let errand = Errand {
+        shared: Arc::clone(shared),
+        clock,
+        fetcher,
+        readers: to_readers,
+        recorder: to_recorder,
+        active: AtomicUsize::new(0),
+    };
+    let limits = config.limits(&run.counters);
+    let driver = Driver { errand: Arc::new(errand), queues, connections: config.fetch.connections, limits };
+    Ok((driver, Crew { readers, recorder }))
+}
+
+/// Drives to the end of the run; afterwards no task is left, and the readers see the end of their work.
+fn drive(driver: Driver) -> Result<RunState, CrawlError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CrawlError::Threads)?;
+    let driven = runtime.block_on(driver.drive());
+    drop(driver);
+    runtime.shutdown_timeout(Duration::from_millis(500));
+    Ok(driven?)
+}
+
+impl Crew {
+    /// Waits until everything handed over is read and recorded.
+    fn go_home(self) -> Result<(Project, Counters), CrawlError> {
+        for reader in self.readers {
+            reader.join().map_err(|_| CrawlError::Panicked("reader"))?;
+        }
+        Ok(self.recorder.join().map_err(|_| CrawlError::Panicked("recorder"))??)
+    }
+}

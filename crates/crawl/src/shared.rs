@@ -1,0 +1,150 @@
+//! What do the threads of one crawl share?
+
+use crate::progress::Progress;
+use crate::scope::SharedScope;
+use orb_frontier::Frontier;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// What the driver, the readers and the recorder of one crawl have in common.
+pub(crate) struct Shared {
+    frontier: Mutex<Frontier>,
+    /// Wakes the driver: something may have become possible.
+    pub wake: Arc<Notify>,
+    /// Somebody wants the run to end.
+    pub stop: Arc<Stop>,
+    /// The driver has nothing to fetch until the recorder commits.
+    pub hurry: Switch,
+    /// The recorder holds something that is not yet committed.
+    pub(crate) pending: Switch,
+    /// Pages fetched and not yet taken by the recorder.
+    pub pipeline: Pipeline,
+    /// What belongs to the collection.
+    pub scope: Arc<SharedScope>,
+    /// What the user sees.
+    pub progress: Arc<Progress>,
+}
+
+impl Shared {
+    /// Everything at rest.
+    pub(crate) fn new(frontier: Frontier, stop: Arc<Stop>, scope: Arc<SharedScope>, progress: Arc<Progress>) -> Self {
+        Self {
+            frontier: Mutex::new(frontier),
+            wake: Arc::clone(&stop.wake),
+            stop,
+            hurry: Switch::default(),
+            pending: Switch::default(),
+            pipeline: Pipeline::default(),
+            scope,
+            progress,
+        }
+    }
+
+    /// A page leaves the pipeline; where it was full, the driver can go on.
+    pub(crate) fn left(&self, weight: u64) {
+        let was_full = self.pipeline.is_full();
+        self.pipeline.leave(weight);
+        if was_full {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Whether everything fetched has been read and committed, so that what the frontier says is all there is.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.pipeline.is_empty() && !self.pending.is_set()
+    }
+
+    /// The frontier, for a moment.
+    pub(crate) fn frontier(&self) -> MutexGuard<'_, Frontier> {
+        self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Something that is on or off.
+#[derive(Debug, Default)]
+pub(crate) struct Switch(AtomicBool);
+
+impl Switch {
+    /// Whether it is on.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Turns it on or off; tells whether it was on.
+    pub(crate) fn set(&self, on: bool) -> bool {
+        self.0.swap(on, Ordering::Relaxed)
+    }
+}
+
+/// How much lies between the sockets and the recorder: the bound on memory that lets the queues between them be plain.
+#[derive(Debug, Default)]
+pub(crate) struct Pipeline {
+    pages: AtomicUsize,
+    bytes: AtomicU64,
+}
+
+impl Pipeline {
+    /// Pages that may lie there.
+    const MAX_PAGES: usize = 2_000;
+    /// Bytes that may lie there.
+    const MAX_BYTES: u64 = 64_000_000;
+
+    /// A page with so many bytes enters.
+    pub(crate) fn enter(&self, bytes: u64) {
+        self.pages.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// It leaves.
+    pub(crate) fn leave(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.pages.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Whether nothing lies there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pages.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether nothing more should be fetched for now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.pages.load(Ordering::Relaxed) >= Self::MAX_PAGES || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
+    }
+}
+
+/// The wish to end a run, from any thread.
+#[derive(Debug, Default)]
+pub struct Stop {
+    asked: Mutex<bool>,
+    changed: Condvar,
+    wake: Arc<Notify>,
+}
+
+impl Stop {
+    /// Nobody wants to stop yet.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Asks the run to end with everything saved.
+    pub fn ask(&self) {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+        self.wake.notify_one();
+    }
+
+    /// Whether somebody asked.
+    pub fn is_set(&self) -> bool {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until somebody asks, or for this long; tells whether somebody did.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let (asked, _) =
+            self.changed.wait_timeout_while(asked, at_most, |a| !*a).unwrap_or_else(PoisonError::into_inner);
+        *asked
+    }
+}

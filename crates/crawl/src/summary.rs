@@ -1,0 +1,154 @@
+//! How did the run go, in numbers?
+
+use orb_page::{Flag, PageKind, RunId, Visit};
+use serde::{Deserialize, Serialize};
+
+/// What a run has done so far: stored with the run at every commit, so that a resumed run goes on counting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counters {
+    /// Pages fetched, of every kind.
+    pub pages: u64,
+    /// HTML pages with content of their own.
+    pub html: u64,
+    /// Anything else.
+    pub binary: u64,
+    /// Pages with the content of an earlier one.
+    pub duplicates: u64,
+    /// Answers that point elsewhere.
+    pub redirects: u64,
+    /// Pages not fetched because of robots.txt.
+    pub disallowed: u64,
+    /// Pages that could not be fetched, or only with an error.
+    pub errors: u64,
+    /// Hosts of which a page was fetched.
+    pub hosts: u64,
+    /// Links recorded, one for each source, target and kind.
+    pub links: u64,
+    /// Pictures recorded.
+    pub images: u64,
+    /// Bytes of bodies as transferred.
+    pub bytes: u64,
+    /// Pages discovered.
+    pub discovered: u64,
+    /// Seconds of work, over all resumptions.
+    pub seconds: f64,
+    /// Visits by flag.
+    pub flags: Flags,
+}
+
+/// Visits by flag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names are the flags")]
+pub struct Flags {
+    #[serde(rename = "NEW")]
+    pub new: u64,
+    #[serde(rename = "SAM")]
+    pub same: u64,
+    #[serde(rename = "UPD")]
+    pub updated: u64,
+    #[serde(rename = "MIS")]
+    pub missing: u64,
+    #[serde(rename = "ERR")]
+    pub error: u64,
+}
+
+impl Counters {
+    /// As stored with the run.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Counts a visit that is about to be recorded.
+    pub fn count(&mut self, visit: &Visit) {
+        self.pages += u64::from(visit.status.is_some());
+        self.bytes += visit.transferred;
+        self.images += visit.images.len() as u64;
+        self.count_kind(visit.kind);
+        match visit.flag {
+            Flag::New => self.flags.new += 1,
+            Flag::Same => self.flags.same += 1,
+            Flag::Updated => self.flags.updated += 1,
+            Flag::Missing => self.flags.missing += 1,
+            Flag::Error => self.flags.error += 1,
+        }
+    }
+
+    /// Counts a page that ended as this kind.
+    pub fn count_kind(&mut self, kind: PageKind) {
+        match kind {
+            PageKind::Html => self.html += 1,
+            PageKind::Binary => self.binary += 1,
+            PageKind::Duplicate => self.duplicates += 1,
+            PageKind::Redirect => self.redirects += 1,
+            PageKind::Disallowed => self.disallowed += 1,
+            PageKind::DomainError | PageKind::Timeout | PageKind::BrowserError | PageKind::HttpError => {
+                self.errors += 1;
+            }
+            PageKind::Frontier | PageKind::Outside => {}
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Everything in scope was visited.
+    Done,
+    /// A budget is spent; the next crawl goes on with a new run.
+    Budget,
+    /// Stopped by the user; the next crawl goes on with this run.
+    Stopped,
+}
+
+impl RunState {
+    /// The name stored with the run.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Budget => "budget",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// The object that `--json` ends with.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The project.
+    pub project: String,
+    /// The run.
+    pub run: u32,
+    /// `crawl`.
+    pub kind: &'static str,
+    /// How it ended.
+    pub state: RunState,
+    /// What it did.
+    #[serde(flatten)]
+    pub counters: Counters,
+    /// Pages still queued.
+    pub frontier: u64,
+    /// Pages a second, over the run's working time.
+    pub pages_per_second: f64,
+    /// Why pages are left in the queue, where some are: reason, hosts, an example.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
+}
+
+impl Summary {
+    /// The account of a run that has ended.
+    pub fn new(
+        project: String,
+        run: RunId,
+        state: RunState,
+        counters: Counters,
+        frontier: u64,
+        waiting: Vec<String>,
+    ) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let pages_per_second = if counters.seconds > 0.0 { counters.pages as f64 / counters.seconds } else { 0.0 };
+        Self { project, run: run.0, kind: "crawl", state, counters, frontier, pages_per_second, waiting }
+    }
+}
