@@ -83,8 +83,7 @@ impl Books {
         let host = self.hosts.get_mut(key)?;
         if let Some(line) = &mut host.line {
             if want.fresh || line.addr != want.addr {
-                after.hung_up.extend(host.line.take());
-                self.unpark_line(key);
+                after.hung_up.extend(self.take_line(key));
             } else if line.streams < pool.per_host {
                 let lane = line.lane(pool, key);
                 line.streams += 1;
@@ -121,6 +120,12 @@ impl Books {
         }
     }
 
+    /// Takes a host's HTTP/2 connection off the books.
+    pub(super) fn take_line(&mut self, key: &Arc<Key>) -> Option<Line> {
+        self.unpark_line(key);
+        self.hosts.get_mut(key)?.line.take()
+    }
+
     /// Closes one parked connection; `false` where there is none.
     pub(super) fn evict_oldest(&mut self, after: &mut Afterwards) -> bool {
         let Some((&ticket, _)) = self.parked.first_key_value() else { return false };
@@ -144,7 +149,7 @@ impl Books {
                 host.parked.retain(|&t| t != ticket);
                 after.close.push(*conn);
             }
-            None => after.hung_up.extend(host.line.take()),
+            None => after.hung_up.extend(host.line.take_if(|l| l.parked == Some(ticket))),
         }
     }
 

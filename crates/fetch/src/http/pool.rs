@@ -215,7 +215,7 @@ impl Pool {
             host.feed_line(self, key, &mut after);
             if host.line.as_ref().is_some_and(|l| l.streams == 0) {
                 if books.shut || books.is_anybody_starved(self) {
-                    after.hung_up.extend(books.hosts.get_mut(key).and_then(|h| h.line.take()));
+                    after.hung_up.extend(books.take_line(key));
                 } else {
                     books.park(key.clone(), None, Instant::now() + self.keep_alive);
                     self.look_after(books);
@@ -229,11 +229,8 @@ impl Pool {
     /// Forgets an HTTP/2 connection that has ended.
     pub(super) fn forget_line(&self, key: &Arc<Key>, id: u64) {
         let mut books = self.lock();
-        let Some(host) = books.hosts.get_mut(key) else { return };
-        let gone = host.line.take_if(|l| l.id == id);
-        if gone.is_some() {
-            books.unpark_line(key);
-        }
+        let known = books.hosts.get(key).and_then(|h| h.line.as_ref());
+        let gone = if known.is_some_and(|l| l.id == id) { books.take_line(key) } else { None };
         drop(books);
         drop(gone);
     }
