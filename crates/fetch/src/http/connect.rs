@@ -146,7 +146,7 @@ async fn read_reply(tcp: &mut TcpStream) -> io::Result<Head> {
         bytes.push(tcp.read_u8().await?);
         match finder.find(&bytes) {
             Ok(None) if bytes.len() < LARGEST_REPLY => (),
-            Ok(Some(_)) => return Head::parse(&bytes).ok_or_else(|| io::Error::other("its answer is not HTTP")),
+            Ok(Some(_)) => return Head::parse(&bytes).map_err(|_| io::Error::other("its answer is not HTTP")),
             _ => return Err(io::Error::other("its answer is not HTTP")),
         }
     }
@@ -179,4 +179,20 @@ pub(super) fn is_ours(error: &io::Error) -> bool {
     let ours =
         [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL, Errno::NOSPC, Errno::DQUOT];
     Errno::from_io_error(error).is_some_and(|e| ours.contains(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_fails_is_blamed_on_who_failed() {
+        let to = SocketAddr::from(([9, 9, 9, 9], 80));
+        let failed = |errno: Errno| connect_failure(&io::Error::from(errno), to);
+        assert_eq!(failed(Errno::CONNREFUSED).detail, "connection refused by 9.9.9.9:80");
+        assert_eq!(failed(Errno::HOSTUNREACH).detail, "9.9.9.9:80 is unreachable");
+        assert_eq!(failed(Errno::CONNRESET).kind, FailureKind::Connect);
+        assert_eq!(failed(Errno::TIMEDOUT).kind, FailureKind::Timeout);
+        assert_eq!(failed(Errno::MFILE).kind, FailureKind::Local);
+    }
 }

@@ -16,7 +16,7 @@ use super::request::{Method, Request};
 use super::spool::{Contents, Spool, SpoolRule};
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
-use orb_page::{Failure, FailureKind, Moment, Response, Timings, Truncation};
+use orb_page::{Body, Failure, FailureKind, Moment, Response, Timings, Truncation};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
@@ -100,31 +100,24 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     clock.sent();
     let sent = Instant::now();
     let (buf, head_len, head) = read_head(conn, trip.watch, &mut clock).await?;
-    trip.timings.wait = sent.elapsed();
     let received = Instant::now();
+    trip.timings.wait = received - sent;
     clock.body_begins();
-    let bodiless = trip.request.method == Method::Head;
-    let framing = head.framing(bodiless);
+    let framing = head.framing(trip.request.method == Method::Head);
     let spool = Spool::new(trip.spool_rule(), buf, head_len);
     let mut intake = Intake { conn, watch: trip.watch, clock, spool, max_size: trip.config.max_size };
-    let read = match trip.refusal(head.status, head.headers.mime().as_deref(), length_of(framing)) {
+    let taken = match trip.refusal(head.status, head.headers.mime().as_deref(), length_of(framing)) {
         Some(truncation) => intake.refuse(truncation),
         None => intake.read(framing, trip.spool_rule()).await?,
     };
     let size = intake.spool.buf.len();
-    let (raw_head, wire) = intake.spool.finish().await?;
-    let body = match read.contents {
-        Some(contents) => contents.finish(&wire, read.start).await?,
-        None => wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?,
-    };
-    trip.timings.body = received.elapsed();
+    let spool = intake.spool;
     conn.remember(size);
-    let keep_alive = conn.slot.pool.keep_alive;
-    let ending = match (read.truncated, head.keeps(framing)) {
-        (Some(_), _) => Ending::Abort,
-        (None, Some(told)) if !read.excess => Ending::Keep(kept_for(told, keep_alive)),
-        _ => Ending::Close,
-    };
+    let ending = taken.ending(&head, framing, conn.slot.pool.keep_alive);
+    let (raw_head, wire) = spool.finish().await?;
+    let truncated = taken.truncated;
+    let body = taken.body(&wire).await?;
+    trip.timings.body = received.elapsed();
     let response = Response {
         status: head.status,
         request_head: asked.clone(),
@@ -132,7 +125,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
         headers: head.headers,
         wire,
         body,
-        truncated: read.truncated,
+        truncated,
         peer: conn.peer,
         protocol: "http/1.1",
     };
@@ -190,8 +183,7 @@ async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Res
             Some(Ok(read)) => watch.received(read),
         }
         while let Some(len) = find_end(&mut buf, &mut finder).map_err(protocol)? {
-            let head =
-                Head::parse(&buf[..len]).ok_or_else(|| protocol("the status line of the answer is malformed"))?;
+            let head = Head::parse(&buf[..len]).map_err(protocol)?;
             if !matches!(head.status, 100 | 102..=199) {
                 return Ok((buf, len, head));
             }
@@ -239,6 +231,23 @@ struct Taken<'a> {
 impl Taken<'_> {
     const fn plain(truncated: Option<Truncation>, excess: bool) -> Self {
         Self { truncated, excess, contents: None, start: 0 }
+    }
+
+    /// What may become of the connection.
+    fn ending(&self, head: &Head, framing: Framing, keep_alive: Duration) -> Ending {
+        match (self.truncated, head.keeps(framing)) {
+            (Some(_), _) => Ending::Abort,
+            (None, Some(told)) if !self.excess => Ending::Keep(kept_for(told, keep_alive)),
+            _ => Ending::Close,
+        }
+    }
+
+    /// The body in the wire bytes.
+    async fn body(self, wire: &Body) -> Result<Body, Failure> {
+        match self.contents {
+            Some(contents) => contents.finish(wire, self.start).await,
+            None => wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}"))),
+        }
     }
 }
 

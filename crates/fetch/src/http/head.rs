@@ -9,6 +9,8 @@ use orb_page::Headers;
 
 /// Heads longer than this are no heads.
 pub(super) const LARGEST_HEAD: usize = 256 * 1024;
+/// Heads with more fields than this neither: each costs far more memory than the three bytes it takes to send.
+const MOST_FIELDS: usize = 2_000;
 
 /// Finds the end of a head in bytes that arrive piece by piece.
 #[derive(Debug, Default)]
@@ -70,10 +72,11 @@ pub(super) enum Framing {
 }
 
 impl Head {
-    /// Reads a whole head, empty line included; `None` where the first line is no status line.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+    /// Reads a whole head, empty line included, or says why it is none.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         let mut lines = bytes.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
-        let (minor, status) = status_line(lines.next()?)?;
+        let malformed = "the status line of the answer is malformed";
+        let (minor, status) = lines.next().and_then(status_line).ok_or(malformed)?;
         let mut fields: Vec<(String, Vec<u8>)> = Vec::with_capacity(16);
         for line in lines {
             if line.is_empty() {
@@ -83,11 +86,14 @@ impl Head {
                 value.push(b' ');
                 value.extend_from_slice(line.trim_ascii());
             } else if let Some(colon) = memchr::memchr(b':', line) {
+                if fields.len() == MOST_FIELDS {
+                    return Err("the head of the answer has too many fields");
+                }
                 let name = String::from_utf8_lossy(line[..colon].trim_ascii()).into_owned();
                 fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
             }
         }
-        Some(Self { minor, status, headers: Headers(fields) })
+        Ok(Self { minor, status, headers: Headers(fields) })
     }
 
     /// How the body of this answer ends; `bodiless` where the request was one that gets none.
@@ -270,7 +276,7 @@ mod tests {
         #[test]
         fn no_bytes_break_the_reader(bytes: Vec<u8>) {
             let _ = end_of(&bytes);
-            if let Some(head) = Head::parse(&[b"HTTP/1.1 200 x\r\n", &bytes[..], b"\r\n\r\n"].concat()) {
+            if let Ok(head) = Head::parse(&[b"HTTP/1.1 200 x\r\n", &bytes[..], b"\r\n\r\n"].concat()) {
                 let _ = (head.framing(false), head.keeps(Framing::Empty));
             }
         }

@@ -152,6 +152,12 @@ async fn a_flood_of_header_fields_is_no_head() {
 }
 
 #[tokio::test]
+async fn fields_without_number_are_no_head_either() {
+    let (kind, line) = failure(format!("HTTP/1.1 200 OK\r\n{}\r\n", "a:\n".repeat(50_000))).await;
+    assert_eq!((kind, line.as_str()), (FailureKind::Protocol, "the head of the answer has too many fields"));
+}
+
+#[tokio::test]
 async fn two_hundred_fields_are_read_all() {
     let fields: String = (0..200).map(|n| format!("X-{n}: {n}\r\n")).collect();
     let response = answer(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n")).await;
