@@ -35,7 +35,12 @@ pub(crate) struct Config {
 
 impl Config {
     /// Checks the settings and spreads them over the parts.
-    pub(crate) fn new(settings: &Settings, scope: Arc<SharedScope>, seeds: &[Address], dir: &Path) -> Result<Self, CrawlError> {
+    pub(crate) fn new(
+        settings: &Settings,
+        scope: Arc<SharedScope>,
+        seeds: &[Address],
+        dir: &Path,
+    ) -> Result<Self, CrawlError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = if settings.crawl.workers == 0 { cores } else { settings.crawl.workers };
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
@@ -113,7 +118,7 @@ fn agent(fetch: &FetchSettings) -> &str {
 
 fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
     ReadRules {
-        canonical: Arc::new(Canonicaliser::new(settings.urls.clone())),
+        canonical: Arc::new(Canonicaliser::new(settings.urls)),
         scope,
         depth: settings.frontier.depth,
         max_redirects: settings.frontier.max_redirects,
@@ -129,7 +134,8 @@ fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig,
     let wrong = |what: &str, text: &str| CrawlError::Setting(format!("'{text}' is not {what}"));
     let resolve = fetch.resolve.iter().map(|r| r.parse()).collect::<Result<Vec<_>, _>>()?;
     let proxy = fetch.proxy.as_deref().map(str::parse).transpose()?;
-    let dns = fetch.dns.as_deref().map(|d| d.parse().map_err(|_| wrong("a name server; write it like 127.0.0.1:53", d)));
+    let dns =
+        fetch.dns.as_deref().map(|d| d.parse().map_err(|_| wrong("a name server; write it like 127.0.0.1:53", d)));
     let private_hosts = match fetch.allow_private {
         true => vec!["*".to_owned()],
         false => seeds.iter().map(|s| s.host().to_owned()).collect(),

@@ -22,6 +22,14 @@ pub enum CrawlError {
     /// Threads could not be started.
     #[error("cannot start the crawl's threads")]
     Threads(#[source] std::io::Error),
+    /// The report or the log of the run cannot be written.
+    #[error("cannot write the run's report in {}", dir.display())]
+    Journal {
+        /// The run's directory.
+        dir: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A defect of ours.
     #[error("the {0} stopped unexpectedly; everything committed before is safe")]
     Panicked(&'static str),

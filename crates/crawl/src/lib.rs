@@ -8,6 +8,7 @@ mod clock;
 mod config;
 mod drive;
 mod error;
+mod journal;
 mod limits;
 mod picture;
 mod progress;

@@ -15,7 +15,12 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// What is left of these budgets for a run that has already used so much.
-    pub(crate) fn new(max_bytes: Option<u64>, used_bytes: u64, max_time: Option<Duration>, used_time: Duration) -> Self {
+    pub(crate) fn new(
+        max_bytes: Option<u64>,
+        used_bytes: u64,
+        max_time: Option<Duration>,
+        used_time: Duration,
+    ) -> Self {
         let now = Instant::now();
         Self {
             bytes: max_bytes.map(|max| max.saturating_sub(used_bytes)),

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use orb_extract::Content;
 use orb_page::{
     Document, Failure, FailureKind, Flag, Found, Lease, Link, LinkKind, Moment, Outcome, PageKind, Pictured, Problem,
-    RobotsMeta, Response, Truncation, UrlKey, Verdict, Visit,
+    Response, RobotsMeta, Truncation, UrlKey, Verdict, Visit,
 };
 use orb_store::{Encoded, Encoder, Exchange, StoreError};
 use orb_urls::surt::cdx_key;
@@ -209,7 +209,14 @@ impl Reader {
     }
 
     /// Resolves and judges the links, one for each target and kind.
-    fn found(&self, lease: &Lease, own: &Address, base: &Address, document: &Document, robots: RobotsMeta) -> Vec<Found> {
+    fn found(
+        &self,
+        lease: &Lease,
+        own: &Address,
+        base: &Address,
+        document: &Document,
+        robots: RobotsMeta,
+    ) -> Vec<Found> {
         let scope = self.rules.scope.current();
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(document.links.len());
         let mut out: Vec<Found> = Vec::with_capacity(document.links.len());

@@ -47,7 +47,7 @@ impl Desk {
         for Work { lease, rank, outcome } in &self.work {
             let item = match lease.purpose {
                 Purpose::Page => Item::Read(Box::new(read_safely(&mut reader, &lease, outcome)), rank),
-                Purpose::Robots => Item::Robots(Box::new(self.read_robots(&mut reader, &lease, outcome, sitemaps))),
+                Purpose::Robots => Item::Robots(Box::new(self.read_robots(&mut reader, &lease, &outcome, sitemaps))),
             };
             if self.recorder.send(item).is_err() {
                 return;
@@ -56,7 +56,7 @@ impl Desk {
     }
 
     /// Reads a robots.txt, tells the frontier, and keeps the sitemaps that are in scope.
-    fn read_robots(&self, reader: &mut Reader, lease: &Lease, outcome: Outcome, sitemaps: bool) -> RobotsRead {
+    fn read_robots(&self, reader: &mut Reader, lease: &Lease, outcome: &Outcome, sitemaps: bool) -> RobotsRead {
         let at = self.clock.now();
         let host = lease.host;
         let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
@@ -75,7 +75,12 @@ impl Desk {
                 let records = reader.pack(&lease.url, outcome.at, response);
                 if moved.is_some_and(|to| self.shared.frontier().robots_moved(host, to.as_str(), at)) {
                     self.shared.wake.notify_one();
-                    return RobotsRead { fact: HostFact { id: host, ..HostFact::default() }, records, sitemaps: Vec::new(), weight };
+                    return RobotsRead {
+                        fact: HostFact { id: host, ..HostFact::default() },
+                        records,
+                        sitemaps: Vec::new(),
+                        weight,
+                    };
                 }
                 (Ok(record), records)
             }

@@ -226,7 +226,7 @@ impl Recorder {
                 self.shared.frontier().note_content(visit.host, &visit.url, true);
                 visit.kind = PageKind::Duplicate;
                 visit.duplicate_of = Some(first);
-                            }
+            }
             Some(_) => {}
             None => {
                 self.shared.frontier().note_content(visit.host, &visit.url, false);
@@ -373,7 +373,7 @@ impl Recorder {
         if let Some(id) = self.pending.hosts.get(&origin) {
             return Ok(*id);
         }
-        if let Some(id) = self.project.index().host_id(&origin.scheme, &origin.host, origin.port)? {
+        if let Some(id) = self.project.index().host_id(origin.scheme, &origin.host, origin.port)? {
             return Ok(id);
         }
         let new = u32::try_from(self.pending.batch.hosts.len()).unwrap_or(u32::MAX);

@@ -10,6 +10,7 @@ use crate::CrawlError;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::drive::{Driver, Errand};
+use crate::journal::Journal;
 use crate::progress::Progress;
 use crate::reading::{Desk, spawn_readers};
 use crate::recorder::Recorder;
@@ -49,6 +50,18 @@ struct Run {
     unclean: bool,
 }
 
+impl Run {
+    /// The first line of its log, or the next one.
+    fn opening(&self) -> String {
+        let pages = self.counters.pages;
+        match (pages, self.unclean) {
+            (0, false) => "begun".to_owned(),
+            (_, false) => format!("gone on with after {pages} pages"),
+            (_, true) => format!("gone on with after {pages} pages; it had been cut off"),
+        }
+    }
+}
+
 /// What works while the driver drives.
 struct Crew {
     readers: Vec<JoinHandle<()>>,
@@ -67,6 +80,8 @@ impl Crawl {
         let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));
         shared.progress.note_commit(&run.counters, self.project.index().queued());
         let dir = self.project.dir().clone();
+        let journal = Journal::open(&dir, run.id)?;
+        journal.log(&run.opening())?;
 
         let (driver, crew) = start(self.project, &self.seeds, &config, &shared, clock, &run)?;
         let driven = drive(driver);
@@ -78,7 +93,15 @@ impl Crawl {
         project.close()?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
-        Ok(Summary::new(dir.name, run.id, state, counters, queued, reasons.collect()))
+        let summary = Summary::new(dir.name, run.id, state, counters, queued, reasons.collect());
+        journal.log(&format!(
+            "{}: {} pages, {} errors, {queued} queued",
+            state.name(),
+            summary.counters.pages,
+            summary.counters.errors
+        ))?;
+        journal.report(&summary)?;
+        Ok(summary)
     }
 }
 
@@ -98,12 +121,10 @@ fn begin(project: &mut Project, settings: &Settings) -> Result<Run, StoreError> 
 /// The seeds given now, those of earlier runs, and where those have moved.
 fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, StoreError> {
     let mut seeds = given.to_vec();
-    let canonical = orb_urls::Canonicaliser::new(orb_urls::Rules::default());
     for url in project.catalogue().seed_urls()? {
-        if let Ok(address) = canonical.parse(&url) {
-            if !seeds.contains(&address) {
-                seeds.push(address);
-            }
+        match Address::from_canonical(&url) {
+            Ok(address) if !seeds.contains(&address) => seeds.push(address),
+            _ => {}
         }
     }
     Ok(seeds)
@@ -122,7 +143,8 @@ fn start(
     let (to_readers, work) = unbounded();
     let queues = project.index().clone();
     let fetcher = HttpFetcher::new(config.fetch.clone())?;
-    let mut recorder = Recorder::new(project, Arc::clone(shared), config.recorder(run.id), run.counters.clone(), clock)?;
+    let mut recorder =
+        Recorder::new(project, Arc::clone(shared), config.recorder(run.id), run.counters.clone(), clock)?;
     recorder.plant(seeds)?;
     let on_failure = Arc::clone(&shared.stop);
     let recorder = std::thread::Builder::new()

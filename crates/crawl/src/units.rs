@@ -111,10 +111,10 @@ impl fmt::Display for Span {
         let ms = self.0.as_millis();
         match ms {
             0 => f.write_str("0s"),
-            _ if ms % 86_400_000 == 0 => write!(f, "{}d", ms / 86_400_000),
-            _ if ms % 3_600_000 == 0 => write!(f, "{}h", ms / 3_600_000),
-            _ if ms % 60_000 == 0 => write!(f, "{}m", ms / 60_000),
-            _ if ms % 1_000 == 0 => write!(f, "{}s", ms / 1_000),
+            _ if ms.is_multiple_of(86_400_000) => write!(f, "{}d", ms / 86_400_000),
+            _ if ms.is_multiple_of(3_600_000) => write!(f, "{}h", ms / 3_600_000),
+            _ if ms.is_multiple_of(60_000) => write!(f, "{}m", ms / 60_000),
+            _ if ms.is_multiple_of(1_000) => write!(f, "{}s", ms / 1_000),
             _ => write!(f, "{ms}ms"),
         }
     }
@@ -124,9 +124,9 @@ impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => f.write_str("0B"),
-            n if n % 1_000_000_000 == 0 => write!(f, "{}GB", n / 1_000_000_000),
-            n if n % 1_000_000 == 0 => write!(f, "{}MB", n / 1_000_000),
-            n if n % 1_000 == 0 => write!(f, "{}kB", n / 1_000),
+            n if n.is_multiple_of(1_000_000_000) => write!(f, "{}GB", n / 1_000_000_000),
+            n if n.is_multiple_of(1_000_000) => write!(f, "{}MB", n / 1_000_000),
+            n if n.is_multiple_of(1_000) => write!(f, "{}kB", n / 1_000),
             n => write!(f, "{n}B"),
         }
     }
@@ -160,7 +160,9 @@ mod tests {
 
     #[test]
     fn durations_read_as_people_write_them() {
-        for (text, ms) in [("500ms", 500), ("2s", 2_000), ("1h", 3_600_000), ("1.5s", 1_500), ("0", 0), ("7d", 604_800_000)] {
+        for (text, ms) in
+            [("500ms", 500), ("2s", 2_000), ("1h", 3_600_000), ("1.5s", 1_500), ("0", 0), ("7d", 604_800_000)]
+        {
             assert_eq!(text.parse::<Span>().unwrap().0.as_millis(), ms, "{text}");
         }
         for text in ["", "5", "s", "-1s", "1 year", "1e400s"] {

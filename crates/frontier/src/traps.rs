@@ -15,7 +15,7 @@ const COUNTERS: usize = 200_000;
 
 /// Where a trap begins. The defaults are generous: sites written by people stay within them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields)]
 pub struct TrapLimits {
     /// Characters of a URL.
     pub url_length: usize,
