@@ -15,9 +15,11 @@ pub(crate) fn json(out: &mut impl Write, value: &impl serde::Serialize) -> io::R
 
 /// Rows under their heads, columns as wide as their widest cell; numbers to the right.
 pub(crate) fn table(out: &mut impl Write, heads: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
-    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).chain([heads[i].chars().count()]).max().unwrap_or(0);
+    let width =
+        |i: usize| rows.iter().map(|r| r[i].chars().count()).chain([heads[i].chars().count()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let numeric: Vec<bool> = (0..heads.len()).map(|i| !rows.is_empty() && rows.iter().all(|r| is_number(&r[i]))).collect();
+    let numeric: Vec<bool> =
+        (0..heads.len()).map(|i| !rows.is_empty() && rows.iter().all(|r| is_number(&r[i]))).collect();
     let mut line = |cells: &[&str]| {
         let mut text = String::new();
         for (i, cell) in cells.iter().enumerate() {

@@ -20,7 +20,9 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
     let page = find_page(&reader, &args.page.project, &args.page.url)?;
     let visits = reader.visits(PageId(page.id))?;
     let visit = match args.run {
-        Some(run) => visits.iter().find(|v| v.run == run).with_context(|| format!("run {run} did not visit {}", page.url))?,
+        Some(run) => {
+            visits.iter().find(|v| v.run == run).with_context(|| format!("run {run} did not visit {}", page.url))?
+        }
         None => visits.last().with_context(|| format!("{} is {} and was never fetched", page.url, page.kind))?,
     };
     let place = visit.warc().with_context(|| match &visit.problem {

@@ -1,4 +1,42 @@
-//! `orb check`.
+//! `orb check`: prove that archive, catalogue and index agree; exit 1 and say where if not.
+
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
-pub(crate) fn run(_: &Common, _: &ProjectArgs) -> Result<(), Failure> { Ok(()) }
+use crate::out;
+use orb_store::{CheckReport, Home, check};
+use std::io::Write;
+
+pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
+    let report = check(&Home::open(&common.home)?.find(&args.project)?)?;
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &report)?;
+    } else {
+        print(&mut stdout, &args.project, &report)?;
+    }
+    stdout.flush()?;
+    if report.is_clean() { Ok(()) } else { Err(Failure::Found) }
+}
+
+fn print(stdout: &mut impl Write, project: &str, report: &CheckReport) -> std::io::Result<()> {
+    for finding in &report.findings {
+        writeln!(stdout, "{}: {}", finding.store, finding.what)?;
+    }
+    for note in &report.notes {
+        writeln!(stdout, "note: {note}")?;
+    }
+    let c = &report.counts;
+    let n = out::grouped;
+    writeln!(
+        stdout,
+        "project {project}: {} pages, {} visits, {} links, {} records in {} WARC files, {} digests compared, {} queued: {}",
+        n(c.pages),
+        n(c.visits),
+        n(c.links),
+        n(c.records),
+        n(c.files),
+        n(c.digests),
+        n(c.queued),
+        if report.is_clean() { "all agree".to_owned() } else { format!("{} findings", n(report.found)) },
+    )
+}

@@ -20,7 +20,13 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
     let server = Server::spawn(Spec::demo())?;
     let temporary = tempfile::tempdir()?;
     let home = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
-    let common = Common { home: home.clone(), json: common.json, quiet: common.quiet, verbose: common.verbose, progress: common.progress };
+    let common = Common {
+        home: home.clone(),
+        json: common.json,
+        quiet: common.quiet,
+        verbose: common.verbose,
+        progress: common.progress,
+    };
     let seed = server.url(0);
     say(&common, &format!("A web of {} hosts is served on {}. orb crawl {seed}", server.web().hosts(), server.addr()))?;
     let request = request(&server, &seed)?;

@@ -109,7 +109,15 @@ fn described(canonical: &Canonicaliser, own: &Address, document: &Document) -> R
                 Ok(address) => (Some(address.into_string()), None),
                 Err(refused) => (None, Some(refused.to_string())),
             };
-            LinkRow { url, target: &l.target, kind: l.kind, anchor: &l.anchor, rel: &l.rel, position: l.position, refused }
+            LinkRow {
+                url,
+                target: &l.target,
+                kind: l.kind,
+                anchor: &l.anchor,
+                rel: &l.rel,
+                position: l.position,
+                refused,
+            }
         })
         .collect();
     let mut value = serde_json::to_value(document)?;
@@ -150,9 +158,8 @@ struct UrlRow {
 
 fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failure> {
     let canonical = Canonicaliser::new(Rules::default());
-    let base = base
-        .map(|b| canonical.parse_seed(b).map_err(|e| Failure::Usage(format!("--base '{b}': {e}"))))
-        .transpose()?;
+    let base =
+        base.map(|b| canonical.parse_seed(b).map_err(|e| Failure::Usage(format!("--base '{b}': {e}")))).transpose()?;
     let rows: Vec<UrlRow> = urls
         .iter()
         .map(|given| {

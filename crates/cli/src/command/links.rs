@@ -12,7 +12,8 @@ pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
     let page = find_page(&reader, &args.page.project, &args.page.url)?;
     let (limit, offset) = (args.listing.limit.unwrap_or(u64::MAX), args.listing.offset);
     let id = PageId(page.id);
-    let links = if args.backward { reader.links_in(id, limit, offset)? } else { reader.links_out(id, limit, offset)? };
+    let links =
+        if args.backward { reader.links_in(id, limit, offset)? } else { reader.links_out(id, limit, offset)? };
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &links)?;

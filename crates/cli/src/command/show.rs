@@ -24,7 +24,8 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
     let mut stdout = out::stdout();
     if common.json {
         let links = reader.links_out(id, u64::MAX, 0)?;
-        let value = json!({"page": page, "discovered_from_url": from, "visits": visits, "links": links, "images": images});
+        let value =
+            json!({"page": page, "discovered_from_url": from, "visits": visits, "links": links, "images": images});
         out::json(&mut stdout, &value)?;
     } else {
         print_page(&mut stdout, &page, from.as_deref())?;

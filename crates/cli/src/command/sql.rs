@@ -27,7 +27,8 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
         io::stdin().read_to_string(&mut query).context("cannot read the query from standard input")?;
     }
     let format = if common.json { RowFormat::Json } else { args.format };
-    let printer = RefCell::new(Printer { out: &mut stdout, format, names: Vec::new(), waiting: Vec::new(), printed: 0 });
+    let printer =
+        RefCell::new(Printer { out: &mut stdout, format, names: Vec::new(), waiting: Vec::new(), printed: 0 });
     let limits = QueryLimits {
         time: args.timeout.0,
         rows: args.listing.limit.map_or(u64::MAX, |l| l.saturating_add(args.listing.offset)),
