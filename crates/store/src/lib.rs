@@ -27,6 +27,6 @@ pub use project::{Committed, Project, Start};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use sqlite::{
     Catalogue, CatalogueReader, Cell, Column, Degrees, HostRow, ImageRow, LinkRow, PageRow, QueryEnd, QueryLimits,
-    RunRecord, Stats, VisitRow,
+    RunRecord, Stats, Unfetched, VisitRow,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

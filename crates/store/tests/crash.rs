@@ -3,6 +3,8 @@
 //! The test runs itself again as a child that is told by the environment to abort at the n-th pass of a point of the commit protocol, then
 //! goes on with what that left and compares the end with an undisturbed crawl.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod grow;
 
 use grow::Recorder;
@@ -39,10 +41,15 @@ fn facts(dir: &ProjectDir) -> Vec<String> {
         "SELECT count(*) FROM visit",
     ] {
         reader
-            .sql(sql, QueryLimits::default(), |_| {}, |cells| {
-                out.push(format!("{cells:?}"));
-                ControlFlow::Continue(())
-            })
+            .sql(
+                sql,
+                QueryLimits::default(),
+                |_| {},
+                |cells| {
+                    out.push(format!("{cells:?}"));
+                    ControlFlow::Continue(())
+                },
+            )
             .unwrap();
     }
     out
@@ -51,7 +58,9 @@ fn facts(dir: &ProjectDir) -> Vec<String> {
 /// Does nothing unless it is run as the child of the test below.
 #[test]
 fn child_that_may_be_aborted() {
-    if let (Ok(home), Ok(point), Ok(nth)) = (std::env::var("CRASH_HOME"), std::env::var("CRASH_POINT"), std::env::var("CRASH_NTH")) {
+    if let (Ok(home), Ok(point), Ok(nth)) =
+        (std::env::var("CRASH_HOME"), std::env::var("CRASH_POINT"), std::env::var("CRASH_NTH"))
+    {
         assert!(fault::arm(&point, nth.parse().unwrap()));
         crawl(Path::new(&home));
     }

@@ -13,6 +13,7 @@ use crate::sqlite::{Catalogue, Watermark};
 use crate::{Batch, HostFact, HostRecord, Queues};
 use fjall::{OwnedWriteBatch, UserKey};
 use orb_page::{HostId, PageId, PageKind, UrlKey};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
 impl FrontierIndex {
@@ -182,14 +183,15 @@ impl<'a> Write<'a> {
         for fact in
             batch.facts.iter().filter(|f| f.not_before.is_some() || f.backoff_ms.is_some() || f.robots.is_some())
         {
-            if !records.contains_key(&fact.id) {
-                let Some(record) = self.index.host(fact.id)? else { continue };
-                records.insert(fact.id, (record, false));
-            }
-            if let Some((record, robots)) = records.get_mut(&fact.id) {
-                learn(record, fact);
-                *robots |= fact.robots.is_some();
-            }
+            let (record, robots) = match records.entry(fact.id) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => match self.index.host(fact.id)? {
+                    Some(record) => entry.insert((record, false)),
+                    None => continue,
+                },
+            };
+            learn(record, fact);
+            *robots |= fact.robots.is_some();
         }
         for (record, robots) in records.values() {
             self.put_host(record, *robots);

@@ -24,3 +24,4 @@ pub use query::{Cell, QueryEnd, QueryLimits};
 pub use reader::CatalogueReader;
 pub(crate) use replay::{PageState, Placed, Watermark};
 pub use stats::{Column, Degrees, Stats};
+pub use resume::Unfetched;

@@ -64,7 +64,7 @@ impl CatalogueReader {
     ) -> Result<QueryEnd> {
         let mut db = connect(&self.path)?;
         restrict(&mut db, limits.time).map_err(self.fail("prepare a query"))?;
-        let told = |e: Error| explain(e, limits.time);
+        let told = |e: Error| explain(&e, limits.time);
         let mut statement = db.prepare(query).map_err(told)?;
         if statement.parameter_count() > 0 {
             return Err(StoreError::Query("the query has placeholders, and nothing to put into them".to_owned()));
@@ -122,8 +122,8 @@ fn cell(value: ValueRef<'_>) -> Cell<'_> {
 }
 
 /// The failure of a user's query, in one line.
-fn explain(error: Error, time: Duration) -> StoreError {
-    let text = match &error {
+fn explain(error: &Error, time: Duration) -> StoreError {
+    let text = match error {
         Error::MultipleStatement => "give one statement only".to_owned(),
         e if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
             format!("the query took longer than {time:?}")

@@ -239,10 +239,13 @@ impl CatalogueReader {
     }
 }
 
+/// A visit passed on the way: page, run, and the digest where the page was the first to have it.
+type Passed = (i64, u32, Option<[u8; 32]>);
+
 /// Goes through the visits in step with the pages.
 struct VisitCursor<'rows> {
     rows: Rows<'rows>,
-    ahead: Option<(i64, u32, Option<[u8; 32]>)>,
+    ahead: Option<Passed>,
     owned: Vec<(u32, [u8; 32])>,
 }
 
@@ -253,7 +256,7 @@ impl<'rows> VisitCursor<'rows> {
         Ok(cursor)
     }
 
-    fn read(&mut self) -> rusqlite::Result<Option<(i64, u32, Option<[u8; 32]>)>> {
+    fn read(&mut self) -> rusqlite::Result<Option<Passed>> {
         let Some(row) = self.rows.next()? else { return Ok(None) };
         let kind: u8 = row.get(2)?;
         let owns = row.get_ref(3)?.as_i64_or_null()?.is_none()

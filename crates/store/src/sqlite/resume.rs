@@ -5,6 +5,27 @@ use crate::error::{Result, StoreError};
 use orb_page::{HostId, LinkKind, PageId, PageKind, RunId};
 use rusqlite::{Params, Row};
 
+/// A page that was never fetched: queued, or left outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfetched {
+    /// The page.
+    pub page: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// Its canonical URL.
+    pub url: String,
+    /// The URL of the page it was discovered on.
+    pub from: Option<String>,
+    /// Distance from the seed.
+    pub depth: u32,
+    /// Importance.
+    pub priority: f64,
+    /// Its place in its host's queue.
+    pub rank: u64,
+    /// Why it is outside; `None` where it is queued.
+    pub why: Option<String>,
+}
+
 impl Catalogue {
     /// Hosts of which a run has fetched a page.
     pub fn hosts_fetched(&self, run: RunId) -> Result<Vec<HostId>> {
@@ -13,36 +34,67 @@ impl Catalogue {
         self.all(sql, [run.0], |r| r.get(0).map(HostId))
     }
 
-    /// Pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
-    pub fn outside_pages(&self) -> Result<Vec<PageId>> {
+    /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
+    pub fn each_outside(&self, mut each: impl FnMut(PageId)) -> Result<()> {
         let sql = "SELECT p.id FROM page_row p JOIN name_row n ON n.id = p.why
                    WHERE p.kind = ?1 AND n.name NOT LIKE 'trap%'";
-        self.all(sql, [PageKind::Outside.code()], page_id)
+        let fail = |e| StoreError::sql("read what is outside", &self.path, e);
+        let mut rows = self.db.prepare(sql).map_err(fail)?;
+        let mut rows = rows.query([PageKind::Outside.code()]).map_err(fail)?;
+        while let Some(row) = rows.next().map_err(fail)? {
+            each(number(row, 0).map(PageId).map_err(fail)?);
+        }
+        Ok(())
     }
 
     /// The URLs of the seeds, and of the places they redirect to, one redirect after the other.
     pub fn seed_urls(&self) -> Result<Vec<String>> {
         let sql = "WITH RECURSIVE seed(id) AS (
-               SELECT id FROM page_row WHERE origin IS NULL
-               UNION
-               SELECT l.dst FROM seed JOIN link_row l ON l.src = seed.id AND l.kind = ?1
-             )
-             SELECT p.url FROM seed JOIN page_row p ON p.id = seed.id ORDER BY p.id";
+                     SELECT id FROM page_row WHERE origin IS NULL
+                     UNION
+                     SELECT l.dst FROM seed JOIN link_row l ON l.src = seed.id AND l.kind = ?1
+                   )
+                   SELECT p.url FROM seed JOIN page_row p ON p.id = seed.id ORDER BY p.id";
         self.all(sql, [LinkKind::Redirect.code()], |r| r.get(0))
     }
 
-    fn all<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
+    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside for no trap.
+    pub fn unfetched(&self, after: PageId, limit: u32) -> Result<Vec<Unfetched>> {
+        let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name
+                   FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
+                   WHERE p.id > ?1 AND ((p.kind = ?3 AND n.name NOT LIKE 'trap%')
+                     OR (p.kind = ?4 AND NOT EXISTS (SELECT 1 FROM visit_row v WHERE v.page = p.id)))
+                   ORDER BY p.id LIMIT ?2";
+        let values = (after.0.cast_signed(), limit, PageKind::Outside.code(), PageKind::Frontier.code());
+        self.all(sql, values, |r| {
+            Ok(Unfetched {
+                page: PageId(number(r, 0)?),
+                host: HostId(r.get(1)?),
+                url: r.get(2)?,
+                from: r.get(3)?,
+                depth: r.get(4)?,
+                priority: r.get(5)?,
+                rank: number(r, 6)?,
+                why: r.get(7)?,
+            })
+        })
+    }
+
+    /// Remembers the settings a run goes on with.
+    pub fn change_settings(&mut self, run: RunId, settings: &str) -> Result<()> {
+        self.db
+            .execute("UPDATE run_row SET settings = ?2 WHERE id = ?1", rusqlite::params![run.0, settings])
+            .map(drop)
+            .map_err(|e| StoreError::sql("write the run", &self.path, e))
+    }
+
+    fn all<T>(&self, sql: &str, values: impl Params, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Result<Vec<T>> {
         let fail = |e| StoreError::sql("read what is known", &self.path, e);
         let mut rows = self.db.prepare(sql).map_err(fail)?;
         rows.query_map(values, read).map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 }
 
-fn page_id(row: &Row<'_>) -> rusqlite::Result<PageId> {
-    row.get::<_, i64>(0).map(|id| PageId(id.cast_unsigned()))
+fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
 }

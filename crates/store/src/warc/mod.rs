@@ -11,6 +11,8 @@ mod header;
 mod http;
 mod scan;
 mod stored;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use cdxj::{line_offset, write_sorted};
 pub(crate) use encoder::warcinfo;

@@ -3,11 +3,14 @@
 //! Page `n` links to pages by arithmetic on `n`, so every crawl of the same seed finds the same pages, in whatever batches.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "it is part of tests")]
 
 use orb_page::{
     Body, Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, Pictured, RunId, UrlKey, Verdict, Visit,
 };
-use orb_store::{Batch, Encoded, Encoder, Exchange, FrontierIndex, HostFact, NewHost, Project, Queues, RobotsRecord};
+use orb_store::{
+    Batch, Encoded, Encoder, Exchange, FrontierIndex, HostFact, NewHost, Project, Queued, Queues, RobotsRecord,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -112,7 +115,7 @@ impl Recorder {
                 step.batch.dropped.push((q.page, host, q.rank, PageKind::Disallowed, "robots"));
                 continue;
             }
-            let visit = self.visit(&mut step, &mut names, host, q.page, n, q.depth);
+            let visit = self.visit(&mut step, &mut names, host, &q);
             step.batch.finished.push((host, q.rank, q.page));
             step.batch.facts.push(HostFact { id: host, pages: 1, backoff_ms: Some(n), ..HostFact::default() });
             step.batch.visits.push(visit);
@@ -125,7 +128,8 @@ impl Recorder {
         step
     }
 
-    fn visit(&mut self, step: &mut Step, names: &mut Names, host: HostId, page: PageId, n: u64, depth: u32) -> Visit {
+    fn visit(&mut self, step: &mut Step, names: &mut Names, host: HostId, queued: &Queued) -> Visit {
+        let (page, n, depth) = (queued.page, number_of(&queued.url), queued.depth);
         use sha2::Digest;
         let content = content_of(n, self.epoch);
         let digest: [u8; 32] = sha2::Sha256::digest(content.as_bytes()).into();
