@@ -6,7 +6,7 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::web::{World, assert_same};
-use orb_testweb::{Feature, Reach, Spec};
+use orb_testweb::{Dns, Feature, Reach, Spec};
 use std::collections::BTreeSet;
 
 /// Everything but what hangs, floods or has no end.
@@ -146,7 +146,7 @@ fn a_long_chain_of_redirects_is_cut() {
 
 #[test]
 fn errors_are_facts_of_their_pages() {
-    let world = World::with(&[Feature::Errors]);
+    let world = World::with(&[Feature::Errors, Feature::Failures]);
     let home = Home::new();
     let settings = ["frontier.delay = '0s'", "frontier.retries = 0", "frontier.max_backoff = '50ms'"];
     let finished = home.crawl(&[world.project(&home, &settings)]);
@@ -156,6 +156,7 @@ fn errors_are_facts_of_their_pages() {
         let page = catalogue.page(url);
         assert_eq!((page.kind.as_str(), page.status), ("HTTP_ERROR", Some(i64::from(*status))), "{url}");
     }
+    assert!(expected.errors.len() > 12);
     assert_eq!(finished.number("errors"), expected.errors.len() as u64);
     assert_same("asked for", &world.asked_once(), &expected.urls);
 }
@@ -168,7 +169,8 @@ fn hosts_that_cannot_be_reached_are_facts_too() {
     let closed = "http://127.0.0.1:9/".to_owned();
     let seeds = [world.url(0, "/"), "http://nowhere.test/".to_owned(), closed.clone()];
     std::fs::write(&list, seeds.join("\n")).unwrap();
-    let mut args = world.args(&["--delay", "0", "--retries", "0"]);
+    let dns = Dns::spawn(world.server.web()).unwrap();
+    let mut args = world.args(&["--delay", "0", "--retries", "0", "--dns", &dns.addr().to_string()]);
     args[0] = format!("@{}", list.display());
     let finished = home.crawl(&args);
     let catalogue = home.catalogue();

@@ -24,7 +24,8 @@ const SIMPLE: &str = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllo
 const LONGEST: &str = "User-Agent: foobot\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n";
 
 /// RFC 9309, section 2.2.1: groups of one agent are one group.
-const SPLIT: &str = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
+const SPLIT: &str =
+    "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
 
 /// RFC 9309, section 2.2.1: a group begins with any number of agents.
 const SHARED: &str = "user-agent: ExampleBot\nuser-agent: OtherBot\ndisallow: /foo\n\nuser-agent: *\ndisallow: /all\n";

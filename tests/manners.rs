@@ -24,16 +24,26 @@ fn nothing_forbidden_is_ever_asked_for_and_all_of_it_is_recorded() {
     let expected = world.expected(Reach::Linked);
     assert!(expected.disallowed.len() > 6);
     assert_same("asked for", &world.asked_once(), &expected.urls);
-    let catalogue = home.catalogue();
-    // A host whose rules cannot be had is not asked for pages; they wait until it answers.
-    let waiting: BTreeSet<String> = catalogue.urls(&["FRONTIER"]).into_iter().collect();
-    let unsure = world.url(5, "/");
-    assert_same("waiting", &waiting, &BTreeSet::from([unsure.clone()]));
-    let mut disallowed = expected.disallowed.clone();
-    disallowed.remove(&unsure);
-    assert_same("disallowed", &catalogue.urls(&["DISALLOWED"]).into_iter().collect(), &disallowed);
-    assert_eq!(finished.number("disallowed"), disallowed.len() as u64);
+    assert_same("disallowed", &home.catalogue().urls(&["DISALLOWED"]).into_iter().collect(), &expected.disallowed);
+    assert_eq!(finished.number("disallowed"), expected.disallowed.len() as u64);
+    assert_eq!(finished.number("frontier"), 0);
+}
+
+#[test]
+fn a_host_whose_rules_cannot_be_had_is_not_asked_for_pages() {
+    let world = World::new(Spec { hosts: 2, pages_per_host: 5, ..Spec::default() }.with(Feature::Failures));
+    let home = Home::new();
+    let settings =
+        ["scope.mode = 'any'", "frontier.delay = '0s'", "frontier.retries = 1", "frontier.max_backoff = '50ms'"];
+    let finished = home.crawl(&[world.project(&home, &settings)]);
+    let forbidden = world.expected(Reach::Linked).disallowed;
+    assert_eq!(forbidden.len(), 1);
+    let asked: BTreeSet<String> = world.asked().into_keys().collect();
+    assert!(asked.is_disjoint(&forbidden), "{asked:?}");
+    // Its pages wait until it answers, and the user is told why.
+    assert_same("waiting", &home.catalogue().urls(&["FRONTIER"]).into_iter().collect(), &forbidden);
     assert_eq!(finished.number("frontier"), 1);
+    assert!(finished.json()["waiting"].to_string().contains("robots"), "{finished}");
 }
 
 #[test]

@@ -30,12 +30,13 @@ impl Picture {
     fn of(home: &Home) -> Self {
         let catalogue = home.catalogue();
         let mut pages = BTreeMap::new();
-        for mut row in catalogue.rows("SELECT url, kind, status, digest, length, mime, title, lang, visits, why FROM page") {
+        for mut row in
+            catalogue.rows("SELECT url, kind, status, digest, length, mime, title, lang, visits, why FROM page")
+        {
             let url = row.remove(0);
             assert!(pages.insert(url.clone(), row).is_none(), "two pages are {url}");
         }
-        let mut images =
-            catalogue.rows("SELECT p.url, i.url, i.alt FROM image i JOIN page p ON p.id = i.page_id");
+        let mut images = catalogue.rows("SELECT p.url, i.url, i.alt FROM image i JOIN page p ON p.id = i.page_id");
         images.sort();
         let mut records = BTreeMap::new();
         for record in judge::records(&home.warcs()) {

@@ -62,7 +62,8 @@ fn neighbours_are_fetched_and_their_links_are_not() {
     let asked = world.asked_once();
     let own = world.expected(Reach::Host(0)).urls;
     let mut wanted = own.clone();
-    wanted.extend(home.catalogue().links().into_iter().filter(|link| own.contains(&link[0])).map(|link| link[1].clone()));
+    wanted
+        .extend(home.catalogue().links().into_iter().filter(|link| own.contains(&link[0])).map(|link| link[1].clone()));
     assert_same("asked for", &asked, &wanted);
     assert!(wanted.len() > own.len());
     assert!(wanted.len() < world.expected(Reach::Linked).urls.len());
@@ -86,9 +87,8 @@ fn rules_narrow_the_scope_and_the_first_that_matches_decides() {
     let home = Home::new();
     let flags = ["--allow", "picture\\.svg$", "--deny", "/media/picture", "--deny", "/errors/", "--delay", "0"];
     home.crawl(&world.args(&flags));
-    let denied = |url: &String| {
-        !url.ends_with("picture.svg") && (url.contains("/media/picture") || url.contains("/errors/"))
-    };
+    let denied =
+        |url: &String| !url.ends_with("picture.svg") && (url.contains("/media/picture") || url.contains("/errors/"));
     let wanted: BTreeSet<String> = world.expected(Reach::Host(0)).urls.into_iter().filter(|url| !denied(url)).collect();
     assert_same("asked for", &world.asked_once(), &wanted);
     assert!(wanted.iter().any(|url| url.ends_with("picture.svg")));

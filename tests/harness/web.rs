@@ -1,7 +1,7 @@
-//! The synthetic web with its name server, as a crawl meets it.
+//! The synthetic web with its hosts at addresses of their own, as a crawl meets it.
 
 use super::orb::Home;
-use orb_testweb::{Dns, Expectation, Feature, Naming, Reach, Requests, Server, Spec, Web};
+use orb_testweb::{Expectation, Feature, Naming, Reach, Requests, Server, Spec, Web};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -11,15 +11,13 @@ const LATENESS: Duration = Duration::from_millis(40);
 /// A web whose hosts have names, and addresses of their own.
 pub(crate) struct World {
     pub(crate) server: Server,
-    dns: Dns,
 }
 
 impl World {
     /// Serves the web of this spec.
     pub(crate) fn new(spec: Spec) -> Self {
         let web = Web::new(spec).unwrap();
-        let dns = Dns::spawn(&web).unwrap();
-        Self { server: Server::start(web, "0.0.0.0:0").unwrap(), dns }
+        Self { server: Server::start(web, "0.0.0.0:0").unwrap() }
     }
 
     /// A web of one small host with nothing but these features.
@@ -43,16 +41,28 @@ impl World {
         self.server.web().expected(self.naming(), reach)
     }
 
+    /// Every host at its own address, as `--resolve` takes it.
+    fn resolve(&self) -> Vec<String> {
+        let web = self.server.web();
+        let at = |host: u32| orb_testweb::address(host / web.spec().hosts_per_ip);
+        let port = self.server.addr().port();
+        (0..web.hosts()).map(|host| format!("{}:{port}:{}", orb_testweb::name(host), at(host))).collect()
+    }
+
     /// The arguments of a crawl from its first page: where to find it, and these.
     pub(crate) fn args(&self, more: &[&str]) -> Vec<String> {
-        let found = [self.url(0, "/"), "--dns".to_owned(), self.dns.addr().to_string(), "--allow-private".to_owned()];
-        found.into_iter().chain(more.iter().map(|arg| (*arg).to_owned())).collect()
+        let mut args = vec![self.url(0, "/")];
+        for fixed in self.resolve() {
+            args.extend(["--resolve".to_owned(), fixed]);
+        }
+        args.extend(more.iter().map(|arg| (*arg).to_owned()));
+        args
     }
 
     /// Writes a project file for a crawl from its first page, with these settings (`section.key = value`); gives its path.
     pub(crate) fn project(&self, home: &Home, settings: &[&str]) -> String {
         let file = home.beside("p.toml");
-        let found = format!("seeds = ['{}']\nfetch.dns = '{}'\nfetch.allow_private = true\n", self.url(0, "/"), self.dns.addr());
+        let found = format!("seeds = ['{}']\nfetch.resolve = {:?}\n", self.url(0, "/"), self.resolve());
         std::fs::write(&file, found + &settings.join("\n")).unwrap();
         file.to_str().unwrap().to_owned()
     }

@@ -21,8 +21,6 @@ pub(super) struct BenchWeb {
     process: Child,
     /// Where it listens: it is a forward proxy for its hosts there.
     pub(super) address: String,
-    /// Its name server.
-    pub(super) dns: String,
     hosts: u32,
     pages_per_host: u32,
 }
@@ -53,8 +51,8 @@ impl BenchWeb {
         }
         let field =
             |name: &str| text_field(&line, name).with_context(|| format!("testweb did not say its {name}: {line}"));
-        let (address, dns) = (field("addr")?.to_owned(), field("dns")?.to_owned());
-        Ok(Self { process, address, dns, hosts, pages_per_host })
+        let address = field("addr")?.to_owned();
+        Ok(Self { process, address, hosts, pages_per_host })
     }
 
     /// What it is, in words.
