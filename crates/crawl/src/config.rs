@@ -6,6 +6,7 @@ use crate::CrawlError;
 use crate::limits::Limits;
 use crate::read::ReadRules;
 use crate::recorder::RecorderRules;
+use crate::replant::Replant;
 use crate::scope::SharedScope;
 use crate::score::Topic;
 use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
@@ -78,6 +79,17 @@ impl Config {
             traps: frontier.traps.clone(),
             ..FrontierConfig::default()
         }
+    }
+
+    /// How to judge pages anew, where the settings of the last run judged otherwise.
+    pub(crate) fn replant(&self, before: &str) -> Option<Replant> {
+        let rules = || Replant::new(&self.settings, Arc::clone(&self.read.scope), order(&self.settings.frontier));
+        self.settings.judges_otherwise(before).then(rules)
+    }
+
+    /// The settings as text.
+    pub(crate) fn text(&self) -> String {
+        self.settings.to_toml()
     }
 
     /// What the recorder needs.

@@ -15,6 +15,7 @@ mod progress;
 mod read;
 mod reading;
 mod recorder;
+mod replant;
 mod run;
 mod scope;
 mod score;

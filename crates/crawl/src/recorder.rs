@@ -6,6 +6,7 @@
 
 use crate::bits::Bits;
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::progress::Pause;
 use crate::read::Reading;
 use crate::shared::Shared;
@@ -110,7 +111,10 @@ impl Recorder {
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
         let hosts_fetched = project.catalogue().hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
-        let parked = project.catalogue().outside_pages()?.into_iter().map(|p| p.0).collect();
+        let mut parked = Bits::default();
+        project.catalogue().each_outside(|page| {
+            parked.insert(page.0);
+        })?;
         Ok(Self {
             project,
             shared,
@@ -132,6 +136,26 @@ impl Recorder {
             self.discover_root(seed, None)?;
         }
         self.commit()
+    }
+
+    /// Judges what was never fetched anew, where the settings have changed since they were judged.
+    pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
+        let Some(rules) = config.replant(before) else { return Ok(()) };
+        let mut after = PageId(0);
+        while let Some((batch, last)) = rules.next(self.project.catalogue(), after)? {
+            for page in &batch.requeued {
+                self.parked.remove(page.page.0);
+            }
+            for (page, ..) in &batch.dropped {
+                self.parked.insert(page.0);
+            }
+            self.pending.fed.extend(batch.requeued.iter().map(|r| r.host));
+            self.pending.batch = batch;
+            self.pending.since = Some(Instant::now());
+            self.commit()?;
+            after = last;
+        }
+        self.project.catalogue_mut().change_settings(self.rules.run, &config.text())
     }
 
     /// Records until every sender is gone, then commits the rest and gives the project and the counters back.

@@ -19,9 +19,10 @@ use crate::settings::Settings;
 use crate::shared::{Shared, Stop};
 use crate::summary::{Counters, RunState, Summary};
 use crossbeam_channel::unbounded;
+use hashbrown::HashSet;
 use orb_fetch::HttpFetcher;
 use orb_frontier::Frontier;
-use orb_page::RunId;
+use orb_page::{RunId, UrlKey};
 use orb_store::{Project, Queues as _, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ struct Run {
     id: RunId,
     counters: Counters,
     unclean: bool,
+    settings_before: Option<String>,
 }
 
 impl Run {
@@ -71,6 +73,9 @@ struct Crew {
 impl Crawl {
     /// Crawls until everything in scope is visited, a budget is spent or somebody asks to stop.
     pub fn run(mut self) -> Result<Summary, CrawlError> {
+        if let Some(summary) = self.nothing_left()? {
+            return Ok(summary);
+        }
         let run = begin(&mut self.project, &self.settings)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(self.settings.scope.clone(), seeds.clone())?);
@@ -103,6 +108,19 @@ impl Crawl {
         journal.report(&summary)?;
         Ok(summary)
     }
+
+    /// The account of the last run, where it visited everything and nothing has been asked for since.
+    fn nothing_left(&self) -> Result<Option<Summary>, StoreError> {
+        let Some(last) = self.project.catalogue().last_run()? else { return Ok(None) };
+        let keys: Vec<UrlKey> = self.seeds.iter().map(|s| UrlKey::of(s.as_str())).collect();
+        let open = last.state != RunState::Done.name()
+            || self.project.index().queued() > 0
+            || self.project.index().seen(&keys)?.contains(&None)
+            || self.settings.judges_otherwise(&last.settings);
+        let counters = serde_json::from_str(&last.counters).unwrap_or_default();
+        let name = self.project.dir().name.clone();
+        Ok((!open).then(|| Summary::new(name, last.id, RunState::Done, counters, 0, Vec::new())))
+    }
 }
 
 /// Goes on with the run that was not finished, or begins a new one.
@@ -112,22 +130,21 @@ fn begin(project: &mut Project, settings: &Settings) -> Result<Run, StoreError> 
     if let Some(last) = catalogue.last_run()?.filter(|r| unfinished(&r.state)) {
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
         catalogue.reopen_run(last.id)?;
-        return Ok(Run { id: last.id, counters, unclean: last.finished_at.is_none() });
+        let settings_before = Some(last.settings);
+        return Ok(Run { id: last.id, counters, unclean: last.finished_at.is_none(), settings_before });
     }
-    let id = catalogue.begin_run("crawl", &settings.to_toml())?;
-    Ok(Run { id, counters: Counters::default(), unclean: false })
+    let settings_before = catalogue.last_run()?.map(|r| r.settings);
+    let now = settings.to_toml();
+    let id = catalogue.begin_run("crawl", settings_before.as_ref().unwrap_or(&now))?;
+    Ok(Run { id, counters: Counters::default(), unclean: false, settings_before })
 }
 
 /// The seeds given now, those of earlier runs, and where those have moved.
 fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, StoreError> {
-    let mut seeds = given.to_vec();
-    for url in project.catalogue().seed_urls()? {
-        match Address::from_canonical(&url) {
-            Ok(address) if !seeds.contains(&address) => seeds.push(address),
-            _ => {}
-        }
-    }
-    Ok(seeds)
+    let known: HashSet<&Address> = given.iter().collect();
+    let stored = project.catalogue().seed_urls()?;
+    let stored = stored.iter().filter_map(|url| Address::from_canonical(url).ok()).filter(|a| !known.contains(a));
+    Ok(given.iter().cloned().chain(stored).collect())
 }
 
 /// Starts recorder and readers, and gives the driver that will keep them busy.
@@ -146,6 +163,9 @@ fn start(
     let mut recorder =
         Recorder::new(project, Arc::clone(shared), config.recorder(run.id), run.counters.clone(), clock)?;
     recorder.plant(seeds)?;
+    if let Some(before) = &run.settings_before {
+        recorder.replant(config, before)?;
+    }
     let on_failure = Arc::clone(&shared.stop);
     let recorder = std::thread::Builder::new()
         .name("recorder".into())

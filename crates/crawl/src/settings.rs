@@ -277,6 +277,16 @@ impl Settings {
         })
     }
 
+    /// Whether pages are judged otherwise than under the settings of an earlier run, given as text.
+    pub(crate) fn judges_otherwise(&self, before: &str) -> bool {
+        toml::from_str::<Self>(before).is_ok_and(|before| {
+            before.scope != self.scope
+                || before.seeds != self.seeds
+                || before.frontier.depth != self.frontier.depth
+                || before.frontier.follow_nofollow != self.frontier.follow_nofollow
+        })
+    }
+
     /// The file's text.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_default()

@@ -9,6 +9,7 @@ use orb_crawl::{Crawl, OrderName, Progress, RunState, Settings, Stop, Summary};
 use orb_store::{CatalogueReader, Home, Project};
 use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
+use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +18,10 @@ use std::sync::Arc;
 pub(crate) struct Request {
     /// The project.
     pub(crate) name: String,
-    /// Its settings.
+    /// The settings it runs with.
     pub(crate) settings: Settings,
+    /// The settings to keep: budgets given as flags hold for one command.
+    pub(crate) kept: Settings,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
 }
@@ -41,7 +44,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
 /// Crawls, showing how it goes.
 pub(crate) fn crawl(common: &Common, home: &Home, request: Request) -> Result<Summary, Failure> {
     let project = Project::open(&home.project(&request.name)?)?;
-    std::fs::write(project.dir().settings(), request.settings.to_toml())
+    std::fs::write(project.dir().settings(), request.kept.to_toml())
         .with_context(|| format!("cannot write the settings of project {}", request.name))?;
     let stop = Stop::new();
     signals::watch(Arc::clone(&stop))?;
@@ -133,7 +136,7 @@ fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
             given.push(seed.clone());
         }
     }
-    let canonical = Canonicaliser::new(settings.urls.clone());
+    let canonical = Canonicaliser::new(settings.urls);
     let mut seeds = addresses(&canonical, &given)?;
     let name = match name {
         Some(name) => name,
@@ -146,14 +149,18 @@ fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
         settings = Settings::read(&file)?;
     }
     let listed = settings.seeds.clone();
-    seeds.extend(addresses(&canonical, &listed)?.into_iter().filter(|a| !seeds.contains(a)).collect::<Vec<_>>());
+    let typed: HashSet<&Address> = seeds.iter().collect();
+    let more: Vec<Address> = addresses(&canonical, &listed)?.into_iter().filter(|a| !typed.contains(a)).collect();
+    seeds.extend(more);
     settings.seeds.extend(given.into_iter().filter(|g| !listed.contains(g)));
     settings.name = Some(name.clone());
     if seeds.is_empty() {
         return Err(Failure::Usage(format!("project {name} has no seeds; give a URL")));
     }
     apply(args, &mut settings);
-    Ok(Request { name, settings, seeds })
+    let kept = settings.clone();
+    apply_budgets(args, &mut settings);
+    Ok(Request { name, settings, kept, seeds })
 }
 
 /// The project's name where none is given: the seed's host, and its port where that is unusual.
@@ -170,11 +177,12 @@ fn stem(file: &str) -> Option<String> {
 /// Seeds as given: URLs, or `@file` with one URL a line.
 fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, Failure> {
     let mut out: Vec<Address> = Vec::new();
+    let mut known: HashSet<Address> = HashSet::new();
     let mut add = |text: &str, place: &str| {
         let address = canonical
             .parse_seed(text)
             .map_err(|e| Failure::Usage(format!("{place}'{}' is no URL to start from: {e}", out::clip(text, 100))))?;
-        if !out.contains(&address) {
+        if known.insert(address.clone()) {
             out.push(address);
         }
         Ok::<(), Failure>(())
@@ -211,9 +219,6 @@ fn apply(args: &CrawlArgs, settings: &mut Settings) {
     }
     let frontier = &mut settings.frontier;
     frontier.depth = args.depth.or(frontier.depth);
-    frontier.max_pages = args.max_pages.or(frontier.max_pages);
-    frontier.max_bytes = args.max_bytes.or(frontier.max_bytes);
-    frontier.max_time = args.max_time.or(frontier.max_time);
     set(&mut frontier.order, args.order.map(order));
     set(&mut frontier.delay, args.delay);
     set(&mut frontier.per_host, args.per_host.map(|n| n as usize));
@@ -223,6 +228,13 @@ fn apply(args: &CrawlArgs, settings: &mut Settings) {
     settings.store.archive &= !args.no_archive;
     settings.store.links &= !args.no_links;
     set(&mut settings.crawl.workers, args.workers.map(|n| n as usize));
+}
+
+fn apply_budgets(args: &CrawlArgs, settings: &mut Settings) {
+    let frontier = &mut settings.frontier;
+    frontier.max_pages = args.max_pages.or(frontier.max_pages);
+    frontier.max_bytes = args.max_bytes.or(frontier.max_bytes);
+    frontier.max_time = args.max_time.or(frontier.max_time);
 }
 
 fn apply_fetch(args: &CrawlArgs, settings: &mut Settings) {

@@ -23,5 +23,5 @@ pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};
 pub use reader::CatalogueReader;
 pub(crate) use replay::{PageState, Placed, Watermark};
-pub use stats::{Column, Degrees, Stats};
 pub use resume::Unfetched;
+pub use stats::{Column, Degrees, Stats};

@@ -88,7 +88,12 @@ impl Catalogue {
             .map_err(|e| StoreError::sql("write the run", &self.path, e))
     }
 
-    fn all<T>(&self, sql: &str, values: impl Params, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Result<Vec<T>> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
         let fail = |e| StoreError::sql("read what is known", &self.path, e);
         let mut rows = self.db.prepare(sql).map_err(fail)?;
         rows.query_map(values, read).map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)

@@ -1,0 +1,68 @@
+//! What becomes of pages that were judged under other settings?
+//!
+//! A crawl may be gone on with under a wider or narrower scope, another depth, or more seeds. Then every page that was never fetched is judged
+//! anew: what was outside and now belongs to the collection is queued, what is queued and no longer belongs to it leaves the queue. Pages
+//! are looked at a few thousand at a time, so that memory stays bounded.
+
+use crate::scope::SharedScope;
+use crate::settings::Settings;
+use orb_frontier::{Order, rank};
+use orb_page::{PageId, PageKind};
+use orb_store::{Batch, Catalogue, Requeued, StoreError, Unfetched};
+use orb_urls::{Address, Judgement};
+use std::sync::Arc;
+
+/// Pages looked at together.
+const CHUNK: u32 = 5_000;
+
+/// The rules under which pages are judged anew.
+pub(crate) struct Replant {
+    scope: Arc<SharedScope>,
+    depth: Option<u32>,
+    follow_nofollow: bool,
+    order: Order,
+}
+
+impl Replant {
+    /// The rules that these settings mean.
+    pub(crate) fn new(settings: &Settings, scope: Arc<SharedScope>, order: Order) -> Self {
+        let (depth, follow_nofollow) = (settings.frontier.depth, settings.frontier.follow_nofollow);
+        Self { scope, depth, follow_nofollow, order }
+    }
+
+    /// The next pages to change, and the number to go on after; `None` when all have been looked at.
+    pub(crate) fn next(&self, catalogue: &Catalogue, after: PageId) -> Result<Option<(Batch, PageId)>, StoreError> {
+        let pages = catalogue.unfetched(after, CHUNK)?;
+        let Some(last) = pages.last().map(|p| p.page) else { return Ok(None) };
+        let mut batch = Batch::default();
+        for page in pages {
+            match (&page.why, self.why_outside(&page)) {
+                (Some(_), None) => {
+                    #[expect(clippy::cast_possible_truncation, reason = "stored as it was, from an f32")]
+                    let rank = rank(self.order, page.depth, page.page, page.priority as f32);
+                    let (host, depth) = (page.host, page.depth);
+                    batch.requeued.push(Requeued { page: page.page, host, url: page.url, rank, depth });
+                }
+                (None, Some(why)) => batch.dropped.push((page.page, page.host, page.rank, PageKind::Outside, why)),
+                _ => {}
+            }
+        }
+        Ok(Some((batch, last)))
+    }
+
+    /// Why a page does not belong to the collection, if it does not.
+    fn why_outside(&self, page: &Unfetched) -> Option<&'static str> {
+        let Ok(address) = Address::from_canonical(&page.url) else { return Some("scope") };
+        let from = page.from.as_deref().and_then(|url| Address::from_canonical(url).ok());
+        match self.scope.current().judge(&address, from.as_ref()) {
+            Judgement::Out(why) => Some(why),
+            Judgement::In if self.depth.is_some_and(|max| page.depth > max) => Some("depth"),
+            Judgement::In => match page.why.as_deref() {
+                Some("nofollow") if !self.follow_nofollow => Some("nofollow"),
+                Some("form") => Some("form"),
+                Some("redirects") => Some("redirects"),
+                _ => None,
+            },
+        }
+    }
+}
