@@ -71,7 +71,8 @@ async fn frames_that_outweigh_their_contents_are_cut_too() {
     let server = endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", frame, Duration::ZERO).await;
     let response = get(&fetcher(small()), &server.url("/")).await.result.unwrap();
     assert_eq!(response.truncated, Some(Truncation::Length));
-    assert!(response.wire.len() < 400_000 && response.body.len() < 10_000);
+    // Half as much again as the limit and a little, and what one read brings beyond that.
+    assert!(response.wire.len() < 500_000 && response.body.len() < 10_000, "{}", response.wire.len());
 }
 
 #[tokio::test]
