@@ -148,15 +148,19 @@ fn a_long_chain_of_redirects_is_cut() {
 fn errors_are_facts_of_their_pages() {
     let world = World::with(&[Feature::Errors, Feature::Failures]);
     let home = Home::new();
-    let settings = ["frontier.delay = '0s'", "frontier.retries = 0", "frontier.max_backoff = '50ms'"];
+    let hurried = ["frontier.delay = '0s'", "frontier.retries = 0", "frontier.max_backoff = '50ms'"];
+    // One of the failures asks to be left alone for a day, and would be.
+    let settings = [hurried.as_slice(), &["scope.rules = [{ deny = '/failures/503' }]"]].concat();
     let finished = home.crawl(&[world.project(&home, &settings)]);
-    let expected = world.expected(Reach::Host(0));
+    let mut expected = world.expected(Reach::Host(0));
+    expected.errors.retain(|url, _| !url.ends_with("/503.html"));
+    expected.urls.retain(|url| !url.ends_with("/503.html"));
     let catalogue = home.catalogue();
     for (url, status) in &expected.errors {
         let page = catalogue.page(url);
         assert_eq!((page.kind.as_str(), page.status), ("HTTP_ERROR", Some(i64::from(*status))), "{url}");
     }
-    assert!(expected.errors.len() > 12);
+    assert!(expected.errors.len() > 10);
     assert_eq!(finished.number("errors"), expected.errors.len() as u64);
     assert_same("asked for", &world.asked_once(), &expected.urls);
 }
@@ -331,9 +335,13 @@ fn session_ids_make_no_new_pages() {
 fn traps_are_bounded_and_what_is_cut_off_is_recorded() {
     let world = World::with(&[Feature::Traps]);
     let home = Home::new();
-    home.crawl(&world.args(&["--delay", "0", "--max-pages", "20000"]));
+    let narrow = ["traps.query_variants = 20", "traps.years_ahead = 2", "traps.years_back = 2"];
+    let settings: Vec<String> = narrow.iter().map(|limit| format!("frontier.{limit}")).collect();
+    let settings: Vec<&str> = settings.iter().map(String::as_str).chain(["frontier.delay = '0s'"]).collect();
+    let finished = home.crawl(&[world.project(&home, &settings)]);
+    assert_eq!((&finished.json()["state"], finished.number("frontier")), (&"done".into(), 0));
     let asked = world.asked_once();
-    assert!(asked.len() < 6_000, "{} pages of traps", asked.len());
+    assert!(asked.len() < 1_500, "{} pages of traps", asked.len());
     let expected = world.expected(Reach::Host(0));
     assert!(expected.urls.is_subset(&asked), "the entries are pages");
     let cut = home.catalogue().column("SELECT DISTINCT why FROM page WHERE why LIKE 'trap%' ORDER BY why");
@@ -345,6 +353,6 @@ fn what_the_demo_shows_is_true() {
     let home = Home::new();
     let finished = home.orb(&["demo"]);
     finished.expect(0);
-    assert!(!finished.stdout.is_empty());
-    assert!(!finished.stderr.contains("panicked"));
+    assert!(finished.stderr.is_empty(), "{finished}");
+    assert!(finished.text().contains("HTML"), "{finished}");
 }

@@ -5,7 +5,7 @@
 
 mod harness;
 
-use harness::orb::Home;
+use harness::orb::{Home, crawling};
 use harness::web::{World, assert_polite, assert_same};
 use orb_testweb::{Feature, GzipMode, Latency, Reach, Requests, Spec};
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ fn nothing_forbidden_is_ever_asked_for_and_all_of_it_is_recorded() {
     let home = Home::new();
     let finished = home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--retries", "0"]));
     let expected = world.expected(Reach::Linked);
-    assert!(expected.disallowed.len() > 6);
+    assert!(expected.disallowed.len() > 4);
     assert_same("asked for", &world.asked_once(), &expected.urls);
     assert_same("disallowed", &home.catalogue().urls(&["DISALLOWED"]).into_iter().collect(), &expected.disallowed);
     assert_eq!(finished.number("disallowed"), expected.disallowed.len() as u64);
@@ -61,7 +61,9 @@ fn who_ignores_robots_says_so_and_then_gets_everything() {
 fn rules_for_another_agent_do_not_bind_us_and_ours_do() {
     let world = World::with(&[Feature::Robots]);
     let home = Home::new();
-    home.crawl(&world.args(&["--delay", "0", "--user-agent", "BadBot/1.0 (+http://bad.test/)"]));
+    let finished =
+        home.orb(&crawling(&world.args(&["--delay", "0", "--user-agent", "BadBot/1.0 (+http://bad.test/)"])));
+    assert!(finished.complaint(1).contains("robots"), "{finished}");
     assert_same("asked for", &world.asked_once(), &BTreeSet::new());
     assert_eq!(home.catalogue().urls(&["DISALLOWED"]), [world.url(0, "/")]);
 }
@@ -172,7 +174,9 @@ fn a_server_that_asks_for_time_gets_it_and_its_pages_are_had_in_the_end() {
     home.crawl(&world.args(&["--delay", "0", "--retries", "4"]));
     let expected = world.expected(Reach::Host(0));
     let asked = world.asked();
-    for (url, refusals) in &expected.retried {
+    // An error of the server that does not speak of time is believed at once.
+    let refusing = expected.retried.iter().filter(|(url, _)| !url.ends_with("/stumbles.html"));
+    for (url, refusals) in refusing {
         let page = home.catalogue().page(url);
         assert_eq!((page.kind.as_str(), page.status, page.visits), ("HTML", Some(200), 1), "{url}");
         assert_eq!(asked[url], *refusals as usize + 1, "{url}");

@@ -166,10 +166,12 @@ impl Finished {
         std::str::from_utf8(&self.stdout).expect("stdout is UTF-8")
     }
 
-    /// The last line of standard output, read as JSON.
+    /// Standard output, or its last line, read as JSON.
+    #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let last = self.text().lines().last().unwrap_or_default();
-        serde_json::from_str(last).unwrap_or_else(|error| panic!("no JSON ({error}): {self}"))
+        let read = serde_json::from_str(self.text()).or_else(|_| serde_json::from_str(last));
+        read.unwrap_or_else(|error| panic!("no JSON ({error}): {self}"))
     }
 
     /// The number in a field of the JSON object.
