@@ -81,10 +81,15 @@ impl Config {
         }
     }
 
-    /// How to judge pages anew, where the settings of the last run judged otherwise.
+    /// How to judge pages anew: where the settings of the last run judged otherwise, and where depths count and may have been settled.
     pub(crate) fn replant(&self, before: &str) -> Option<Replant> {
         let rules = || Replant::new(&self.settings, Arc::clone(&self.read.scope), order(&self.settings.frontier));
-        self.settings.judges_otherwise(before).then(rules)
+        (self.has_depth() || self.settings.judges_otherwise(before)).then(rules)
+    }
+
+    /// Whether pages are left outside because of their distance from the seeds.
+    pub(crate) fn has_depth(&self) -> bool {
+        self.settings.frontier.depth.is_some()
     }
 
     /// The settings as text.

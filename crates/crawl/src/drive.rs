@@ -11,7 +11,7 @@ use crate::summary::RunState;
 use crossbeam_channel::Sender;
 use orb_fetch::{Fetch as _, HttpFetcher, Watch};
 use orb_frontier::{After, Ended, Next, retry_after};
-use orb_page::{HostId, Lease, Outcome, Purpose, Truncation};
+use orb_page::{HostId, Lease, Outcome, Purpose, Timings, Truncation};
 use orb_store::{FrontierIndex, HostFact, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -96,6 +96,12 @@ impl Driver {
                 tokio::spawn(Arc::clone(&self.errand).resolve(host, name, port));
             }
             Next::Drop(page, host, rank, kind, why) => self.errand.record(Item::Dropped(page, host, rank, kind, why)),
+            Next::Fail(lease, rank, failure) => {
+                let at = self.errand.clock.now();
+                shared.pipeline.enter(0);
+                let outcome = Outcome { at, timings: Timings::default(), result: Err(failure) };
+                let _ = self.errand.readers.send(Work { lease, rank, outcome });
+            }
             Next::Wait(until) => self.pause(until.since(self.errand.clock.now()).min(Duration::from_millis(500))).await,
             Next::Busy => self.pause(Duration::from_secs(1)).await,
             Next::Starved => self.starve().await,

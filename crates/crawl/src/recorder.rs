@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Order, rank};
 use orb_page::{Discovered, Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
-use orb_store::{Batch, Encoded, HostFact, NewHost, Project, Queues as _, Requeued, StoreError, free_space};
+use orb_store::{Batch, Encoded, FrontierIndex, HostFact, NewHost, Project, Queues as _, Requeued, StoreError, free_space};
 use orb_urls::{Address, Origin};
 use std::path::Path;
 use std::sync::Arc;
@@ -138,7 +138,17 @@ impl Recorder {
         self.commit()
     }
 
-    /// Judges what was never fetched anew, where the settings have changed since they were judged.
+    /// Corrects depths that a shorter way has made smaller; tells whether there were any.
+    pub(crate) fn settle_depths(project: &mut Project, config: &Config) -> Result<bool, StoreError> {
+        Ok(config.has_depth() && project.catalogue_mut().settle_depths(config.read.follow_nofollow)? > 0)
+    }
+
+    /// The queues, for the driver.
+    pub(crate) fn queues(&self) -> FrontierIndex {
+        self.project.index().clone()
+    }
+
+    /// Judges what was never fetched anew, where it may be judged otherwise than it was.
     pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
         let mut after = PageId(0);

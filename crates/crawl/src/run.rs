@@ -88,11 +88,7 @@ impl Crawl {
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
 
-        let (driver, crew) = start(self.project, &self.seeds, &config, &shared, clock, &run)?;
-        let driven = drive(driver);
-        let (mut project, counters) = crew.go_home()?;
-        let state = driven?;
-
+        let (mut project, counters, state) = pass(self.project, &self.seeds, &config, &shared, clock, &run)?;
         project.catalogue_mut().finish_run(run.id, state.name(), &counters.to_json())?;
         let queued = project.index().queued();
         project.close()?;
@@ -123,6 +119,32 @@ impl Crawl {
     }
 }
 
+/// Drives until nothing is left; where a depth is set, until nothing is left that a shorter way would bring in.
+fn pass(
+    mut project: Project,
+    seeds: &[Address],
+    config: &Config,
+    shared: &Arc<Shared>,
+    clock: Clock,
+    run: &Run,
+) -> Result<(Project, Counters, RunState), CrawlError> {
+    let mut so_far = run.counters.clone();
+    loop {
+        let mut recorder = Recorder::new(project, Arc::clone(shared), config.recorder(run.id), so_far, clock)?;
+        recorder.plant(seeds)?;
+        recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
+        let (driver, crew) = start(recorder, config, shared, clock, run)?;
+        let driven = drive(driver);
+        let (back, counters) = crew.go_home()?;
+        let state = driven?;
+        project = back;
+        if state != RunState::Done || !Recorder::settle_depths(&mut project, config)? {
+            return Ok((project, counters, state));
+        }
+        so_far = counters;
+    }
+}
+
 /// Goes on with the run that was not finished, or begins a new one.
 fn begin(project: &mut Project, settings: &Settings) -> Result<Run, StoreError> {
     let catalogue = project.catalogue_mut();
@@ -149,8 +171,7 @@ fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, Store
 
 /// Starts recorder and readers, and gives the driver that will keep them busy.
 fn start(
-    project: Project,
-    seeds: &[Address],
+    recorder: Recorder,
     config: &Config,
     shared: &Arc<Shared>,
     clock: Clock,
@@ -158,14 +179,8 @@ fn start(
 ) -> Result<(Driver, Crew), CrawlError> {
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
-    let queues = project.index().clone();
+    let queues = recorder.queues();
     let fetcher = HttpFetcher::new(config.fetch.clone())?;
-    let mut recorder =
-        Recorder::new(project, Arc::clone(shared), config.recorder(run.id), run.counters.clone(), clock)?;
-    recorder.plant(seeds)?;
-    if let Some(before) = &run.settings_before {
-        recorder.replant(config, before)?;
-    }
     let on_failure = Arc::clone(&shared.stop);
     let recorder = std::thread::Builder::new()
         .name("recorder".into())

@@ -10,7 +10,7 @@ use crate::traps::{Target, Traps, path_and_query};
 use crate::workbench::{Key, Workbench};
 use crate::{FrontierConfig, robots};
 use hashbrown::HashMap;
-use orb_page::{HostId, Lease, Moment, PageId, PageKind, Purpose};
+use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose};
 use orb_store::{Queued, Queues};
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
@@ -31,6 +31,8 @@ pub enum Next {
     },
     /// Record that this queued page will not be fetched: page, host, rank, what it is instead, and the reason.
     Drop(PageId, HostId, u64, PageKind, &'static str),
+    /// Record this as failed without a request: its host cannot be reached. Not a right to fetch it.
+    Fail(Lease, u64, Failure),
     /// Nothing before this moment, unless something in flight ends.
     Wait(Moment),
     /// Nothing before something in flight ends.
@@ -163,8 +165,8 @@ impl Frontier {
             return Ok(None);
         }
         if let Some(dead) = &site.dead {
-            let (kind, why) = (dead.kind, dead.why);
-            return Ok(self.drop_first(site, kind, why));
+            let failure = dead.failure.clone();
+            return Ok(self.fail_first(site, failure));
         }
         if !self.config.ignore_robots {
             if !self.has_rules(q, site, now)? {
@@ -173,7 +175,7 @@ impl Frontier {
             let robots = self.shelf.get(site.id);
             let first = site.queue.front().map(|p| path_and_query(&p.url));
             if robots.zip(first).is_none_or(|(robots, path)| !robots.is_allowed(path)) {
-                return Ok(self.drop_first(site, PageKind::Disallowed, "robots"));
+                return Ok(self.drop_first(site));
             }
         }
         Ok(self.lease_first(site, now))
@@ -244,11 +246,25 @@ impl Frontier {
         Some(Next::Lease(lease, rank))
     }
 
-    fn drop_first(&mut self, site: &mut Site, kind: PageKind, why: &'static str) -> Option<Next> {
+    fn drop_first(&mut self, site: &mut Site) -> Option<Next> {
         let Queued { page, rank, .. } = self.pop(site)?;
+        self.let_go(page, rank);
+        Some(Next::Drop(page, site.id, rank, PageKind::Disallowed, "robots"))
+    }
+
+    fn fail_first(&mut self, site: &mut Site, failure: Failure) -> Option<Next> {
+        let Queued { page, rank, url, depth, redirects } = self.pop(site)?;
+        let attempt = self.attempts.get(&page).copied().unwrap_or(0);
+        self.let_go(page, rank);
+        let (host, purpose) = (site.id, Purpose::Page);
+        let lease = Lease { page, host, url, referrer: None, depth, redirects, attempt, purpose, addr: None };
+        Some(Next::Fail(lease, rank, failure))
+    }
+
+    /// A page leaves its host's queue without a request.
+    fn let_go(&mut self, page: PageId, rank: u64) {
         self.out.insert(page, Out { rank, grant: self.grants, busy: false });
         self.attempts.remove(&page);
-        Some(Next::Drop(page, site.id, rank, kind, why))
     }
 
     /// Asks for the address of the next request where it is not known.

@@ -2,7 +2,7 @@
 
 use crate::workbench::{Key, Place};
 use crate::{FrontierConfig, Politeness, Why, robots};
-use orb_page::{Failure, FailureKind, HostId, Moment, PageId, PageKind};
+use orb_page::{Failure, FailureKind, HostId, Moment, PageId};
 use orb_store::{HostRecord, Queued};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -84,9 +84,8 @@ pub(crate) struct Detour {
 /// Why the pages of a host cannot be fetched.
 #[derive(Debug)]
 pub(crate) struct Dead {
-    pub(crate) kind: PageKind,
     pub(crate) why: &'static str,
-    pub(crate) detail: String,
+    pub(crate) failure: Failure,
     /// Until it is worth looking again.
     pub(crate) until: Moment,
 }
@@ -199,8 +198,7 @@ impl Dead {
             FailureKind::Unsupported => "unsupported",
             FailureKind::Timeout | FailureKind::Protocol | FailureKind::Local => return None,
         };
-        let (kind, detail, until) = (PageKind::DomainError, failure.detail.clone(), now.plus(DEAD_AGE));
-        Some(Box::new(Self { kind, why, detail, until }))
+        Some(Box::new(Self { why, failure: failure.clone(), until: now.plus(DEAD_AGE) }))
     }
 }
 

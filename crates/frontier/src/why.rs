@@ -122,7 +122,7 @@ impl Frontier {
         };
         let why = self.why_of(site, now);
         Some(match (why, &site.dead) {
-            (Why::Unreachable, Some(dead)) => format!("{}: {}", dead.why, dead.detail),
+            (Why::Unreachable, Some(dead)) => format!("{}: {}", dead.why, dead.failure.detail),
             (Why::Delay | Why::CrawlDelay | Why::Slow | Why::BackOff | Why::RetryAfter, _) => {
                 format!("{why} until {}", site.gate)
             }

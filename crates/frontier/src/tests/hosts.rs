@@ -16,8 +16,8 @@ fn pages_of_a_host_that_does_not_exist_are_dropped() {
         0.000 h1 is nothing
         1.000 h1 is nothing
         3.000 h1 is nothing
-        3.000 drop 1 DOMAIN_ERROR unresolvable
-        3.000 drop 2 DOMAIN_ERROR unresolvable
+        3.000 fail 1 Dns
+        3.000 fail 2 Dns
         3.000 finished
     "#]],
     );
@@ -42,8 +42,8 @@ fn pages_of_a_host_that_refuses_are_dropped() {
             1.100 get h1/robots.txt again (1)
             3.200 h1 is 10.0.0.1
             3.200 get h1/robots.txt again (2)
-            3.300 drop 101 DOMAIN_ERROR refused
-            3.300 drop 102 DOMAIN_ERROR refused
+            3.300 fail 101 Connect
+            3.300 fail 102 Connect
             3.300 finished
         "#]],
     );

@@ -128,6 +128,11 @@ impl World {
                     self.finished.push((host, rank, page));
                     continue;
                 }
+                Next::Fail(lease, rank, failure) => {
+                    self.say(&format!("fail {} {:?}", lease.page.0, failure.kind));
+                    self.finished.push((lease.host, rank, lease.page));
+                    continue;
+                }
                 Next::Starved => {
                     self.commit();
                     continue;

@@ -10,6 +10,7 @@
 
 mod catalogue;
 mod commit;
+mod depth;
 mod page;
 mod query;
 mod reader;
