@@ -1,6 +1,7 @@
 //! How fast is a page read?
 //!
-//! `cargo bench -p orb-extract` reads the pages named in `ORB_BENCH_PAGES` (a directory), or a page made for the purpose.
+//! `cargo bench -p orb-extract` reads the pages named in `ORB_BENCH_PAGES` (a directory), or a page made for the
+//! purpose.
 
 use divan::Bencher;
 use divan::counter::BytesCount;

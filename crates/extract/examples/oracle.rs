@@ -1,7 +1,7 @@
 //! Does the HTML reader see what a browser's tree holds, on real pages and on broken ones?
 //!
-//! `cargo run --release -p orb-extract --example oracle -- DIRECTORY...` compares the reader with html5ever's tree on every `.html`
-//! below the directories, then on pages made from them by cutting, doubling and swapping pieces.
+//! `cargo run --release -p orb-extract --example oracle -- DIRECTORY...` compares the reader with html5ever's tree on
+//! every `.html` below the directories, then on pages made from them by cutting, doubling and swapping pieces.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 

@@ -1,9 +1,9 @@
 //! In which encoding is it written?
 //!
-//! Asked before any text is read, in the order of HTML 13.2.3.2: byte order mark, then what the server says, then what the
-//! document says in its first 1,024 bytes, then whether it is UTF-8, then chardetng's guess by frequency and top-level
-//! domain. Text that is UTF-8 already is never copied. One step goes beyond the standard so that no character is lost: a
-//! document called UTF-8 whose bytes are mostly not is given to the guess, and said so.
+//! Asked before any text is read, in the order of HTML 13.2.3.2: byte order mark, then what the server says, then
+//! what the document says in its first 1,024 bytes, then whether it is UTF-8, then chardetng's guess by frequency and
+//! top-level domain. Text that is UTF-8 already is never copied. One step goes beyond the standard so that no
+//! character is lost: a document called UTF-8 whose bytes are mostly not is given to the guess, and said so.
 
 use crate::html::name::{Key, key};
 use crate::html::scan::{Attributes, Scanner, Token};
@@ -156,8 +156,7 @@ fn meta(start: &[u8]) -> Option<&'static Encoding> {
     let mut scanner = Scanner::of_bytes(start);
     let mut found = Declaration::default();
     while let Some(token) = scanner.next(&mut found) {
-        let Token::Start(tag) = token else { continue };
-        if tag.key != key("meta") {
+        if token != Token::Start || scanner.tag().key != key("meta") {
             continue;
         }
         let value = |range: &Option<Range<usize>>| range.clone().and_then(|r| start.get(r));

@@ -1,7 +1,7 @@
 //! Where does a style sheet point?
 //!
-//! `url(…)` and `@import "…"`, by a walk over the bytes that knows strings, comments and escapes and nothing else of CSS
-//! (CSS Syntax Level 3, 4.3). An unterminated string ends with its line, as the standard says.
+//! `url(…)` and `@import "…"`, by a walk over the bytes that knows strings, comments and escapes and nothing else of
+//! CSS (CSS Syntax Level 3, 4.3). An unterminated string ends with its line, as the standard says.
 
 use crate::gather::Gather;
 use crate::{Extract, Source};
@@ -26,7 +26,8 @@ impl Extract for CssExtractor {
     }
 }
 
-/// Calls `found` with every target in a style sheet and where it stands. Places in the sheet itself (`#id`) are no targets.
+/// Calls `found` with every target in a style sheet and where it stands. Places in the sheet itself (`#id`) are no
+/// targets.
 pub(crate) fn urls(css: &str, mut found: impl FnMut(&str, usize)) {
     let src = css.as_bytes();
     let mut emit = |range: std::ops::Range<usize>| {

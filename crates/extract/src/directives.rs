@@ -27,8 +27,8 @@ pub(crate) fn directive(token: &str) -> RobotsMeta {
     }
 }
 
-/// Where a refresh leads: `5; url=next.html` in all the ways browsers read it (HTML, 4.2.5.3, "shared declarative refresh
-/// steps"); `None` where it reloads the page itself.
+/// Where a refresh leads: `5; url=next.html` in all the ways browsers read it (HTML, 4.2.5.3, "shared declarative
+/// refresh steps"); `None` where it reloads the page itself.
 pub(crate) fn refresh(content: &str) -> Option<&str> {
     let rest = content.trim_ascii_start();
     let after_time = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');

@@ -1,8 +1,8 @@
 //! What does `&amp;` stand for?
 //!
-//! Character references as HTML has them (13.2.5.72 and after): names without a semicolon count in text but not before a
-//! letter, digit or `=` in an attribute; numbers of the C1 range mean windows-1252. XML's five names are among HTML's,
-//! so feeds and sitemaps are read with the same rules.
+//! Character references as HTML has them (13.2.5.72 and after): names without a semicolon count in text but not
+//! before a letter, digit or `=` in an attribute; numbers of the C1 range mean windows-1252. XML's five names are
+//! among HTML's, so feeds and sitemaps are read with the same rules.
 
 use memchr::memchr2;
 use std::borrow::Cow;

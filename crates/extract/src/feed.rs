@@ -1,7 +1,7 @@
 //! What does a feed announce?
 //!
-//! RSS 0.9 to 2.0 and Atom: the entries with their titles, what they enclose, and the links within their descriptions, which
-//! are HTML inside XML.
+//! RSS 0.9 to 2.0 and Atom: the entries with their titles, what they enclose, and the links within their
+//! descriptions, which are HTML inside XML.
 
 use crate::entity::{self, Place};
 use crate::gather::{Gather, MAX_ANCHOR, trim};

@@ -1,7 +1,7 @@
 //! What has been found so far, and how much is too much?
 //!
-//! Every extractor puts its links and pictures here, so that the bounds, the trimming and the order are the same for all
-//! formats. A page with more than the bounds allow is not refused: what lies beyond is left out and said so.
+//! Every extractor puts its links and pictures here, so that the bounds, the trimming and the order are the same for
+//! all formats. A page with more than the bounds allow is not refused: what lies beyond is left out and said so.
 
 use crate::prose::cut;
 use orb_page::{Document, Field, Form, Heading, Image, Link, LinkKind, Problem};

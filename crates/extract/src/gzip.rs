@@ -1,7 +1,7 @@
 //! What is inside a packed file?
 //!
-//! Sitemaps come as `.xml.gz`. Only what proves to be text in its first bytes is unpacked, and at most 50 MB of it, the most
-//! a sitemap may have: an archive or a bomb costs a few kilobytes.
+//! Sitemaps come as `.xml.gz`. Only what proves to be text in its first bytes is unpacked, and at most 50 MB of it,
+//! the most a sitemap may have: an archive or a bomb costs a few kilobytes.
 
 use crate::gather::Gather;
 use crate::{Extract, Source, dispatch, sniff};

@@ -1,10 +1,10 @@
 //! What do they say, and where do they point?
 //!
-//! A fetched page comes here as bytes and leaves as a [`Document`]: its links, text, title, pictures and forms. Extraction
-//! does not fail: whatever the bytes are, it ends, in time proportional to their number and in bounded memory, and lists
-//! what was wrong as problems. It knows no network, no clock and no other page.
+//! A fetched page comes here as bytes and leaves as a [`Document`]: its links, text, title, pictures and forms.
+//! Extraction does not fail: whatever the bytes are, it ends, in time proportional to their number and in bounded
+//! memory, and lists what was wrong as problems. It knows no network, no clock and no other page.
 //!
-//! A format is one file with one [`Extract`] and one line in [`EXTRACTORS`].
+//! A format is one file with one `Extract` and one line in `EXTRACTORS`.
 
 mod charset;
 mod css;

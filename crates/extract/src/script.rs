@@ -1,9 +1,9 @@
 //! Which strings of a script are addresses?
 //!
-//! No language is parsed: a quoted string is taken for an address if it is an absolute `http(s)` URL, a path from the root that
-//! ends like a page, or if the script goes there by itself (`location.href = '…'`, `window.open('…')`). Conservative on
-//! purpose: a wrong guess costs a request to somebody's server. A string that is glued to others with `+` is only part of an
-//! address and is left alone.
+//! No language is parsed: a quoted string is taken for an address if it is an absolute `http(s)` URL, a path from the
+//! root that ends like a page, or if the script goes there by itself (`location.href = '…'`, `window.open('…')`).
+//! Conservative on purpose: a wrong guess costs a request to somebody's server. A string that is glued to others with
+//! `+` is only part of an address and is left alone.
 
 use crate::gather::{Gather, has_scheme};
 use crate::{Extract, Source};

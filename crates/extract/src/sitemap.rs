@@ -1,7 +1,8 @@
 //! Which pages does a sitemap list?
 //!
-//! `<urlset>` and `<sitemapindex>` of sitemaps.org, with the pictures and the translations that extensions add. A sitemap named
-//! by an index has `rel` `sitemap`. Sitemaps in plain text are read by [`crate::text`], packed ones by [`crate::gzip`].
+//! `<urlset>` and `<sitemapindex>` of sitemaps.org, with the pictures and the translations that extensions add. A
+//! sitemap named by an index has `rel` `sitemap`. Sitemaps in plain text are read by [`crate::text`], packed ones by
+//! [`crate::gzip`].
 
 use crate::gather::{Gather, MAX_TARGET};
 use crate::html::name::Attr;

@@ -1,8 +1,8 @@
 //! What is it really?
 //!
-//! The media type by the server's word and the first bytes: the WHATWG MIME Sniffing standard in the parts that matter to a
-//! crawler. A type that was given is believed, but for the cases where servers are known to lie: none or a meaningless one,
-//! `text/plain` for everything, feeds called HTML, and files with an unmistakable signature.
+//! The media type by the server's word and the first bytes: the WHATWG MIME Sniffing standard in the parts that
+//! matter to a crawler. A type that was given is believed, but for the cases where servers are known to lie: none or
+//! a meaningless one, `text/plain` for everything, feeds called HTML, and files with an unmistakable signature.
 
 use memchr::memmem;
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Which addresses stand in plain text?
 //!
-//! `http://`, `https://` and `ftp://` wherever they stand, and names that start with `www.`; punctuation that ends the
-//! sentence is not part of the address. A text sitemap is such a text, and its entries count as a sitemap's.
+//! `http://`, `https://` and `ftp://` wherever they stand, and names that start with `www.`; punctuation that ends
+//! the sentence is not part of the address. A text sitemap is such a text, and its entries count as a sitemap's.
 
 use crate::gather::Gather;
 use crate::prose::Prose;

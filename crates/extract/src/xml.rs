@@ -1,8 +1,8 @@
 //! Where does XML point?
 //!
-//! Any XML that is no sitemap, feed or page: `href`, `src` and `xlink:href` wherever they stand, and the style sheet it names.
-//! [`walk`] is how feeds and sitemaps are read too. It is forgiving: what is not well formed is read as far as it goes, and
-//! no entity but the built-in ones is ever expanded, so that there is nothing to explode.
+//! Any XML that is no sitemap, feed or page: `href`, `src` and `xlink:href` wherever they stand, and the style sheet
+//! it names. [`walk`] is how feeds and sitemaps are read too. It is forgiving: what is not well formed is read as far
+//! as it goes, and no entity but the built-in ones is ever expanded, so that there is nothing to explode.
 
 use crate::entity::{self, Place};
 use crate::gather::Gather;
@@ -46,14 +46,15 @@ pub(crate) fn walk<'a>(src: &'a str, mut visit: impl FnMut(Event<'a>, &Slots<'a>
                 };
                 visit(Event::Text(text), &attrs);
             }
-            Token::Start(tag) => {
-                let name = src.get(tag.name).unwrap_or("");
+            Token::Start => {
+                let tag = scanner.tag();
+                let name = src.get(tag.name.clone()).unwrap_or("");
                 visit(Event::Start(name, tag.at), &attrs);
                 if tag.self_closing {
                     visit(Event::End(name), &attrs);
                 }
             }
-            Token::End(tag) => visit(Event::End(src.get(tag.name).unwrap_or("")), &attrs),
+            Token::End => visit(Event::End(src.get(scanner.tag().name.clone()).unwrap_or("")), &attrs),
             Token::Comment(range) => {
                 let start = range.start;
                 if let Some(instruction) = src.get(range).and_then(|c| c.strip_prefix('?')) {

@@ -1,7 +1,8 @@
 //! The HTML reader against html5ever's tree: on pages made to be nasty, and on endless soup.
 //!
-//! The reader builds no tree, so what only a tree can do is left out of the soup: tables, whose stray content moves in front of them, and
-//! frame sets. A tree may hold one anchor several times where tags overlap; that a link is there is what counts.
+//! The reader builds no tree, so what only a tree can do is left out of the soup: tables, whose stray content moves
+//! in front of them, and frame sets. A tree may hold one anchor several times where tags overlap; that a link is
+//! there is what counts.
 
 mod oracle;
 

@@ -1,8 +1,8 @@
 //! What does a tag carry?
 //!
 //! The attributes the reader acts upon, of one tag at a time: a slot for each, a bit for each that is there. Unknown
-//! attributes cost nothing and are kept nowhere; the first of two with one name wins, as in a browser, with no comparison
-//! of names, so that a tag with a million attributes takes the time of reading it once.
+//! attributes cost nothing and are kept nowhere; the first of two with one name wins, as in a browser, with no
+//! comparison of names, so that a tag with a million attributes takes the time of reading it once.
 
 use super::name::{Attr, Key};
 use super::scan::Attributes;

@@ -1,7 +1,7 @@
 //! Does the scanner see what the standard says?
 //!
-//! html5lib's tokenizer tests, all of them but those whose input is no Unicode. What the scanner leaves to its reader — references,
-//! NULs, line ends, the case of names, duplicate attributes — is done here the way the reader does it.
+//! html5lib's tokenizer tests, all of them but those whose input is no Unicode. What the scanner leaves to its reader
+//! — references, NULs, line ends, the case of names, duplicate attributes — is done here the way the reader does it.
 
 use super::name::Key;
 use super::raw::Raw;
@@ -69,7 +69,7 @@ fn tokens(input: &str, state: &str, last_start_tag: &str) -> Vec<Value> {
     scanner.start_at(if state == "CDATA section state" { 0 } else { prefix.len() });
     let mut in_raw = raw.is_some();
     if let Some(raw) = raw {
-        scanner.raw(raw, 0..last_start_tag.len());
+        scanner.raw(raw);
     }
     let (mut out, mut attributes) = (Vec::new(), Collected::default());
     while let Some(token) = scanner.next(&mut attributes) {
@@ -87,8 +87,11 @@ fn tokens(input: &str, state: &str, last_start_tag: &str) -> Vec<Value> {
                     }),
                 }
             }
-            Token::Start(tag) => out.push(start_tag(&src, &tag, &attributes)),
-            Token::End(tag) => out.push(json!(["EndTag", replace_nul(&src[tag.name]).to_ascii_lowercase()])),
+            Token::Start => out.push(start_tag(&src, scanner.tag(), &attributes)),
+            Token::End => {
+                let name = replace_nul(&src[scanner.tag().name.clone()]).to_ascii_lowercase();
+                out.push(json!(["EndTag", name]));
+            }
             Token::Comment(range) => {
                 let closes_nothing = range.is_empty() && src[..range.start].ends_with("</");
                 if !closes_nothing || !src[range.start..].starts_with('>') {

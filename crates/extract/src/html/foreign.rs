@@ -1,8 +1,8 @@
 //! Are we inside SVG or MathML?
 //!
-//! There `<style>` and `<title>` hold ordinary markup, `<![CDATA[` opens a section and `/>` closes an element; at certain
-//! points HTML comes back (HTML, 13.2.6.5). Only the foreign elements are kept on the stack, and at most [`DEPTH`] of them:
-//! an end tag that closes nothing then costs a bounded search.
+//! There `<style>` and `<title>` hold ordinary markup, `<![CDATA[` opens a section and `/>` closes an element; at
+//! certain points HTML comes back (HTML, 13.2.6.5). Only the foreign elements are kept on the stack, and at most
+//! [`DEPTH`] of them: an end tag that closes nothing then costs a bounded search.
 
 use super::name::{BREAKOUT, Key, Tag};
 

@@ -1,7 +1,7 @@
 //! Which forms could be filled in?
 //!
-//! A field belongs to the form it stands in, or to the one its `form` attribute names, which may come later. The text of an
-//! option is a slice of the page's text.
+//! A field belongs to the form it stands in, or to the one its `form` attribute names, which may come later. The text
+//! of an option is a slice of the page's text.
 
 use super::attributes::Slots;
 use super::name::{Attr, Tag};

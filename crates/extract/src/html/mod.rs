@@ -1,8 +1,8 @@
 //! What does an HTML page say, and where does it point?
 //!
-//! One pass of our own: [`scan`] finds the tags as a browser's tokenizer does, [`reader`] knows the elements and keeps what
-//! matters of them. No tree is built: on real pages its links, titles and texts are those of the html5ever tree, at
-//! many times the speed (`examples/oracle.rs` compares the two on any directory of pages).
+//! One pass of our own: [`scan`] finds the tags as a browser's tokenizer does, [`reader`] knows the elements and
+//! keeps what matters of them. No tree is built: on real pages its links, titles and texts are those of the html5ever
+//! tree, at many times the speed (`examples/oracle.rs` compares the two on any directory of pages).
 
 mod attributes;
 #[cfg(test)]

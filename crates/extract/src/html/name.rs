@@ -1,8 +1,9 @@
 //! Which element, which attribute?
 //!
-//! The two tables of the HTML reader: the element names and the attribute names it acts upon, each with what the reader
-//! must know of them. Names are compared as numbers: up to eight bytes, lower case, packed into a `u64` while the scanner
-//! walks over them, so that a name costs one `match` and no second look at its bytes. Pure tables: no code decides here.
+//! The two tables of the HTML reader: the element names and the attribute names it acts upon, each with what the
+//! reader must know of them. Names are compared as numbers: up to eight bytes, lower case, packed into a `u64` while
+//! the scanner walks over them, so that a name costs one `match` and no second look at its bytes. Pure tables: no
+//! code decides here.
 
 /// A name's bytes packed in order, lower case; names longer than eight bytes have the key [`LONG`].
 pub(crate) type Key = u64;

@@ -1,8 +1,8 @@
 //! Where does raw text end?
 //!
-//! The content of `<script>`, `<style>`, `<title>` and their like is no markup: it goes on to the end tag of the same name
-//! (HTML, 13.2.5.2 to 13.2.5.4). A script is worse: after `<!--` it may hold a `<script>` of its own, whose end tag does not
-//! end it (13.2.5.15 to 13.2.5.31).
+//! The content of `<script>`, `<style>`, `<title>` and their like is no markup: it goes on to the end tag of the same
+//! name (HTML, 13.2.5.2 to 13.2.5.4). A script is worse: after `<!--` it may hold a `<script>` of its own, whose end
+//! tag does not end it (13.2.5.15 to 13.2.5.31).
 
 use super::scan::is_space;
 use memchr::{memchr, memchr2};

@@ -1,9 +1,9 @@
 //! What matters of a page, as its tags go by?
 //!
-//! The reader keeps what is open — an anchor, a heading, a form, a piece of SVG — and hands each element to the file that
-//! knows it: [`super::elements`] for links, [`super::pictures`], [`super::forms`], [`super::meta`]. It asks the scanner for
-//! raw text where an element's content is no markup. `<noscript>` and `<noframes>` are read as markup: what they hold is
-//! meant for programs like this one.
+//! The reader keeps what is open — an anchor, a heading, a form, a piece of SVG — and hands each element to the file
+//! that knows it: [`super::elements`] for links, [`super::pictures`], [`super::forms`], [`super::meta`]. It asks the
+//! scanner for raw text where an element's content is no markup. `<noscript>` and `<noframes>` are read as markup:
+//! what they hold is meant for programs like this one.
 
 use super::attributes::Slots;
 use super::elements::ANYWHERE;
@@ -84,8 +84,8 @@ impl<'a, 'f> Reader<'a, 'f> {
         while let Some(token) = self.scanner.next(&mut attrs) {
             match token {
                 Token::Text(range, reading) => self.text(range, reading),
-                Token::Start(token) => self.start(&token, &attrs),
-                Token::End(token) => self.end(&token),
+                Token::Start => self.start(&attrs),
+                Token::End => self.end(),
                 Token::Comment(_) | Token::Doctype(_) => {}
             }
         }
@@ -138,32 +138,32 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 
     #[inline]
-    fn start(&mut self, token: &TagToken, attrs: &Slots<'a>) {
-        let name = self.src.as_bytes().get(token.name.clone()).unwrap_or(&[]);
-        let tag = Tag::of(token.key, name);
+    fn start(&mut self, attrs: &Slots<'a>) {
+        let tag = self.tag();
+        let TagToken { at, key, self_closing, .. } = *self.scanner.tag();
         let html_anyway = self.foreign.inside() && is_html_anyway(tag, attrs);
-        let foreign = self.foreign.start(tag, token.key, token.self_closing, html_anyway);
+        let foreign = self.foreign.start(tag, key, self_closing, html_anyway);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         if foreign {
-            return self.foreign_element(tag, token.at, attrs);
+            return self.foreign_element(tag, at, attrs);
         }
         self.separate(tag);
         if tag == Tag::Form && self.forms.is_open() {
             return;
         }
         if tag.flags() & ACTS != 0 {
-            self.element(tag, token.at, attrs);
-            self.open(tag, token, attrs);
+            self.element(tag, at, attrs);
+            self.open(tag, attrs);
         }
         if attrs.any_of(ANYWHERE) {
-            self.anywhere(token.at, attrs);
+            self.anywhere(at, attrs);
         }
     }
 
     /// What an element leaves open behind its start tag.
     #[inline]
-    fn open(&mut self, tag: Tag, token: &TagToken, attrs: &Slots<'a>) {
-        let closed = self.is_xml && token.self_closing;
+    fn open(&mut self, tag: Tag, attrs: &Slots<'a>) {
+        let closed = self.is_xml && self.scanner.tag().self_closing;
         match tag {
             _ if closed => self.close(tag),
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
@@ -177,10 +177,10 @@ impl<'a, 'f> Reader<'a, 'f> {
                     anchor.tables += 1;
                 }
             }
-            Tag::Title | Tag::Textarea => self.enter(Raw::Referenced, tag, token),
-            Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed => self.enter(Raw::Literal, tag, token),
-            Tag::Script => self.enter(Raw::Script, tag, token),
-            Tag::Plaintext => self.enter(Raw::Endless, tag, token),
+            Tag::Title | Tag::Textarea => self.enter(Raw::Referenced, tag),
+            Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed => self.enter(Raw::Literal, tag),
+            Tag::Script => self.enter(Raw::Script, tag),
+            Tag::Plaintext => self.enter(Raw::Endless, tag),
             _ => {}
         }
         if !self.nested {
@@ -188,16 +188,22 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    fn enter(&mut self, raw: Raw, tag: Tag, token: &TagToken) {
+    fn enter(&mut self, raw: Raw, tag: Tag) {
         self.raw = Some(tag);
-        self.scanner.raw(raw, token.name.clone());
+        self.scanner.raw(raw);
+    }
+
+    /// The element of the tag just met.
+    #[inline]
+    fn tag(&self) -> Tag {
+        let token = self.scanner.tag();
+        Tag::of(token.key, self.src.as_bytes().get(token.name.clone()).unwrap_or(&[]))
     }
 
     #[inline]
-    fn end(&mut self, token: &TagToken) {
-        let name = self.src.as_bytes().get(token.name.clone()).unwrap_or(&[]);
-        let tag = Tag::of(token.key, name);
-        self.foreign.end(tag, token.key);
+    fn end(&mut self) {
+        let tag = self.tag();
+        self.foreign.end(tag, self.scanner.tag().key);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         self.separate(tag);
         if tag.flags() & ACTS != 0 {

@@ -1,10 +1,10 @@
 //! Where does a tag begin, where does it end, and what stands between?
 //!
-//! One pass over the bytes of a document, following the states of the WHATWG tokenizer (HTML, 13.2.5) without building
-//! its characters one by one: `memchr` leaps from one `<` to the next, and inside a tag every byte is looked at once.
-//! Nothing is decoded or copied: tokens are ranges of the source, and attributes go to an [`Attributes`] as they are
-//! met. Whoever reads the tokens knows the elements, and so it is the reader that asks for raw text ([`Scanner::raw`]) and
-//! allows CDATA sections. The same scanner reads XML.
+//! One pass over the bytes of a document, following the states of the WHATWG tokenizer (HTML, 13.2.5) without
+//! building its characters one by one: `memchr` leaps from one `<` to the next, and inside a tag every byte is looked
+//! at once. Nothing is decoded or copied: tokens are ranges of the source, and attributes go to an [`Attributes`] as
+//! they are met. Whoever reads the tokens knows the elements, and so it is the reader that asks for raw text
+//! ([`Scanner::raw`]) and allows CDATA sections. The same scanner reads XML.
 //!
 //! Every method moves forward only: the time is linear whatever the input, and what is not terminated ends with it.
 
@@ -22,7 +22,7 @@ pub(crate) trait Attributes {
 }
 
 /// A start or end tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TagToken {
     /// Where its `<` is.
     pub(crate) at: usize,
@@ -48,10 +48,10 @@ pub(crate) enum Reading {
 pub(crate) enum Token {
     /// Characters.
     Text(Range<usize>, Reading),
-    /// A start tag.
-    Start(TagToken),
-    /// An end tag.
-    End(TagToken),
+    /// A start tag: [`Scanner::tag`].
+    Start,
+    /// An end tag: [`Scanner::tag`].
+    End,
     /// A comment, or what is treated as one.
     Comment(Range<usize>),
     /// A document type declaration.
@@ -63,7 +63,9 @@ pub(crate) enum Token {
 pub(crate) struct Scanner<'a> {
     src: &'a [u8],
     at: usize,
-    raw: Option<(Raw, Range<usize>)>,
+    /// The last tag, filled in place: handing it out by value costs a tenth of the whole time.
+    tag: TagToken,
+    raw: Option<Raw>,
     cdata: bool,
 }
 
@@ -97,8 +99,8 @@ fn ends(byte: u8, what: u8) -> bool {
     ENDS[byte as usize] & what != 0
 }
 
-/// The next `<`. Where tags are dense the text between them is shorter than a call of `memchr` is worth: on highlighted
-/// code, a look at the first few bytes saves a tenth of the whole time.
+/// The next `<`. Where tags are dense the text between them is shorter than a call of `memchr` is worth: on
+/// highlighted code, a look at the first few bytes saves a tenth of the whole time.
 #[inline(always)]
 fn find_bracket(rest: &[u8]) -> Option<usize> {
     const NEAR: usize = 12;
@@ -117,18 +119,19 @@ impl<'a> Scanner<'a> {
 
     /// The same for bytes that are not decoded yet.
     pub(crate) fn of_bytes(src: &'a [u8]) -> Self {
-        Self { src, at: 0, raw: None, cdata: false }
+        Self { src, at: 0, tag: TagToken::default(), raw: None, cdata: false }
     }
 
-    /// Goes on from a position.
+    /// Goes on after the first `at` bytes as if they were the name of the element just opened.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, at: usize) {
         self.at = at;
+        self.tag.name = 0..at;
     }
 
-    /// Reads what follows as the raw text of the element whose name stands at `name`, up to its end tag.
-    pub(crate) fn raw(&mut self, kind: Raw, name: Range<usize>) {
-        self.raw = Some((kind, name));
+    /// Reads what follows as the raw text of the element just opened, up to its end tag.
+    pub(crate) fn raw(&mut self, kind: Raw) {
+        self.raw = Some(kind);
     }
 
     /// Says whether `<![CDATA[` opens a section from here on.
@@ -148,7 +151,7 @@ impl<'a> Scanner<'a> {
             return self.text(start);
         }
         match self.src.get(start + 1) {
-            Some(b) if b.is_ascii_alphabetic() => self.tag(start, start + 1, sink).map(Token::Start),
+            Some(b) if b.is_ascii_alphabetic() => self.read_tag(start, start + 1, sink).map(|()| Token::Start),
             Some(b'/') => self.end_tag(start, sink),
             Some(b'!') => Some(self.declaration(start)),
             Some(b'?') => Some(Token::Comment(self.up_to_bracket(start + 1))),
@@ -169,36 +172,39 @@ impl<'a> Scanner<'a> {
 
     #[cold]
     fn raw_text(&mut self) -> Option<Token> {
-        let (kind, name) = self.raw.take()?;
+        let kind = self.raw.take()?;
         let start = self.at;
-        self.at = raw::end(self.src, start, kind, self.src.get(name).unwrap_or(&[]));
+        self.at = raw::end(self.src, start, kind, self.src.get(self.tag.name.clone()).unwrap_or(&[]));
         let reading = if kind == Raw::Referenced { Reading::Referenced } else { Reading::Literal };
         Some(Token::Text(start..self.at, reading))
     }
 
-    /// A tag whose name starts at `name`; `None` at the end of the input, which drops it.
-    fn tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<TagToken> {
-        sink.clear();
-        let tag = self.whole_tag(at, name, sink);
-        if tag.is_none() {
-            self.at = self.src.len();
-        }
-        tag
+    /// The tag just met.
+    #[inline]
+    pub(crate) fn tag(&self) -> &TagToken {
+        &self.tag
     }
 
-    fn whole_tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<TagToken> {
+    /// Reads a tag whose name starts at `name`; `None` at the end of the input, which drops it.
+    fn read_tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<()> {
+        sink.clear();
+        let end = self.whole_tag(at, name, sink);
+        self.at = end.unwrap_or(self.src.len());
+        end.map(|_| ())
+    }
+
+    /// Gives the position after the tag.
+    #[inline]
+    fn whole_tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<usize> {
         let (key, end) = self.name(name, TAG_END)?;
-        let mut tag = TagToken { at, key, name: name..end, self_closing: false };
+        self.tag = TagToken { at, key, name: name..end, self_closing: false };
         let mut i = end;
         loop {
             match *self.src.get(i)? {
-                b'>' => {
-                    self.at = i + 1;
-                    return Some(tag);
-                }
+                b'>' => return Some(i + 1),
                 b'/' => {
                     i += 1;
-                    tag.self_closing = self.src.get(i) == Some(&b'>');
+                    self.tag.self_closing = self.src.get(i) == Some(&b'>');
                 }
                 b if is_space(b) => i += 1,
                 _ => i = self.attribute(i, sink)?,
@@ -264,7 +270,7 @@ impl<'a> Scanner<'a> {
 
     fn end_tag<S: Attributes>(&mut self, start: usize, sink: &mut S) -> Option<Token> {
         match self.src.get(start + 2) {
-            Some(b) if b.is_ascii_alphabetic() => self.tag(start, start + 2, sink).map(Token::End),
+            Some(b) if b.is_ascii_alphabetic() => self.read_tag(start, start + 2, sink).map(|()| Token::End),
             Some(b'>') => {
                 self.at = start + 3;
                 Some(Token::Comment(start + 2..start + 2))

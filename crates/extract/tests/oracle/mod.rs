@@ -1,8 +1,9 @@
 //! What would a browser's tree say?
 //!
-//! The oracle of the HTML reader: html5ever's tree, scripting off, walked for the same links, title and text. It is written
-//! against the tree alone and shares no code with the reader. Style sheets, scripts, handlers and refreshes have tests of their own and
-//! are left out here, and so is what the reader reads on purpose and a tree does not hold: `<noframes>` and `srcdoc`.
+//! The oracle of the HTML reader: html5ever's tree, scripting off, walked for the same links, title and text. It is
+//! written against the tree alone and shares no code with the reader. Style sheets, scripts, handlers and refreshes
+//! have tests of their own and are left out here, and so is what the reader reads on purpose and a tree does not
+//! hold: `<noframes>` and `srcdoc`.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
