@@ -11,6 +11,9 @@ use crate::xml::{Event, local, walk};
 use crate::{Extract, Source};
 use orb_page::LinkKind;
 
+/// How many links before a permanent address are looked at for the same one.
+const NEAR: usize = 8;
+
 /// Reads RSS and Atom.
 #[derive(Debug)]
 pub(crate) struct FeedExtractor;
@@ -86,7 +89,7 @@ impl FeedReader {
                 found.link(LinkKind::Feed, &text, self.at);
             }
             "guid" | "id" if self.is_permanent && is_web(&text) => {
-                let known = found.doc.links.iter().skip(self.first).any(|l| l.target == trim(&text));
+                let known = found.doc.links.iter().skip(self.first).rev().take(NEAR).any(|l| l.target == trim(&text));
                 if !known {
                     found.link(LinkKind::Feed, &text, self.at);
                 }
@@ -105,6 +108,7 @@ impl FeedReader {
                 for link in entry.filter(|l| l.kind == LinkKind::Feed && l.anchor.is_empty()) {
                     link.anchor.clone_from(&self.title);
                 }
+                self.first = found.doc.links.len();
             }
             _ => {}
         }

@@ -40,7 +40,7 @@ use std::borrow::Cow;
 pub struct Content<'a> {
     /// The content, transfer and content codings taken off.
     pub bytes: &'a [u8],
-    /// The media type the server gave.
+    /// The media type the server gave, with or without parameters.
     pub mime: Option<&'a str>,
     /// The charset the server gave.
     pub charset: Option<&'a str>,
@@ -93,8 +93,10 @@ impl<'a> Source<'a> {
 
     /// The local name of the first element, where it is called XML.
     fn root(&self) -> Option<&'a [u8]> {
-        let start = self.bytes.get(..4_096).unwrap_or(self.bytes);
-        let name = sniff::root(start).filter(|_| self.is_xml())?;
+        if !self.is_xml() {
+            return None;
+        }
+        let name = sniff::root(self.bytes.get(..4_096).unwrap_or(self.bytes))?;
         name.rsplit(|&b| b == b':').next()
     }
 }
@@ -102,10 +104,15 @@ impl<'a> Source<'a> {
 /// Reads a document. Never fails: what is wrong with it is among its problems.
 pub fn extract(content: &Content<'_>) -> Document {
     let mime = sniff(content.bytes, content.mime);
-    let Content { bytes, charset, url, .. } = *content;
+    let Content { bytes, url, .. } = *content;
+    let charset = content.charset.or_else(|| {
+        let parameter = charset::in_content_type(content.mime?.as_bytes())?;
+        std::str::from_utf8(parameter).ok()
+    });
     let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() });
     dispatch(&Source { bytes, mime: &mime, charset, url }, &mut found);
     let mut doc = found.finish();
+    doc.title = doc.title.filter(|t| !t.is_empty());
     if doc.lang.is_none() {
         doc.lang = language(&doc.text).map(str::to_owned);
     }

@@ -136,6 +136,13 @@ fn one_thing_within_another_over_and_over_ends() {
 }
 
 #[test]
+fn a_feed_of_one_endless_entry_is_read() {
+    let entries: String = (0..50_000).map(|i| format!("<guid>http://a.example/{i}</guid></item>")).collect();
+    let doc = read_as(format!("<rss><item>{entries}").as_bytes(), "application/rss+xml");
+    assert_eq!(doc.links.len(), 50_000);
+}
+
+#[test]
 fn a_hundred_thousand_nested_elements_are_read() {
     let deep = format!("{}<a href=x>deep</a>{}", "<div>".repeat(100_000), "</div>".repeat(100_000));
     let doc = read_as(deep.as_bytes(), "text/html");

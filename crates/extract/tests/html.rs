@@ -254,3 +254,13 @@ fn our_own_names_in_robots_meta_count() {
     assert!(read("<meta name=Orbweaver content=nofollow>").robots.nofollow);
     assert!(!read("<meta name=otherbot content=nofollow>").robots.nofollow);
 }
+
+#[test]
+fn a_charset_within_the_media_type_counts() {
+    let doc =
+        extract(&Content { bytes: b"<p>\xE9", mime: Some("text/html; charset=iso-8859-1"), charset: None, url: "" });
+    assert_eq!(
+        (doc.text.as_str(), doc.charset.as_deref(), doc.mime.as_str()),
+        ("é", Some("windows-1252"), "text/html")
+    );
+}

@@ -99,7 +99,7 @@ impl<'a> Reader<'a, '_> {
         let kind = kind_of_rel(&rel, &attrs.lower(Attr::As));
         if let (Some(kind), Some(target)) = (kind, attrs.get(Attr::Href)) {
             if kind == LinkKind::Canonical && self.found.doc.canonical.is_none() && !self.nested {
-                self.found.doc.canonical = Some(trim(&target).to_owned());
+                self.found.doc.canonical = Some(trim(&target).to_owned()).filter(|t| !t.is_empty());
             }
             if let Some(link) = self.found.link(kind, &target, at) {
                 link.anchor = attrs.written(Attr::Title).map_or_else(String::new, |t| folded(t, MAX_ANCHOR));

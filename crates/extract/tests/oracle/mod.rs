@@ -55,6 +55,7 @@ pub(crate) fn tree(html: &str) -> Saying {
         }
     }
     saying.text = squeezed(&text);
+    saying.title = saying.title.filter(|t| !t.is_empty());
     saying
 }
 
