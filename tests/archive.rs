@@ -128,7 +128,7 @@ fn original(world: &World, url: &str) -> Vec<u8> {
 
 /// A replayed body with its content coding taken off.
 fn plain(head: &str, body: Vec<u8>) -> Vec<u8> {
-    if !head.to_lowercase().contains("content-encoding: gzip") {
+    if !head.lines().any(|line| line.eq_ignore_ascii_case("content-encoding: gzip")) {
         return body;
     }
     let mut out = Vec::new();

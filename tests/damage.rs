@@ -62,7 +62,9 @@ fn a_changed_byte_in_the_archive_is_found_and_named() {
 
 #[test]
 fn an_archive_that_was_cut_or_lost_is_found_and_named() {
-    let (_world, home) = crawled();
+    let world = World::new(Spec { pages_per_host: 40, ..Spec::default() });
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--scope", "any", "--max-pages", "50"]));
     let warc = home.warcs().remove(0);
     let whole = fs::read(&warc).unwrap();
     fs::write(&warc, &whole[..whole.len() / 2]).unwrap();
@@ -71,6 +73,8 @@ fn an_archive_that_was_cut_or_lost_is_found_and_named() {
     assert!(again.complaint(1).contains(name(&warc)), "{again}");
     fs::remove_file(&warc).unwrap();
     assert_found(&home, &[name(&warc)]);
+    let again = crawl_again(&home);
+    assert!(again.complaint(1).contains(name(&warc)), "{again}");
     fs::write(&warc, &whole).unwrap();
     home.orb(&["check", PROJECT]).expect(0);
 }
@@ -120,7 +124,7 @@ fn a_damaged_catalogue_is_named_and_left_as_it_is() {
 /// Moves what is in the write-ahead log into the database itself.
 fn checkpoint(database: &Path) {
     let connection = rusqlite::Connection::open(database).unwrap();
-    connection.pragma_query_value(None, "wal_checkpoint(TRUNCATE)", |row| row.get::<_, i64>(0)).unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).unwrap();
     drop(connection);
     remove_log(database);
 }

@@ -33,9 +33,10 @@ fn nothing_forbidden_is_ever_asked_for_and_all_of_it_is_recorded() {
 fn a_host_whose_rules_cannot_be_had_is_not_asked_for_pages() {
     let world = World::new(Spec { hosts: 2, pages_per_host: 5, ..Spec::default() }.with(Feature::Failures));
     let home = Home::new();
-    let settings =
-        ["scope.mode = 'any'", "frontier.delay = '0s'", "frontier.retries = 1", "frontier.max_backoff = '50ms'"];
-    let finished = home.crawl(&[world.project(&home, &settings)]);
+    let hurried = ["frontier.delay = '0s'", "frontier.retries = 1", "frontier.max_backoff = '50ms'"];
+    // One of the failures asks to be left alone for a day, and would be.
+    let narrowed = ["scope.mode = 'any'", "scope.rules = [{ deny = '/failures/503' }]"];
+    let finished = home.crawl(&[world.project(&home, &[hurried.as_slice(), &narrowed].concat())]);
     let forbidden = world.expected(Reach::Linked).disallowed;
     assert_eq!(forbidden.len(), 1);
     let asked: BTreeSet<String> = world.asked().into_keys().collect();
@@ -44,6 +45,19 @@ fn a_host_whose_rules_cannot_be_had_is_not_asked_for_pages() {
     assert_same("waiting", &home.catalogue().urls(&["FRONTIER"]).into_iter().collect(), &forbidden);
     assert_eq!(finished.number("frontier"), 1);
     assert!(finished.json()["waiting"].to_string().contains("robots"), "{finished}");
+}
+
+#[test]
+fn a_host_that_asks_to_be_left_alone_for_a_day_is() {
+    let world = World::with(&[Feature::Failures]);
+    let home = Home::new();
+    let mut args = world.args(&["--delay", "0", "--per-host", "1"]);
+    args.push(world.url(0, "/failures/503.html"));
+    let finished = home.crawl(&args);
+    assert!(finished.number("frontier") > 0, "{finished}");
+    let mut after = world.server.log().take().0.into_iter().skip_while(|request| request.status != 503);
+    assert!(after.next().is_some() && after.next().is_none(), "nothing is asked for after the 503");
+    assert!(!finished.json()["waiting"].as_array().unwrap().is_empty(), "{finished}");
 }
 
 #[test]

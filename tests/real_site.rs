@@ -1,40 +1,87 @@
 //! Are all pages of a real site found, as an independent crawler finds them?
-#![expect(clippy::unwrap_used, reason = "a failure here fails the test")]
+//!
+//! Two real sites from Debian packages, a static server on loopback, and `wget --recursive` as the other witness. Where the
+//! two crawlers ask for different things, the test names each kind of difference and the reason for it.
 
 mod harness;
 
-use harness::site::Site;
+use harness::orb::{Home, PROJECT};
+use harness::site::{Site, decoded};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-#[test]
-fn scratch() {
-    for (root, start) in
-        [("/usr/share/doc/python3-doc/html", "/"), ("/usr/share/cppreference/doc/html", "/en/index.html")]
-    {
-        let site = Site::serve(Path::new(root));
-        let dir = tempfile::tempdir().unwrap();
-        let start_at = std::time::Instant::now();
-        let st = Command::new("wget")
-            .args([
-                "--recursive",
-                "--level=inf",
-                "--no-verbose",
-                "-o",
-                "/tmp/wget.log",
-                "-nd",
-                "--delete-after",
-                &site.url(start),
-            ])
-            .current_dir(dir.path())
-            .status()
-            .unwrap();
-        let asked = site.take_asked();
-        println!("{root}: {st:?} {:?} {} urls", start_at.elapsed(), asked.len());
-        std::fs::write(
-            format!("/tmp/wget-{}.txt", asked.len()),
-            asked.iter().map(|(u, n)| format!("{n} {u}\n")).collect::<String>(),
-        )
-        .unwrap();
+/// A kind of difference: what the path contains, and why only one of the two crawlers asks for it.
+type Reason = (&'static str, &'static str);
+
+/// What a crawl asked for, percent-encoding aside, which the two write differently.
+fn asked(site: &Site) -> BTreeSet<String> {
+    let mut asked: BTreeSet<String> = site.take_asked().into_keys().map(|path| decoded(&path)).collect();
+    asked.remove("/robots.txt");
+    asked
+}
+
+/// What wget finds.
+fn by_wget(site: &Site, start: &str) -> BTreeSet<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut wget = Command::new("wget");
+    wget.args(["--recursive", "--level=inf", "--quiet", "--no-directories", "--delete-after", "--no-config"]);
+    // It ends with 8 where the site has a dead link, as these have.
+    let ended = wget.arg(site.url(start)).current_dir(dir.path()).status();
+    let ended = ended.expect("wget is missing; `cargo xtask setup` installs it");
+    assert!(matches!(ended.code(), Some(0 | 8)), "wget: {ended}");
+    asked(site)
+}
+
+/// What the program finds, and the catalogue with it.
+fn by_orb(site: &Site, start: &str) -> BTreeSet<String> {
+    let home = Home::new();
+    let finished = home.crawl(&[&site.url(start), "--delay", "0"]);
+    let asked_once = site.take_asked();
+    let twice: Vec<_> = asked_once.iter().filter(|(_, count)| **count > 1).collect();
+    assert!(twice.is_empty(), "asked for more than once: {twice:?}");
+    let mut asked: BTreeSet<String> = asked_once.into_keys().collect();
+    asked.remove("/robots.txt");
+    let begin = site.url("");
+    let visited = home.catalogue().column("SELECT url FROM page WHERE visits > 0");
+    let recorded: BTreeSet<String> = visited.iter().map(|url| url.strip_prefix(&begin).unwrap().to_owned()).collect();
+    assert_eq!(asked, recorded, "what was asked for is what is recorded");
+    assert_eq!((finished.number("frontier"), finished.number("pages")), (0, recorded.len() as u64));
+    home.orb(&["check", PROJECT]).expect(0);
+    recorded.iter().map(|path| decoded(path)).collect()
+}
+
+/// What of a difference has no reason, and the reasons for which nothing differs.
+fn unexplained<'a>(difference: &'a BTreeSet<String>, reasons: &[Reason]) -> (Vec<&'a String>, Vec<Reason>) {
+    let explained = |path: &str| reasons.iter().any(|(part, _)| path.contains(part));
+    let idle = |(part, _): &&Reason| !difference.iter().any(|path| path.contains(part));
+    (difference.iter().filter(|path| !explained(path)).collect(), reasons.iter().filter(idle).copied().collect())
+}
+
+/// Fails the test where one crawler found what the other did not, for no reason that is named.
+#[track_caller]
+fn compare(root: &str, start: &str, only_orb: &[Reason], only_wget: &[Reason]) {
+    let site = Site::serve(Path::new(root));
+    let (ours, theirs) = (by_orb(&site, start), by_wget(&site, start));
+    assert!(ours.len() > 500, "only {} pages", ours.len());
+    for (who, difference, reasons) in [
+        ("orb", ours.difference(&theirs).cloned().collect::<BTreeSet<_>>(), only_orb),
+        ("wget", theirs.difference(&ours).cloned().collect(), only_wget),
+    ] {
+        let (unexplained, idle) = unexplained(&difference, reasons);
+        let few: Vec<_> = unexplained.iter().take(40).collect();
+        assert!(few.is_empty(), "only {who} asks for {} of {} paths: {few:#?}", unexplained.len(), ours.len());
+        assert!(idle.is_empty(), "nothing differs any more because {idle:?}");
     }
+}
+
+#[test]
+fn the_python_documentation_is_found_whole() {
+    compare("/usr/share/doc/python3-doc/html", "/", &[], &[]);
+}
+
+#[test]
+fn the_cpp_reference_is_found_whole() {
+    let scripts = [("/mwiki/", "paths in the text of scripts, which wget does not read; the copy has no such files")];
+    compare("/usr/share/cppreference/doc/html", "/en/index.html", &scripts, &[]);
 }

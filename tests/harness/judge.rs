@@ -7,10 +7,10 @@ use super::root;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Lines, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A record as warcio reads it.
 #[derive(Clone, Debug, Deserialize)]
@@ -34,7 +34,8 @@ fn judge(name: &str) -> PathBuf {
 
 fn ask<A: AsRef<std::ffi::OsStr>>(program: &str, args: impl IntoIterator<Item = A>) -> String {
     let mut command = Command::new(judge(program));
-    command.args(args);
+    // One of their dependencies warns of another; nothing else may be said.
+    command.args(args).env("PYTHONWARNINGS", "ignore");
     let finished = Running::start(command).finish();
     finished.expect(0);
     assert!(finished.stderr.is_empty(), "{finished}");
@@ -89,6 +90,8 @@ fn read_cdxj_line(line: &str) -> CdxjLine {
 pub(crate) struct Replay {
     server: Child,
     port: u16,
+    /// It goes on talking, and fails where nobody listens.
+    _out: Lines<BufReader<ChildStdout>>,
 }
 
 /// An answer of the replay: status and body.
@@ -111,10 +114,10 @@ impl Replay {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let port = line.trim().parse();
-        let mut replay = Self { server, port: 0 };
+        // pywb says on the way that it has no configuration file; the line that is a number is ours.
+        let mut out = BufReader::new(server.stdout.take().unwrap()).lines();
+        let port = out.by_ref().map_while(Result::ok).find_map(|line| line.parse().ok());
+        let mut replay = Self { server, port: 0, _out: out };
         replay.port = port.expect("pywb says its port");
         replay
     }

@@ -8,6 +8,7 @@ use crate::command::crawl::Request;
 use crate::out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
 use orb_crawl::{Pause, Progress, Snapshot};
+use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -46,17 +47,22 @@ impl Display {
         let (done, ended) = channel();
         let thread = std::thread::spawn(move || {
             let bar = live.then(bar);
-            let (every, mut last) = (Duration::from_millis(if live { 200 } else { 5_000 }), None);
+            let every = Duration::from_millis(if live { 200 } else { 5_000 });
+            let mut looks: VecDeque<Snapshot> = VecDeque::new();
             while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let now = progress.snapshot();
-                let rate = rates(last.as_ref(), &now);
+                let rate = rates(looks.front(), &now);
                 match &bar {
                     Some(bar) => bar.set_message(screen(&goal, &now, rate)),
                     None => plain(&goal, &now, rate),
                 }
-                last = Some(now);
+                looks.push_back(now);
+                if looks.len() > if live { 15 } else { 1 } {
+                    looks.pop_front();
+                }
             }
             if let Some(bar) = bar {
+                bar.disable_steady_tick();
                 bar.finish_and_clear();
             }
         });
@@ -81,7 +87,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// Pages and bytes a second since the last look, or since the beginning.
+/// Pages and bytes a second since an earlier look, or since the beginning.
 fn rates(last: Option<&Snapshot>, now: &Snapshot) -> (f64, f64) {
     let (fetched, bytes, seconds) = last.map_or((0, 0, 0.0), |l| (l.fetched, l.bytes, l.seconds));
     let span = (now.seconds - seconds).max(0.001);

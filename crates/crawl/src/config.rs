@@ -140,7 +140,7 @@ fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
         depth: settings.frontier.depth,
         max_redirects: settings.frontier.max_redirects,
         follow_nofollow: settings.frontier.follow_nofollow,
-        max_content: settings.fetch.max_size.0.saturating_mul(10).clamp(1_000_000, 1_000_000_000),
+        max_content: settings.fetch.max_size.0.saturating_mul(4).clamp(1_000_000, 1_000_000_000),
         agent: agent(&settings.fetch).into(),
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),

@@ -15,11 +15,19 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Order, rank};
 use orb_page::{Discovered, Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
-use orb_store::{Batch, Encoded, FrontierIndex, HostFact, NewHost, Project, Queues as _, Requeued, StoreError, free_space};
+use orb_store::{
+    Batch, Encoded, FrontierIndex, HostFact, NewHost, Project, Queues as _, Requeued, StoreError, free_space,
+};
 use orb_urls::{Address, Origin};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Rows that one commit takes at most, give or take a page.
+const MAX_ROWS: usize = 100_000;
+
+/// Bytes for the archive that one commit takes at most, give or take a page.
+const MAX_BYTES: u64 = 64_000_000;
 
 /// What is handed to the recorder.
 pub(crate) enum Item {
@@ -91,12 +99,18 @@ struct Pending {
     hosts: HashMap<Origin, HostId>,
     digests: HashMap<[u8; 32], PageId>,
     fed: HashSet<HostId>,
+    rows: usize,
+    bytes: u64,
     since: Option<Instant>,
 }
 
 impl Pending {
     fn is_empty(&self) -> bool {
         self.since.is_none()
+    }
+
+    fn is_full(&self, pages: usize) -> bool {
+        self.batch.visits.len() >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
     }
 }
 
@@ -134,6 +148,10 @@ impl Recorder {
         self.pending.since = Some(Instant::now());
         for seed in seeds {
             self.discover_root(seed, None)?;
+            if self.pending.batch.discovered.len() >= MAX_ROWS {
+                self.commit()?;
+                self.pending.since = Some(Instant::now());
+            }
         }
         self.commit()
     }
@@ -179,7 +197,7 @@ impl Recorder {
                 Ok(item) => {
                     self.take(item)?;
                     let starving = self.shared.hurry.is_set() && items.is_empty();
-                    if starving || self.pending.batch.visits.len() >= self.rules.batch_pages {
+                    if starving || self.pending.is_full(self.rules.batch_pages) {
                         self.commit()?;
                     }
                 }
@@ -222,11 +240,11 @@ impl Recorder {
         self.shared.left(weight);
         self.tell_duplicate(&mut visit)?;
         let targets = self.number_targets(&visit)?;
-        if self.rules.links {
-            self.counters.links += visit.links.len() as u64;
-        } else {
-            visit.links.clear();
-        }
+        let (links, targets) = kept_links(std::mem::take(&mut visit.links), targets, self.rules.links);
+        visit.links = links;
+        self.counters.links += visit.links.len() as u64;
+        self.pending.rows += visit.links.len() + visit.images.len();
+        self.pending.bytes += records.as_ref().map_or(0, Encoded::len);
         self.counters.count(&visit);
         if visit.status.is_some() && self.hosts_fetched.insert(u64::from(visit.host.0)) {
             self.counters.hosts += 1;
@@ -240,7 +258,7 @@ impl Recorder {
         });
         self.pending.batch.finished.push((visit.host, rank, visit.page));
         self.pending.batch.visits.push(visit);
-        self.pending.batch.targets.push(if self.rules.links { targets } else { Vec::new() });
+        self.pending.batch.targets.push(targets);
         self.pending.records.push(records.into_iter().collect());
         Ok(())
     }
@@ -475,6 +493,15 @@ impl Recorder {
         }
         Ok(())
     }
+}
+
+/// The links to record with their targets. Redirects are recorded even where links are not wanted: a resumed run must know where its
+/// seeds have moved.
+fn kept_links(links: Vec<Found>, targets: Vec<PageId>, all: bool) -> (Vec<Found>, Vec<PageId>) {
+    if all {
+        return (links, targets);
+    }
+    links.into_iter().zip(targets).filter(|(link, _)| link.kind == LinkKind::Redirect).unzip()
 }
 
 /// One fact a host: later sayings win, counts add up.

@@ -81,7 +81,7 @@ impl Crawl {
         let scope = Arc::new(SharedScope::new(self.settings.scope.clone(), seeds.clone())?);
         let config = Config::new(&self.settings, Arc::clone(&scope), &seeds, &self.project.dir().dir)?;
         let clock = Clock::start();
-        let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.unclean);
+        let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
         let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));
         shared.progress.note_commit(&run.counters, self.project.index().queued());
         let dir = self.project.dir().clone();

@@ -148,7 +148,6 @@ impl World {
     /// A batch of visits to pages `first + 1 ..`, and the time the seen tests took.
     fn batch(&mut self, project: &Project, first: u64, count: u64, new: u64) -> (Batch, Duration) {
         let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
-        let mut lookups = Duration::ZERO;
         for n in first..first + count {
             let page = PageId(n + 1);
             let host = HostId(u32::try_from((n + 1) % HOSTS + 1).unwrap());
@@ -161,13 +160,16 @@ impl World {
                 batch.discovered.push(d);
             }
             let keys: Vec<UrlKey> = urls.iter().map(|u| UrlKey::of(u)).collect();
-            let before = cpu();
-            let seen = project.index().seen(&keys).unwrap();
-            lookups += cpu() - before;
-            let targets = seen.iter().zip(&urls).map(|(id, u)| id.unwrap_or_else(|| PageId(number_of(u)))).collect();
-            batch.targets.push(targets);
             batch.visits.push(self.visit(page, host, &urls, &keys));
             batch.finished.push((host, page.0, page));
+        }
+        let keys: Vec<Vec<UrlKey>> = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
+        let before = cpu();
+        let seen: Vec<_> = keys.iter().map(|keys| project.index().seen(keys).unwrap()).collect();
+        let lookups = cpu() - before;
+        for (visit, seen) in batch.visits.iter().zip(seen) {
+            let targets = seen.iter().zip(&visit.links).map(|(id, l)| id.unwrap_or_else(|| PageId(number_of(&l.url))));
+            batch.targets.push(targets.collect());
         }
         for h in 1..=HOSTS {
             let id = HostId(u32::try_from(h).unwrap());

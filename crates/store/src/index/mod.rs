@@ -103,6 +103,7 @@ impl FrontierIndex {
     /// The numbers of the pages with these URLs, as far as they are committed.
     pub fn seen(&self, keys: &[UrlKey]) -> Result<Vec<Option<PageId>>> {
         let mut cache = lock(&self.shared.seen);
+        cache.fetch(keys.iter().map(|k| k.0));
         let mut spaces = None;
         let mut out = Vec::with_capacity(keys.len());
         for key in keys {

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Slots of the seen cache: 40 MB when it is full.
+/// Slots of the seen cache: 32 MB when it is full.
 const SEEN: usize = 1 << 21;
 const DIGESTS: usize = 1 << 18;
 const NAMES: usize = 1 << 16;
