@@ -143,6 +143,6 @@ pub struct Discovered {
     pub at: Moment,
     /// The worker that discovered it.
     pub by: Arc<str>,
-    /// The page it was discovered on; `None` for a seed.
+    /// The page it was discovered on; `None` for a seed, page 0 for what the robots.txt of its host names.
     pub from: Option<PageId>,
 }

@@ -17,7 +17,7 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
     let page = find_page(&reader, &args.project, &args.url)?;
     let id = PageId(page.id);
     let (visits, images) = (reader.visits(id)?, reader.images(id)?);
-    let from = match page.discovered_from.filter(|id| *id > 0) {
+    let from = match page.discovered_from {
         Some(id) => reader.page(PageId(id))?.map(|p| p.url),
         None => None,
     };

@@ -14,7 +14,7 @@ const RULES: &[(&str, &str)] = &[
     ),
     (
         "pages were discovered on pages that are not there",
-        "SELECT count(*) FROM page_row WHERE origin < 1 OR origin > (SELECT max(id) FROM page_row)",
+        "SELECT count(*) FROM page_row WHERE origin < 0 OR origin > (SELECT max(id) FROM page_row)",
     ),
     (
         "visits belong to no page",

@@ -81,7 +81,7 @@ CREATE VIEW host AS SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robot
   FROM host_row h LEFT JOIN robots_row r ON r.host = h.id;
 CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, v.status, v.mime, v.charset, v.length,
   CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
-  {discovered} AS discovered_at, {discovered_by} AS discovered_by, p.origin AS discovered_from,
+  {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
   {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,
   f.name AS warc_file, v.warc_offset, v.warc_length, v.duplicate_of, NULL AS next_due,
   (SELECT count(*) FROM visit_row w WHERE w.page = p.id AND w.flag = {updated}) AS changes,
