@@ -106,7 +106,9 @@ fn pywb_replays_a_page_with_its_images() {
          WHERE s.url = '{page}' AND l.kind = 'img' AND d.status = 200"
     ));
     assert!(!images.is_empty(), "the page has images");
-    for url in images.iter().chain([&page]).chain(expected.pages.iter().step_by(7)) {
+    // What a lying server means to say, only its bytes on the wire can tell.
+    let honest = expected.pages.iter().filter(|url| !url.contains("/lies/"));
+    for url in images.iter().chain([&page]).chain(honest.step_by(7)) {
         let home_copy = home.orb(&["cat", PROJECT, url]);
         let replayed = replay.get("2", "id_", url);
         assert_eq!(replayed.status, 200, "{url}: {}", replayed.head);

@@ -63,13 +63,19 @@ impl Home {
 
     /// Starts a command, with more in its environment.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S], environment: &[(&str, &str)]) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_orb"));
-        command.args(args).arg("--home").arg(self.path()).current_dir(self.dir.path());
-        for proxy in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR", "ORB_FAIL"] {
-            command.env_remove(proxy);
-        }
+        let mut command = self.command(args);
         command.envs(environment.iter().copied());
         Running::start(command)
+    }
+
+    /// A command with this home, in an environment that says nothing to it.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_orb"));
+        command.args(args).arg("--home").arg(self.path()).current_dir(self.dir.path());
+        for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR", "ORB_FAIL"] {
+            command.env_remove(name);
+        }
+        command
     }
 }
 

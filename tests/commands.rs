@@ -1,0 +1,187 @@
+//! Do the commands that look at a collection tell what is in it?
+
+mod harness;
+
+use harness::orb::{Home, PROJECT};
+use harness::web::World;
+use orb_testweb::{Feature, Spec};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs::{self, File};
+
+/// A varied web, crawled whole.
+fn crawled() -> (World, Home) {
+    let features = [Feature::Furniture, Feature::Media, Feature::Duplicates, Feature::Errors, Feature::Robots];
+    let world = World::new(features.into_iter().fold(Spec { pages_per_host: 10, ..Spec::default() }, Spec::with));
+    let home = Home::new();
+    home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
+    (world, home)
+}
+
+/// What a command says as JSON.
+fn told(home: &Home, args: &[&str]) -> Value {
+    home.orb(&[args, &["--json"]].concat()).expect(0).json()
+}
+
+#[test]
+fn stats_are_the_table_of_a_crawl() {
+    let (_world, home) = crawled();
+    let stats = told(&home, &["stats", PROJECT]);
+    let catalogue = home.catalogue();
+    let count = |sql: &str| catalogue.number(&format!("SELECT count(*) FROM {sql}"));
+    let whole = &stats["whole"];
+    for (field, sql) in [
+        ("sites", "host WHERE pages > 0"),
+        ("pages", "page WHERE status IS NOT NULL"),
+        ("html", "page WHERE kind = 'HTML'"),
+        ("duplicates", "page WHERE kind = 'DUPLICATE'"),
+        ("binary", "page WHERE kind = 'BINARY'"),
+        ("images", "image"),
+        ("disallowed", "page WHERE kind = 'DISALLOWED'"),
+        ("links", "link"),
+    ] {
+        assert_eq!(whole[field].as_i64(), Some(count(sql)), "{field}: {stats}");
+    }
+    assert_eq!(whole["documents"]["pdf"], 1, "{stats}");
+    assert!(whole["images_per_page"].as_f64().unwrap() > 0.5, "{stats}");
+    assert_eq!(stats["seeds"]["sites"], 1);
+    assert!(stats["seeds"]["pages"].as_i64() < whole["pages"].as_i64());
+    let finished = home.orb(&["stats", PROJECT]);
+    let table = finished.expect(0).text();
+    for row in ["sites", "pages", "HTML", "duplicates", "binary", "pdf", "images", "images per page", "seed", "whole"] {
+        assert!(table.contains(row), "no {row}:\n{table}");
+    }
+}
+
+#[test]
+fn status_and_project_list_name_what_is_there() {
+    let (_world, home) = crawled();
+    let status = told(&home, &["status"]);
+    assert_eq!((&status[0]["project"], &status[0]["state"]), (&PROJECT.into(), &"done".into()));
+    assert_eq!(told(&home, &["status", PROJECT])[0]["pages"], status[0]["pages"]);
+    assert_eq!(told(&home, &["project", "list"])[0]["project"], PROJECT);
+    assert_eq!(told(&home, &["project", "list", "--offset", "1"]).as_array().unwrap().len(), 0);
+    let shown = home.orb(&["project", "show", PROJECT]);
+    let settings: toml::Table = shown.expect(0).text().parse().unwrap();
+    assert_eq!(settings["frontier"]["delay"].as_str(), Some("0s"));
+}
+
+#[test]
+fn an_empty_home_has_nothing_and_says_so() {
+    let home = Home::new();
+    assert_eq!(told(&home, &["status"]).as_array().map(Vec::len), Some(0));
+    assert_eq!(told(&home, &["project", "list"]).as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_removed_project_is_gone_and_others_stay() {
+    let (world, home) = crawled();
+    let mut other = vec!["crawl".to_owned()];
+    other.extend(world.args(&["--project", "other", "--max-pages", "3", "--delay", "0", "--json"]));
+    home.orb(&other).expect(0);
+    home.orb(&["project", "remove", PROJECT, "--yes"]).expect(0);
+    assert!(!home.project().exists());
+    let left = told(&home, &["project", "list"]);
+    assert_eq!((left.as_array().unwrap().len(), &left[0]["project"]), (1, &"other".into()));
+}
+
+#[test]
+fn show_tells_a_page_with_its_links_and_images() {
+    let (world, home) = crawled();
+    let url = world.url(0, "/");
+    let shown = told(&home, &["show", PROJECT, &url]);
+    let page = home.catalogue().page(&url);
+    let text = shown.to_string();
+    assert!(text.contains(&page.digest.unwrap()) && text.contains(&page.title.unwrap()), "{shown}");
+    assert!(!shown["links"].as_array().unwrap().is_empty() && !shown["images"].as_array().unwrap().is_empty());
+    let plain = home.orb(&["show", PROJECT, &url]);
+    assert!(plain.expect(0).text().contains(&url), "{plain}");
+}
+
+#[test]
+fn links_lists_both_directions_page_by_page() {
+    let (world, home) = crawled();
+    let (url, catalogue) = (world.url(0, "/"), home.catalogue());
+    let all = told(&home, &["links", PROJECT, &url, "--out"]);
+    let recorded = catalogue.links().into_iter().filter(|link| link[0] == url).count();
+    assert_eq!(all.as_array().unwrap().len(), recorded);
+    let two = told(&home, &["links", PROJECT, &url, "--out", "--limit", "2", "--offset", "1"]);
+    assert_eq!(two.as_array().unwrap()[..], all.as_array().unwrap()[1..3]);
+    let backward = told(&home, &["links", PROJECT, &url, "--in", "--limit", "100000"]);
+    let pointing = catalogue.links().into_iter().filter(|link| link[1] == url).count();
+    assert_eq!(backward.as_array().unwrap().len(), pointing);
+}
+
+#[test]
+fn cat_gives_the_bytes_the_server_sent() {
+    let (world, home) = crawled();
+    for path in ["/", "/media/picture.png", "/media/paper.pdf", "/errors/404.html"] {
+        let sent = world.server.web().get(world.naming(), 0, path).body;
+        assert_eq!(home.orb(&["cat", PROJECT, &world.url(0, path)]).expect(0).stdout, sent, "{path}");
+    }
+    let title = home.catalogue().page(&world.url(0, "/")).title.unwrap();
+    for form in ["text", "markdown"] {
+        let finished = home.orb(&["cat", PROJECT, &world.url(0, "/"), "--as", form]);
+        assert!(finished.expect(0).text().contains(&title), "{finished}");
+        assert!(!finished.text().contains("<div"), "{finished}");
+    }
+}
+
+#[test]
+fn sql_answers_in_every_format() {
+    let (_world, home) = crawled();
+    let sql = "SELECT kind, count(*) AS pages FROM page WHERE kind = 'HTML' GROUP BY kind";
+    let html = home.catalogue().number("SELECT count(*) FROM page WHERE kind = 'HTML'");
+    let rows = home.orb(&["sql", PROJECT, sql, "--format", "json"]).expect(0).json();
+    assert_eq!((&rows[0]["kind"], rows[0]["pages"].as_i64()), (&"HTML".into(), Some(html)));
+    let csv = home.orb(&["sql", PROJECT, sql, "--format", "csv"]);
+    assert_eq!(csv.expect(0).text().lines().collect::<Vec<_>>(), ["kind,pages", &format!("HTML,{html}")]);
+    assert!(home.orb(&["sql", PROJECT, sql]).expect(0).text().contains(&html.to_string()));
+    let schema = home.orb(&["sql", PROJECT, "--schema"]);
+    for table in ["host", "page", "visit", "link", "image", "run"] {
+        assert!(schema.expect(0).text().contains(table), "{schema}");
+    }
+}
+
+#[test]
+fn a_query_without_end_is_given_up() {
+    let (_world, home) = crawled();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let finished = home.orb(&["sql", PROJECT, endless, "--timeout", "300ms"]);
+    finished.complaint(1);
+}
+
+#[test]
+fn a_crawl_can_be_looked_at_while_it_runs() {
+    let world = World::new(Spec { hosts: 1, cross_host_links: 0.0, pages_per_host: 20, ..Spec::default() });
+    let home = Home::new();
+    let running = home.start(&harness::orb::crawling(&world.args(&["--delay", "150ms"])), &[]);
+    let database = home.project().join("crawl.db");
+    let visits = || home.orb(&["sql", PROJECT, "SELECT count(*) AS n FROM visit", "--format", "json"]);
+    harness::until("something is recorded", || {
+        database.exists() && Some(visits()).is_some_and(|v| v.code == Some(0) && v.json()[0]["n"].as_i64() > Some(0))
+    });
+    assert_eq!(told(&home, &["status", PROJECT])[0]["running"], true);
+    home.orb(&["stats", PROJECT]).expect(0);
+    home.orb(&["show", PROJECT, &world.url(0, "/")]).expect(0);
+    home.orb(&["cat", PROJECT, &world.url(0, "/")]).expect(0);
+    assert_eq!(running.finish().expect(0).number("pages"), 20);
+    assert_eq!(told(&home, &["status", PROJECT])[0]["running"], false);
+}
+
+#[test]
+fn a_disk_with_too_little_room_pauses_the_crawl_and_loses_nothing() {
+    let world = World::with(&[]);
+    let home = Home::new();
+    let scarce = world.project(&home, &["frontier.delay = '0s'", "store.min_free = '1000000TB'"]);
+    let log = home.beside("stderr");
+    let mut command = home.command(&["crawl", &scarce, "--project", PROJECT, "--progress", "plain"]);
+    let mut paused = command.stderr(File::create(&log).unwrap()).spawn().unwrap();
+    harness::until("it says why it does not go on", || fs::read_to_string(&log).unwrap().contains("PAUSED"));
+    kill_process(Pid::from_child(&paused), Signal::INT).unwrap();
+    assert_eq!(paused.wait().unwrap().code(), Some(130), "{}", fs::read_to_string(&log).unwrap());
+    let plenty = world.project(&home, &["frontier.delay = '0s'"]);
+    home.crawl(&[plenty]);
+    assert_eq!(home.catalogue().urls(&["HTML"]).len(), 5);
+    home.orb(&["check", PROJECT]).expect(0);
+}
