@@ -6,6 +6,7 @@ use crate::out;
 use anyhow::Context as _;
 use orb_extract::Content;
 use orb_frontier::Robots;
+use orb_frontier::robots::path_of;
 use orb_page::{Document, LinkKind};
 use orb_urls::{Address, Canonicaliser, Rules, session, surt};
 use serde::Serialize;
@@ -41,17 +42,9 @@ struct RobotsRow {
 
 fn robots(common: &Common, file: &Path, agent: &str, urls: &[String]) -> Result<(), Failure> {
     let robots = Robots::parse(&read(file)?, agent);
-    let canonical = Canonicaliser::new(Rules { strip_session_ids: false, ..Rules::default() });
     let mut rows = Vec::new();
     for url in urls {
-        let path = match url.starts_with('/') {
-            true => url.clone(),
-            false => canonical
-                .parse_seed(url)
-                .map_err(|e| Failure::Usage(format!("'{url}' is neither a URL nor a path: {e}")))?
-                .path_and_query()
-                .to_owned(),
-        };
+        let path = path_of(url);
         let ruling = robots.allows(&path);
         let (line, rule) = ruling.rule.unzip();
         rows.push(RobotsRow { url: url.clone(), allowed: ruling.allowed, rule, line });

@@ -142,10 +142,38 @@ fn fits(path: &[u8], pattern: &[u8]) -> bool {
     true
 }
 
-/// A pattern as canonical URLs spell it: escapes in upper case or taken off, other bytes that never stand bare in a URL escaped.
+/// A pattern as canonical URLs spell it: escapes in upper case or taken off, other bytes that never stand bare in a URL escaped, and so is
+/// a `$` that does not close the pattern.
 pub(super) fn normalise(value: &[u8], escapes: Escapes) -> Vec<u8> {
-    let mut out = Vec::with_capacity(value.len());
-    let mut rest = value;
+    let (front, closing) = match value.split_last() {
+        Some((b'$', front)) => (front, Some(b'$')),
+        _ => (value, None),
+    };
+    let mut out = respelt(front, escapes, |byte| is_bare(byte) || byte == b'*');
+    out.extend(closing);
+    out
+}
+
+/// A path in the same spelling, where `*` and `$` are themselves and so are escaped (RFC 9309, 2.2.3); borrowed where nothing
+/// changes, as in most canonical URLs. Where it is to be compared exactly, a path that is not escaped at all stays so: nothing that
+/// allows fits it, as in Google's parser.
+pub(super) fn unescape(path: &[u8], escapes: Escapes) -> Cow<'_, [u8]> {
+    let is_bare = |byte: u8| is_bare(byte) || (escapes == Escapes::Marks && !byte.is_ascii());
+    let changes = |i: usize| escaped(path[i], &path[i + 1..]).is_some_and(|plain| escapes.decodes(plain));
+    if path.iter().all(|b| is_bare(*b)) && !memchr::memchr_iter(b'%', path).any(changes) {
+        return Cow::Borrowed(path);
+    }
+    Cow::Owned(respelt(path, escapes, is_bare))
+}
+
+/// Bytes that stand for themselves and nothing else.
+const fn is_bare(byte: u8) -> bool {
+    byte.is_ascii() && !matches!(byte, b' ' | b'"' | b'<' | b'>' | b'*' | b'$')
+}
+
+fn respelt(text: &[u8], escapes: Escapes, bare: impl Fn(u8) -> bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         match escaped(byte, tail) {
@@ -153,31 +181,10 @@ pub(super) fn normalise(value: &[u8], escapes: Escapes) -> Vec<u8> {
                 rest = &tail[2..];
                 push(&mut out, plain, escapes.decodes(plain));
             }
-            None => push(&mut out, byte, byte.is_ascii() && !matches!(byte, b' ' | b'"' | b'<' | b'>')),
+            None => push(&mut out, byte, bare(byte)),
         }
     }
     out
-}
-
-/// A path with the same escapes taken off; borrowed where there are none, as in a canonical URL.
-pub(super) fn unescape(path: &[u8], escapes: Escapes) -> Cow<'_, [u8]> {
-    let changes = |i: usize| escaped(path[i], &path[i + 1..]).is_some_and(|plain| escapes.decodes(plain));
-    if !memchr::memchr_iter(b'%', path).any(changes) {
-        return Cow::Borrowed(path);
-    }
-    let mut out = Vec::with_capacity(path.len());
-    let mut rest = path;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
-        match escaped(byte, tail) {
-            Some(plain) if escapes.decodes(plain) => {
-                rest = &tail[2..];
-                out.push(plain);
-            }
-            _ => out.push(byte),
-        }
-    }
-    Cow::Owned(out)
 }
 
 /// `index.htm` and `index.html` at the end of an `Allow` allow the directory itself: the pattern for that.

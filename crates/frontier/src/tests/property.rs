@@ -69,7 +69,9 @@ impl Crawl {
         self.choices.pop().map_or(0, |c| u64::from(c) % among)
     }
 
+    /// Pages are committed together with, or after, everything learnt before them.
     fn discover(&mut self) {
+        self.learn();
         let (host, kind) = (self.choose(u64::from(HOSTS)) as u32 + 1, self.choose(4));
         self.pages += 1;
         let rank = self.choose(50);
@@ -83,10 +85,14 @@ impl Crawl {
         for (host, rank, page) in self.finished.drain(..) {
             self.memory.remove(host, rank, page);
         }
+        self.learn();
+        self.frontier.committed(&pages);
+    }
+
+    fn learn(&mut self) {
         for fact in self.facts.drain(..) {
             self.memory.learn(&fact);
         }
-        self.frontier.committed(&pages);
     }
 
     fn crash(&mut self) {

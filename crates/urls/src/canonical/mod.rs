@@ -79,7 +79,12 @@ impl Canonicaliser {
 
     /// Reads what a person typed: like [`parse`](Self::parse), with `http://` where there is no scheme.
     pub fn parse_seed(&self, input: &str) -> Result<Address, Refused> {
-        let input = trimmed(input);
+        let input: Cow<'_, str> = match trimmed(input) {
+            // Browsers leave these out wherever they stand, so they must not hide a scheme.
+            plain if plain.contains(['\t', '\n', '\r']) => plain.replace(['\t', '\n', '\r'], "").into(),
+            plain => plain.into(),
+        };
+        let input = input.as_ref();
         let begins_with_host = match scheme::of(input) {
             Some(scheme) => scheme::lookup(scheme).is_none() && names_port(&input[scheme.len() + 1..]),
             None => input.starts_with(|c: char| c.is_alphanumeric() || c == '['),
