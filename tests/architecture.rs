@@ -120,7 +120,7 @@ fn no_crate_or_module_has_a_name_that_says_nothing() {
     assert!(sources.len() > 20, "the sources were not found");
     for path in sources {
         let inside = path.strip_prefix(root()).unwrap();
-        for part in inside.with_extension("").iter() {
+        for part in &inside.with_extension("") {
             assert!(!EMPTY_NAMES.iter().any(|name| part == *name), "{} says nothing by its name", inside.display());
         }
     }

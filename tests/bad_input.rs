@@ -1,6 +1,7 @@
 //! What does the program say to what it cannot use?
 //!
 //! One clear line on standard error, exit 1 or 2, and nothing lost.
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
 

@@ -2,6 +2,7 @@
 //!
 //! Two real sites from Debian packages, a static server on loopback, and `wget --recursive` as the other witness. Where the
 //! two crawlers ask for different things, the test names each kind of difference and the reason for it.
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
 
