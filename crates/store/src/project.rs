@@ -184,3 +184,82 @@ impl Project {
         self.index.persist()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArchiveEnd, Home, NewHost, Queues};
+    use orb_page::{Discovered, Moment, PageKind, RunId, UrlKey};
+
+    /// The next page of the only host, queued.
+    fn one_more(project: &Project) -> Batch {
+        let page = project.next_page_id();
+        let url = format!("http://a/{}", page.0);
+        let mut batch = Batch { run: RunId(1), ..Batch::default() };
+        if page.0 == 1 {
+            let at = Moment(1);
+            batch.hosts.push(NewHost { id: HostId(1), scheme: "http".into(), name: "a".into(), port: 80, at });
+        }
+        batch.discovered.push(Discovered {
+            page,
+            key: UrlKey::of(&url),
+            url,
+            host: HostId(1),
+            kind: PageKind::Frontier,
+            why: None,
+            depth: 0,
+            redirects: 0,
+            priority: 0.0,
+            rank: page.0,
+            at: Moment(1),
+            by: "t".into(),
+            from: None,
+        });
+        batch
+    }
+
+    #[test]
+    fn an_index_that_refused_a_batch_is_opened_again_and_catches_up() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let mut project = Project::open(&dir).unwrap();
+        project.catalogue_mut().begin_run("crawl", "").unwrap();
+        for _ in 0..2 {
+            let mut batch = one_more(&project);
+            project.commit(&mut batch, &[], &[]).unwrap();
+        }
+        // The catalogue has recorded a batch that the index has not followed.
+        let mut left = one_more(&project);
+        project.catalogue.commit(&left, &ArchiveEnd::default()).unwrap();
+        left.recorded = Some(project.catalogue.watermark().no);
+        project.index_behind = true;
+        assert_eq!(project.index().queued(), 2);
+        project.commit(&mut left, &[], &[]).unwrap();
+        assert_eq!((project.index().queued(), project.next_page_id()), (3, PageId(4)));
+        let reader = project.index().clone();
+        let mut batch = one_more(&project);
+        project.commit(&mut batch, &[], &[]).unwrap();
+        assert_eq!(reader.peek(HostId(1), None, 9).unwrap().len(), 4);
+        drop((project, reader));
+        assert!(crate::check(&dir).unwrap().is_clean());
+    }
+
+    #[test]
+    fn an_index_too_far_behind_to_follow_is_made_anew() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let mut project = Project::open(&dir).unwrap();
+        project.catalogue_mut().begin_run("crawl", "").unwrap();
+        // Nothing was ever applied, so there is no batch to follow from.
+        for _ in 0..3 {
+            let batch = one_more(&project);
+            project.catalogue.commit(&batch, &ArchiveEnd::default()).unwrap();
+        }
+        project.index_behind = true;
+        let mut batch = one_more(&project);
+        project.commit(&mut batch, &[], &[]).unwrap();
+        assert_eq!((project.index().queued(), project.index().known()), (4, 4));
+        drop(project);
+        assert!(crate::check(&dir).unwrap().is_clean());
+    }
+}

@@ -9,7 +9,7 @@ use crate::sqlite::Catalogue;
 pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut CheckReport) -> Result<()> {
     let index = match FrontierIndex::look(&project.frontier(), catalogue)? {
         Standing::Current(index) => index,
-        Standing::Behind(_, batches) => {
+        Standing::Behind(_, batches, _) => {
             report
                 .notes
                 .push(format!("the frontier index is behind by {batches} batches and catches up at the next start"));

@@ -9,9 +9,9 @@ use super::layout::{
 };
 use super::{FrontierIndex, Pending, Spaces, lock};
 use crate::error::Result;
-use crate::sqlite::{Catalogue, Watermark};
+use crate::sqlite::{Catalogue, Touched, Watermark};
 use crate::{Batch, HostFact, HostRecord, Queues};
-use fjall::{OwnedWriteBatch, UserKey};
+use fjall::OwnedWriteBatch;
 use orb_page::{HostId, PageId, PageKind, UrlKey};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
@@ -20,7 +20,7 @@ impl FrontierIndex {
     /// Follows a batch the catalogue has recorded under this watermark.
     pub(crate) fn apply(&self, batch: &Batch, watermark: Watermark) -> Result<()> {
         crate::fault::point("before-index");
-        let mut write = Write::new(self);
+        let mut write = Write::new(self)?;
         let gone: HashSet<PageId> =
             batch.finished.iter().map(|f| f.2).chain(batch.dropped.iter().map(|d| d.0)).collect();
         for d in &batch.discovered {
@@ -56,26 +56,27 @@ impl FrontierIndex {
     }
 
     /// Does what the batches recorded since the watermark ask for, from the facts as they are now.
-    pub(super) fn catch_up(&self, catalogue: &Catalogue) -> Result<()> {
+    pub(super) fn catch_up(&self, catalogue: &Catalogue, touched: Touched) -> Result<()> {
         let facts = catalogue.facts();
-        let mut write = Write::new(self);
+        let mut write = Write::new(self)?;
         let mut mark = write.mark;
-        let (pages, hosts) = facts.touched_since(mark.watermark.no)?;
         facts.each_host(mark.next_host, false, |host| {
             write.name_host(host);
             write.put_host(host, true);
             Ok(())
         })?;
-        for id in hosts.into_iter().filter_map(|h| u32::try_from(h).ok()).filter(|h| *h < mark.next_host) {
+        for id in touched.hosts.into_iter().filter_map(|h| u32::try_from(h).ok()).filter(|h| *h < mark.next_host) {
             facts.each_host(id, true, |host| {
                 write.put_host(host, true);
                 Ok(())
             })?;
         }
-        for id in pages.into_iter().filter(|id| *id < mark.next_page) {
+        for id in touched.pages.into_iter().filter(|id| *id < mark.next_page) {
             facts.page(id, |page| {
                 if !page.queued {
                     write.dequeue(page.host, page.rank, page.id)?;
+                } else if !write.holds(page.host, page.rank, page.id)? {
+                    write.enqueue(page.host, page.rank, page.id, (page.depth, page.redirects, page.url));
                 }
                 page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
             })?;
@@ -117,11 +118,11 @@ struct Change {
 }
 
 impl<'a> Write<'a> {
-    fn new(index: &'a FrontierIndex) -> Self {
-        let spaces = index.spaces();
+    fn new(index: &'a FrontierIndex) -> Result<Self> {
+        let spaces = index.spaces()?;
         let batch = spaces.db.batch();
         let mark = lock(&index.shared.state).mark;
-        Self {
+        Ok(Self {
             index,
             spaces,
             batch,
@@ -131,7 +132,7 @@ impl<'a> Write<'a> {
             owned: BTreeMap::new(),
             queues: BTreeMap::new(),
             value: Vec::new(),
-        }
+        })
     }
 
     fn see(&mut self, key: UrlKey, page: PageId) {
@@ -148,10 +149,13 @@ impl<'a> Write<'a> {
         change.first = Some(change.first.map_or((rank, page.0), |f| f.min((rank, page.0))));
     }
 
+    fn holds(&self, host: HostId, rank: u64, page: PageId) -> Result<bool> {
+        self.spaces.queue.contains_key(queue_key(host, rank, page)).map_err(self.index.fail("look into a queue"))
+    }
+
     fn dequeue(&mut self, host: HostId, rank: u64, page: PageId) -> Result<()> {
-        let key: UserKey = queue_key(host, rank, page).into();
-        if self.spaces.queue.contains_key(&key).map_err(self.index.fail("look into a queue"))? {
-            self.batch.remove(&self.spaces.queue, key);
+        if self.holds(host, rank, page)? {
+            self.batch.remove(&self.spaces.queue, queue_key(host, rank, page));
             self.queues.entry(host.0).or_default().removed += 1;
         }
         Ok(())

@@ -37,7 +37,8 @@ pub struct FrontierIndex {
 
 struct Shared {
     dir: PathBuf,
-    spaces: RwLock<Spaces>,
+    /// `None` only where opening it again has failed.
+    spaces: RwLock<Option<Spaces>>,
     state: Mutex<State>,
     seen: Mutex<KeyCache>,
     digests: Mutex<KeyCache>,
@@ -80,8 +81,9 @@ impl FrontierIndex {
         &self.shared.dir
     }
 
-    fn spaces(&self) -> Spaces {
-        self.shared.spaces.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn spaces(&self) -> Result<Spaces> {
+        let spaces = self.shared.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        spaces.clone().ok_or_else(|| StoreError::damaged(&self.shared.dir, "it is closed"))
     }
 
     fn fail(&self, what: &'static str) -> impl Fn(fjall::Error) -> StoreError {
@@ -111,8 +113,11 @@ impl FrontierIndex {
                 Answer::Known(n) => Some(n),
                 Answer::Unknown => None,
                 Answer::Ask => {
-                    let found =
-                        self.number_at(&spaces.get_or_insert_with(|| self.spaces()).seen, &key.0.to_be_bytes())?;
+                    let space = match &spaces {
+                        Some(space) => space,
+                        None => spaces.insert(self.spaces()?.seen),
+                    };
+                    let found = self.number_at(space, &key.0.to_be_bytes())?;
                     if let Some(n) = found {
                         cache.put(key.0, n);
                     }
@@ -150,7 +155,7 @@ impl FrontierIndex {
             Answer::Known(n) => Ok(Some(n)),
             Answer::Unknown => Ok(None),
             Answer::Ask => {
-                let found = self.number_at(&space(&self.spaces()), slot)?;
+                let found = self.number_at(&space(&self.spaces()?), slot)?;
                 if let Some(n) = found {
                     cache.put(key, n);
                 }
@@ -184,7 +189,7 @@ impl Queues for FrontierIndex {
         let to = Bound::Included(layout::queue_key(host, u64::MAX, PageId(u64::MAX)));
         let limit_here = limit.min(usize::try_from(pending.count).unwrap_or(usize::MAX));
         let mut out = Vec::with_capacity(limit_here.min(1_024));
-        for entry in self.spaces().queue.range::<[u8; 20], _>((from, to)).take(limit_here) {
+        for entry in self.spaces()?.queue.range::<[u8; 20], _>((from, to)).take(limit_here) {
             let (key, value) = entry.into_inner().map_err(self.fail("read a queue"))?;
             out.push(layout::parse_queued(&key, &value).ok_or_else(|| self.damaged("a queue entry cannot be read"))?);
         }
@@ -202,7 +207,7 @@ impl Queues for FrontierIndex {
     }
 
     fn host(&self, id: HostId) -> Result<Option<HostRecord>> {
-        let space = self.spaces().host;
+        let space = self.spaces()?.host;
         let Some(value) = space.get(layout::host_slot(RECORD, id)).map_err(self.fail("read a host"))? else {
             return Ok(None);
         };

@@ -4,7 +4,7 @@ use super::cache::KeyCache;
 use super::layout::{MARK, Mark, PENDING, parse_number, slot_host};
 use super::{FrontierIndex, Pending, Shared, Spaces, State, letter_range, lock};
 use crate::error::{Result, StoreError};
-use crate::sqlite::Catalogue;
+use crate::sqlite::{Catalogue, Touched};
 use fjall::config::FilterPolicy;
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use std::fs;
@@ -35,7 +35,7 @@ pub(crate) enum Standing {
     /// It is where the catalogue is.
     Current(FrontierIndex),
     /// It is behind by this many batches and can catch up.
-    Behind(FrontierIndex, u64),
+    Behind(FrontierIndex, u64, Touched),
     /// It is of no use, for this reason.
     Unfit(&'static str),
 }
@@ -83,9 +83,9 @@ impl FrontierIndex {
                 index.load()?;
                 Ok(Ok((index, if fresh { IndexStart::Fresh } else { IndexStart::Current })))
             }
-            Standing::Behind(index, batches) => {
+            Standing::Behind(index, batches, touched) => {
                 index.load()?;
-                index.catch_up(catalogue)?;
+                index.catch_up(catalogue, touched)?;
                 Ok(Ok((index, IndexStart::CaughtUp(batches))))
             }
         }
@@ -116,16 +116,16 @@ impl FrontierIndex {
         if done == goal {
             return Ok(Standing::Current(index));
         }
-        if catalogue.facts().can_follow(done)? {
-            return Ok(Standing::Behind(index, goal.no - done.no));
-        }
-        Ok(Standing::Unfit("it was too far behind"))
+        Ok(match catalogue.facts().touched_since(done)? {
+            Some(touched) => Standing::Behind(index, goal.no - done.no, touched),
+            None => Standing::Unfit("it was too far behind"),
+        })
     }
 
     fn assemble(dir: &Path, spaces: Spaces, mark: Mark) -> Self {
         let shared = Shared {
             dir: dir.to_owned(),
-            spaces: RwLock::new(spaces),
+            spaces: RwLock::new(Some(spaces)),
             state: Mutex::new(State { mark, ..State::default() }),
             seen: Mutex::new(KeyCache::new(SEEN)),
             digests: Mutex::new(KeyCache::new(DIGESTS)),
@@ -136,7 +136,7 @@ impl FrontierIndex {
 
     /// Reads the lengths of the queues, and warms the caches if everything fits.
     fn load(&self) -> Result<()> {
-        let spaces = self.spaces();
+        let spaces = self.spaces()?;
         let mut hosts = std::collections::BTreeMap::new();
         let mut queued = 0u64;
         for entry in spaces.host.range::<Vec<u8>, _>(letter_range(PENDING)) {
@@ -177,31 +177,37 @@ impl FrontierIndex {
         Ok(())
     }
 
-    /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up.
+    /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up, or is made anew.
     pub(crate) fn recover(&self, catalogue: &Catalogue) -> Result<()> {
-        {
-            let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
-            // The old database lets go of its lock only when its last handle is gone.
-            let placeholder =
-                tempfile::tempdir().map_err(|e| StoreError::io("make a directory for", &self.shared.dir, e))?;
-            *spaces = open_spaces(placeholder.path())?;
-            let reopened = open_spaces(&self.shared.dir)?;
-            *spaces = reopened;
+        let mark = self.reopen(false)?;
+        if let Some(touched) = catalogue.facts().touched_since(mark.watermark)? {
+            lock(&self.shared.state).mark = mark;
+            self.load()?;
+            return self.catch_up(catalogue, touched);
         }
-        let mark = self.spaces().host.get(MARK).map_err(self.fail("read the watermark"))?;
-        let mark = mark.and_then(|bytes| Mark::decode(&bytes)).unwrap_or(Mark {
-            next_page: 1,
-            next_host: 1,
-            ..Mark::default()
-        });
-        lock(&self.shared.state).mark = mark;
-        self.load()?;
-        self.catch_up(catalogue)
+        self.reopen(true)?;
+        self.rebuild(catalogue)?;
+        self.load()
+    }
+
+    /// Opens the database again, emptied if so wished; how far it has come.
+    fn reopen(&self, emptied: bool) -> Result<Mark> {
+        let dir = &self.shared.dir;
+        let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        // The old database lets go of its directory only when its last handle is gone.
+        *spaces = None;
+        if emptied {
+            wipe(dir)?;
+        }
+        let opened = open_spaces(dir)?;
+        let mark = opened.host.get(MARK).map_err(self.fail("read the watermark"))?;
+        *spaces = Some(opened);
+        Ok(mark.and_then(|bytes| Mark::decode(&bytes)).unwrap_or_default())
     }
 
     /// Hands everything to the disk.
     pub fn persist(&self) -> Result<()> {
-        self.spaces().db.persist(PersistMode::SyncAll).map_err(self.fail("write"))
+        self.spaces()?.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))
     }
 }
 

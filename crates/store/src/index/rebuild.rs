@@ -21,7 +21,7 @@ const RUN_BYTES: usize = 24 << 20;
 impl FrontierIndex {
     /// Fills an empty index from the catalogue.
     pub(super) fn rebuild(&self, catalogue: &Catalogue) -> Result<()> {
-        let spaces = self.spaces();
+        let spaces = self.spaces()?;
         let facts = catalogue.facts();
         let mut runs = Runs::default();
         facts.each_host(1, false, |host| {
@@ -60,7 +60,7 @@ impl FrontierIndex {
     }
 
     fn write_runs(&self, runs: &mut Runs) -> Result<()> {
-        let spaces = self.spaces();
+        let spaces = self.spaces()?;
         runs.seen.sort_unstable();
         runs.seen.dedup_by_key(|e| (e.0, e.1));
         let seen = runs.seen.iter().map(|(high, low, id)| (join(*high, *low), *id));

@@ -12,7 +12,7 @@ impl FrontierIndex {
     /// Compares every entry with the facts, in both directions; how many pages are queued.
     pub(crate) fn verify(&self, catalogue: &Catalogue, mut find: impl FnMut(String)) -> Result<u64> {
         let facts = catalogue.facts();
-        let spaces = self.spaces();
+        let spaces = self.spaces()?;
         let fail = self.fail("read");
         let (mut pages, mut queued) = (0u64, 0u64);
         let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
@@ -28,8 +28,9 @@ impl FrontierIndex {
                 (true, None) => find(format!("{} should be queued and is not", page.url)),
                 (false, Some(_)) => find(format!("{} is queued and should not be", page.url)),
                 (true, Some(value)) => {
+                    // A shorter way found later makes a depth smaller without moving the page in its queue.
                     let same = parse_queued(&key, &value)
-                        .is_some_and(|q| q.url == page.url && q.depth == page.depth && q.redirects == page.redirects);
+                        .is_some_and(|q| q.url == page.url && q.depth >= page.depth && q.redirects == page.redirects);
                     if !same {
                         find(format!("{} is queued with other facts than the catalogue has", page.url));
                     }
@@ -58,7 +59,7 @@ impl FrontierIndex {
     /// No entry without a fact behind it.
     fn verify_back(&self, catalogue: &Catalogue, pages: u64, find: &mut impl FnMut(String)) -> Result<()> {
         let facts = catalogue.facts();
-        let spaces = self.spaces();
+        let spaces = self.spaces()?;
         let fail = self.fail("read");
         let mut seen = 0u64;
         for entry in spaces.seen.iter() {

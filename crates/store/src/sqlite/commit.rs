@@ -35,7 +35,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Takes out of the batch those pages to be queued again that wait in their queue already.
+    /// Takes out of the batch those pages to be queued again that wait in their queue already, or are named twice.
     pub(crate) fn sift_requeued(&self, batch: &mut Batch) -> Result<()> {
         if batch.requeued.is_empty() {
             return Ok(());
@@ -47,7 +47,7 @@ impl Catalogue {
                 Ok(())
             })?;
         }
-        batch.requeued.retain(|r| !waiting.contains(&r.page));
+        batch.requeued.retain(|r| waiting.insert(r.page));
         Ok(())
     }
 
@@ -370,14 +370,9 @@ fn write_log(db: &Connection, batch: &Batch, watermark: Watermark) -> rusqlite::
     let dropped = batch.dropped.iter().map(|d| d.0.0);
     let pages = pack(visited.chain(dropped).collect());
     let hosts = pack(batch.facts.iter().map(|f| u64::from(f.id.0)).collect());
+    let requeued = pack(batch.requeued.iter().map(|r| r.page.0).collect());
     db.prepare_cached("INSERT INTO batch_row (no, nonce, pages, hosts, requeued) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![
-            watermark.no.cast_signed(),
-            watermark.nonce.cast_signed(),
-            pages,
-            hosts,
-            i64::try_from(batch.requeued.len()).unwrap_or(i64::MAX)
-        ])?;
+        .execute(params![watermark.no.cast_signed(), watermark.nonce.cast_signed(), pages, hosts, requeued])?;
     db.prepare_cached("DELETE FROM batch_row WHERE no <= ?1")?
         .execute([watermark.no.saturating_sub(LOG).cast_signed()])?;
     Ok(())

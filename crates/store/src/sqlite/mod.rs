@@ -23,6 +23,6 @@ pub use catalogue::{Catalogue, RunRecord};
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};
 pub use reader::CatalogueReader;
-pub(crate) use replay::{PageState, Placed, Watermark};
+pub(crate) use replay::{PageState, Placed, Touched, Watermark};
 pub use resume::Unfetched;
 pub use stats::{Column, Degrees, Stats};

@@ -45,6 +45,12 @@ pub(crate) struct PageState<'a> {
     pub(crate) owned: &'a [(u32, [u8; 32])],
 }
 
+/// Pages and hosts whose state may have changed, each once.
+pub(crate) struct Touched {
+    pub(crate) pages: Vec<u64>,
+    pub(crate) hosts: Vec<u64>,
+}
+
 /// A host as the index needs it.
 pub(crate) type HostState = HostRecord;
 
@@ -80,37 +86,36 @@ impl Facts<'_> {
         move |e| StoreError::sql("read the facts", &path, e)
     }
 
-    /// Whether a store at this mark can catch up: that very batch was recorded here, all later ones are still listed, and none of them
-    /// put pages into queues again (their earlier places are not known any more).
-    pub(crate) fn can_follow(&self, mark: Watermark) -> Result<bool> {
+    /// What the batches after this mark touched, or `None` if a store at the mark cannot follow: another batch of that number was
+    /// recorded here, later ones are no longer listed, or a page was taken out of its queue and put in again meanwhile, so that its
+    /// earlier place is not known any more.
+    pub(crate) fn touched_since(&self, mark: Watermark) -> Result<Option<Touched>> {
         let nonce = self
             .db
             .query_row("SELECT nonce FROM batch_row WHERE no = ?1", [mark.no.cast_signed()], |r| r.get::<_, i64>(0))
             .optional()
             .map_err(self.fail())?;
-        let again: i64 = self
-            .db
-            .query_row("SELECT count(*) FROM batch_row WHERE no > ?1 AND requeued > 0", [mark.no.cast_signed()], |r| {
-                r.get(0)
-            })
-            .map_err(self.fail())?;
-        Ok(again == 0 && nonce.is_some_and(|n| n.cast_unsigned() == mark.nonce))
-    }
-
-    /// The pages and hosts touched by the batches after number `no`, each once, in order.
-    pub(crate) fn touched_since(&self, no: u64) -> Result<(Vec<u64>, Vec<u64>)> {
-        let mut rows = self.db.prepare("SELECT pages, hosts FROM batch_row WHERE no > ?1").map_err(self.fail())?;
-        let mut rows = rows.query([no.cast_signed()]).map_err(self.fail())?;
-        let (mut pages, mut hosts) = (Vec::new(), Vec::new());
-        while let Some(row) = rows.next().map_err(self.fail())? {
-            unpack(&row.get::<_, Vec<u8>>(0).map_err(self.fail())?, &mut pages);
-            unpack(&row.get::<_, Vec<u8>>(1).map_err(self.fail())?, &mut hosts);
+        if nonce.is_none_or(|n| n.cast_unsigned() != mark.nonce) {
+            return Ok(None);
         }
-        for list in [&mut pages, &mut hosts] {
+        let mut rows =
+            self.db.prepare("SELECT pages, hosts, requeued FROM batch_row WHERE no > ?1").map_err(self.fail())?;
+        let mut rows = rows.query([mark.no.cast_signed()]).map_err(self.fail())?;
+        let (mut pages, mut hosts, mut requeued) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(row) = rows.next().map_err(self.fail())? {
+            for (column, list) in [&mut pages, &mut hosts, &mut requeued].into_iter().enumerate() {
+                unpack(row.get_ref(column).and_then(|v| Ok(v.as_blob()?)).map_err(self.fail())?, list);
+            }
+        }
+        for list in [&mut pages, &mut hosts, &mut requeued] {
             list.sort_unstable();
             list.dedup();
         }
-        Ok((pages, hosts))
+        if requeued.iter().any(|page| pages.binary_search(page).is_ok()) {
+            return Ok(None);
+        }
+        pages.append(&mut requeued);
+        Ok(Some(Touched { pages, hosts }))
     }
 
     /// Every page from number `from` on, in order.

@@ -45,7 +45,7 @@ CREATE TABLE image_row (
   page INTEGER NOT NULL, seq INTEGER NOT NULL, url TEXT NOT NULL, alt TEXT, width INTEGER, height INTEGER, mime TEXT,
   PRIMARY KEY (page, seq)) WITHOUT ROWID;
 CREATE TABLE warc_row (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, records INTEGER NOT NULL);
-CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BLOB NOT NULL, hosts BLOB NOT NULL, requeued INTEGER NOT NULL);
+CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BLOB NOT NULL, hosts BLOB NOT NULL, requeued BLOB NOT NULL);
 ";
 
 /// Makes the tables in an empty database.
