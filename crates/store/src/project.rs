@@ -110,23 +110,16 @@ impl Project {
                 batch.visits.len()
             )));
         }
-        let archived = if batch.recorded.is_some() {
-            0
-        } else {
-            if self.index_behind {
-                self.recover_index()?;
-            }
-            self.record(batch, records, extra)?
-        };
-        let watermark = self.catalogue.watermark();
         if self.index_behind {
             self.recover_index()?;
-        } else if let Err(e) = self.index.apply(batch, watermark) {
-            // The catalogue has the batch: what is left is to bring the index there.
-            self.index_behind = true;
-            return Err(e);
         }
-        Ok(Committed { batch: watermark.no, archived })
+        let mut archived = 0;
+        if batch.recorded.is_none() {
+            archived = self.record(batch, records, extra)?;
+            self.index.apply(batch, self.catalogue.watermark())?;
+            self.index_behind = false;
+        }
+        Ok(Committed { batch: self.catalogue.watermark().no, archived })
     }
 
     /// Steps 1 and 2: bytes, then facts.
@@ -139,6 +132,8 @@ impl Project {
         match outcome {
             Ok(archived) => {
                 batch.recorded = Some(self.catalogue.watermark().no);
+                // Until the index has followed, whatever fails from here on.
+                self.index_behind = true;
                 self.archive.committed()?;
                 Ok(archived)
             }
@@ -181,7 +176,7 @@ impl Project {
         // The facts must be on the disk before a file counts as closed.
         self.catalogue.checkpoint()?;
         self.archive.close()?;
-        self.index.persist()
+        self.index.close()
     }
 }
 

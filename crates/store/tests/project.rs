@@ -387,3 +387,31 @@ fn a_catalogue_of_a_newer_version_or_of_something_else_is_refused() {
     fs::write(dir.catalogue(), vec![7; 5_000]).unwrap();
     assert!(matches!(Project::open(&dir), Err(StoreError::Damaged { .. })));
 }
+
+#[test]
+fn a_single_flipped_bit_in_a_closed_index_is_noticed_before_it_is_opened() {
+    let (tmp, dir) = new_project();
+    let mut recorder = Recorder::new(Project::open(&dir).unwrap());
+    recorder.step(20);
+    let grown = render(recorder.project.index());
+    recorder.project.close().unwrap();
+    let project = Project::open(&dir).unwrap();
+    assert_eq!(project.start().index, IndexStart::Current);
+    project.close().unwrap();
+    let (good, seal) = (tmp.path().join("good"), dir.dir.join("frontier.intact"));
+    copy_dir(&dir.frontier(), &good);
+    let sealed = fs::read(&seal).unwrap();
+    for damaged in ["version", "keyspaces/1/current", "keyspaces/1/v0", "keyspaces/0/v0"] {
+        fs::remove_dir_all(dir.frontier()).unwrap();
+        copy_dir(&good, &dir.frontier());
+        fs::write(&seal, &sealed).unwrap();
+        let path = dir.frontier().join(damaged);
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(path, bytes).unwrap();
+        let project = Project::open(&dir).unwrap();
+        assert_eq!(project.start().index, IndexStart::Rebuilt("it was damaged"), "{damaged}");
+        same(&render(project.index()), &grown);
+    }
+}

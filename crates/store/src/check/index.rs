@@ -16,10 +16,16 @@ pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut Ch
             return Ok(());
         }
         Standing::Unfit(reason) => {
-            report.notes.push(format!("the frontier index is rebuilt at the next start: {reason}"));
+            let what = format!("the frontier index is of no use ({reason}) and is rebuilt at the next start");
+            // What a crash leaves is no damage; what cannot be read is.
+            if reason.contains("damaged") {
+                report.find("frontier", what);
+            } else {
+                report.notes.push(what);
+            }
             return Ok(());
         }
     };
     report.counts.queued = index.verify(catalogue, |what| report.find("frontier", what))?;
-    Ok(())
+    index.close()
 }

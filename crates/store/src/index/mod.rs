@@ -8,6 +8,7 @@
 
 mod apply;
 mod cache;
+mod intact;
 mod layout;
 mod open;
 mod rebuild;

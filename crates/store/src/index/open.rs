@@ -1,6 +1,7 @@
 //! Does the index fit the catalogue, and if not, how does it get there?
 
 use super::cache::KeyCache;
+use super::intact::{self, Condition};
 use super::layout::{MARK, Mark, PENDING, parse_number, slot_host};
 use super::{FrontierIndex, Pending, Shared, Spaces, State, letter_range, lock};
 use crate::error::{Result, StoreError};
@@ -93,11 +94,15 @@ impl FrontierIndex {
 
     /// Opens the index as it is and compares watermarks.
     fn stand(dir: &Path, catalogue: &Catalogue) -> Result<Standing> {
-        if suspect_file(dir).exists() {
+        let missing = !dir.exists();
+        let condition = if missing { Condition::Unknown } else { intact::examine(dir)? };
+        if condition == Condition::Changed || beside(dir, "suspect").exists() {
             return Ok(Standing::Unfit("it was damaged"));
         }
-        let missing = !dir.exists();
         let spaces = open_spaces(dir)?;
+        if condition == Condition::Unknown {
+            intact::read_through(&spaces).map_err(|e| StoreError::index("read", dir, e))?;
+        }
         let mark = spaces.host.get(MARK).map_err(|e| StoreError::index("read the watermark", dir, e))?;
         let goal = catalogue.watermark();
         let mark = match mark {
@@ -205,9 +210,15 @@ impl FrontierIndex {
         Ok(mark.and_then(|bytes| Mark::decode(&bytes)).unwrap_or_default())
     }
 
-    /// Hands everything to the disk.
-    pub fn persist(&self) -> Result<()> {
-        self.spaces()?.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))
+    /// Hands everything to the disk and closes the database for all handles, leaving its fingerprint.
+    pub(crate) fn close(&self) -> Result<()> {
+        let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = spaces.take() {
+            open.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
+            drop(open);
+            intact::leave(&self.shared.dir)?;
+        }
+        Ok(())
     }
 }
 
@@ -235,25 +246,26 @@ fn open_spaces(dir: &Path) -> Result<Spaces> {
     Ok(Spaces { db, seen, digest, queue, host })
 }
 
-/// The file whose presence says that reading the index has failed.
-fn suspect_file(dir: &Path) -> PathBuf {
-    dir.with_extension("suspect")
+/// A file beside the index: `suspect` says by its presence that reading has failed, `intact` holds a fingerprint.
+pub(super) fn beside(dir: &Path, what: &str) -> PathBuf {
+    dir.with_extension(what)
 }
 
 /// Notes that reading the index has failed: it is rebuilt when it is opened next.
 pub(super) fn suspect(dir: &Path) {
     // Best effort: the failure itself is reported by the caller.
-    let _ = fs::write(suspect_file(dir), b"reading the index failed; it is rebuilt at the next start\n");
+    let _ = fs::write(beside(dir, "suspect"), b"reading the index failed; it is rebuilt at the next start\n");
 }
 
 fn wipe(dir: &Path) -> Result<()> {
-    for (path, outcome) in
-        [(dir.to_owned(), fs::remove_dir_all(dir)), (suspect_file(dir), fs::remove_file(suspect_file(dir)))]
-    {
-        match outcome {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("remove", &path, e)),
-            _ => {}
-        }
+    let there = |e: &io::Error| e.kind() != io::ErrorKind::NotFound;
+    fs::remove_dir_all(dir)
+        .or_else(|e| if there(&e) { Err(e) } else { Ok(()) })
+        .map_err(|e| StoreError::io("remove", dir, e))?;
+    for file in [beside(dir, "suspect"), beside(dir, "intact")] {
+        fs::remove_file(&file)
+            .or_else(|e| if there(&e) { Err(e) } else { Ok(()) })
+            .map_err(|e| StoreError::io("remove", &file, e))?;
     }
     Ok(())
 }

@@ -1,0 +1,97 @@
+//! Is the index still as it was left?
+//!
+//! The database checks its blocks when it reads them, but trusts its own lists of files, and a flipped bit there can make it ask for more
+//! memory than there is. So when the index is closed in good order a fingerprint of its files is left beside it, and compared before it
+//! is opened again. After a crash there is none, and every block is read once instead.
+
+use super::Spaces;
+use super::open::beside;
+use crate::error::{Result, StoreError};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
+
+/// When all files together are larger than this, only the small ones are read; of the others the length counts.
+const ALL: u64 = 1 << 30;
+const SMALL: u64 = 1 << 20;
+
+/// What is known of the files before the database is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// As they were left.
+    Intact,
+    /// Left in a hurry.
+    Unknown,
+    /// Not as they were left.
+    Changed,
+}
+
+/// Compares the files with their fingerprint, which holds only until the database is opened and is taken away.
+pub(super) fn examine(dir: &Path) -> Result<Condition> {
+    let file = beside(dir, "intact");
+    let left = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Condition::Unknown),
+        Err(e) => return Err(StoreError::io("read", &file, e)),
+    };
+    let found = fingerprint(dir).map_err(|e| StoreError::io("read", dir, e))?;
+    fs::remove_file(&file).map_err(|e| StoreError::io("remove", &file, e))?;
+    Ok(if left.trim() == found { Condition::Intact } else { Condition::Changed })
+}
+
+/// Leaves the fingerprint of a closed database.
+pub(super) fn leave(dir: &Path) -> Result<()> {
+    let file = beside(dir, "intact");
+    let found = fingerprint(dir).map_err(|e| StoreError::io("read", dir, e))?;
+    fs::write(&file, found + "\n").map_err(|e| StoreError::io("write", &file, e))
+}
+
+/// Reads every block, unless that would take long.
+pub(super) fn read_through(spaces: &Spaces) -> fjall::Result<()> {
+    let all = [&spaces.seen, &spaces.digest, &spaces.queue, &spaces.host];
+    if all.iter().map(|s| s.disk_space()).sum::<u64>() > ALL {
+        return Ok(());
+    }
+    for space in all {
+        for entry in space.iter() {
+            entry.into_inner()?;
+        }
+    }
+    Ok(())
+}
+
+fn fingerprint(dir: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    list(dir, &mut files)?;
+    files.sort();
+    let all = files.iter().map(|(_, length)| length).sum::<u64>() <= ALL;
+    let mut hash = Xxh3::new();
+    let mut buffer = vec![0; 256 << 10];
+    for (path, length) in &files {
+        hash.update(path.strip_prefix(dir).unwrap_or(path).as_os_str().as_encoded_bytes());
+        hash.update(&length.to_le_bytes());
+        if all || *length <= SMALL {
+            let mut file = File::open(path)?;
+            loop {
+                match file.read(&mut buffer)? {
+                    0 => break,
+                    n => hash.update(&buffer[..n]),
+                }
+            }
+        }
+    }
+    Ok(format!("{:032x}", hash.digest128()))
+}
+
+fn list(dir: &Path, files: &mut Vec<(PathBuf, u64)>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            list(&entry.path(), files)?;
+        } else {
+            files.push((entry.path(), entry.metadata()?.len()));
+        }
+    }
+    Ok(())
+}
