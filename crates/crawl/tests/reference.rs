@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 fn reference() -> (PathBuf, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/project.toml");
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = std::fs::read_to_string(&path).expect("the reference file");
     (path, text)
 }
 
