@@ -76,6 +76,7 @@ impl Crawl {
         if let Some(summary) = self.nothing_left()? {
             return Ok(summary);
         }
+        self.project.archive_mut().roll_at(self.settings.store.warc_size.0);
         let run = begin(&mut self.project, &self.settings)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(self.settings.scope.clone(), seeds.clone())?);
