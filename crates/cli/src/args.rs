@@ -176,6 +176,9 @@ pub(crate) struct CrawlArgs {
     /// Fetch what robots.txt forbids, too
     #[arg(long)]
     pub(crate) ignore_robots: bool,
+    /// Go on although archive files are damaged or missing
+    #[arg(long)]
+    pub(crate) despite_damage: bool,
     /// Render pages in a browser (only 'never' in this version)
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) render: Option<Render>,

@@ -6,7 +6,7 @@ use crate::live::Display;
 use crate::{out, signals};
 use anyhow::Context as _;
 use orb_crawl::{Crawl, OrderName, Progress, RunState, Settings, Stop, Summary};
-use orb_store::{CatalogueReader, Home, Project};
+use orb_store::{CatalogueReader, Home, Project, StoreError};
 use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
 use std::collections::HashSet;
@@ -24,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) kept: Settings,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
+    /// Go on although archive files are damaged.
+    pub(crate) despite_damage: bool,
 }
 
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
@@ -44,6 +46,10 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
 /// Crawls, showing how it goes.
 pub(crate) fn crawl(common: &Common, home: &Home, request: Request) -> Result<Summary, Failure> {
     let project = Project::open(&home.project(&request.name)?)?;
+    if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
+        let path = project.dir().archive().join(file);
+        return Err(StoreError::Damaged { path, what: what.clone() }.into());
+    }
     std::fs::write(project.dir().settings(), request.kept.to_toml())
         .with_context(|| format!("cannot write the settings of project {}", request.name))?;
     let stop = Stop::new();
@@ -160,7 +166,7 @@ fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
     apply(args, &mut settings);
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
-    Ok(Request { name, settings, kept, seeds })
+    Ok(Request { name, settings, kept, seeds, despite_damage: args.despite_damage })
 }
 
 /// The project's name where none is given: the seed's host, and its port where that is unusual.

@@ -51,7 +51,7 @@ fn request(server: &Server, seed: &str) -> Result<Request, Failure> {
     settings.fetch.allow_private = true;
     settings.fetch.resolve = vec![format!("*:{}:{}", server.addr().port(), server.addr().ip())];
     let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
-    Ok(Request { name: PROJECT.to_owned(), kept: settings.clone(), settings, seeds })
+    Ok(Request { name: PROJECT.to_owned(), kept: settings.clone(), settings, seeds, despite_damage: false })
 }
 
 /// What one would look at next.
