@@ -1,12 +1,18 @@
 //! What did one crawl cost, and how much did it find?
 
 use super::tools::Tool;
-use super::web::BenchWeb;
-use anyhow::{Context, Result};
+use super::web::{BenchWeb, Seen};
+use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Stdio;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-use wait4::Wait4;
+use wait4::{ResUse, ResourceUsage, Wait4};
+
+/// A crawler that asks for nothing for so long has stalled, and is ended.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How often to look.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// The figures of one crawl.
 #[derive(Clone, Copy, Debug)]
@@ -14,17 +20,18 @@ pub(super) struct Figures {
     wall: Duration,
     cpu: Duration,
     peak_rss: u64,
-    pages: usize,
-    requests: usize,
+    seen: Seen,
+    stalled: bool,
 }
 
 impl Figures {
-    fn rate(&self) -> f64 {
-        self.pages as f64 / self.wall.as_secs_f64()
+    /// Pages a second, over the time in which there were requests, or to the end.
+    fn rate(&self, time: Duration) -> f64 {
+        self.seen.pages as f64 / time.as_secs_f64().max(0.001)
     }
 
     fn cpu_per_thousand(&self) -> f64 {
-        self.cpu.as_secs_f64() * 1_000.0 / self.pages.max(1) as f64
+        self.cpu.as_secs_f64() * 1_000.0 / self.seen.pages.max(1) as f64
     }
 
     fn rss_mb(&self) -> f64 {
@@ -33,21 +40,24 @@ impl Figures {
 
     /// The cells of a table.
     pub(super) fn row(&self, all: usize) -> String {
-        let share = self.pages as f64 * 100.0 / all as f64;
-        let (rate, cpu, rss) = (self.rate(), self.cpu_per_thousand(), self.rss_mb());
-        format!("{rate:.0} | {cpu:.3} | {rss:.0} | {} ({share:.1} %) | {}", self.pages, self.requests)
+        let share = self.seen.pages as f64 * 100.0 / all as f64;
+        let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate(self.wall)) };
+        let (fetching, cpu, rss) = (self.rate(self.seen.span), self.cpu_per_thousand(), self.rss_mb());
+        let Seen { pages, requests, .. } = self.seen;
+        format!("{end} | {fetching:.0} | {cpu:.3} | {rss:.0} | {pages} ({share:.1} %) | {requests}")
     }
 }
 
+/// The heads of the cells.
+pub(super) const HEADS: &[&str] =
+    &["pages/s to the end", "while fetching", "CPU s per 1,000 pages", "peak RSS MB", "pages found", "requests"];
+
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (wall, rate, cpu) = (self.wall.as_secs_f64(), self.rate(), self.cpu_per_thousand());
-        write!(
-            f,
-            "{wall:6.1} s, {rate:6.0} pages/s, {cpu:.3} CPU s/1,000, {:.0} MB, {} pages",
-            self.rss_mb(),
-            self.pages
-        )
+        let (wall, span) = (self.wall.as_secs_f64(), self.seen.span.as_secs_f64());
+        let (cpu, rss, pages) = (self.cpu_per_thousand(), self.rss_mb(), self.seen.pages);
+        let stalled = if self.stalled { ", stalled" } else { "" };
+        write!(f, "{pages} pages in {wall:.1} s ({span:.1} s of requests), {cpu:.3} CPU s/1,000, {rss:.0} MB{stalled}")
     }
 }
 
@@ -60,22 +70,40 @@ pub(super) fn run(tool: &Tool, web: &BenchWeb) -> Result<Figures> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let mut child = command.spawn().with_context(|| format!("cannot start {}", tool.name))?;
+    let pid = child.id();
+    let (sender, end) = channel();
     // Some of them end with an error because robots.txt is missing; what counts is what the web saw.
-    let used = child.wait4()?.rusage;
-    let wall = start.elapsed();
+    std::thread::spawn(move || sender.send((child.wait4(), start.elapsed())));
+    let (used, wall, stalled) = wait(&end, pid, web)?;
     let seen = web.seen()?;
     fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
-    Ok(Figures {
-        wall,
-        cpu: used.utime + used.stime,
-        peak_rss: used.maxrss,
-        pages: seen.pages,
-        requests: seen.requests,
-    })
+    Ok(Figures { wall, cpu: used.utime + used.stime, peak_rss: used.maxrss, seen, stalled })
 }
 
-/// The round with the median rate.
+/// How a crawler ended, and when.
+type End = (std::io::Result<ResUse>, Duration);
+
+/// Waits for the end of a crawler, and brings it about where it has stalled.
+fn wait(end: &Receiver<End>, pid: u32, web: &BenchWeb) -> Result<(ResourceUsage, Duration, bool)> {
+    let (mut asked, mut since, mut stalled) = (0, Instant::now(), false);
+    loop {
+        match end.recv_timeout(LOOK) {
+            Ok((used, wall)) => return Ok((used?.rusage, wall, stalled)),
+            Err(RecvTimeoutError::Disconnected) => bail!("a crawler was lost"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = web.requests()?;
+        if now != asked {
+            (asked, since) = (now, Instant::now());
+        } else if since.elapsed() > PATIENCE && !stalled {
+            stalled = true;
+            crate::steps::run("kill", &["-KILL", &pid.to_string()])?;
+        }
+    }
+}
+
+/// The round with the median time.
 pub(super) fn median(figures: &mut [Figures]) -> Option<Figures> {
-    figures.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+    figures.sort_by_key(|one| one.wall);
     figures.get(figures.len() / 2).copied()
 }

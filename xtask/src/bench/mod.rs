@@ -77,10 +77,9 @@ fn measured(web: &BenchWeb, wish: &Wish) -> Result<String> {
             figures.push(one);
         }
     }
-    let mut table = format!(
-        "### {}\n\n| tool | pages/s | CPU s per 1,000 pages | peak RSS MB | pages found | requests |\n|---|---|---|---|---|---|\n",
-        web.title()
-    );
+    let heads = measure::HEADS;
+    let mut table =
+        format!("### {}\n\n| tool | {} |\n|{}\n", web.title(), heads.join(" | "), "---|".repeat(heads.len() + 1));
     for (tool, figures) in tools.iter().zip(&mut figures) {
         if let Some(row) = measure::median(figures) {
             table += &format!("| {} | {} |\n", tool.name, row.row(web.pages()));

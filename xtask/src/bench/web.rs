@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// A web of plain pages: hosts, and pages a host.
 pub(super) type Shape = (u32, u32);
@@ -26,11 +27,14 @@ pub(super) struct BenchWeb {
 }
 
 /// What a crawl asked for.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     /// Distinct pages that were answered.
     pub(super) pages: usize,
     /// Requests of any kind.
     pub(super) requests: usize,
+    /// From the first request to the last.
+    pub(super) span: Duration,
 }
 
 impl BenchWeb {
@@ -87,7 +91,13 @@ impl BenchWeb {
         let lines = log.lines().filter(|line| !line.contains("/robots.txt\""));
         let answered = lines.filter(|line| line.contains("\"status\":200"));
         let pages: BTreeSet<&str> = answered.filter_map(|line| text_field(line, "url")).collect();
-        Ok(Seen { pages: pages.len(), requests: log.lines().count() })
+        let micros = log.lines().filter_map(|line| number_field(line, "micros")).max().unwrap_or(0);
+        Ok(Seen { pages: pages.len(), requests: log.lines().count(), span: Duration::from_micros(micros) })
+    }
+
+    /// How many requests there were so far.
+    pub(super) fn requests(&self) -> Result<u64> {
+        number_field(&self.ask("counters")?, "requests").context("testweb does not count")
     }
 
     /// Asks the server about itself.
@@ -108,6 +118,12 @@ impl Drop for BenchWeb {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The value of a field that is a number.
+fn number_field(object: &str, name: &str) -> Option<u64> {
+    let (_, rest) = object.split_once(&format!("\"{name}\":"))?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// The value of a field in one flat JSON object whose texts need no escapes.
