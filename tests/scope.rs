@@ -5,7 +5,7 @@ mod harness;
 
 use harness::orb::Home;
 use harness::web::{World, assert_same};
-use orb_testweb::{Feature, GzipMode, Reach, Requests, Spec};
+use orb_testweb::{Feature, GzipMode, Reach, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Four connected hosts.
@@ -171,35 +171,38 @@ fn budgets_of_bytes_and_of_time_end_a_crawl() {
     assert!(time.number("frontier") > 0, "{time}");
 }
 
-/// The depth of each page in the order in which it was asked for.
-fn depths_in_order(requests: &Requests, depths: &BTreeMap<String, u32>) -> Vec<u32> {
-    requests.0.iter().filter_map(|request| depths.get(&request.url()).copied()).collect()
-}
-
 #[test]
 fn orders_differ_in_what_comes_first_and_agree_in_the_end() {
-    let world = World::new(Spec { hosts: 1, pages_per_host: 120, links: 2, cross_host_links: 0.0, ..Spec::default() });
+    let world = World::new(Spec { hosts: 1, pages_per_host: 60, links: 2, cross_host_links: 0.0, ..Spec::default() });
     let depths = depths_of(&world);
-    let mut mean = BTreeMap::new();
+    let mut followed = BTreeMap::new();
+    let mut courses = BTreeSet::new();
     for order in ["bfs", "dfs", "best", "random"] {
-        let home = Home::new();
-        // One request at a time and each page recorded at once, so that the order is the order.
-        let settings = [
-            format!("frontier.order = '{order}'"),
-            "frontier.delay = '1ms'".to_owned(),
-            "frontier.per_host = 1".to_owned(),
-            "crawl.batch_pages = 1".to_owned(),
-        ];
-        home.crawl(&[world.project(&home, &settings.each_ref().map(String::as_str))]);
-        let requests = world.server.log().take();
-        let order_of_depths = depths_in_order(&requests, &depths);
-        assert_eq!(order_of_depths.len(), 120, "{order}");
+        let (course, links) = course(&world, order);
+        assert_same(order, &course.iter().cloned().collect(), &depths.keys().cloned().collect());
         if order == "bfs" {
-            assert!(order_of_depths.is_sorted(), "{order_of_depths:?}");
+            assert!(course.iter().map(|url| depths[url]).is_sorted(), "{course:?}");
         }
-        mean.insert(order, order_of_depths[..30].iter().sum::<u32>());
+        let steps = course.windows(2).filter(|pair| links.contains(&(pair[0].clone(), pair[1].clone())));
+        followed.insert(order, steps.count());
+        courses.insert(course);
     }
-    assert!(mean["dfs"] > mean["random"] && mean["random"] > mean["bfs"], "{mean:?}");
+    assert_eq!(courses.len(), 4, "four orders are four courses");
+    // Depth first goes on from the page it has just read, wherever that page has something new.
+    assert!(followed["dfs"] > 20 && followed["dfs"] > 2 * followed["bfs"], "{followed:?}");
+}
+
+/// The pages of a crawl in the order in which they were asked for, and the links between them.
+fn course(world: &World, order: &str) -> (Vec<String>, BTreeSet<(String, String)>) {
+    let home = Home::new();
+    let order = format!("frontier.order = '{order}'");
+    // One request at a time, each page recorded before the next one is chosen.
+    let slowly = ["frontier.delay = '25ms'", "crawl.batch_pages = 1", "crawl.batch_time = '1ms'", &order];
+    home.crawl(&[world.project(&home, &slowly)]);
+    let requests = world.server.log().take();
+    let pages = requests.0.iter().map(orb_testweb::Request::url).filter(|url| !url.ends_with("/robots.txt"));
+    let links = home.catalogue().links().into_iter().map(|link| (link[0].clone(), link[1].clone()));
+    (pages.collect(), links.collect())
 }
 
 #[test]
