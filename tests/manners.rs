@@ -8,7 +8,7 @@ mod harness;
 
 use harness::orb::{Home, crawling};
 use harness::web::{World, assert_polite, assert_same};
-use orb_testweb::{Feature, GzipMode, Latency, Reach, Requests, Spec};
+use orb_testweb::{Dns, Feature, GzipMode, Latency, Reach, Requests, Spec};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -157,6 +157,21 @@ fn fixed_addresses_are_used() {
     let flags = ["--resolve", &first, "--resolve", &second, "--scope", "any", "--delay", "0"];
     home.crawl(&[&[world.url(0, "/").as_str()], flags.as_slice()].concat());
     assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+}
+
+#[test]
+fn private_addresses_are_visited_where_a_seed_is_one_or_the_user_says_so() {
+    let world = World::new(Spec { hosts: 3, pages_per_host: 6, ..Spec::default() });
+    let dns = Dns::spawn(world.server.web()).unwrap();
+    let (seed, dns) = (world.url(0, "/"), dns.addr().to_string());
+    let args = [seed.as_str(), "--dns", &dns, "--scope", "any", "--delay", "0", "--retries", "0"];
+    let home = Home::new();
+    home.crawl(&args);
+    assert_same("of the seed's host", &world.asked_once(), &world.expected(Reach::Host(0)).urls);
+    let refused = home.catalogue().column("SELECT DISTINCT problem FROM page WHERE kind = 'DOMAIN_ERROR'");
+    assert!(!refused.is_empty() && refused.iter().all(|why| why.contains("loopback address")), "{refused:?}");
+    Home::new().crawl(&[args.as_slice(), &["--allow-private"]].concat());
+    assert_same("everywhere", &world.asked_once(), &world.expected(Reach::Linked).urls);
 }
 
 #[test]
