@@ -127,7 +127,8 @@ impl Workshop {
             }
             _ => {}
         }
-        out.extend_from_slice(if keeps { b"\r\n" } else { b"Connection: close\r\n\r\n" });
+        // Said although HTTP/1.1 implies it, as the common servers do: some clients close otherwise.
+        out.extend_from_slice(if keeps { b"Connection: keep-alive\r\n\r\n" } else { b"Connection: close\r\n\r\n" });
     }
 
     /// Write the date anew, once a second.
