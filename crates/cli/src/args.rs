@@ -52,7 +52,7 @@ pub(crate) struct Common {
     /// Print nothing but results and errors
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more of what goes on
+    /// Say a line on stderr for every page
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     /// How to show progress

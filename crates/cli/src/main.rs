@@ -16,6 +16,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
+    if cli.common.verbose {
+        // Only fails where a subscriber is set already, and nobody else sets one.
+        let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact().try_init();
+    }
     if let Some(plan) = std::env::var_os("ORB_FAIL") {
         failure::arm(&plan.to_string_lossy());
     }

@@ -227,6 +227,7 @@ impl Recorder {
             }
             Item::Dropped(page, host, rank, kind, why) => {
                 self.counters.count_kind(kind);
+                tracing::info!(page = page.0, kind = kind.name(), why, "not fetched");
                 self.pending.batch.dropped.push((page, host, rank, kind, why));
             }
             Item::Fact(fact) => self.pending.batch.facts.push(fact),
@@ -246,6 +247,15 @@ impl Recorder {
         self.pending.rows += visit.links.len() + visit.images.len();
         self.pending.bytes += records.as_ref().map_or(0, Encoded::len);
         self.counters.count(&visit);
+        tracing::info!(
+            kind = visit.kind.name(),
+            status = visit.status.unwrap_or(0),
+            bytes = visit.transferred,
+            ms = visit.elapsed_ms,
+            problem = visit.problem.as_deref().unwrap_or(""),
+            "{}",
+            visit.url
+        );
         if visit.status.is_some() && self.hosts_fetched.insert(u64::from(visit.host.0)) {
             self.counters.hosts += 1;
         }
@@ -312,9 +322,8 @@ impl Recorder {
     fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
         let address = self.address(&found.url)?;
         let host = self.host_of(&address)?;
-        if let Some((kind, why)) = self.shared.frontier().judge(host, &found.url, visit.at) {
+        if let Some((kind, _)) = self.shared.frontier().judge(host, &found.url, visit.at) {
             self.counters.count_kind(kind);
-            tracing::debug!(url = found.url, why, "stays outside");
             return Ok(());
         }
         let depth = self.depth_of(visit, found);
