@@ -4,6 +4,9 @@
 //! archive, catalogue and frontier index in the order of the commit protocol (`orb_store::Project::commit`). Until a batch is
 //! committed none of it is visible anywhere; afterwards all of it is. A full disk makes it wait, not fail.
 
+mod admit;
+mod facts;
+
 use crate::bits::Bits;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -13,11 +16,9 @@ use crate::shared::Shared;
 use crate::summary::Counters;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
-use orb_frontier::{Order, rank};
-use orb_page::{Discovered, Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
-use orb_store::{
-    Batch, Encoded, FrontierIndex, HostFact, NewHost, Project, Queues as _, Requeued, StoreError, free_space,
-};
+use orb_frontier::Order;
+use orb_page::{Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Visit};
+use orb_store::{Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, StoreError, free_space};
 use orb_urls::{Address, Origin};
 use std::path::Path;
 use std::sync::Arc;
@@ -298,158 +299,6 @@ impl Recorder {
         Ok(())
     }
 
-    /// The number of every link's target; a target met for the first time gets one.
-    fn number_targets(&mut self, visit: &Visit) -> Result<Vec<PageId>, StoreError> {
-        let keys: Vec<UrlKey> = visit.links.iter().map(|l| l.key).collect();
-        let known = self.project.index().seen(&keys)?;
-        let mut out = Vec::with_capacity(keys.len());
-        for (found, known) in visit.links.iter().zip(known) {
-            let page = match known.or_else(|| self.pending.keys.get(&found.key).copied()) {
-                Some(page) => {
-                    if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
-                        self.bring_in(page, visit, found)?;
-                    }
-                    page
-                }
-                None => self.discover(visit, found)?,
-            };
-            out.push(page);
-        }
-        Ok(out)
-    }
-
-    /// A page that was left outside is pointed to by a link to follow.
-    fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
-        let address = self.address(&found.url)?;
-        let host = self.host_of(&address)?;
-        if let Some((kind, _)) = self.shared.frontier().judge(host, &found.url, visit.at) {
-            self.counters.count_kind(kind);
-            return Ok(());
-        }
-        let depth = self.depth_of(visit, found);
-        let rank = rank(self.rules.order, depth, page, found.priority);
-        let first_pending = self.project.next_page_id().0;
-        let pending = page.0.checked_sub(first_pending).and_then(|i| usize::try_from(i).ok());
-        match pending.and_then(|i| self.pending.batch.discovered.get_mut(i)) {
-            Some(discovered) => {
-                discovered.kind = PageKind::Frontier;
-                discovered.why = None;
-                (discovered.depth, discovered.rank) = (depth, rank);
-            }
-            None => self.pending.batch.requeued.push(Requeued { page, host, url: found.url.clone(), rank, depth }),
-        }
-        self.pending.fed.insert(host);
-        Ok(())
-    }
-
-    /// A link leads one step away from the seed; a redirect does not, and a seed that has moved is a seed.
-    fn depth_of(&self, visit: &Visit, found: &Found) -> u32 {
-        match found.kind {
-            LinkKind::Redirect if self.shared.scope.is_seed(&found.url) => 0,
-            LinkKind::Redirect => visit.depth,
-            _ => visit.depth + 1,
-        }
-    }
-
-    fn address(&self, canonical: &str) -> Result<Address, StoreError> {
-        Address::from_canonical(canonical)
-            .map_err(|e| StoreError::BadBatch(format!("{canonical} is not canonical: {e}")))
-    }
-
-    fn discover(&mut self, visit: &Visit, found: &Found) -> Result<PageId, StoreError> {
-        let redirect = found.kind == LinkKind::Redirect;
-        let blank = Discovered {
-            page: PageId(0),
-            url: found.url.clone(),
-            key: found.key,
-            host: HostId(0),
-            kind: PageKind::Frontier,
-            why: None,
-            depth: self.depth_of(visit, found),
-            redirects: if redirect { visit.redirects.saturating_add(1) } else { 0 },
-            priority: found.priority,
-            rank: 0,
-            at: visit.at,
-            by: Arc::clone(&visit.by),
-            from: Some(visit.page),
-        };
-        self.admit(blank, found.verdict)
-    }
-
-    /// A page that no page points to: a seed, or (from page 0) a sitemap named in a robots.txt.
-    fn discover_root(&mut self, address: &Address, from: Option<PageId>) -> Result<(), StoreError> {
-        let key = UrlKey::of(address.as_str());
-        let known = self.project.index().seen(&[key])?;
-        if known.first().is_some_and(Option::is_some) || self.pending.keys.contains_key(&key) {
-            return Ok(());
-        }
-        let blank = Discovered {
-            page: PageId(0),
-            url: address.as_str().to_owned(),
-            key,
-            host: HostId(0),
-            kind: PageKind::Frontier,
-            why: None,
-            depth: 0,
-            redirects: 0,
-            priority: 1.0,
-            rank: 0,
-            at: self.clock.now(),
-            by: Arc::clone(&self.rules.by),
-            from,
-        };
-        self.admit(blank, Verdict::Follow).map(drop)
-    }
-
-    /// Gives a page its number, its host and its place.
-    fn admit(&mut self, mut page: Discovered, verdict: Verdict) -> Result<PageId, StoreError> {
-        let address = self.address(&page.url)?;
-        page.page = PageId(self.project.next_page_id().0 + self.pending.batch.discovered.len() as u64);
-        page.host = self.host_of(&address)?;
-        page.rank = rank(self.rules.order, page.depth, page.page, page.priority);
-        let judged = match verdict {
-            Verdict::Outside(why) => {
-                self.parked.insert(page.page.0);
-                Some((PageKind::Outside, why))
-            }
-            Verdict::Follow if page.from.is_none() => None,
-            Verdict::Follow => self.shared.frontier().judge(page.host, &page.url, page.at),
-        };
-        if let Some((kind, why)) = judged {
-            self.counters.count_kind(kind);
-            page.kind = kind;
-            page.why = Some(why);
-        } else {
-            self.pending.fed.insert(page.host);
-        }
-        self.counters.discovered += 1;
-        self.pending.keys.insert(page.key, page.page);
-        let number = page.page;
-        self.pending.batch.discovered.push(page);
-        Ok(number)
-    }
-
-    fn host_of(&mut self, address: &Address) -> Result<HostId, StoreError> {
-        let origin = address.origin();
-        if let Some(id) = self.pending.hosts.get(&origin) {
-            return Ok(*id);
-        }
-        if let Some(id) = self.project.index().host_id(origin.scheme, &origin.host, origin.port)? {
-            return Ok(id);
-        }
-        let new = u32::try_from(self.pending.batch.hosts.len()).unwrap_or(u32::MAX);
-        let id = HostId(self.project.next_host_id().0 + new);
-        self.pending.batch.hosts.push(NewHost {
-            id,
-            scheme: origin.scheme.to_string(),
-            name: origin.host.to_string(),
-            port: origin.port,
-            at: self.clock.now(),
-        });
-        self.pending.hosts.insert(origin, id);
-        Ok(id)
-    }
-
     fn commit(&mut self) -> Result<(), StoreError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -457,7 +306,7 @@ impl Recorder {
         self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         self.pending.batch.run = self.rules.run;
         self.pending.batch.counters = self.counters.to_json();
-        merge_facts(&mut self.pending.batch.facts);
+        facts::merge_facts(&mut self.pending.batch.facts);
         let mut pending = std::mem::take(&mut self.pending);
         self.wait_for_room();
         while let Err(error) = self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
@@ -511,28 +360,4 @@ fn kept_links(links: Vec<Found>, targets: Vec<PageId>, all: bool) -> (Vec<Found>
         return (links, targets);
     }
     links.into_iter().zip(targets).filter(|(link, _)| link.kind == LinkKind::Redirect).unzip()
-}
-
-/// One fact a host: later sayings win, counts add up.
-fn merge_facts(facts: &mut Vec<HostFact>) {
-    let mut places: HashMap<HostId, usize> = HashMap::with_capacity(facts.len().min(1_024));
-    let mut merged: Vec<HostFact> = Vec::new();
-    for fact in facts.drain(..) {
-        let Some(at) = places.get(&fact.id) else {
-            places.insert(fact.id, merged.len());
-            merged.push(fact);
-            continue;
-        };
-        let into = &mut merged[*at];
-        into.ip = fact.ip.or(into.ip);
-        into.not_before = fact.not_before.or(into.not_before);
-        into.backoff_ms = fact.backoff_ms.or(into.backoff_ms);
-        into.pages += fact.pages;
-        into.errors += fact.errors;
-        if fact.robots.is_some() {
-            into.robots = fact.robots;
-            into.sitemaps = fact.sitemaps;
-        }
-    }
-    *facts = merged;
 }

@@ -1,0 +1,29 @@
+//! What was learnt about a host in one batch?
+
+use hashbrown::HashMap;
+use orb_page::HostId;
+use orb_store::HostFact;
+
+/// One fact a host: later sayings win, counts add up.
+pub(super) fn merge_facts(facts: &mut Vec<HostFact>) {
+    let mut places: HashMap<HostId, usize> = HashMap::with_capacity(facts.len().min(1_024));
+    let mut merged: Vec<HostFact> = Vec::new();
+    for fact in facts.drain(..) {
+        let Some(at) = places.get(&fact.id) else {
+            places.insert(fact.id, merged.len());
+            merged.push(fact);
+            continue;
+        };
+        let into = &mut merged[*at];
+        into.ip = fact.ip.or(into.ip);
+        into.not_before = fact.not_before.or(into.not_before);
+        into.backoff_ms = fact.backoff_ms.or(into.backoff_ms);
+        into.pages += fact.pages;
+        into.errors += fact.errors;
+        if fact.robots.is_some() {
+            into.robots = fact.robots;
+            into.sitemaps = fact.sitemaps;
+        }
+    }
+    *facts = merged;
+}
