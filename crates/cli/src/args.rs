@@ -5,9 +5,9 @@ use orb_crawl::units::{ByteSize, Rate, Span};
 use orb_urls::scope::Rule;
 use std::path::PathBuf;
 
-/// Crawls, tracks, maps and searches the web, into one directory.
+/// Crawls web sites into one directory: standard WARC files, a database of pages and links, a clear account.
 #[derive(Debug, Parser)]
-#[command(name = "orb", version, about, max_term_width = 110, arg_required_else_help = true)]
+#[command(name = "orb", version, about, long_about = None, max_term_width = 110, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -42,6 +42,7 @@ fn ordered_rules(matches: &ArgMatches) -> Vec<Rule> {
 
 /// What every command understands.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Common {
     /// The directory that holds everything
     #[arg(long, global = true, default_value = "orb-data", value_name = "DIR")]
