@@ -4,6 +4,7 @@
 //! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. A tool is one line in
 //! `TOOLS`, a web one line in `WEBS`.
 
+mod known;
 mod measure;
 mod tools;
 mod web;
@@ -23,7 +24,7 @@ struct Wish {
 }
 
 impl Wish {
-    /// Reads `--pages N` (a web's pages, at most), `--rounds N` and `--only tool,tool`.
+    /// Reads `--pages N` (a web's pages, at most), `--rounds N` and `--only tool,tool` (`known` for the web of a million URLs).
     fn read(args: &[String]) -> Result<Self> {
         let mut wish = Self { pages: 20_000, rounds: 3, only: Vec::new() };
         let mut args = args.iter();
@@ -51,10 +52,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     step("peers from PyPI", || judges::ensure("peers", "xtask/peers/requirements.txt"))?;
     step("release build", || cargo(&["build", "--release", "-p", "orb", "-p", "orb-testweb"]))?;
     let mut tables = Vec::new();
-    for shape in WEBS {
+    let tools_wanted = TOOLS.iter().any(|tool| wish.wants(tool));
+    for shape in WEBS.iter().filter(|_| tools_wanted) {
         let web = BenchWeb::start(*shape, wish.pages)?;
         let table = step(&web.title(), || measured(&web, &wish))?;
         tables.push(table);
+    }
+    if wish.only.is_empty() || wish.only.iter().any(|name| name == "known") {
+        tables.push(step("a million known URLs", known::measured)?);
     }
     for table in tables {
         println!("\n{table}");

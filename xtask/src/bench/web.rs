@@ -121,7 +121,7 @@ impl Drop for BenchWeb {
 }
 
 /// The value of a field that is a number.
-fn number_field(object: &str, name: &str) -> Option<u64> {
+pub(super) fn number_field(object: &str, name: &str) -> Option<u64> {
     let (_, rest) = object.split_once(&format!("\"{name}\":"))?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
