@@ -63,7 +63,8 @@ impl Desk {
         let (answer, records) = match &outcome.result {
             Err(failure) => (Err(failure.clone()), None),
             Ok(response) => {
-                let text = reader.content(response, orb_frontier::robots::MAX_BYTES as u64);
+                let told = (200..300).contains(&response.status);
+                let text = reader.content(response, if told { orb_frontier::robots::MAX_BYTES as u64 } else { 0 });
                 let record = RobotsRecord {
                     at,
                     status: response.status,

@@ -29,7 +29,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
     };
     let seed = server.url(0);
     say(&common, &format!("A web of {} hosts is served on {}. orb crawl {seed}", server.web().hosts(), server.addr()))?;
-    let request = request(&server, &seed)?;
+    let request = request(&seed)?;
     let store = Home::open(&common.home)?;
     let summary = crawl::crawl(&common, &store, request)?;
     crawl::finish(&common, &summary)?;
@@ -43,13 +43,12 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
     }
 }
 
-fn request(server: &Server, seed: &str) -> Result<Request, Failure> {
+fn request(seed: &str) -> Result<Request, Failure> {
     let mut settings = Settings { name: Some(PROJECT.into()), seeds: vec![seed.to_owned()], ..Settings::default() };
     settings.scope.mode = Mode::Any;
     settings.frontier.delay = Span(Duration::from_millis(10));
     settings.frontier.max_crawl_delay = Span(Duration::from_millis(100));
     settings.fetch.allow_private = true;
-    settings.fetch.resolve = vec![format!("*:{}:{}", server.addr().port(), server.addr().ip())];
     let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
     Ok(Request { name: PROJECT.to_owned(), kept: settings.clone(), settings, seeds, despite_damage: false })
 }

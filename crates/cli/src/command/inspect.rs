@@ -139,6 +139,7 @@ fn split_mime(mime: Option<&str>) -> (Option<String>, Option<String>) {
 struct UrlRow {
     given: String,
     url: Option<String>,
+    canonical: Option<String>,
     surt: Option<String>,
     key: Option<String>,
     site: Option<String>,
@@ -199,6 +200,7 @@ fn describe(given: &str, address: Result<Address, orb_urls::Refused>) -> UrlRow 
         site: address.as_ref().map(|a| a.site().to_owned()),
         host: address.as_ref().map(|a| a.host().to_owned()),
         port: address.as_ref().map(Address::port),
+        canonical: address.as_ref().map(|a| a.as_str().to_owned()),
         url: address.map(Address::into_string),
         sessions,
         refused,
