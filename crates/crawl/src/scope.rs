@@ -25,6 +25,11 @@ impl SharedScope {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// One of the seeds.
+    pub(crate) fn a_seed(&self) -> Option<Address> {
+        self.seeds.lock().unwrap_or_else(PoisonError::into_inner).first().cloned()
+    }
+
     /// Whether this is a seed, given or moved to.
     pub(crate) fn is_seed(&self, url: &str) -> bool {
         self.seeds.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|s| s.as_str() == url)

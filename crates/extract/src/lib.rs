@@ -124,6 +124,12 @@ pub fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
     charset::decode(content.bytes, content.charset, content.url).text
 }
 
+/// A text in the bytes of an encoding, as a browser writes the query of a link on a page that is not in UTF-8.
+pub fn encoded<'a>(text: &'a str, charset: &str) -> Cow<'a, [u8]> {
+    let encoding = encoding_rs::Encoding::for_label(charset.as_bytes()).unwrap_or(encoding_rs::UTF_8);
+    encoding.output_encoding().encode(text).0
+}
+
 /// Gives a document to the first format that reads it.
 fn dispatch(source: &Source<'_>, found: &mut Gather) {
     if let Some(extractor) = EXTRACTORS.iter().find(|e| e.accepts(source)) {

@@ -25,8 +25,9 @@ fn list(common: &Common, home: &Home, listing: &Listing) -> Result<(), Failure> 
     let mut stdout = out::stdout();
     let shown = all.iter().skip(skip).take(take);
     if common.json {
-        let rows: Vec<_> =
-            shown.map(|p| json!({"project": p.name, "name": p.name, "created_at": p.created_at.to_string(), "dir": p.dir})).collect();
+        let rows: Vec<_> = shown
+            .map(|p| json!({"project": p.name, "name": p.name, "created_at": p.created_at.to_string(), "dir": p.dir}))
+            .collect();
         out::json(&mut stdout, &rows)?;
     } else {
         for project in shown {

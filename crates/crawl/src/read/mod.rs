@@ -194,7 +194,7 @@ impl Reader {
         problems: &mut Vec<Problem>,
     ) {
         problems.append(&mut document.problems);
-        visit.charset = document.charset.take();
+        visit.charset.clone_from(&document.charset);
         visit.title = document.title.take();
         visit.lang = document.lang.take();
         if !document.text.is_empty() {
@@ -221,7 +221,7 @@ impl Reader {
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(document.links.len());
         let mut out: Vec<Found> = Vec::with_capacity(document.links.len());
         for link in &document.links {
-            let Ok(target) = self.rules.canonical.resolve(base, &link.target) else { continue };
+            let Some(target) = self.resolve(base, &link.target, document.charset.as_deref()) else { continue };
             let key = UrlKey::of(target.as_str());
             match places.entry((key, link.kind)) {
                 hashbrown::hash_map::Entry::Occupied(seen) => {
@@ -252,6 +252,17 @@ impl Reader {
             }
         }
         out
+    }
+
+    /// The target of a link. On a page that is not in UTF-8 its query is written in the page's own encoding, as browsers do.
+    fn resolve(&self, base: &Address, target: &str, charset: Option<&str>) -> Option<Address> {
+        let canonical = &self.rules.canonical;
+        match charset {
+            Some(charset) if charset != "UTF-8" && !target.is_ascii() => {
+                canonical.resolve_encoded(base, target, &|query| orb_extract::encoded(query, charset)).ok()
+            }
+            _ => canonical.resolve(base, target).ok(),
+        }
     }
 
     /// Whether a link in scope is one to follow.
@@ -299,7 +310,9 @@ impl Reader {
         if lease.depth == 0 {
             self.rules.scope.seed_moved(&own, &target);
         }
-        let verdict = match self.rules.scope.current().judge(&target, Some(&own)) {
+        // The page is in scope itself, so where it has moved to stands as its own link on a seed's host would.
+        let from = self.rules.scope.a_seed().unwrap_or(own);
+        let verdict = match self.rules.scope.current().judge(&target, Some(&from)) {
             Judgement::Out(why) => Verdict::Outside(why),
             Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
             Judgement::In => Verdict::Follow,
@@ -398,3 +411,6 @@ fn joined(problems: &[Problem]) -> Option<String> {
 fn clip(text: &str, max: usize) -> &str {
     text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
 }
+
+#[cfg(test)]
+mod tests;
