@@ -89,18 +89,19 @@ impl Crawl {
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
 
-        let (mut project, counters, state) = pass(self.project, &self.seeds, &config, &shared, clock, &run)?;
+        let (mut project, mut counters, state) = pass(self.project, &self.seeds, &config, &shared, clock, &run)?;
+        counters.frontier = project.index().queued();
         project.catalogue_mut().finish_run(run.id, state.name(), &counters.to_json())?;
-        let queued = project.index().queued();
         project.close()?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
-        let summary = Summary::new(dir.name, run.id, state, counters, queued, reasons.collect());
+        let summary = Summary::new(dir.name, run.id, state, counters, reasons.collect());
         journal.log(&format!(
-            "{}: {} pages, {} errors, {queued} queued",
+            "{}: {} pages, {} errors, {} queued",
             state.name(),
             summary.counters.pages,
-            summary.counters.errors
+            summary.counters.errors,
+            summary.counters.frontier
         ))?;
         journal.report(&summary)?;
         Ok(summary)
@@ -116,7 +117,7 @@ impl Crawl {
             || self.settings.judges_otherwise(&last.settings);
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
         let name = self.project.dir().name.clone();
-        Ok((!open).then(|| Summary::new(name, last.id, RunState::Done, counters, 0, Vec::new())))
+        Ok((!open).then(|| Summary::new(name, last.id, RunState::Done, counters, Vec::new())))
     }
 }
 

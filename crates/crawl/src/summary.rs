@@ -31,6 +31,8 @@ pub struct Counters {
     pub bytes: u64,
     /// Pages discovered.
     pub discovered: u64,
+    /// Pages still queued.
+    pub frontier: u64,
     /// Seconds of work, over all resumptions.
     pub seconds: f64,
     /// Visits by flag.
@@ -128,8 +130,6 @@ pub struct Summary {
     /// What it did.
     #[serde(flatten)]
     pub counters: Counters,
-    /// Pages still queued.
-    pub frontier: u64,
     /// Pages a second, over the run's working time.
     pub pages_per_second: f64,
     /// Why pages are left in the queue, where some are: reason, hosts, an example.
@@ -139,16 +139,9 @@ pub struct Summary {
 
 impl Summary {
     /// The account of a run that has ended.
-    pub fn new(
-        project: String,
-        run: RunId,
-        state: RunState,
-        counters: Counters,
-        frontier: u64,
-        waiting: Vec<String>,
-    ) -> Self {
+    pub fn new(project: String, run: RunId, state: RunState, counters: Counters, waiting: Vec<String>) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let pages_per_second = if counters.seconds > 0.0 { counters.pages as f64 / counters.seconds } else { 0.0 };
-        Self { project, run: run.0, kind: "crawl", state, counters, frontier, pages_per_second, waiting }
+        Self { project, run: run.0, kind: "crawl", state, counters, pages_per_second, waiting }
     }
 }

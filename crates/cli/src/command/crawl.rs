@@ -118,8 +118,8 @@ fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
         out::bytes(c.bytes),
         s.pages_per_second,
     )?;
-    if s.frontier > 0 {
-        writeln!(stdout, "  {} pages still queued: orb crawl {} goes on", grouped(s.frontier), s.project)?;
+    if c.frontier > 0 {
+        writeln!(stdout, "  {} pages still queued: orb crawl {} goes on", grouped(c.frontier), s.project)?;
         s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;
     }
     Ok(())

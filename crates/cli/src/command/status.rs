@@ -19,7 +19,6 @@ struct Status {
     finished_at: Option<String>,
     #[serde(flatten)]
     counters: Counters,
-    frontier: u64,
 }
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), Failure> {
@@ -52,14 +51,12 @@ fn status(project: &ProjectDir) -> Result<Status, Failure> {
         started_at: None,
         finished_at: None,
         counters: Counters::default(),
-        frontier: 0,
     };
     if project.is_empty() {
         return Ok(blank);
     }
     let reader = CatalogueReader::open(&project.catalogue())?;
-    let frontier = reader.queued()?;
-    let Some(last) = reader.runs()?.pop() else { return Ok(Status { frontier, ..blank }) };
+    let Some(last) = reader.runs()?.pop() else { return Ok(blank) };
     Ok(Status {
         state: Some(state_of(&last, running).to_owned()),
         run: Some(last.id.0),
@@ -67,7 +64,6 @@ fn status(project: &ProjectDir) -> Result<Status, Failure> {
         started_at: Some(last.started_at.to_string()),
         finished_at: last.finished_at.map(|m| m.to_string()),
         counters: serde_json::from_str(&last.counters).unwrap_or_default(),
-        frontier,
         ..blank
     })
 }
@@ -84,7 +80,7 @@ fn print(stdout: &mut impl std::io::Write, rows: &[Status]) -> std::io::Result<(
             s.run.map_or_else(|| "-".into(), |r| r.to_string()),
             s.state.clone().unwrap_or_else(|| "-".into()),
             out::grouped(s.counters.pages),
-            out::grouped(s.frontier),
+            out::grouped(s.counters.frontier),
             out::grouped(s.counters.errors),
             out::bytes(s.counters.bytes),
             out::seconds(s.counters.seconds),

@@ -305,6 +305,7 @@ impl Recorder {
         }
         self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         self.pending.batch.run = self.rules.run;
+        self.counters.frontier = self.queued_after();
         self.pending.batch.counters = self.counters.to_json();
         facts::merge_facts(&mut self.pending.batch.facts);
         let mut pending = std::mem::take(&mut self.pending);
@@ -328,6 +329,14 @@ impl Recorder {
         self.shared.pending.set(false);
         self.shared.wake.notify_one();
         Ok(())
+    }
+
+    /// How many pages will be queued when the batch is committed.
+    fn queued_after(&self) -> u64 {
+        let batch = &self.pending.batch;
+        let fresh = batch.discovered.iter().filter(|d| d.kind == PageKind::Frontier).count() + batch.requeued.len();
+        let gone = batch.finished.len() + batch.dropped.len();
+        (self.project.index().queued() + fresh as u64).saturating_sub(gone as u64)
     }
 
     fn dir(&self) -> &Path {
