@@ -20,7 +20,7 @@ use crate::shared::{Shared, Stop};
 use crate::summary::{Counters, RunState, Summary};
 use crossbeam_channel::unbounded;
 use hashbrown::HashSet;
-use orb_fetch::HttpFetcher;
+use orb_fetch::{HttpFetcher, raise_open_files};
 use orb_frontier::Frontier;
 use orb_page::{RunId, UrlKey};
 use orb_store::{Project, Queues as _, StoreError};
@@ -29,6 +29,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// Files that the stores hold open besides the sockets, generously.
+const OWN_FILES: u64 = 300;
 
 /// A crawl to be done.
 pub struct Crawl {
@@ -182,6 +185,7 @@ fn start(
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
     let queues = recorder.queues();
+    raise_open_files(config.fetch.connections as u64 + OWN_FILES)?;
     let fetcher = HttpFetcher::new(config.fetch.clone())?;
     let on_failure = Arc::clone(&shared.stop);
     let recorder = std::thread::Builder::new()
