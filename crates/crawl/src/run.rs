@@ -82,7 +82,7 @@ impl Crawl {
         self.project.archive_mut().roll_at(self.settings.store.warc_size.0);
         let run = begin(&mut self.project, &self.settings)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
-        let scope = Arc::new(SharedScope::new(self.settings.scope.clone(), seeds.clone())?);
+        let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
         let config = Config::new(&self.settings, Arc::clone(&scope), &seeds, &self.project.dir().dir)?;
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());

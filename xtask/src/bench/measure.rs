@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use wait4::{ResUse, ResourceUsage, Wait4};
 
-/// A crawler that asks for nothing for so long has stalled, and is ended.
+/// A crawler that neither asks for anything nor works for so long has stalled, and is ended.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(250);
@@ -85,21 +85,29 @@ type End = (std::io::Result<ResUse>, Duration);
 
 /// Waits for the end of a crawler, and brings it about where it has stalled.
 fn wait(end: &Receiver<End>, pid: u32, web: &BenchWeb) -> Result<(ResourceUsage, Duration, bool)> {
-    let (mut asked, mut since, mut stalled) = (0, Instant::now(), false);
+    let (mut done, mut since, mut stalled) = ((0, 0), Instant::now(), false);
     loop {
         match end.recv_timeout(LOOK) {
             Ok((used, wall)) => return Ok((used?.rusage, wall, stalled)),
             Err(RecvTimeoutError::Disconnected) => bail!("a crawler was lost"),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let now = web.requests()?;
-        if now != asked {
-            (asked, since) = (now, Instant::now());
+        let now = (web.requests()?, worked(pid));
+        if now != done {
+            (done, since) = (now, Instant::now());
         } else if since.elapsed() > PATIENCE && !stalled {
             stalled = true;
             crate::steps::run("kill", &["-KILL", &pid.to_string()])?;
         }
     }
+}
+
+/// Whole seconds of processor time a process has used, by the kernel's hundredths; 0 where it has ended.
+fn worked(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name of the program stands in brackets and may hold anything; times are fields 14 and 15.
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() / 100
 }
 
 /// The round with the median time.

@@ -311,8 +311,8 @@ impl Reader {
             self.rules.scope.seed_moved(&own, &target);
         }
         // The page is in scope itself, so where it has moved to stands as its own link on a seed's host would.
-        let from = self.rules.scope.a_seed().unwrap_or(own);
-        let verdict = match self.rules.scope.current().judge(&target, Some(&from)) {
+        let from = self.rules.scope.a_seed().unwrap_or(&own);
+        let verdict = match self.rules.scope.current().judge(&target, Some(from)) {
             Judgement::Out(why) => Verdict::Outside(why),
             Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
             Judgement::In => Verdict::Follow,

@@ -11,7 +11,7 @@ fn reader(mode: Mode) -> Reader {
     let spec = ScopeSpec { mode, ..ScopeSpec::default() };
     let rules = ReadRules {
         canonical: Arc::new(canonical),
-        scope: Arc::new(SharedScope::new(spec, vec![seed]).unwrap()),
+        scope: Arc::new(SharedScope::new(&spec, &[seed]).unwrap()),
         depth: Some(2),
         max_redirects: 3,
         follow_nofollow: false,
