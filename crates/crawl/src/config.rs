@@ -35,7 +35,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Checks the settings and spreads them over the parts.
+    /// Checks the settings and spreads them over the parts. `seeds` are those a person gave, and no place they redirect to: only they may
+    /// be private.
     pub(crate) fn new(
         settings: &Settings,
         scope: Arc<SharedScope>,

@@ -83,7 +83,7 @@ impl Crawl {
         let run = begin(&mut self.project, &self.settings)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
-        let config = Config::new(&self.settings, Arc::clone(&scope), &seeds, &self.project.dir().dir)?;
+        let config = Config::new(&self.settings, Arc::clone(&scope), &self.seeds, &self.project.dir().dir)?;
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
         let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));

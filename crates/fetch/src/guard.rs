@@ -28,10 +28,23 @@ impl AddressGuard {
         self.opened.write().unwrap_or_else(PoisonError::into_inner).insert(plain(host));
     }
 
+    /// A host that was seen at a public address is public from then on: its name may not lead to a private one later (DNS rebinding).
+    fn close(&self, host: &str, port: u16) {
+        let named = |opened: &HashSet<String>| opened.contains(host) || opened.contains(&format!("{host}:{port}"));
+        if named(&self.opened.read().unwrap_or_else(PoisonError::into_inner)) {
+            let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
+            opened.remove(host);
+            opened.remove(&format!("{host}:{port}"));
+        }
+    }
+
     /// Whether `host` at `port` may be reached at `addr`.
     pub fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
-        let Some(why) = why_not_public(addr) else { return Ok(()) };
         let host = plain(host);
+        let Some(why) = why_not_public(addr) else {
+            self.close(&host, port);
+            return Ok(());
+        };
         let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
         if opened.contains("*") || opened.contains(&host) || opened.contains(&format!("{host}:{port}")) {
             return Ok(());
@@ -117,6 +130,15 @@ mod tests {
 
     fn public(addr: &str) -> bool {
         why_not_public(addr.parse().unwrap()).is_none()
+    }
+
+    #[test]
+    fn a_seed_seen_at_a_public_address_cannot_be_bound_to_a_private_one_later() {
+        let guard = AddressGuard::new(["turns.test", "inner.test"]);
+        let (private, outer) = ("10.0.0.1".parse().unwrap(), "93.184.216.34".parse().unwrap());
+        assert!(guard.check("turns.test", 80, outer).is_ok());
+        assert!(guard.check("Turns.test.", 80, private).is_err());
+        assert!(guard.check("inner.test", 80, private).is_ok());
     }
 
     #[test]
