@@ -23,7 +23,7 @@ pub use check::{CheckCounts, CheckReport, Finding, check};
 pub use error::{Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};
-pub use project::{Committed, Project, Start};
+pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use sqlite::{
     Catalogue, CatalogueReader, Cell, Column, Degrees, HostRow, ImageRow, LinkRow, PageRow, QueryEnd, QueryLimits,

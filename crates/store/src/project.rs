@@ -12,6 +12,7 @@ use crate::sqlite::Catalogue;
 use crate::warc::Encoded;
 use crate::{Batch, fault};
 use orb_page::{HostId, PageId};
+use std::time::{Duration, Instant};
 
 /// A project opened for writing.
 pub struct Project {
@@ -43,6 +44,19 @@ pub struct Committed {
     pub batch: u64,
     /// Bytes added to the archive.
     pub archived: u64,
+    /// How long each of its steps took.
+    pub took: Steps,
+}
+
+/// How long the steps of a commit took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Appending the bytes, and waiting until they are on the disk.
+    pub archive: Duration,
+    /// The transaction with the facts.
+    pub catalogue: Duration,
+    /// The batch on the frontier index.
+    pub index: Duration,
 }
 
 impl Project {
@@ -113,21 +127,31 @@ impl Project {
         if self.index_behind {
             self.recover_index()?;
         }
-        let mut archived = 0;
+        let (mut archived, mut took) = (0, Steps::default());
         if batch.recorded.is_none() {
-            archived = self.record(batch, records, extra)?;
+            archived = self.record(batch, records, extra, &mut took)?;
+            let began = Instant::now();
             self.index.apply(batch, self.catalogue.watermark())?;
+            took.index = began.elapsed();
             self.index_behind = false;
         }
-        Ok(Committed { batch: self.catalogue.watermark().no, archived })
+        Ok(Committed { batch: self.catalogue.watermark().no, archived, took })
     }
 
     /// Steps 1 and 2: bytes, then facts.
-    fn record(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<u64> {
+    fn record(
+        &mut self,
+        batch: &mut Batch,
+        records: &[Vec<Encoded>],
+        extra: &[Encoded],
+        took: &mut Steps,
+    ) -> Result<u64> {
         self.catalogue.sift_requeued(batch)?;
+        let began = Instant::now();
         let outcome = self.write_archive(batch, records, extra).and_then(|archived| {
-            let end = self.archive.end();
-            self.catalogue.commit(batch, &end).map(|()| archived)
+            let (end, written) = (self.archive.end(), Instant::now());
+            took.archive = written - began;
+            self.catalogue.commit(batch, &end).map(|()| archived).inspect(|_| took.catalogue = written.elapsed())
         });
         match outcome {
             Ok(archived) => {
@@ -237,6 +261,28 @@ mod tests {
         assert_eq!(reader.peek(HostId(1), None, 9).unwrap().len(), 4);
         drop((project, reader));
         assert!(crate::check(&dir).unwrap().is_clean());
+    }
+
+    #[test]
+    fn the_longest_queues_are_named_longest_first() {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut project = Project::open(&Home::open(tmp.path()).unwrap().project("p").unwrap()).unwrap();
+        project.catalogue_mut().begin_run("crawl", "").unwrap();
+        for (number, host) in (1..).zip([1, 2, 2, 3, 3, 3, 4]) {
+            let mut batch = one_more(&project);
+            batch.hosts.clear();
+            if u64::from(project.next_host_id().0) == u64::from(host) {
+                let (id, scheme, at) = (HostId(host), "http".into(), Moment(1));
+                batch.hosts.push(NewHost { id, scheme, name: format!("h{host}"), port: 80, at });
+            }
+            batch.discovered[0].host = HostId(host);
+            let done = project.commit(&mut batch, &[], &[]).unwrap();
+            assert_eq!(done.batch, number);
+            assert!(!done.took.catalogue.is_zero() && !done.took.index.is_zero());
+        }
+        assert_eq!(project.index().longest(3), [(HostId(3), 3), (HostId(2), 2), (HostId(1), 1)]);
+        assert_eq!(project.index().longest(0), []);
+        assert_eq!(project.index().longest(99).len(), 4);
     }
 
     #[test]

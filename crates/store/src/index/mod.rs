@@ -24,7 +24,8 @@ use layout::{PENDING, RECORD, ROBOTS};
 pub use open::IndexStart;
 pub(crate) use open::Standing;
 use orb_page::{HostId, PageId, UrlKey};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -239,6 +240,19 @@ impl FrontierIndex {
     /// How many pages of a host are queued.
     pub fn queued_of(&self, host: HostId) -> u64 {
         lock(&self.shared.state).hosts.get(&host.0).map_or(0, |p| p.count)
+    }
+
+    /// The hosts with the longest queues, longest first.
+    pub fn longest(&self, most: usize) -> Vec<(HostId, u64)> {
+        let mut longest = BinaryHeap::with_capacity(most.min(1_024) + 1);
+        for (host, pending) in &lock(&self.shared.state).hosts {
+            // The heap gives the least away first, and of equals the host that came last.
+            longest.push((Reverse(pending.count), *host));
+            if longest.len() > most {
+                longest.pop();
+            }
+        }
+        longest.into_sorted_vec().into_iter().map(|(Reverse(count), host)| (HostId(host), count)).collect()
     }
 
     /// How many URLs are known.
