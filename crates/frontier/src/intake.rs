@@ -94,6 +94,12 @@ impl Intake {
         [parked, entry].into_iter().flatten().min()
     }
 
+    /// The parked host that comes back first: when, and what it is left alone for.
+    pub(crate) fn first_parked(&self) -> Option<(Moment, Why)> {
+        let &(until, host) = self.wakes.first()?;
+        self.parked.get(&host).map(|site| (until, if site.gate < until { Why::Address } else { site.cause }))
+    }
+
     fn park(&mut self, site: Box<Site>, until: Moment) {
         self.wakes.insert((until, site.id));
         self.parked.insert(site.id, site);

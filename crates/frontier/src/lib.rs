@@ -34,4 +34,4 @@ pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use robots::{Robots, Ruling};
 pub use settle::After;
 pub use traps::{Target, TrapLimits, Traps};
-pub use why::{Waiting, Why};
+pub use why::{Plight, Slow, Waiting, Why};

@@ -162,6 +162,8 @@ impl Frontier {
     fn heed(&mut self, site: &mut Site, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
         let mut fact = HostFact { id: site.id, ..HostFact::default() };
         site.answered |= ended.status.is_some();
+        site.answers = site.answers.saturating_add(1);
+        site.answering += ended.elapsed;
         if let Some(wait) = self.config.politeness.slow_wait(ended.elapsed) {
             site.rest_until(now.plus(wait), Why::Slow);
         }

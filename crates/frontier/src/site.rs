@@ -48,6 +48,9 @@ pub(crate) struct Site {
     pub(crate) failures: u32,
     /// Whether it ever answered since it is in memory.
     pub(crate) answered: bool,
+    /// How often it was asked since it is in memory, and how long that took in all.
+    pub(crate) answers: u32,
+    pub(crate) answering: Duration,
     /// Why none of its pages can be fetched: they are dropped one by one.
     pub(crate) dead: Option<Box<Dead>>,
     /// Why it is left out for the rest of the run.
@@ -120,6 +123,8 @@ impl Site {
             robots_grant: 0,
             failures: 0,
             answered: false,
+            answers: 0,
+            answering: Duration::ZERO,
             dead: None,
             gone: None,
             place: None,

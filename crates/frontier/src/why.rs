@@ -4,8 +4,14 @@
 
 use crate::frontier::Frontier;
 use crate::site::{Rules, Site};
+use crate::workbench::Key;
+use hashbrown::HashMap;
 use orb_page::{HostId, Moment};
 use std::fmt;
+use std::time::Duration;
+
+/// How many of the slowest hosts are named.
+const SLOWEST: usize = 3;
 
 /// Why a host is not being asked for anything at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +88,28 @@ pub struct Waiting {
     pub resolving: usize,
     /// For each reason to wait, how many hosts and the name of one; most hosts first.
     pub reasons: Vec<(Why, usize, String)>,
+    /// The hosts in memory that took longest to answer, slowest first.
+    pub slowest: Vec<Slow>,
+}
+
+/// How long a host takes to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slow {
+    /// Its name.
+    pub name: String,
+    /// How often it was asked since it is in memory.
+    pub answers: u32,
+    /// How long an answer took on average, from the request to its last byte.
+    pub mean: Duration,
+}
+
+/// Why a host is not being asked for anything, and until when if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plight {
+    /// The reason.
+    pub why: Why,
+    /// When it ends.
+    pub until: Option<Moment>,
 }
 
 impl Frontier {
@@ -112,20 +140,78 @@ impl Frontier {
             in_flight: self.in_flight,
             resolving: self.resolving,
             reasons: reasons.into_iter().map(|(why, hosts, _, name)| (why, hosts, name.to_owned())).collect(),
+            slowest: self.slowest(),
         }
+    }
+
+    /// What keeps the next host from being asked, right after [`Self::next`] gave nothing to do.
+    pub fn holdup(&self) -> Why {
+        let parked = self.intake.first_parked();
+        let waiting = self.bench.first_waiting().filter(|(at, ..)| parked.is_none_or(|(until, _)| *at <= until));
+        match (waiting, parked) {
+            (Some((_, _, true)), _) => Why::Address,
+            (Some((_, host, false)), _) => self.sites.get(&host).map_or(Why::Delay, |site| site.cause),
+            (None, Some((_, why))) => why,
+            (None, None) if self.in_flight == 0 && self.resolving > 0 => Why::Resolving,
+            (None, None) if self.in_flight == 0 && self.asked > 0 => Why::Robots,
+            (None, None) => Why::InFlight,
+        }
+    }
+
+    /// How many requests a second politeness allows to the hosts in memory that can be asked at present; `None` where it does not
+    /// bound them.
+    pub fn allowed(&self, now: Moment) -> Option<f64> {
+        let mut groups: HashMap<Key, f64> = HashMap::new();
+        for site in self.sites.values() {
+            let resting = site.gate > now && !matches!(site.cause, Why::Delay | Why::CrawlDelay);
+            let wanted = site.has_work() || site.in_flight > 0 || site.is_waited_for();
+            if !wanted || resting || site.dead.is_some() || site.gone.is_some() {
+                continue;
+            }
+            let pause = self.pause(site);
+            if pause.is_zero() {
+                return None;
+            }
+            *groups.entry(self.key(site, now)).or_default() += 1.0 / pause.as_secs_f64();
+        }
+        let shared = 1.0 / self.config.politeness.delay.as_secs_f64().max(1e-9);
+        let bound = |(key, rate): (&Key, &f64)| if matches!(key, Key::Host(_)) { *rate } else { rate.min(shared) };
+        Some(groups.iter().map(bound).sum())
+    }
+
+    fn slowest(&self) -> Vec<Slow> {
+        let asked = self.sites.values().filter(|s| s.answers > 0);
+        let mut slow: Vec<(Duration, &Site)> = asked.map(|s| (s.answering / s.answers, &**s)).collect();
+        let most = slow.len().min(SLOWEST);
+        if most < slow.len() {
+            slow.select_nth_unstable_by_key(most, |(mean, site)| (std::cmp::Reverse(*mean), site.id));
+            slow.truncate(most);
+        }
+        slow.sort_unstable_by_key(|(mean, site)| (std::cmp::Reverse(*mean), site.id));
+        let name = |(mean, s): (Duration, &Site)| Slow { name: s.name.to_string(), answers: s.answers, mean };
+        slow.into_iter().map(name).collect()
+    }
+
+    /// Why a host is not being asked for anything, and until when; `None` where nothing is known of it in this run.
+    pub fn plight(&self, host: HostId, now: Moment) -> Option<Plight> {
+        let Some(site) = self.sites.get(&host).or_else(|| self.intake.parked.get(&host)) else {
+            return self.intake.gone.reason(host).map(|why| Plight { why, until: None });
+        };
+        let why = self.why_of(site, now);
+        let until = match why {
+            Why::Delay | Why::CrawlDelay | Why::Slow | Why::BackOff | Why::RetryAfter => Some(site.gate),
+            _ => None,
+        };
+        Some(Plight { why, until })
     }
 
     /// Why a host is not being asked for anything, in words; `None` where nothing is known of it in this run.
     pub fn why(&self, host: HostId, now: Moment) -> Option<String> {
-        let Some(site) = self.sites.get(&host).or_else(|| self.intake.parked.get(&host)) else {
-            return self.intake.gone.reason(host).map(|why| why.to_string());
-        };
-        let why = self.why_of(site, now);
-        Some(match (why, &site.dead) {
-            (Why::Unreachable, Some(dead)) => format!("{}: {}", dead.why, dead.failure.detail),
-            (Why::Delay | Why::CrawlDelay | Why::Slow | Why::BackOff | Why::RetryAfter, _) => {
-                format!("{why} until {}", site.gate)
-            }
+        let Plight { why, until } = self.plight(host, now)?;
+        let dead = self.sites.get(&host).and_then(|site| site.dead.as_ref());
+        Some(match (why, dead, until) {
+            (Why::Unreachable, Some(dead), _) => format!("{}: {}", dead.why, dead.failure.detail),
+            (_, _, Some(until)) => format!("{why} until {until}"),
             _ => why.to_string(),
         })
     }

@@ -92,6 +92,13 @@ impl Workbench {
         self.due.first().map(|(at, ..)| *at)
     }
 
+    /// The host to be asked next, when, and whether it waits for its group rather than for itself.
+    pub(crate) fn first_waiting(&self) -> Option<(Moment, HostId, bool)> {
+        let &(at, _, key) = self.due.first()?;
+        let group = self.groups.get(&key)?;
+        group.hosts.first().map(|&(own, _, host)| (at, host, group.gate > own))
+    }
+
     /// Shuts a group until it is released.
     pub(crate) fn hold(&mut self, key: Key, floor: Moment) {
         self.group(key, floor).held = true;

@@ -5,4 +5,5 @@ mod memory;
 mod politeness;
 mod property;
 mod robots;
+mod why;
 mod world;
