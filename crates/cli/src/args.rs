@@ -247,6 +247,9 @@ pub(crate) enum Render {
 pub(crate) struct StatusArgs {
     /// The project; all of them where none is given
     pub(crate) project: Option<String>,
+    /// Where its time goes, which hosts wait for what, and what would make it faster
+    #[arg(long, requires = "project")]
+    pub(crate) why: bool,
 }
 
 /// A command about a project.

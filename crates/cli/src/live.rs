@@ -7,7 +7,7 @@ use crate::args::{Common, ProgressStyle};
 use crate::command::crawl::Request;
 use crate::out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
-use orb_crawl::{Pause, Progress, Snapshot};
+use orb_crawl::{Progress, Snapshot};
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -112,7 +112,8 @@ fn screen(goal: &Goal, now: &Snapshot, rate: (f64, f64)) -> String {
         format!("crawl {}  {}", goal.project, out::seconds(now.counters.seconds.max(now.seconds))),
         format!("  {}", headline(now, rate)),
     ];
-    lines.push(format!("  hosts {} active{}", now.waiting.active, reasons(now, 3)));
+    lines.extend(limit(now).map(|limit| format!("  {limit}")));
+    lines.push(format!("  {}", hosts(now, 3)));
     lines.extend(eta(goal, now).map(|eta| format!("  {eta}")));
     lines.extend(pause(now).map(|p| format!("  {p}")));
     lines.join("\n")
@@ -120,18 +121,30 @@ fn screen(goal: &Goal, now: &Snapshot, rate: (f64, f64)) -> String {
 
 fn plain(goal: &Goal, now: &Snapshot, rate: (f64, f64)) {
     let mut line = format!("{:>7.1}s  {}", now.seconds, headline(now, rate));
-    line.push_str(&format!("  hosts {} active{}", now.waiting.active, reasons(now, 2)));
-    for more in eta(goal, now).into_iter().chain(pause(now).map(str::to_owned)) {
+    let more = [limit(now), Some(hosts(now, 2)), eta(goal, now), pause(now)];
+    for more in more.into_iter().flatten() {
         line.push_str("  ");
         line.push_str(&more);
     }
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The main reasons why hosts are not being fetched right now.
-fn reasons(now: &Snapshot, most: usize) -> String {
-    let shown = now.waiting.reasons.iter().take(most);
-    shown.map(|(why, hosts, example)| format!(", {hosts} {why} ({example})")).collect()
+/// What keeps it from being faster, in a phrase, and the rate politeness allows.
+fn limit(now: &Snapshot) -> Option<String> {
+    let facts = now.facts.as_ref()?;
+    let first = facts.advice().into_iter().next().filter(|a| a.share > 0.0 && now.pause.is_none());
+    let allowed = facts.allowed.filter(|rate| *rate > 0.0).map(|rate| format!("politeness allows {rate:.1}/s"));
+    let parts: Vec<String> = first.map(|a| format!("limit: {}", a.phrase)).into_iter().chain(allowed).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// How many hosts are being asked, and the main reasons why others are not.
+fn hosts(now: &Snapshot, most: usize) -> String {
+    let mut text = format!("hosts: {} active", out::grouped(now.waiting.active as u64));
+    for (why, hosts, example) in now.waiting.reasons.iter().take(most) {
+        text.push_str(&format!(", {} {why} ({})", out::grouped(*hosts as u64), out::clip(example, 40)));
+    }
+    text
 }
 
 /// When the budget will be spent, at the rate so far.
@@ -152,9 +165,6 @@ fn eta(goal: &Goal, now: &Snapshot) -> Option<String> {
     Some(format!("{:.0} % of {budget}, {} left", share * 100.0, out::seconds(spent * (1.0 - share) / share)))
 }
 
-fn pause(now: &Snapshot) -> Option<&'static str> {
-    now.pause.map(|why| match why {
-        Pause::DiskLow => "PAUSED: the disk has less room than store.min_free; going on when there is more",
-        Pause::DiskFull => "PAUSED: the disk is full; going on when there is room",
-    })
+fn pause(now: &Snapshot) -> Option<String> {
+    now.pause.map(|why| format!("PAUSED: {}", why.text()))
 }

@@ -36,7 +36,7 @@ pub(crate) fn table(out: &mut impl Write, heads: &[&str], rows: &[Vec<String>]) 
 }
 
 fn is_number(cell: &str) -> bool {
-    cell.is_empty() || cell == "-" || cell.chars().all(|c| c.is_ascii_digit() || ".,%+-".contains(c))
+    cell.is_empty() || cell == "-" || cell.chars().all(|c| c.is_ascii_digit() || " .,%+-".contains(c))
 }
 
 /// A whole number with its thousands apart.

@@ -4,6 +4,7 @@
 
 use crate::CrawlError;
 use crate::limits::Limits;
+use crate::machine;
 use crate::read::ReadRules;
 use crate::recorder::RecorderRules;
 use crate::replant::Replant;
@@ -11,6 +12,7 @@ use crate::scope::SharedScope;
 use crate::score::Topic;
 use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
 use crate::summary::Counters;
+use crate::why::Bounds;
 use orb_fetch::{FetchConfig, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness};
 use orb_page::RunId;
@@ -43,8 +45,7 @@ impl Config {
         seeds: &[Address],
         dir: &Path,
     ) -> Result<Self, CrawlError> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = if settings.crawl.workers == 0 { cores } else { settings.crawl.workers };
+        let workers = if settings.crawl.workers == 0 { machine::cores() } else { settings.crawl.workers };
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
         fetch.spool_dir = dir.to_owned();
@@ -109,6 +110,18 @@ impl Config {
             links: settings.store.links,
             by: self.worker_name.as_str().into(),
             min_free: settings.store.min_free.0,
+        }
+    }
+
+    /// What bounds the run's speed, as far as it is known beforehand.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds {
+            delay: self.settings.frontier.delay.0.as_secs_f64(),
+            per_host: self.settings.frontier.per_host as u64,
+            connections: self.fetch.connections as u64,
+            bandwidth: self.fetch.bandwidth,
+            workers: self.workers as u64,
+            cores: machine::cores() as u64,
         }
     }
 

@@ -4,6 +4,7 @@
 //! task for each, and otherwise waits for whatever the frontier says it waits for. Tasks come back through [`Errand::attend`].
 
 use crate::clock::Clock;
+use crate::ledger::{Idle, Stage};
 use crate::limits::Limits;
 use crate::recorder::Item;
 use crate::shared::Shared;
@@ -16,7 +17,7 @@ use orb_store::{FrontierIndex, HostFact, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An answer for a reading thread.
 pub(crate) struct Work {
@@ -26,6 +27,8 @@ pub(crate) struct Work {
     pub rank: u64,
     /// What came back.
     pub outcome: Outcome,
+    /// Since when it waits to be read.
+    pub since: Instant,
 }
 
 /// What a fetching task needs.
@@ -67,14 +70,17 @@ impl Driver {
             if self.limits.are_spent(shared.progress.bytes()) {
                 break RunState::Budget;
             }
-            self.limits.note_waiting(shared, self.errand.clock.now());
-            if self.errand.active.load(Ordering::Relaxed) >= self.connections || shared.pipeline.is_full() {
-                self.pause(Duration::from_secs(1)).await;
+            if let Some(why) = self.is_full() {
+                self.pause(why, Duration::from_secs(1)).await;
                 continue;
             }
-            let now = self.errand.clock.now();
-            let next = shared.frontier().next(&self.queues, now)?;
-            if let Some(state) = self.act(next).await {
+            let (next, why) = {
+                let mut frontier = shared.frontier();
+                let next = frontier.next(&self.queues, self.errand.clock.now())?;
+                let waits = matches!(next, Next::Wait(_) | Next::Busy);
+                (next, if waits { frontier.holdup().into() } else { Idle::Commit })
+            };
+            if let Some(state) = self.act(next, why).await {
                 break state;
             }
         };
@@ -82,8 +88,16 @@ impl Driver {
         Ok(ending)
     }
 
-    /// Does what the frontier says; a state means the run is over.
-    async fn act(&self, next: Next) -> Option<RunState> {
+    /// Why nothing more may be sent for whatever there is, if so.
+    fn is_full(&self) -> Option<Idle> {
+        if self.errand.active.load(Ordering::Relaxed) >= self.connections {
+            return Some(Idle::Connections);
+        }
+        self.errand.shared.pipeline.is_full().then_some(Idle::Backlog)
+    }
+
+    /// Does what the frontier says, or waits for the reason it gives; a state means the run is over.
+    async fn act(&self, next: Next, why: Idle) -> Option<RunState> {
         let shared = &self.errand.shared;
         match next {
             Next::Lease(lease, rank) => {
@@ -100,10 +114,13 @@ impl Driver {
                 let at = self.errand.clock.now();
                 shared.pipeline.enter(0);
                 let outcome = Outcome { at, timings: Timings::default(), result: Err(failure) };
-                let _ = self.errand.readers.send(Work { lease, rank, outcome });
+                let _ = self.errand.readers.send(Work { lease, rank, outcome, since: Instant::now() });
             }
-            Next::Wait(until) => self.pause(until.since(self.errand.clock.now()).min(Duration::from_millis(500))).await,
-            Next::Busy => self.pause(Duration::from_secs(1)).await,
+            Next::Wait(until) => {
+                let rest = until.since(self.errand.clock.now());
+                self.pause(why, rest.min(Duration::from_millis(500))).await;
+            }
+            Next::Busy => self.pause(why, Duration::from_secs(1)).await,
             Next::Starved => self.starve().await,
             Next::Finished | Next::BudgetSpent if !shared.is_settled() => self.starve().await,
             Next::Finished => return Some(RunState::Done),
@@ -117,12 +134,14 @@ impl Driver {
         if !self.errand.shared.hurry.set(true) {
             self.errand.record(Item::Flush);
         }
-        self.pause(Duration::from_secs(1)).await;
+        self.pause(Idle::Commit, Duration::from_secs(1)).await;
     }
 
-    /// Waits until something happens, or for this long.
-    async fn pause(&self, at_most: Duration) {
+    /// Waits until something happens, or for this long, and writes down what for.
+    async fn pause(&self, why: Idle, at_most: Duration) {
+        let began = Instant::now();
         let _ = tokio::time::timeout(at_most, self.errand.shared.wake.notified()).await;
+        self.errand.shared.progress.ledger().note_idle(why, began.elapsed());
     }
 
     /// Lets what is under way come in, but not for long: whoever asks to stop does not want to wait for a slow server.
@@ -132,7 +151,7 @@ impl Driver {
             if self.errand.shared.stop.is_set() && tokio::time::Instant::now() >= patience {
                 break;
             }
-            self.pause(Duration::from_millis(100)).await;
+            self.pause(Idle::Answers, Duration::from_millis(100)).await;
         }
     }
 }
@@ -153,10 +172,13 @@ impl Watch for OnWire<'_> {
 impl Errand {
     /// Fetches what a lease allows and hands it on.
     async fn attend(self: Arc<Self>, lease: Lease, rank: u64) {
-        self.shared.progress.note_begin();
+        let (progress, began) = (&self.shared.progress, Instant::now());
+        progress.note_begin();
         let outcome = self.fetcher.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
+        let since = Instant::now();
+        progress.ledger().note_fetch(&outcome.timings, since - began);
+        progress.note_end(&outcome);
         let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
-        self.shared.progress.note_end(bytes, outcome.result.is_err());
         let ended = ended(&outcome, self.clock.now());
         let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
         if let Some(fact) = fact {
@@ -164,14 +186,16 @@ impl Errand {
         }
         if lease.purpose == Purpose::Robots || after == After::Record {
             self.shared.pipeline.enter(bytes);
-            let _ = self.readers.send(Work { lease, rank, outcome });
+            let _ = self.readers.send(Work { lease, rank, outcome, since });
         }
         self.finished();
     }
 
     /// Looks a name up for the frontier.
     async fn resolve(self: Arc<Self>, host: HostId, name: String, port: u16) {
+        let began = Instant::now();
         let answer = self.fetcher.resolve(&name, port).await;
+        self.shared.progress.ledger().note(Stage::Dns, began.elapsed());
         if let Ok(ip) = &answer {
             self.record(Item::Fact(HostFact { id: host, ip: Some(*ip), ..HostFact::default() }));
         }

@@ -1,14 +1,26 @@
 //! What is written down about a run as a whole?
 //!
-//! `runs/<n>/report.json` holds the account of the run, `runs/<n>/run.log` a line for each time it was begun, gone on with and ended.
+//! `runs/<n>/report.json` holds the account of the run with where its time went, `runs/<n>/run.log` a line for each time it was begun, gone on
+//! with and ended, and what can be said about its speed.
 
 use crate::CrawlError;
 use crate::summary::Summary;
+use crate::why::{Advice, Breakdown, Facts};
 use orb_page::{Moment, RunId};
 use orb_store::ProjectDir;
+use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
+
+/// The report: the account of the run, and where its time went.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    timing: Breakdown,
+    advice: Vec<Advice>,
+}
 
 /// The directory of one run.
 pub(crate) struct Journal {
@@ -29,9 +41,21 @@ impl Journal {
         file.and_then(|mut f| writeln!(f, "{} {line}", Moment::now())).map_err(|e| self.fail(e))
     }
 
+    /// Adds what can be said about the run's speed to the log.
+    pub(crate) fn account(&self, facts: &Facts) -> Result<(), CrawlError> {
+        let times = facts.whole.breakdown();
+        let stages = times.stages.iter().map(|s| format!("{} {:.1} ms", s.stage, s.mean_ms));
+        self.log(&format!("time, on average: {}", stages.collect::<Vec<_>>().join(", ")))?;
+        let idle =
+            times.idle.iter().filter(|i| i.share >= 0.005).map(|i| format!("{} {:.0} %", i.why, i.share * 100.0));
+        self.log(&format!("waited for: {}", idle.collect::<Vec<_>>().join(", ")))?;
+        facts.advice().iter().try_for_each(|advice| self.log(&advice.text))
+    }
+
     /// Writes the report.
-    pub(crate) fn report(&self, summary: &Summary) -> Result<(), CrawlError> {
-        let mut text = serde_json::to_string_pretty(summary).unwrap_or_default();
+    pub(crate) fn report(&self, summary: &Summary, facts: &Facts) -> Result<(), CrawlError> {
+        let report = Report { summary, timing: facts.whole.breakdown(), advice: facts.advice() };
+        let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');
         let (new, place) = (self.dir.join("report.json.new"), self.dir.join("report.json"));
         fs::write(&new, text).and_then(|()| fs::rename(&new, &place)).map_err(|e| self.fail(e))

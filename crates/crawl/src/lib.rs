@@ -9,7 +9,9 @@ mod config;
 mod drive;
 mod error;
 mod journal;
+mod ledger;
 mod limits;
+mod machine;
 mod picture;
 mod progress;
 mod read;
@@ -23,8 +25,10 @@ mod settings;
 mod shared;
 mod summary;
 pub mod units;
+mod why;
 
 pub use error::CrawlError;
+pub use ledger::{Idle, Ledger, Part, Spread, Stage, Tally};
 pub use progress::{Pause, Progress, Snapshot, Waiting};
 pub use run::Crawl;
 pub use settings::{
@@ -32,3 +36,4 @@ pub use settings::{
 };
 pub use shared::Stop;
 pub use summary::{Counters, Flags, RunState, Summary};
+pub use why::{Advice, Bounds, Breakdown, Facts, Held, HostWait, IdleTime, SlowHost, Sockets, StageTime, Stretch};

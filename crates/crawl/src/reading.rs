@@ -6,6 +6,7 @@
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::drive::Work;
+use crate::ledger::Stage;
 use crate::read::{Reader, Reading};
 use crate::recorder::{Item, RobotsRead};
 use crate::shared::Shared;
@@ -16,6 +17,7 @@ use orb_urls::Judgement;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 /// Where the readers sit: their work comes in, what they read goes out.
 #[derive(Clone)]
@@ -44,9 +46,17 @@ pub(crate) fn spawn_readers(desk: &Desk, config: &Config) -> std::io::Result<Vec
 
 impl Desk {
     fn attend(&self, mut reader: Reader, sitemaps: bool) {
-        for Work { lease, rank, outcome } in &self.work {
+        let ledger = self.shared.progress.ledger();
+        for Work { lease, rank, outcome, since } in &self.work {
+            let began = Instant::now();
+            ledger.note(Stage::ReadQueue, began - since);
             let item = match lease.purpose {
-                Purpose::Page => Item::Read(Box::new(read_safely(&mut reader, &lease, outcome)), rank),
+                Purpose::Page => {
+                    let reading = Box::new(read_safely(&mut reader, &lease, outcome));
+                    let ended = Instant::now();
+                    ledger.note(Stage::Read, ended - began);
+                    Item::Read(reading, rank, ended)
+                }
                 Purpose::Robots => Item::Robots(Box::new(self.read_robots(&mut reader, &lease, &outcome, sitemaps))),
             };
             if self.recorder.send(item).is_err() {

@@ -18,6 +18,7 @@ use crate::scope::SharedScope;
 use crate::settings::Settings;
 use crate::shared::{Shared, Stop};
 use crate::summary::{Counters, RunState, Summary};
+use crate::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::HashSet;
 use orb_fetch::{HttpFetcher, raise_open_files};
@@ -67,6 +68,15 @@ impl Run {
     }
 }
 
+/// What every part of a run is set up from.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    config: &'a Config,
+    shared: &'a Arc<Shared>,
+    clock: Clock,
+    chronicle: &'a Arc<Chronicle>,
+}
+
 /// What works while the driver drives.
 struct Crew {
     readers: Vec<JoinHandle<()>>,
@@ -87,14 +97,17 @@ impl Crawl {
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
         let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));
-        shared.progress.note_commit(&run.counters, self.project.index().queued());
+        shared.progress.note_commit(&run.counters, self.project.index().queued(), self.project.index().known());
         let dir = self.project.dir().clone();
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
+        let chronicle = Chronicle::open(&dir, run.id, config.bounds());
+        let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle };
 
-        let (mut project, mut counters, state) = pass(self.project, &self.seeds, &config, &shared, clock, &run)?;
+        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run)?;
         counters.frontier = project.index().queued();
         project.catalogue_mut().finish_run(run.id, state.name(), &counters.to_json())?;
+        let facts = chronicle.close(&shared, project.index(), clock, state.name());
         project.close()?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
@@ -106,7 +119,8 @@ impl Crawl {
             summary.counters.errors,
             summary.counters.frontier
         ))?;
-        journal.report(&summary)?;
+        journal.account(&facts)?;
+        journal.report(&summary, &facts)?;
         Ok(summary)
     }
 
@@ -128,18 +142,17 @@ impl Crawl {
 fn pass(
     mut project: Project,
     seeds: &[Address],
-    config: &Config,
-    shared: &Arc<Shared>,
-    clock: Clock,
+    scene: Scene<'_>,
     run: &Run,
 ) -> Result<(Project, Counters, RunState), CrawlError> {
+    let Scene { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
     loop {
         let mut recorder = Recorder::new(project, Arc::clone(shared), config.recorder(run.id), so_far, clock)?;
         recorder.plant(seeds)?;
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
-        let (driver, crew) = start(recorder, config, shared, clock, run)?;
-        let driven = drive(driver);
+        let (driver, crew) = start(recorder, scene, run)?;
+        let driven = drive(driver, scene.chronicle);
         let (back, counters) = crew.go_home()?;
         let state = driven?;
         project = back;
@@ -175,13 +188,8 @@ fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, Store
 }
 
 /// Starts recorder and readers, and gives the driver that will keep them busy.
-fn start(
-    recorder: Recorder,
-    config: &Config,
-    shared: &Arc<Shared>,
-    clock: Clock,
-    run: &Run,
-) -> Result<(Driver, Crew), CrawlError> {
+fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Crew), CrawlError> {
+    let Scene { config, shared, clock, .. } = scene;
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
     let queues = recorder.queues();
@@ -208,9 +216,11 @@ fn start(
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers see the end of their work.
-fn drive(driver: Driver) -> Result<RunState, CrawlError> {
+fn drive(driver: Driver, chronicle: &Arc<Chronicle>) -> Result<RunState, CrawlError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CrawlError::Threads)?;
+    let watcher = chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
     let driven = runtime.block_on(driver.drive());
+    watcher.finish();
     drop(driver);
     runtime.shutdown_timeout(Duration::from_millis(500));
     Ok(driven?)

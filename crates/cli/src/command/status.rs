@@ -1,5 +1,6 @@
 //! `orb status`: what is there, what is running.
 
+use super::why::Account;
 use crate::args::{Common, StatusArgs};
 use crate::failure::Failure;
 use crate::out;
@@ -23,6 +24,9 @@ struct Status {
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), Failure> {
     let home = Home::open(&common.home)?;
+    if let (true, Some(name)) = (args.why, &args.project) {
+        return why(common, &home.find(name)?);
+    }
     let projects = match &args.project {
         Some(name) => vec![home.find(name)?],
         None => home.list()?,
@@ -55,8 +59,7 @@ fn status(project: &ProjectDir) -> Result<Status, Failure> {
     if project.is_empty() {
         return Ok(blank);
     }
-    let reader = CatalogueReader::open(&project.catalogue())?;
-    let Some(last) = reader.runs()?.pop() else { return Ok(blank) };
+    let Some(last) = last_run(project)? else { return Ok(blank) };
     Ok(Status {
         state: Some(state_of(&last, running).to_owned()),
         run: Some(last.id.0),
@@ -66,6 +69,27 @@ fn status(project: &ProjectDir) -> Result<Status, Failure> {
         counters: serde_json::from_str(&last.counters).unwrap_or_default(),
         ..blank
     })
+}
+
+/// The run that is under way or ended last.
+fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>, Failure> {
+    Ok(CatalogueReader::open(&project.catalogue())?.runs()?.into_iter().next())
+}
+
+/// Why a project's last run is as fast as it is.
+fn why(common: &Common, project: &ProjectDir) -> Result<(), Failure> {
+    let last = if project.is_empty() { None } else { last_run(project)? };
+    let Some(last) = last else {
+        return Err(anyhow::anyhow!("project {} was never crawled; orb crawl does that", project.name).into());
+    };
+    let account = Account::of(project, &last, state_of(&last, ProjectLock::is_held(project)))?;
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &account)?;
+    } else {
+        account.print(&mut stdout)?;
+    }
+    Ok(stdout.flush()?)
 }
 
 /// A run that says it is running while nobody works on the project was cut off.

@@ -10,6 +10,7 @@ mod facts;
 use crate::bits::Bits;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::ledger::Stage;
 use crate::progress::Pause;
 use crate::read::Reading;
 use crate::shared::Shared;
@@ -18,7 +19,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::Order;
 use orb_page::{Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Visit};
-use orb_store::{Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, StoreError, free_space};
+use orb_store::{Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, free_space};
 use orb_urls::{Address, Origin};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,8 +33,8 @@ const MAX_BYTES: u64 = 64_000_000;
 
 /// What is handed to the recorder.
 pub(crate) enum Item {
-    /// A page was read; with its rank in its host's queue.
-    Read(Box<Reading>, u64),
+    /// A page was read, with its rank in its host's queue, and when.
+    Read(Box<Reading>, u64, Instant),
     /// A robots.txt was read.
     Robots(Box<RobotsRead>),
     /// A queued page will not be fetched after all.
@@ -217,7 +218,12 @@ impl Recorder {
             self.pending.since.get_or_insert_with(Instant::now);
         }
         match item {
-            Item::Read(reading, rank) => self.take_reading(*reading, rank)?,
+            Item::Read(reading, rank, since) => {
+                let began = Instant::now();
+                self.shared.progress.ledger().note(Stage::RecordQueue, began - since);
+                self.take_reading(*reading, rank)?;
+                self.shared.progress.ledger().note(Stage::Record, began.elapsed());
+            }
             Item::Robots(read) => {
                 for sitemap in &read.sitemaps {
                     self.discover_root(sitemap, Some(PageId(0)))?;
@@ -309,14 +315,17 @@ impl Recorder {
         self.pending.batch.counters = self.counters.to_json();
         facts::merge_facts(&mut self.pending.batch.facts);
         let mut pending = std::mem::take(&mut self.pending);
+        let gathered = pending.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.shared.progress.ledger().note(Stage::Gather, gathered);
         self.wait_for_room();
-        while let Err(error) = self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
-            match error {
-                StoreError::NoSpace { .. } => self.pause_until_room()?,
-                other => return Err(other),
+        let took = loop {
+            match self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
+                Ok(committed) => break committed.took,
+                Err(StoreError::NoSpace { .. }) => self.pause_until_room()?,
+                Err(other) => return Err(other),
             }
-        }
-        self.shared.progress.note_commit(&self.counters, self.project.index().queued());
+        };
+        self.note_commit(took);
         let now = self.clock.now();
         let mut frontier = self.shared.frontier();
         let finished = pending.batch.finished.iter().map(|(_, _, page)| *page);
@@ -329,6 +338,14 @@ impl Recorder {
         self.shared.pending.set(false);
         self.shared.wake.notify_one();
         Ok(())
+    }
+
+    /// Tells how the run stands after a commit, and how long that took.
+    fn note_commit(&self, took: Steps) {
+        let (progress, index) = (&self.shared.progress, self.project.index());
+        progress.note_commit(&self.counters, index.queued(), index.known());
+        let steps = [(Stage::Archive, took.archive), (Stage::Catalogue, took.catalogue), (Stage::Index, took.index)];
+        steps.into_iter().for_each(|(stage, took)| progress.ledger().note(stage, took));
     }
 
     /// How many pages will be queued when the batch is committed.
@@ -346,16 +363,23 @@ impl Recorder {
     /// Waits, before a commit, while the disk has less room than the project wants to leave free.
     fn wait_for_room(&self) {
         while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
-            self.shared.progress.pause(Some(Pause::DiskLow));
-            self.shared.stop.wait(Duration::from_secs(2));
+            self.wait_a_moment(Pause::DiskLow);
         }
         self.shared.progress.pause(None);
     }
 
+    /// Waits two seconds for this reason; tells whether somebody asked to stop.
+    fn wait_a_moment(&self, why: Pause) -> bool {
+        let began = Instant::now();
+        self.shared.progress.pause(Some(why));
+        let stopped = self.shared.stop.wait(Duration::from_secs(2));
+        self.shared.progress.ledger().note(Stage::Room, began.elapsed());
+        stopped
+    }
+
     /// Waits for room after a commit found none; gives up only when the user stops the run.
     fn pause_until_room(&self) -> Result<(), StoreError> {
-        self.shared.progress.pause(Some(Pause::DiskFull));
-        if self.shared.stop.wait(Duration::from_secs(2)) {
+        if self.wait_a_moment(Pause::DiskFull) {
             return Err(StoreError::NoSpace { path: self.dir().to_owned() });
         }
         Ok(())

@@ -1,0 +1,213 @@
+//! `orb status PROJECT --why`: where the time goes, who waits for what, and what would make it faster.
+
+use crate::failure::Failure;
+use crate::out;
+use orb_crawl::{Advice, Breakdown, Facts};
+use orb_page::Moment;
+use orb_store::{ProjectDir, RunRecord};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What is told about a run's speed.
+#[derive(Serialize)]
+pub(crate) struct Account {
+    project: String,
+    run: u32,
+    state: String,
+    /// Seconds since the facts were written down.
+    age: f64,
+    seconds: f64,
+    pages_per_second: f64,
+    now: Pace,
+    timing: Breakdown,
+    recent: Breakdown,
+    bounds: orb_crawl::Bounds,
+    sockets: orb_crawl::Sockets,
+    in_flight: u64,
+    queued: u64,
+    known: u64,
+    resident: Option<u64>,
+    waiting: Vec<orb_crawl::Held>,
+    hosts: Vec<Host>,
+    slowest: Vec<orb_crawl::SlowHost>,
+    pause: Option<String>,
+    advice: Vec<Advice>,
+}
+
+/// How fast it is lately.
+#[derive(Serialize)]
+struct Pace {
+    seconds: f64,
+    pages_per_second: f64,
+    bytes_per_second: f64,
+    /// Requests a second that politeness allows; `None` where it does not bound them.
+    allowed_per_second: Option<f64>,
+    cpu_share: f64,
+    reading_share: f64,
+}
+
+/// A host with a long queue.
+#[derive(Serialize)]
+struct Host {
+    host: String,
+    queued: u64,
+    why: String,
+    until: Option<String>,
+}
+
+impl Account {
+    /// What is known of a run; `state` is what the lock says of it, which outlives what the run itself wrote down.
+    pub(crate) fn of(project: &ProjectDir, run: &RunRecord, state: &str) -> Result<Self, Failure> {
+        let Some(facts) = Facts::read(project, run.id) else {
+            let why = format!(
+                "nothing is known about the speed of run {} of {}: it wrote nothing down",
+                run.id.0, project.name
+            );
+            return Err(Failure::Failed(anyhow::anyhow!(why)));
+        };
+        Ok(Self::new(project.name.clone(), state.to_owned(), facts))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "shares for people")]
+    fn new(project: String, state: String, facts: Facts) -> Self {
+        let (recent, cores, workers) = (&facts.recent, facts.bounds.cores.max(1), facts.bounds.workers.max(1));
+        let reading = recent.tally.stage(orb_crawl::Stage::Read).seconds();
+        let now = Pace {
+            seconds: recent.seconds,
+            pages_per_second: recent.page_rate(),
+            bytes_per_second: recent.byte_rate(),
+            allowed_per_second: facts.allowed,
+            cpu_share: recent.share(recent.cpu_seconds) / cores as f64,
+            reading_share: recent.share(reading) / workers as f64,
+        };
+        Self {
+            project,
+            run: facts.run,
+            state,
+            age: Moment::now().since(facts.at).as_secs_f64(),
+            seconds: facts.whole.seconds,
+            pages_per_second: facts.whole.page_rate(),
+            now,
+            timing: facts.whole.breakdown(),
+            recent: recent.breakdown(),
+            advice: facts.advice(),
+            bounds: facts.bounds,
+            sockets: facts.sockets,
+            in_flight: facts.in_flight,
+            queued: facts.queued,
+            known: facts.known,
+            resident: facts.resident,
+            waiting: facts.waiting,
+            hosts: facts.hosts.into_iter().map(Host::from).collect(),
+            slowest: facts.slowest,
+            pause: facts.pause,
+        }
+    }
+
+    /// Prints it for people.
+    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        self.print_head(out)?;
+        writeln!(out, "\nwhat takes the time, and what would help")?;
+        for advice in &self.advice {
+            writeln!(out, "- {}", advice.text)?;
+        }
+        writeln!(out, "\nwhere the time goes")?;
+        stages(out, &self.timing)?;
+        self.print_waits(out)?;
+        self.print_hosts(out)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is shown")]
+    fn print_head(&self, out: &mut impl Write) -> io::Result<()> {
+        let age =
+            if self.state == Facts::RUNNING { String::new() } else { format!(", {} ago", out::seconds(self.age)) };
+        writeln!(out, "project {}, run {}: {}{age}", self.project, self.run, self.state)?;
+        let n = &self.now;
+        let allowed = match n.allowed_per_second {
+            _ if self.state != Facts::RUNNING => String::new(),
+            Some(rate) => format!("; politeness allows {rate:.1} requests/s at present"),
+            None => "; politeness sets no bound".to_owned(),
+        };
+        writeln!(
+            out,
+            "{:.1} pages/s over {}; {:.1} pages/s and {}/s over the last {}{allowed}",
+            self.pages_per_second,
+            out::seconds(self.seconds),
+            n.pages_per_second,
+            out::bytes(n.bytes_per_second as u64),
+            out::seconds(n.seconds),
+        )?;
+        writeln!(
+            out,
+            "processor {:.0} % of {} cores, reading threads {:.0} % of {}, connections {} of {} ({} idle, {} closing), {} requests under way, memory {}",
+            n.cpu_share * 100.0,
+            self.bounds.cores,
+            n.reading_share * 100.0,
+            self.bounds.workers,
+            self.sockets.open,
+            self.bounds.connections,
+            self.sockets.idle,
+            self.sockets.closing,
+            self.in_flight,
+            self.resident.map_or_else(|| "?".to_owned(), out::bytes),
+        )
+    }
+
+    fn print_waits(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.timing.idle.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\nwhat kept the next request from being sent")?;
+        let row = |i: &orb_crawl::IdleTime| vec![i.why.to_owned(), out::seconds(i.seconds), percent(i.share)];
+        let rows: Vec<_> = self.timing.idle.iter().map(row).collect();
+        out::table(out, &["for", "time", "share"], &rows)
+    }
+
+    fn print_hosts(&self, out: &mut impl Write) -> io::Result<()> {
+        if !self.waiting.is_empty() {
+            writeln!(out, "\nhosts in memory that wait")?;
+            let row = |h: &orb_crawl::Held| vec![out::grouped(h.hosts), h.why.clone(), h.example.clone()];
+            out::table(out, &["hosts", "why", "such as"], &self.waiting.iter().map(row).collect::<Vec<_>>())?;
+        }
+        if !self.hosts.is_empty() {
+            writeln!(out, "\nhosts with the longest queues")?;
+            let row = |h: &Host| {
+                let until = h.until.as_deref().map_or(String::new(), |t| t.replace('T', " ").replace('Z', ""));
+                vec![h.host.clone(), out::grouped(h.queued), h.why.clone(), until]
+            };
+            let rows: Vec<_> = self.hosts.iter().map(row).collect();
+            out::table(out, &["host", "queued", "why", "until (UTC)"], &rows)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<orb_crawl::HostWait> for Host {
+    fn from(wait: orb_crawl::HostWait) -> Self {
+        Self { host: wait.host, queued: wait.queued, why: wait.why, until: wait.until.map(|at| at.to_string()) }
+    }
+}
+
+fn stages(out: &mut impl Write, timing: &Breakdown) -> io::Result<()> {
+    let row = |s: &orb_crawl::StageTime| {
+        vec![
+            s.stage.to_owned(),
+            s.share.map_or_else(|| "-".to_owned(), percent),
+            millis(s.median_ms),
+            millis(s.mean_ms),
+            millis(s.p95_ms),
+            out::grouped(s.count),
+            s.each.to_owned(),
+        ]
+    };
+    let rows: Vec<_> = timing.stages.iter().map(row).collect();
+    out::table(out, &["stage", "busy", "median ms", "mean ms", "95 % ms", "count", "each"], &rows)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn millis(ms: f64) -> String {
+    if ms < 10.0 { format!("{ms:.2}") } else { format!("{ms:.0}") }
+}

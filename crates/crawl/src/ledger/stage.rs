@@ -1,0 +1,73 @@
+//! Which stages does a page's life have, as far as they take time?
+
+/// What a stage keeps busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A connection: time spent on the network and its servers.
+    Network,
+    /// A thread of ours: reading, recording, writing.
+    Work,
+    /// Nobody: the page lies in a queue.
+    Queue,
+}
+
+macro_rules! stages {
+    ($($(#[doc = $doc:literal])+ $name:ident => $text:literal, $part:ident, $each:literal;)+) => {
+        /// A stage of a page's life, in their order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Stage { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Stage {
+            /// All of them, in the order of a page's life.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The name it is stored and shown under.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text),+ }
+            }
+
+            /// What it keeps busy.
+            pub const fn part(self) -> Part {
+                match self { $(Self::$name => Part::$part),+ }
+            }
+
+            /// What is counted: one of these takes the time given.
+            pub const fn each(self) -> &'static str {
+                match self { $(Self::$name => $each),+ }
+            }
+        }
+    };
+}
+
+stages! {
+    /// Looking a name up.
+    Dns => "dns", Network, "look-up";
+    /// From the lease to a connection that can be used, opening it aside: waiting for a free one.
+    Slot => "connection", Queue, "request";
+    /// Opening a connection.
+    Connect => "connect", Network, "connection";
+    /// The TLS handshake.
+    Tls => "tls", Network, "connection";
+    /// From the request sent to the head received.
+    Wait => "wait", Network, "request";
+    /// From the head to the end of the body.
+    Body => "body", Network, "request";
+    /// From the socket to a reading thread.
+    ReadQueue => "read queue", Queue, "page";
+    /// Decoding, extracting, hashing, packing.
+    Read => "read", Work, "page";
+    /// From a reading thread to the recorder.
+    RecordQueue => "record queue", Queue, "page";
+    /// Numbering what was found and telling duplicates.
+    Record => "record", Work, "page";
+    /// Gathering pages to be committed together.
+    Gather => "gather", Queue, "commit";
+    /// Waiting for room on the disk.
+    Room => "room", Queue, "commit";
+    /// Writing the bytes, and waiting until the disk has them.
+    Archive => "archive", Work, "commit";
+    /// Writing the facts.
+    Catalogue => "catalogue", Work, "commit";
+    /// Writing the frontier index.
+    Index => "index", Work, "commit";
+}

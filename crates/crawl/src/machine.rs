@@ -1,0 +1,37 @@
+//! How much of the machine does this process use?
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Seconds of processor time of all threads so far.
+#[expect(clippy::cast_precision_loss, reason = "seconds since the process began")]
+pub(crate) fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Bytes of memory in use; `None` where the system does not tell in the way Linux does.
+pub(crate) fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
+}
+
+/// Cores that threads may run on.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_uses_some_of_both() {
+        let before = cpu_seconds();
+        let mut sum = 0u64;
+        while cpu_seconds() - before < 0.01 {
+            sum = sum.wrapping_mul(31).wrapping_add(1);
+        }
+        assert!(sum != 1 && resident().is_none_or(|bytes| bytes > 100_000));
+    }
+}

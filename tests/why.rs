@@ -1,0 +1,197 @@
+//! Does a crawl know why it is not faster?
+//!
+//! Webs that are slow for one reason each: the reason must be named, by a command in another process, while the crawl runs and after it
+//! has ended, was stopped, or was killed.
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::orb::{Home, PROJECT, Running, crawling};
+use harness::until;
+use harness::web::World;
+use orb_testweb::{Feature, GzipMode, Latency, Spec};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::time::Duration;
+
+/// One host with so many pages.
+fn one_host(pages: u32) -> Spec {
+    Spec { hosts: 1, pages_per_host: pages, cross_host_links: 0.0, ..Spec::default() }
+}
+
+/// What `orb status --why` says as JSON.
+fn why(home: &Home) -> Value {
+    home.orb(&["status", PROJECT, "--why", "--json"]).expect(0).json()
+}
+
+/// What the advice of this rule says, if it is given.
+fn advice(account: &Value, rule: &str) -> Option<String> {
+    let given = account["advice"].as_array().unwrap();
+    given.iter().find(|a| a["rule"] == rule).map(|a| a["text"].as_str().unwrap().to_owned())
+}
+
+#[track_caller]
+fn told(account: &Value, rule: &str) -> String {
+    advice(account, rule).unwrap_or_else(|| panic!("nothing about {rule}: {}", account["advice"]))
+}
+
+/// The share of the time that was spent waiting for this.
+fn waited(account: &Value, why: &str) -> f64 {
+    let idle = account["timing"]["idle"].as_array().unwrap();
+    idle.iter().find(|i| i["why"] == why).map_or(0.0, |i| i["share"].as_f64().unwrap())
+}
+
+/// A stage's times.
+fn stage(account: &Value, name: &str) -> Value {
+    let stages = account["timing"]["stages"].as_array().unwrap();
+    stages.iter().find(|s| s["stage"] == name).unwrap_or_else(|| panic!("no {name}: {stages:?}")).clone()
+}
+
+/// Starts a crawl and waits until something is known about its speed.
+fn started(home: &Home, args: &[String]) -> Running {
+    let running = home.start(&crawling(args), &[]);
+    until("the crawl says something", || home.project().join("runs/1/why.json").exists());
+    running
+}
+
+#[test]
+fn a_crawl_bound_by_politeness_says_so_and_what_would_help() {
+    let world = World::new(one_host(12));
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "200ms"]));
+    let account = why(&home);
+    let text = told(&account, "delay");
+    assert!(text.contains("delay of 200 ms of 1 host") && text.contains("more hosts would help"), "{text}");
+    assert!(waited(&account, "delay") > 0.5, "{}", account["timing"]);
+    assert!(told(&account, "ended").contains("nothing is left to do"));
+    for name in ["wait", "body", "read", "record", "archive", "catalogue", "index"] {
+        assert!(stage(&account, name)["mean_ms"].as_f64().unwrap() > 0.0, "{name}");
+    }
+    assert_eq!(stage(&account, "read")["count"], 12);
+}
+
+#[test]
+fn a_running_crawl_is_looked_at_from_another_process() {
+    let world = World::new(one_host(500));
+    let home = Home::new();
+    let running = started(&home, &world.args(&["--delay", "100ms"]));
+    until("the delay is the reason", || advice(&why(&home), "delay").is_some());
+    let account = why(&home);
+    assert_eq!(account["state"], "running");
+    let allowed = account["now"]["allowed_per_second"].as_f64().unwrap();
+    assert!((allowed - 10.0).abs() < 0.1, "one host, ten requests a second: {allowed}");
+    assert_eq!((&account["bounds"]["connections"], &account["bounds"]["delay"]), (&128.into(), &0.1.into()));
+    let longest = &account["hosts"][0];
+    assert!(
+        longest["queued"].as_u64() > Some(0) && longest["host"].as_str().unwrap().starts_with("h0000."),
+        "{longest}"
+    );
+    let before = account["timing"]["stages"].clone();
+    until("the facts are renewed", || why(&home)["timing"]["stages"] != before);
+    let shown = home.orb(&["status", PROJECT, "--why"]);
+    let text = shown.expect(0).text();
+    for part in
+        ["what would help", "where the time goes", "kept the next request", "longest queues", "politeness allows"]
+    {
+        assert!(text.contains(part), "no '{part}':\n{text}");
+    }
+    // Killed, it still tells; gone on with, it goes on counting.
+    running.signal(Signal::KILL);
+    running.finish();
+    let account = why(&home);
+    assert_eq!(account["state"], "interrupted");
+    let (seconds, read) = (account["seconds"].as_f64().unwrap(), stage(&account, "read")["count"].as_u64().unwrap());
+    assert!(read > 0 && advice(&account, "delay").is_some(), "{account}");
+    home.crawl(&[PROJECT, "--max-pages", "12"]);
+    let account = why(&home);
+    assert!(account["seconds"].as_f64().unwrap() > seconds, "{account}");
+    assert!(stage(&account, "read")["count"].as_u64().unwrap() >= read, "{account}");
+}
+
+#[test]
+fn a_slow_server_is_named() {
+    let latency = Latency { mean: Duration::from_millis(1_300), spread: 0.0 };
+    let world = World::new(Spec { latency, ..one_host(5) });
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--per-host", "2"]));
+    let account = why(&home);
+    let text = told(&account, "slow-server");
+    assert!(text.contains("slow server h0000.") && text.contains(" s for an answer"), "{text}");
+    assert!(told(&account, "answers").contains("--per-host 4"), "{account}");
+    assert!(stage(&account, "wait")["median_ms"].as_f64().unwrap() > 1_000.0, "{account}");
+}
+
+#[test]
+fn a_used_up_bandwidth_is_told() {
+    let spec = Spec { page_bytes: 50_000, gzip: GzipMode::Never, ..one_host(16) };
+    let world = World::new(spec);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--bandwidth", "200kB/s"]));
+    let text = told(&why(&home), "bandwidth");
+    assert!(text.contains("200 kB/s is used up"), "{text}");
+}
+
+#[test]
+fn a_busy_processor_is_told() {
+    // One reading thread, and pages of hundreds of kilobytes from a server that has them ready.
+    let spec = Spec { page_bytes: 400_000, links: 200, gzip: GzipMode::Never, threads: 2, ..one_host(120) };
+    let world = World::new(spec);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--workers", "1"]));
+    let text = told(&why(&home), "processor");
+    assert!(text.contains("the processor is the limit"), "{text}");
+}
+
+#[test]
+fn hosts_that_cannot_be_asked_are_counted_by_their_reason() {
+    let world = World::new(Spec { hosts: 2, pages_per_host: 5, ..Spec::default() }.with(Feature::Failures));
+    let home = Home::new();
+    let hurried = ["frontier.delay = '0s'", "frontier.retries = 1", "frontier.max_backoff = '50ms'"];
+    let narrowed = ["scope.mode = 'any'", "scope.rules = [{ deny = '/failures/503' }]"];
+    home.crawl(&[world.project(&home, &[hurried.as_slice(), &narrowed].concat())]);
+    let account = why(&home);
+    let text = told(&account, "resting");
+    assert!(text.contains("robots.txt that cannot be read"), "{text}");
+    assert!(told(&account, "ended").contains("could not be asked"), "{account}");
+    let waiting = account["hosts"].as_array().unwrap();
+    assert!(waiting.iter().any(|h| h["why"] == "robots unreachable" && h["queued"] == 1), "{waiting:?}");
+}
+
+#[test]
+fn hosts_that_back_off_say_until_when() {
+    let world = World::with(&[Feature::Failures]);
+    let home = Home::new();
+    let mut args = world.args(&["--delay", "0", "--per-host", "1"]);
+    args.push(world.url(0, "/failures/503.html"));
+    home.crawl(&args);
+    let account = why(&home);
+    assert!(told(&account, "resting").contains("wanting a longer break"), "{account}");
+}
+
+#[test]
+fn the_report_and_the_log_say_where_the_time_went() {
+    let world = World::new(one_host(8));
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "100ms"]));
+    let run = home.project().join("runs/1");
+    let report: Value = serde_json::from_slice(&std::fs::read(run.join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["pages"], 8);
+    assert_eq!(report["timing"]["stages"], why(&home)["timing"]["stages"]);
+    assert!(!report["advice"].as_array().unwrap().is_empty());
+    let log = std::fs::read_to_string(run.join("run.log")).unwrap();
+    assert!(log.contains("time, on average: ") && log.contains("waited for: delay "), "{log}");
+}
+
+#[test]
+fn who_asks_about_nothing_is_told_in_a_line() {
+    let world = World::new(one_host(3));
+    let home = Home::new();
+    assert!(home.orb(&["status", PROJECT, "--why"]).complaint(1).contains(PROJECT));
+    assert!(home.orb(&["status", "--why"]).expect(2).stderr.contains("PROJECT"));
+    home.crawl(&world.args(&["--delay", "0"]));
+    for damage in ["", "{", "{\"run\":1,\"whole\":7}", "\0\0\0\0"] {
+        std::fs::write(home.project().join("runs/1/why.json"), damage).unwrap();
+        let complaint = home.orb(&["status", PROJECT, "--why"]);
+        assert!(complaint.complaint(1).contains("nothing is known about the speed"), "{complaint}");
+    }
+}
