@@ -1,4 +1,4 @@
-//! Other people's archive tools, asked about ours.
+//! Other people's tools, asked about what we write.
 //!
 //! They live in `target/judges`, where `cargo xtask setup` puts them.
 
@@ -155,4 +155,22 @@ pub(crate) struct Read {
 pub(crate) fn html5lib(files: &[PathBuf]) -> Vec<Read> {
     let script = root().join("tests/judges/document.py");
     ask("python", [script].iter().chain(files)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A metric with its samples, as Prometheus' own client reads it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Family {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) help: String,
+    pub(crate) samples: Vec<(String, BTreeMap<String, String>, f64)>,
+}
+
+/// What Prometheus' client sees in a page of metrics; `beside` is a place to put the page.
+pub(crate) fn prometheus(page: &str, beside: &Path) -> Vec<Family> {
+    std::fs::write(beside, page).unwrap();
+    let script = root().join("tests/judges/metrics.py");
+    let families = ask("python", [script.as_path(), beside]);
+    families.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }

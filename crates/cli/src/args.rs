@@ -198,6 +198,9 @@ pub(crate) struct CrawlArgs {
     /// Attempts after the first, where a failure may pass [default: 2]
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
+    /// Tell how it goes to a monitoring system (Prometheus) at http://ADDR/metrics; a port alone is one on this machine
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) metrics: Option<String>,
     /// Threads that read pages [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) workers: Option<u32>,

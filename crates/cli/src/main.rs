@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod failure;
 mod live;
+mod metrics;
 mod out;
 mod signals;
 

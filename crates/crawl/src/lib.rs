@@ -11,7 +11,7 @@ mod error;
 mod journal;
 mod ledger;
 mod limits;
-mod machine;
+pub mod machine;
 mod picture;
 mod progress;
 mod read;

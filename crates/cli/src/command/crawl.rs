@@ -3,7 +3,7 @@
 use crate::args::{Common, CrawlArgs, OrderName as OrderArg, Render, ScopeName};
 use crate::failure::{Failure, complain};
 use crate::live::Display;
-use crate::{out, signals};
+use crate::{metrics, out, signals};
 use anyhow::Context as _;
 use orb_crawl::{Crawl, OrderName, Progress, RunState, Settings, Stop, Summary};
 use orb_store::{CatalogueReader, Home, Project, StoreError};
@@ -11,6 +11,7 @@ use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
 use std::collections::HashSet;
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,14 +27,17 @@ pub(crate) struct Request {
     pub(crate) seeds: Vec<Address>,
     /// Go on although archive files are damaged.
     pub(crate) despite_damage: bool,
+    /// Where a monitoring system may ask how it goes.
+    pub(crate) metrics: Option<TcpListener>,
 }
 
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
     if matches!(args.render, Some(Render::Auto | Render::Always)) {
         return Err(Failure::Usage("this version does not render pages; leave out --render".into()));
     }
+    let metrics = args.metrics.as_deref().map(metrics::listen).transpose()?;
     let home = Home::open(&common.home)?;
-    let request = request(&home, args)?;
+    let request = Request { metrics, ..request(&home, args)? };
     let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
     let summary = crawl(common, &home, request)?;
     finish(common, &summary)?;
@@ -44,7 +48,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
 }
 
 /// Crawls, showing how it goes.
-pub(crate) fn crawl(common: &Common, home: &Home, request: Request) -> Result<Summary, Failure> {
+pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Result<Summary, Failure> {
     let project = Project::open(&home.project(&request.name)?)?;
     if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
         let path = project.dir().archive().join(file);
@@ -55,6 +59,9 @@ pub(crate) fn crawl(common: &Common, home: &Home, request: Request) -> Result<Su
     let stop = Stop::new();
     signals::watch(Arc::clone(&stop))?;
     let progress = Arc::new(Progress::default());
+    if let Some(listener) = request.metrics.take() {
+        metrics::serve(listener, &request.name, Arc::clone(&progress)).context("cannot serve metrics")?;
+    }
     let display = Display::start(common, &request, Arc::clone(&progress));
     let crawl = Crawl { project, settings: request.settings, seeds: request.seeds, stop, progress };
     let result = crawl.run();
@@ -166,7 +173,7 @@ fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
     apply(args, &mut settings);
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
-    Ok(Request { name, settings, kept, seeds, despite_damage: args.despite_damage })
+    Ok(Request { name, settings, kept, seeds, despite_damage: args.despite_damage, metrics: None })
 }
 
 /// The project's name where none is given: the seed's host, and its port where that is unusual.

@@ -50,7 +50,14 @@ fn request(seed: &str) -> Result<Request, Failure> {
     settings.frontier.max_crawl_delay = Span(Duration::from_millis(100));
     settings.fetch.allow_private = true;
     let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
-    Ok(Request { name: PROJECT.to_owned(), kept: settings.clone(), settings, seeds, despite_damage: false })
+    Ok(Request {
+        name: PROJECT.to_owned(),
+        kept: settings.clone(),
+        settings,
+        seeds,
+        despite_damage: false,
+        metrics: None,
+    })
 }
 
 /// What one would look at next.
