@@ -70,17 +70,18 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let wrong = || UnitError { given: text.to_owned(), what: "duration", example: "500ms, 2s, 5m, 1h or 7d" };
         let (number, unit) = split(text).ok_or_else(wrong)?;
-        let milliseconds = match unit.to_ascii_lowercase().as_str() {
-            "ms" => 1.0,
-            "s" | "sec" => 1e3,
-            "m" | "min" => 6e4,
-            "h" => 3.6e6,
-            "d" => 8.64e7,
-            "w" => 6.048e8,
+        let microseconds = match unit.to_ascii_lowercase().as_str() {
+            "us" | "µs" => 1.0,
+            "ms" => 1e3,
+            "s" | "sec" => 1e6,
+            "m" | "min" => 6e7,
+            "h" => 3.6e9,
+            "d" => 8.64e10,
+            "w" => 6.048e11,
             "" if number == 0.0 => 1.0,
             _ => return Err(wrong()),
         };
-        Ok(Self(Duration::from_micros(whole(number * milliseconds * 1e3).ok_or_else(wrong)?)))
+        Ok(Self(Duration::from_micros(whole(number * microseconds).ok_or_else(wrong)?)))
     }
 }
 
@@ -108,9 +109,10 @@ impl FromStr for Rate {
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = self.0.as_millis();
+        let (us, ms) = (self.0.as_micros(), self.0.as_millis());
         match ms {
-            0 => f.write_str("0s"),
+            _ if us == 0 => f.write_str("0s"),
+            _ if !us.is_multiple_of(1_000) => write!(f, "{us}us"),
             _ if ms.is_multiple_of(86_400_000) => write!(f, "{}d", ms / 86_400_000),
             _ if ms.is_multiple_of(3_600_000) => write!(f, "{}h", ms / 3_600_000),
             _ if ms.is_multiple_of(60_000) => write!(f, "{}m", ms / 60_000),
@@ -188,6 +190,8 @@ mod tests {
             let span = Span(Duration::from_millis(ms));
             assert_eq!(span.to_string().parse(), Ok(span));
         }
+        let fine: Span = "1.5ms".parse().unwrap();
+        assert_eq!((fine.to_string().as_str(), fine.to_string().parse()), ("1500us", Ok(fine)));
         for n in [0, 1, 1_000, 10_000_000, 1_234_567, 3_000_000_000] {
             assert_eq!(ByteSize(n).to_string().parse(), Ok(ByteSize(n)));
         }
