@@ -33,9 +33,19 @@ fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// The status code of a head, where it has one.
+/// The status code of a head, where it has one: three digits, as the fetcher reads them.
 pub(super) fn status(head: &[u8]) -> Option<u16> {
-    summary(head).0.parse().ok()
+    let line = head.split(|b| *b == b'\n').next()?;
+    let rest = line[memchr::memchr2(b' ', b'\t', line)?..].trim_ascii_start();
+    let digits = rest.get(..3).filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Whether the body of these headers comes in chunks (RFC 9112, 6.3): chunking is the last coding applied.
+pub(super) fn is_chunked(headers: &Headers) -> bool {
+    headers
+        .all("transfer-encoding")
+        .any(|codings| codings.rsplit(',').next().is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked")))
 }
 
 /// The header fields of a head, in order; continuation lines are joined.
@@ -56,28 +66,38 @@ pub(super) fn headers(head: &[u8]) -> Headers {
     Headers(out)
 }
 
-/// The body with the chunk framing taken off; what cannot be read as chunks is given as it is.
+/// The body with the chunk framing taken off, as the fetcher takes it off; what cannot be read as chunks is given as it is.
 pub(super) fn dechunk(wire: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(wire.len());
     let mut rest = wire;
-    while let Some(at) = memchr::memchr(b'\n', rest) {
-        let line = &rest[..at];
-        let digits = line.split(|b| *b == b';').next().unwrap_or(line).trim_ascii();
-        let size = std::str::from_utf8(digits).ok().and_then(|s| usize::from_str_radix(s, 16).ok());
-        let Some(size) = size.filter(|_| !digits.starts_with(b"+")) else { break };
-        rest = &rest[at + 1..];
+    while let Some((size, after)) = chunk_size(rest) {
         if size == 0 {
             return out;
         }
-        let chunk = &rest[..size.min(rest.len())];
+        let (chunk, after) = after.split_at(size.min(after.len()));
         out.extend_from_slice(chunk);
-        rest = &rest[chunk.len()..];
-        rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or(rest);
+        let line_end = after.iter().take_while(|b| **b == b'\r').count();
+        rest = after;
+        if after.get(line_end) != Some(&b'\n') {
+            break;
+        }
+        rest = &after[line_end + 1..];
     }
     if out.is_empty() && !rest.is_empty() {
         return wire.to_vec();
     }
     out
+}
+
+/// The size a chunk begins with, and what follows its line.
+fn chunk_size(rest: &[u8]) -> Option<(usize, &[u8])> {
+    let (line, after) = rest.split_at(memchr::memchr(b'\n', rest)?);
+    let digits = line.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    if !matches!(line.get(digits), None | Some(b'\r' | b';' | b' ' | b'\t')) {
+        return None;
+    }
+    let size = usize::from_str_radix(std::str::from_utf8(&line[..digits]).ok()?, 16).ok()?;
+    Some((size, &after[1..]))
 }
 
 #[cfg(test)]
@@ -92,6 +112,7 @@ mod tests {
         assert_eq!(summary(b"HTTP/1.0 200\r\n\r\n"), ("200".into(), None));
         assert_eq!(summary(b""), (String::new(), None));
         assert_eq!(status(b"HTTP/1.1 abc\r\n\r\n"), None);
+        assert_eq!(status(b"HTTP/1.1\t200OK\r\n\r\n"), Some(200));
     }
 
     #[test]
@@ -106,6 +127,16 @@ mod tests {
         assert_eq!(dechunk(b"3\r\nabc\r\n5\r\nde"), b"abcde");
         assert_eq!(dechunk(b"no chunks at all\nreally"), b"no chunks at all\nreally");
         assert_eq!(dechunk(b"ffffffffffffffff\r\nab"), b"ab");
+        assert_eq!(dechunk(b"3 anything\r\nabc\r\r\n0\r\n\r\n"), b"abc");
+    }
+
+    #[test]
+    fn a_body_is_chunked_where_that_was_done_last() {
+        let chunked = |codings: &str| {
+            is_chunked(&headers(format!("HTTP/1.1 200\r\nTransfer-Encoding: {codings}\r\n\r\n").as_bytes()))
+        };
+        assert!(chunked("gzip, Chunked") && chunked("chunked"));
+        assert!(!chunked("chunked, gzip") && !chunked("unchunked") && !chunked(""));
     }
 
     proptest! {

@@ -169,13 +169,14 @@ fn read_fields(input: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
     }
 }
 
-/// The head of an HTTP message, up to and with its empty line; all there is if it has none.
+/// The head of an HTTP message, up to and with its empty line; all there is if it has none. A line of blanks is not empty:
+/// the fetcher goes on there, and what is read back must be what was received.
 fn read_head(block: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut block = block.take(HEAD);
     loop {
         let from = head.len();
-        if block.read_until(b'\n', &mut head)? == 0 || head[from..].trim_ascii().is_empty() {
+        if block.read_until(b'\n', &mut head)? == 0 || matches!(&head[from..], b"\n" | b"\r\n") {
             return Ok(head);
         }
     }

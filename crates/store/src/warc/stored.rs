@@ -50,7 +50,7 @@ impl ArchiveReader {
         let record = self.record(at)?;
         let field = |name: &str| record.field(name).unwrap_or("").to_owned();
         let headers = http::headers(&record.head);
-        let body = if is_chunked(&headers) { http::dechunk(&record.payload) } else { record.payload.clone() };
+        let body = if http::is_chunked(&headers) { http::dechunk(&record.payload) } else { record.payload.clone() };
         Ok(StoredExchange {
             url: field("WARC-Target-URI"),
             date: field("WARC-Date"),
@@ -74,16 +74,12 @@ impl ArchiveReader {
     }
 }
 
-fn is_chunked(headers: &Headers) -> bool {
-    headers.all("transfer-encoding").any(|v| v.to_ascii_lowercase().contains("chunked"))
-}
-
 /// sha256 of an answer's content with its codings taken off, if they are such as can be taken off here and the content is
 /// `length` bytes long.
 pub(crate) fn content(record: &Scanned, length: u64) -> Option<[u8; 32]> {
     let headers = http::headers(&record.head);
     let coding = headers.all("content-encoding").collect::<Vec<_>>().join(",").to_ascii_lowercase();
-    let chunked = is_chunked(&headers);
+    let chunked = http::is_chunked(&headers);
     if !chunked && coding.is_empty() {
         return (record.payload_length == length).then_some(record.digest);
     }

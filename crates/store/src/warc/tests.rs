@@ -140,6 +140,14 @@ fn a_chunked_answer_is_kept_as_it_came_and_read_without_its_framing() {
 }
 
 #[test]
+fn a_line_of_blanks_in_a_head_does_not_end_it() {
+    let body = Body::Memory("body".into());
+    let head = b"HTTP/1.1 200 OK\r\nA: b\r\n \t\r\nC: d\r\n\r\n";
+    let (_tmp, records, _) = archive(&[exchange(head, &body)]);
+    assert_eq!((records[1].head.as_slice(), records[1].payload.as_slice()), (&head[..], &b"body"[..]));
+}
+
+#[test]
 fn damage_is_told_with_file_and_place() {
     let body = Body::Memory("hello".into());
     let (tmp, records, _) = archive(&[exchange(b"HTTP/1.1 200 OK\r\n\r\n", &body)]);
