@@ -114,7 +114,7 @@ fn every_crate_obeys_the_common_lints_and_says_what_it_is_for() {
 #[test]
 fn no_crate_or_module_has_a_name_that_says_nothing() {
     let mut sources = Vec::new();
-    for place in ["crates", "xtask", "tests"] {
+    for place in ["crates", "fuzz/src", "fuzz/fuzz_targets", "fuzz/tests", "xtask", "tests"] {
         collect(&root().join(place), &mut sources);
     }
     assert!(sources.len() > 20, "the sources were not found");
@@ -129,7 +129,9 @@ fn no_crate_or_module_has_a_name_that_says_nothing() {
 #[test]
 fn every_module_begins_with_the_question_it_answers() {
     let mut sources = Vec::new();
-    collect(&root().join("crates"), &mut sources);
+    for place in ["crates", "fuzz/src", "xtask"] {
+        collect(&root().join(place), &mut sources);
+    }
     for path in sources.iter().filter(|path| path.components().any(|part| part.as_os_str() == "src")) {
         let text = fs::read_to_string(path).unwrap();
         // A file of unit tests belongs to the module it tests.

@@ -1,10 +1,11 @@
 //! What is done to the project, rather than by it?
 //!
 //! `setup` brings what tests need onto the machine, `test` runs everything a change must pass, `tidy` formats and
-//! measures the sources, `bench` measures the crawler. Each is one file; each step is printed with its time.
+//! measures the sources, `bench` measures the crawler, `fuzz` gives it nonsense to read. Each is one file; each step is printed with its time.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;
+mod fuzz;
 mod judges;
 mod packages;
 mod shape;
@@ -21,6 +22,7 @@ const TASKS: &[Task] = &[
     ("setup", "install what the tests need: Debian packages and Python judges", |_| test::setup()),
     ("test", "set up, then check formatting, lints and shape, and run every test", |_| test::run()),
     ("tidy", "format the sources and say where they have grown too large", |_| tidy::run()),
+    ("fuzz", "drive the parsers of foreign bytes with libFuzzer (--seconds N, target…)", fuzz::run_targets),
     ("bench", "measure the crawler beside others (--pages N --rounds N --only tool,tool)", bench::run),
 ];
 

@@ -22,6 +22,9 @@ pub use config::{FetchConfig, Proxy, Resolve, Timeouts};
 pub use cookies::Jar;
 pub use error::FetchError;
 pub use guard::{AddressGuard, why_not_public};
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use http::Rehearsal;
 pub use http::{ConnectionCounts, HttpFetcher, Method, Request, Validators};
 pub use limits::{Bucket, raise_open_files};
 pub use protocol::{BoxFuture, Fetch, Listed, PROTOCOLS, Protocol, Unwatched, Watch, open};

@@ -12,6 +12,8 @@ mod exchange;
 mod h2;
 mod head;
 mod pool;
+#[cfg(feature = "fuzzing")]
+mod rehearsal;
 mod request;
 mod spool;
 mod stream;
@@ -19,6 +21,8 @@ mod timer;
 mod tls;
 
 pub use pool::ConnectionCounts;
+#[cfg(feature = "fuzzing")]
+pub use rehearsal::Rehearsal;
 pub(crate) use request::basic_authorization;
 pub use request::{Method, Request, Validators};
 

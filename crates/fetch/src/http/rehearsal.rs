@@ -1,0 +1,84 @@
+//! What do we make of an answer that comes in these pieces?
+//!
+//! The door for fuzzing: a whole exchange over a pair of local sockets, one read for each piece, with nobody at the other
+//! end. It is there with the feature `fuzzing` alone and never in the program.
+
+use super::conn::Conn;
+use super::exchange::{Trip, exchange};
+use super::pool::{Grant, Key, Pool, Want};
+use super::request::{Method, Request, Validators};
+use super::stream::{Metered, Stream};
+use crate::{Bucket, FetchConfig, Unwatched};
+use orb_page::{Failure, FailureKind, Moment, Response, Timings};
+use std::future::pending;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+
+/// Hears answers from nobody.
+#[derive(Debug)]
+pub struct Rehearsal {
+    runtime: Runtime,
+    pool: Arc<Pool>,
+    key: Arc<Key>,
+    url: url::Url,
+}
+
+impl Rehearsal {
+    /// Gets ready.
+    pub fn new() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build()?;
+        let pool = Pool::new(1, 1, Duration::from_secs(15));
+        let key = Arc::new(Key { tls: false, host: "example.org".into(), port: 80, any_host: false });
+        let url = url::Url::parse("http://example.org/").map_err(io::Error::other)?;
+        Ok(Self { runtime, pool, key, url })
+    }
+
+    /// What becomes of an answer to `method`: the bytes as they came and what they were taken for.
+    pub fn hear(&self, pieces: &[&[u8]], method: Method, config: &FetchConfig) -> Result<Response, Failure> {
+        let local = |e: io::Error| Failure::new(FailureKind::Local, e.to_string());
+        self.runtime.block_on(async {
+            let (ours, mut theirs) = pair().map_err(local)?;
+            let Grant::Open(slot) = self.pool.acquire(&self.key, Want { addr: None, fresh: true }).await else {
+                return Err(Failure::new(FailureKind::Local, "there is no connection to use again"));
+            };
+            let stream = Stream::Plain(Metered::new(ours, Arc::new(Bucket::new(None))));
+            let mut conn = Conn::new(stream, None, None, slot);
+            let (url, validators) = (self.url.clone(), Validators::default());
+            let request = Request { method, url, addr: None, referrer: None, validators, any_type: false };
+            let asked = request.render(config, None, None);
+            let (at, timings) = (Moment::now(), Timings::default());
+            let mut trip = Trip { config, request: &request, watch: &Unwatched, at, timings };
+            let speaking = async {
+                for piece in pieces {
+                    if theirs.write_all(piece).await.is_err() {
+                        break;
+                    }
+                    tokio::task::yield_now().await;
+                }
+                // Where it fails nobody listens any more.
+                let _ = theirs.shutdown().await;
+                pending::<()>().await;
+            };
+            tokio::select! {
+                biased;
+                heard = exchange(&mut conn, &asked, &mut trip) => heard.map(|h| h.response).map_err(|l| l.failure),
+                () = speaking => Err(Failure::new(FailureKind::Local, "nobody was listening")),
+            }
+        })
+    }
+}
+
+/// Two ends of one connection: ours as if it led over the network.
+fn pair() -> io::Result<(TcpStream, tokio::net::UnixStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    theirs.set_nonblocking(true)?;
+    let ours = std::net::TcpStream::from(OwnedFd::from(ours));
+    Ok((TcpStream::from_std(ours)?, tokio::net::UnixStream::from_std(theirs)?))
+}

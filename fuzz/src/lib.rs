@@ -1,0 +1,92 @@
+//! What must hold for any bytes at all?
+//!
+//! Every parser of foreign bytes has a function here that takes bytes, lets the parser loose on them and says what must
+//! be true of the result: that it ends is the least, that it is right is the aim. Where another implementation exists
+//! (html5ever, encoding_rs, the text of a standard), it is the judge. `cargo xtask fuzz` drives each function with
+//! libFuzzer, `tests/replay.rs` with the corpora in `corpus/`, so that what was found once stays found.
+//!
+//! A target is one function, one line in [`TARGETS`], one file in `fuzz_targets/` and one directory in `corpus/`.
+
+mod attributes;
+mod charset;
+mod cookies;
+mod document;
+mod html;
+mod linear;
+mod response;
+mod robots;
+mod settings;
+mod url;
+mod warc;
+
+pub use attributes::{attributes, headers};
+pub use charset::charset;
+pub use cookies::cookies;
+pub use document::{css, markdown, page, script, text, xml};
+pub use html::html;
+pub use linear::linear;
+pub use response::{archive, coding, response};
+pub use robots::{dates, robots};
+pub use settings::{settings, units};
+pub use url::{session, surt, url};
+pub use warc::{cdxj, warc};
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// A target: its name and its function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    ("archive", archive),
+    ("attributes", attributes),
+    ("cdxj", cdxj),
+    ("charset", charset),
+    ("coding", coding),
+    ("cookies", cookies),
+    ("css", css),
+    ("dates", dates),
+    ("headers", headers),
+    ("html", html),
+    ("linear", linear),
+    ("markdown", markdown),
+    ("page", page),
+    ("response", response),
+    ("robots", robots),
+    ("script", script),
+    ("session", session),
+    ("settings", settings),
+    ("surt", surt),
+    ("text", text),
+    ("units", units),
+    ("url", url),
+    ("warc", warc),
+    ("xml", xml),
+];
+
+/// The first byte, which chooses among variants, and the rest as text.
+fn options(bytes: &[u8]) -> (u8, Cow<'_, str>) {
+    match bytes.split_first() {
+        Some((first, rest)) => (*first, String::from_utf8_lossy(rest)),
+        None => (0, Cow::Borrowed("")),
+    }
+}
+
+/// The first line and what follows it.
+fn lines(text: &str) -> [&str; 2] {
+    text.split_once('\n').map_or([text, ""], |(first, rest)| [first, rest])
+}
+
+/// Somebody's site.
+fn example() -> ::url::Url {
+    ::url::Url::parse("http://example.org/").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Does something in an empty directory, in memory where the system has such a place.
+fn scratch<T>(work: impl FnOnce(&Path) -> T) -> T {
+    let memory = Path::new("/dev/shm");
+    let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let dir = dir.unwrap_or_else(|e| panic!("no directory to work in: {e}"));
+    work(dir.path())
+}

@@ -1,0 +1,72 @@
+//! Does eight times the input take eight times the work?
+//!
+//! What a stranger may repeat must not cost more each time. A quadratic step makes the long input 64 times as dear as
+//! the short one; only what takes long enough to be measured is judged, and again before it is found guilty.
+
+use crate::options;
+use orb_extract::{Content, extract};
+use orb_fetch::Jar;
+use orb_frontier::Robots;
+use orb_urls::{Canonicaliser, session, surt};
+use rustix::time::{ClockId, clock_gettime};
+use std::hint::black_box;
+use std::time::{Duration, SystemTime};
+
+const SHORT: usize = 8 << 10;
+const TIMES: usize = 8;
+/// What takes less is not judged.
+const MEASURABLE: Duration = Duration::from_millis(40);
+/// More than linear, less than quadratic.
+const TOO_DEAR: u32 = 24;
+
+const READERS: &[fn(&str)] = &[
+    |text| document(text, "text/html"),
+    |text| document(text, "application/xml"),
+    |text| document(text, "application/rss+xml"),
+    |text| document(&format!("<urlset>{text}"), "application/xml"),
+    |text| document(text, "text/css"),
+    |text| document(text, "text/javascript"),
+    |text| document(text, "text/plain"),
+    |text| drop(black_box(Robots::parse(text.as_bytes(), "orbweaver").allows("/a/b?c=d"))),
+    |text| drop(black_box(Robots::parse(b"User-agent: *\nDisallow: /*a*b*c$", "orbweaver").allows(text))),
+    |text| drop(black_box(surt::cdx_key(text))),
+    |text| drop(black_box(session::strip(text))),
+    |text| drop(black_box(Canonicaliser::default().parse(text))),
+    |text| drop(black_box(orb_extract::header_links(&orb_page::Headers(vec![("link".into(), text.into())])))),
+    |text| Jar::default().store(&crate::example(), [text.as_bytes()], SystemTime::UNIX_EPOCH),
+    |text| drop(black_box((orb_extract::simhash(text), orb_extract::language(text)).0.to_string())),
+];
+
+fn document(text: &str, mime: &str) {
+    let content = Content { bytes: text.as_bytes(), mime: Some(mime), charset: None, url: "http://example.org/" };
+    black_box(extract(&content));
+}
+
+/// One thing over and over, between two others. A byte for the reader, and three parts divided by 0x1e.
+pub fn linear(bytes: &[u8]) {
+    let (choice, text) = options(bytes);
+    let mut parts = text.splitn(3, '\u{1e}');
+    let (before, thing, after) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    if thing.is_empty() || text.len() > SHORT {
+        return;
+    }
+    let read = READERS[usize::from(choice) % READERS.len()];
+    let repeated = |size: usize| format!("{before}{}{after}", thing.repeat(size / thing.len()));
+    let (short, long) = (repeated(SHORT), repeated(SHORT * TIMES));
+    let too_dear = || {
+        let (little, much) = (cost(|| read(&short)), cost(|| read(&long)));
+        much > MEASURABLE && much > little * TOO_DEAR
+    };
+    assert!(!(too_dear() && too_dear() && too_dear()), "{thing:?} again and again");
+}
+
+/// The time of the processor that some work takes.
+fn cost(work: impl FnOnce()) -> Duration {
+    let now = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+    };
+    let start = now();
+    work();
+    now().saturating_sub(start)
+}

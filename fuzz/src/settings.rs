@@ -1,0 +1,62 @@
+//! Does a project file mean what it says, and is it told in one line where it does not?
+
+use orb_crawl::Settings;
+use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_fetch::{Proxy, Resolve};
+use orb_urls::{Canonicaliser, Scope};
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+
+/// A project file.
+pub fn settings(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let read = Settings::parse(&text, Path::new("p.toml"));
+    let settings = match read {
+        Ok(settings) => settings,
+        Err(error) => return one_line(&error),
+    };
+    let written = settings.to_toml();
+    let again = Settings::parse(&written, Path::new("p.toml")).unwrap_or_else(|e| panic!("{e}\n{written}"));
+    assert_eq!(again, settings, "written and read again");
+    let reader = Canonicaliser::new(settings.urls);
+    let seeds: Vec<_> = settings.seeds.iter().filter_map(|seed| reader.parse_seed(seed).ok()).collect();
+    if settings.scope.domains_file.is_none() {
+        match Scope::new(&settings.scope, &seeds) {
+            Ok(scope) => seeds.iter().for_each(|seed| assert!(scope.is_seed(seed), "{seed}")),
+            Err(error) => one_line(&error),
+        }
+    }
+    settings.fetch.proxy.iter().for_each(|proxy| parsed::<Proxy>(proxy));
+    settings.fetch.resolve.iter().for_each(|resolve| parsed::<Resolve>(resolve));
+}
+
+fn one_line(error: &dyn Display) {
+    assert!(!error.to_string().contains(['\n', '\r']), "{error}");
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str) {
+    if let Err(error) = text.parse::<T>() {
+        // What a person wrote on several lines is shown as it is.
+        assert!(text.contains(['\n', '\r']) || !error.to_string().contains('\n'), "{error}");
+    }
+}
+
+/// Durations, sizes and rates.
+pub fn units(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    round_trip::<Span>(&text);
+    round_trip::<ByteSize>(&text);
+    round_trip::<Rate>(&text);
+    parsed::<Proxy>(&text);
+    parsed::<Resolve>(&text);
+}
+
+fn round_trip<T: FromStr<Err: Display> + Display + PartialEq>(text: &str) {
+    match text.parse::<T>() {
+        Ok(value) => {
+            assert!(value.to_string().parse::<T>().is_ok_and(|again| again == value), "{text} is shown as {value}");
+        }
+        Err(error) => assert!(text.contains(['\n', '\r']) || !error.to_string().contains('\n'), "{error}"),
+    }
+}

@@ -1,0 +1,96 @@
+//! Has every reference one spelling, whoever wrote it?
+
+use crate::{lines, options};
+use orb_urls::{Address, Canonicaliser, MAX_LENGTH, Refused, Rules, session, surt};
+use url::Url;
+
+/// Canonical form: any reference, by any rules, against any base. An option byte (the rules), the base, the reference.
+pub fn url(bytes: &[u8]) {
+    let (options, text) = options(bytes);
+    let reader = Canonicaliser::new(Rules {
+        lowercase: options & 1 != 0,
+        strip_userinfo: options & 2 != 0,
+        strip_www: options & 4 != 0,
+        strip_session_ids: options & 8 != 0,
+        tidy_query: options & 16 != 0,
+        sort_query: options & 32 != 0,
+    });
+    let [base, reference] = lines(&text);
+    check(&reader, reader.parse(reference));
+    check(&reader, reader.parse_seed(reference));
+    if let Ok(base) = reader.parse(base) {
+        check(&reader, reader.resolve(&base, reference));
+        check(&reader, reader.resolve_encoded(&base, reference, &|text| text.as_bytes().to_vec().into()));
+        let written = reader.canonical_base(&base, Some(reference)).into_owned();
+        assert!(
+            reader.resolve(&base, reference).map_or(written == base, |found| found == written),
+            "{base} {reference}"
+        );
+    }
+}
+
+fn check(reader: &Canonicaliser, read: Result<Address, Refused>) {
+    let address = match read {
+        Ok(address) => address,
+        Err(refused) => return assert_eq!(refused.to_string().lines().count(), 1, "{refused}"),
+    };
+    let text = address.as_str();
+    assert_eq!(reader.parse(text).as_ref(), Ok(&address), "read again");
+    assert_eq!(reader.resolve(&address, text).as_ref(), Ok(&address), "resolved against itself");
+    assert_eq!(reader.parse_seed(text).as_ref(), Ok(&address), "read as a seed");
+    assert_eq!(Address::from_canonical(text).as_ref(), Ok(&address), "taken from where it was stored");
+    assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b'#') && text.len() <= MAX_LENGTH, "{text}");
+    assert!(matches!(address.scheme(), "http" | "https"), "{text}");
+    let host = address.host();
+    assert!(!host.is_empty() && !host.ends_with('.') && !host.bytes().any(|b| b.is_ascii_uppercase()), "{text}");
+    assert!(host.ends_with(address.site()) && address.path().starts_with('/'), "{text}");
+    assert!(text.ends_with(address.path_and_query()), "{text}");
+    assert!(
+        text.starts_with(&address.origin().to_string())
+            || !address.url().username().is_empty()
+            || address.url().password().is_some(),
+        "{text}"
+    );
+    assert!(surt::surt(&address).ends_with(address.path_and_query()), "{text}");
+    let rules = reader.rules();
+    if rules.strip_userinfo {
+        assert!(address.url().username().is_empty() && address.url().password().is_none(), "{text}");
+    }
+    if rules.strip_session_ids {
+        assert_eq!(session::found(text), [], "{text}");
+    }
+}
+
+/// Session ids: what is found is what goes, and no host changes. The text is a URL.
+pub fn session(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (found, without) = (session::found(&text), session::strip(&text));
+    assert_eq!(found.is_empty(), without == text, "{text}");
+    assert!(without.len() <= text.len(), "{text}");
+    for id in &found {
+        assert!(text.contains(&id.name) && text.contains(&id.value), "{text}: {id:?}");
+    }
+    if let (Ok(before), Ok(after)) = (Url::parse(&text), Url::parse(&without)) {
+        assert_eq!(
+            (before.scheme(), before.host_str(), before.port()),
+            (after.scheme(), after.host_str(), after.port()),
+            "{text}"
+        );
+    }
+}
+
+/// Keys of archives and prefixes of scopes. The text is a URL, or a line of a scope.
+pub fn surt(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    assert!(!surt::cdx_key(&text).is_empty());
+    let prefix = surt::prefix(&text);
+    let reader = Canonicaliser::default();
+    let Ok(address) = reader.parse(&text) else { return };
+    let key = surt::cdx_key(address.as_str());
+    assert!(key.bytes().all(|b| b.is_ascii_graphic()), "{key}");
+    assert_eq!(key, key.to_ascii_lowercase(), "{address}");
+    let comparable = surt::comparable(&address);
+    if let Some(prefix) = prefix.filter(|_| !text.contains([',', '(', '\t', '\n', '\r']) && text.starts_with("http")) {
+        assert!(comparable.starts_with(&prefix), "{text} means {prefix}, which is no prefix of {comparable}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What do the parsers of foreign bytes make of bytes that nobody thought of?
+//!
+//! Each target of `fuzz/` is driven by libFuzzer for some minutes, with its corpus to begin with. New inputs go below
+//! `target/fuzz`, so that the corpora that are checked in stay small; what breaks a property goes into `fuzz/artifacts`, and
+//! once it is mended, into the corpus.
+
+use crate::steps::{root, run, step, succeeds};
+use anyhow::{Context, Result, bail};
+use std::fs;
+
+/// How long each target is driven.
+const SECONDS: u64 = 600;
+/// An input that takes longer, in seconds, or more memory, in megabytes, is a finding.
+const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=2048", "-max_len=4096"];
+/// Link-time optimisation would cost minutes a target and finds nothing; checks of overflow do.
+const BUILD: [&str; 9] = [
+    "CARGO_PROFILE_RELEASE_LTO=off",
+    "cargo",
+    "+nightly",
+    "fuzz",
+    "run",
+    "--fuzz-dir=fuzz",
+    "--features=libfuzzer",
+    "--sanitizer=none",
+    "--debug-assertions",
+];
+
+/// What the command line asks for.
+struct Wish {
+    seconds: u64,
+    targets: Vec<String>,
+}
+
+impl Wish {
+    /// Reads `--seconds N` and names of targets; all of them where none is named.
+    fn read(args: &[String]) -> Result<Self> {
+        let known = targets()?;
+        let mut wish = Self { seconds: SECONDS, targets: Vec::new() };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--seconds" => {
+                    wish.seconds = args.next().context("--seconds needs a value")?.parse().context("--seconds")?;
+                }
+                name if known.iter().any(|target| target == name) => wish.targets.push(name.to_owned()),
+                other => bail!("no flag and no target: {other}; the targets are {}", known.join(", ")),
+            }
+        }
+        if wish.targets.is_empty() {
+            wish.targets = known;
+        }
+        Ok(wish)
+    }
+}
+
+/// Drives the targets one after the other; the first finding ends it.
+pub(crate) fn run_targets(args: &[String]) -> Result<()> {
+    let wish = Wish::read(args)?;
+    if !succeeds("cargo", &["+nightly", "fuzz", "--version"]) {
+        bail!("needed and not there: rustup toolchain install nightly && cargo install cargo-fuzz");
+    }
+    let time = format!("-max_total_time={}", wish.seconds);
+    for target in &wish.targets {
+        let found = format!("target/fuzz/{target}");
+        fs::create_dir_all(root().join(&found)).with_context(|| format!("cannot make {found}"))?;
+        let corpus = format!("fuzz/corpus/{target}");
+        let mut args = BUILD.to_vec();
+        args.extend([target, &found, &corpus, "--", &time, "-print_final_stats=1"]);
+        args.extend(LIMITS);
+        step(target, || run("env", &args))?;
+    }
+    Ok(())
+}
+
+/// The names of the targets, in order.
+fn targets() -> Result<Vec<String>> {
+    let dir = root().join("fuzz/fuzz_targets");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&dir).with_context(|| format!("cannot list {}", dir.display()))? {
+        names.extend(entry?.path().file_stem().and_then(|name| name.to_str()).map(str::to_owned));
+    }
+    names.sort();
+    Ok(names)
+}
