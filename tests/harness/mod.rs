@@ -8,6 +8,7 @@
 pub(crate) mod catalogue;
 pub(crate) mod judge;
 pub(crate) mod orb;
+pub(crate) mod script;
 pub(crate) mod site;
 pub(crate) mod tls;
 pub(crate) mod web;

@@ -37,8 +37,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Checks the settings and spreads them over the parts. `seeds` are those a person gave, and no place they redirect to: only they may
-    /// be private.
+    /// Checks the settings and spreads them over the parts. `seeds` are those a person gave, no place they redirect to, and none that
+    /// was ever public: only they may be private.
     pub(crate) fn new(
         settings: &Settings,
         scope: Arc<SharedScope>,

@@ -13,7 +13,7 @@ use crossbeam_channel::Sender;
 use orb_fetch::{Fetch as _, HttpFetcher, Watch};
 use orb_frontier::{After, Ended, Next, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Timings, Truncation};
-use orb_store::{FrontierIndex, HostFact, StoreError};
+use orb_store::{FrontierIndex, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -196,10 +196,12 @@ impl Errand {
         let began = Instant::now();
         let answer = self.fetcher.resolve(&name, port).await;
         self.shared.progress.ledger().note(Stage::Dns, began.elapsed());
-        if let Ok(ip) = &answer {
-            self.record(Item::Fact(HostFact { id: host, ip: Some(*ip), ..HostFact::default() }));
+        let mut frontier = self.shared.frontier();
+        if let Some(fact) = frontier.resolved(host, answer, self.clock.now()) {
+            // While nothing can be fetched from there: what was seen at a public address must not be forgotten.
+            self.record(Item::Fact(fact));
         }
-        self.shared.frontier().resolved(host, answer, self.clock.now());
+        drop(frontier);
         self.finished();
     }
 

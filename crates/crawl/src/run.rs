@@ -20,8 +20,8 @@ use crate::shared::{Shared, Stop};
 use crate::summary::{Counters, RunState, Summary};
 use crate::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
-use hashbrown::HashSet;
-use orb_fetch::{HttpFetcher, raise_open_files};
+use hashbrown::{HashMap, HashSet};
+use orb_fetch::{HttpFetcher, raise_open_files, why_not_public};
 use orb_frontier::Frontier;
 use orb_page::{RunId, UrlKey};
 use orb_store::{Project, Queues as _, StoreError};
@@ -93,7 +93,8 @@ impl Crawl {
         let run = begin(&mut self.project, &self.settings)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
-        let config = Config::new(&self.settings, Arc::clone(&scope), &self.seeds, &self.project.dir().dir)?;
+        let private = never_public(&self.project, &self.seeds)?;
+        let config = Config::new(&self.settings, Arc::clone(&scope), &private, &self.project.dir().dir)?;
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
         let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));
@@ -185,6 +186,25 @@ fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, Store
     let stored = project.catalogue().seed_urls()?;
     let stored = stored.iter().filter_map(|url| Address::from_canonical(url).ok()).filter(|a| !known.contains(a));
     Ok(given.iter().cloned().chain(stored).collect())
+}
+
+/// The seeds whose hosts no earlier run saw at a public address: only they may turn out to be private. A name that was public once and leads
+/// inwards now has been bound anew since (DNS rebinding).
+fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, StoreError> {
+    let mut judged: HashMap<&str, bool> = HashMap::new();
+    for seed in seeds {
+        if judged.contains_key(seed.host()) {
+            continue;
+        }
+        let mut public = false;
+        for (scheme, port) in [(seed.scheme(), seed.port()), ("http", 80), ("https", 443)] {
+            let known = project.index().host_id(scheme, seed.host(), port)?;
+            let ip = known.map(|id| project.catalogue().host_ip(id)).transpose()?.flatten();
+            public |= ip.is_some_and(|ip| why_not_public(ip).is_none());
+        }
+        judged.insert(seed.host(), public);
+    }
+    Ok(seeds.iter().filter(|s| judged.get(s.host()) == Some(&false)).cloned().collect())
 }
 
 /// Starts recorder and readers, and gives the driver that will keep them busy.

@@ -7,7 +7,7 @@ use crate::entity::{self, Place};
 use crate::gather::{Gather, MAX_ANCHOR, trim};
 use crate::html::{self, Slots, name::Attr};
 use crate::prose::{Prose, folded};
-use crate::xml::{Event, local, walk};
+use crate::xml::{Event, local, note_entities, walk};
 use crate::{Extract, Source};
 use orb_page::LinkKind;
 
@@ -26,6 +26,7 @@ impl Extract for FeedExtractor {
 
     fn extract(&self, source: &Source<'_>, found: &mut Gather) {
         let text = source.text(found);
+        note_entities(&text, found);
         let mut reader = FeedReader { prose: Prose::with_room_for(text.len()), ..FeedReader::default() };
         walk(&text, |event, attrs| match event {
             Event::Start(name, at) => reader.start(name, at, attrs, found),

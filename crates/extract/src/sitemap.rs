@@ -6,7 +6,7 @@
 
 use crate::gather::{Gather, MAX_TARGET};
 use crate::html::name::Attr;
-use crate::xml::{Event, local, walk};
+use crate::xml::{Event, local, note_entities, walk};
 use crate::{Extract, Source};
 use orb_page::LinkKind;
 
@@ -21,6 +21,7 @@ impl Extract for SitemapExtractor {
 
     fn extract(&self, source: &Source<'_>, found: &mut Gather) {
         let text = source.text(found);
+        note_entities(&text, found);
         let rel = if source.root() == Some(b"sitemapindex") { "sitemap" } else { "" };
         let mut open: Option<(LinkKind, usize, String)> = None;
         walk(&text, |event, attrs| match event {

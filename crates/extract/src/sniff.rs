@@ -170,6 +170,7 @@ pub(crate) fn root(start: &[u8]) -> Option<&[u8]> {
         let inside = rest.strip_prefix(b"<")?;
         let end: &[u8] = match inside.first()? {
             b'!' if inside.starts_with(b"!--") => b"-->",
+            b'!' if has_subset(inside) => b"]",
             b'!' | b'?' => b">",
             _ => {
                 let len = inside.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/'))?;
@@ -177,7 +178,18 @@ pub(crate) fn root(start: &[u8]) -> Option<&[u8]> {
             }
         };
         rest = rest.get(memmem::find(rest, end)? + end.len()..)?;
+        // What ends the declarations within a document type does not end the document type.
+        while end == b"]" && !rest.trim_ascii_start().starts_with(b">") {
+            rest = rest.get(memmem::find(rest, end)? + end.len()..)?;
+        }
+        rest = if end == b"]" { rest.trim_ascii_start().get(1..)? } else { rest };
     }
+}
+
+/// Whether a document type has declarations of its own.
+fn has_subset(inside: &[u8]) -> bool {
+    let declared = memmem::find(inside, b"[").unwrap_or(usize::MAX);
+    inside.starts_with(b"!DOCTYPE") && declared < memmem::find(inside, b">").unwrap_or(usize::MAX)
 }
 
 /// Whether there are bytes no text has (MIME Sniffing, 7.2); a byte order mark makes it text.

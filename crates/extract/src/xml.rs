@@ -66,6 +66,13 @@ pub(crate) fn walk<'a>(src: &'a str, mut visit: impl FnMut(Event<'a>, &Slots<'a>
     }
 }
 
+/// Notes where a document defines entities: they are left as they stand, so that what depends on them may read oddly.
+pub(crate) fn note_entities(src: &str, found: &mut Gather) {
+    if memchr::memmem::find(src.as_bytes(), b"<!ENTITY").is_some() {
+        found.problem("entities", "it defines entities of its own, which are neither expanded nor fetched");
+    }
+}
+
 /// The part of a name after its prefix.
 pub(crate) fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
@@ -78,6 +85,7 @@ impl Extract for XmlExtractor {
 
     fn extract(&self, source: &Source<'_>, found: &mut Gather) {
         let text = source.text(found);
+        note_entities(&text, found);
         let mut prose = Prose::with_room_for(text.len());
         let mut in_title = false;
         walk(&text, |event, attrs| match event {

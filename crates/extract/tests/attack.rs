@@ -138,6 +138,34 @@ fn one_thing_within_another_over_and_over_ends() {
 }
 
 #[test]
+fn entities_of_a_documents_own_are_noted_and_never_expanded() {
+    let levels: String = (1..30).map(|n| format!("<!ENTITY l{n} '{}'>", format!("&l{};", n - 1).repeat(10))).collect();
+    let types = format!(
+        "<!DOCTYPE x [<!ENTITY l0 'ha'>{levels}<!ENTITY f SYSTEM 'file:///etc/passwd'><!ENTITY % p SYSTEM 'http://127.0.0.1/'>%p;]>"
+    );
+    for (root, mime) in [
+        ("urlset", "text/xml"),
+        ("rss", "application/rss+xml"),
+        ("x", "application/xml"),
+        ("feed", "application/atom+xml"),
+    ] {
+        let xml = format!(
+            "<?xml version='1.0'?>{types}<{root}><url><loc>http://a.example/&f;</loc></url><item><title>&l29;&f;</title></item></{root}>"
+        );
+        let doc = read_as(xml.as_bytes(), mime);
+        assert!(doc.problems.iter().any(|p| p.code == "entities"), "{root}: {:?}", doc.problems);
+        assert!(
+            doc.text.len() < xml.len() && !doc.text.contains("haha") && !doc.text.contains("root:"),
+            "{root}: {}",
+            doc.text
+        );
+        let targets: Vec<_> = doc.links.iter().map(|l| l.target.as_str()).collect();
+        assert!(targets.iter().all(|t| *t == "http://a.example/&f;"), "{root}: {targets:?}");
+        assert_eq!(targets.len(), usize::from(root == "urlset"), "{root}");
+    }
+}
+
+#[test]
 fn a_feed_of_one_endless_entry_is_read() {
     let entries: String = (0..50_000).map(|i| format!("<guid>http://a.example/{i}</guid></item>")).collect();
     let doc = read_as(format!("<rss><item>{entries}").as_bytes(), "application/rss+xml");

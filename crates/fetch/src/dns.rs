@@ -5,7 +5,7 @@
 //! a dead name costs one question and not one for each of its pages. Whatever answer is given has passed the guard.
 
 use crate::config::{FetchConfig, bare_host};
-use crate::{AddressGuard, FetchError};
+use crate::{AddressGuard, FetchError, why_not_public};
 use hickory_resolver::config::{ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
@@ -137,7 +137,8 @@ impl Resolver {
         };
         match found {
             Ok((mut addrs, ttl)) => {
-                addrs.sort_by_key(IpAddr::is_ipv6);
+                // Public ones first: a name that has one is public, and its others are not for us whatever the seeds opened.
+                addrs.sort_by_key(|a| (why_not_public(*a).is_some(), a.is_ipv6()));
                 Answer { addrs: Ok(addrs), until: Instant::now() + ttl.clamp(SHORTEST, LONGEST) }
             }
             Err((why, keep)) => {

@@ -54,6 +54,19 @@ impl AddressGuard {
             format!("{host} has the {why} address {addr}, which is not to be visited"),
         ))
     }
+
+    /// What can be told of a host that a proxy will look up: an address is checked, and so is a name that means this very machine. Any
+    /// other name is the proxy's to judge, which alone learns where it leads.
+    pub(crate) fn check_unresolved(&self, host: &str, port: u16) -> Result<(), Failure> {
+        let name = plain(host);
+        match name.parse() {
+            Ok(addr) => self.check(host, port, addr),
+            Err(_) if name == "localhost" || name.ends_with(".localhost") => {
+                self.check(host, port, IpAddr::V4(Ipv4Addr::LOCALHOST))
+            }
+            Err(_) => Ok(()),
+        }
+    }
 }
 
 /// A host as the guard compares it: lower case, no brackets, no final dot.
@@ -79,7 +92,8 @@ fn why_not_public_v4(addr: Ipv4Addr) -> Option<&'static str> {
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Some("private"),
         [100, 64..=127, ..] => Some("carrier-shared"),
         [127, ..] => Some("loopback"),
-        [169, 254, 169, 254] => Some("cloud metadata"),
+        // The second is Azure's, public by its number alone.
+        [169, 254, 169, 254] | [168, 63, 129, 16] => Some("cloud metadata"),
         [169, 254, ..] => Some("link-local"),
         [192, 0, 0, _] | [192, 88, 99, _] => Some("protocol"),
         [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Some("documentation"),
@@ -109,6 +123,7 @@ fn why_not_public_v6(addr: Ipv6Addr) -> Option<&'static str> {
         [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Some("documentation"),
         [0x2001, 2, 0, ..] => Some("benchmarking"),
         [0x2001, 0x10..=0x2f, ..] => Some("overlay"),
+        [0x2001, 0..=0x1ff, ..] => Some("protocol"),
         [0xfc00..=0xfdff, ..] => Some("unique local"),
         [0xfe80..=0xfebf, ..] => Some("link-local"),
         [0xfec0..=0xfeff, ..] => Some("site-local"),
@@ -143,8 +158,16 @@ mod tests {
 
     #[test]
     fn public_addresses_pass() {
-        for addr in ["1.1.1.1", "93.184.216.34", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "198.20.0.1"]
-        {
+        for addr in [
+            "1.1.1.1",
+            "93.184.216.34",
+            "172.15.0.1",
+            "172.32.0.1",
+            "100.63.0.1",
+            "100.128.0.1",
+            "198.20.0.1",
+            "168.63.129.17",
+        ] {
             assert!(public(addr), "{addr}");
         }
         for addr in ["2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::1", "2a00:1450:4001::1"] {
@@ -156,7 +179,7 @@ mod tests {
     fn addresses_that_are_not_public_are_held_in_every_form() {
         let v4 = "0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 127.0.0.1 127.9.9.9 169.254.169.254 169.254.1.1 172.16.0.1 172.31.255.255 \
                   192.0.0.8 192.0.2.1 192.168.1.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.9 224.0.0.1 239.1.1.1 240.0.0.1 \
-                  255.255.255.255";
+                  255.255.255.255 192.88.99.1 100.100.100.200 168.63.129.16";
         for addr in v4.split_whitespace() {
             assert!(!public(addr), "{addr}");
             for form in ["::ffff:", "64:ff9b::", "::", "64:ff9b:1::", "2a00::5efe:", "fe80::5efe:"] {
@@ -164,7 +187,8 @@ mod tests {
             }
         }
         let v6 = ":: ::1 fc00::1 fd00:ec2::254 fe80::1 fec0::1 ff02::1 2001:db8::1 3fff::1 2002:7f00:1:: 2002:a00:1::1 \
-                  2001:0:a00:1::1 2001:0:4136:e378:8000:63bf:f5ff:fffe 100::1 2001:2::1 2001:10::1 4000::1 ::2";
+                  2001:0:a00:1::1 2001:0:4136:e378:8000:63bf:f5ff:fffe 100::1 2001:2::1 2001:10::1 4000::1 ::2 \
+                  2001:1::1 2001:1ff::1 5f00::1 64:ff9b:0:1::1 fdff::1 febf::1";
         for addr in v6.split_whitespace() {
             assert!(!public(addr), "{addr}");
         }
@@ -184,6 +208,19 @@ mod tests {
         assert!(guard.check("evil.example", 80, loopback).is_err());
         guard.open("evil.example");
         assert!(guard.check("evil.example", 80, loopback).is_ok());
+    }
+
+    #[test]
+    fn a_proxy_is_not_asked_for_what_an_address_or_localhost_means() {
+        let guard = AddressGuard::new(["seed.test", "10.0.0.7"]);
+        for host in
+            ["127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "localhost", "LocalHost.", "a.localhost"]
+        {
+            assert!(guard.check_unresolved(host, 80).is_err(), "{host}");
+        }
+        for host in ["seed.test", "any.example", "10.0.0.7", "9.9.9.9", "localhost.example", "notlocalhost"] {
+            assert!(guard.check_unresolved(host, 80).is_ok(), "{host}");
+        }
     }
 
     proptest! {

@@ -29,11 +29,14 @@ pub enum After {
 }
 
 impl Frontier {
-    /// A name was looked up, or could not be.
-    pub fn resolved(&mut self, host: HostId, result: Result<IpAddr, Failure>, now: Moment) {
-        let Some(mut site) = self.take_if(host, |s| s.resolving) else { return };
+    /// A name was looked up, or could not be. Says what to remember of the host, where the name is its own and not that of a place its
+    /// robots.txt has moved to.
+    pub fn resolved(&mut self, host: HostId, result: Result<IpAddr, Failure>, now: Moment) -> Option<HostFact> {
+        let mut site = self.take_if(host, |s| s.resolving)?;
         site.resolving = false;
         self.resolving -= 1;
+        let own = result.as_ref().ok().filter(|_| site.detour.is_none());
+        let fact = own.map(|ip| HostFact { id: host, ip: Some(*ip), ..HostFact::default() });
         match (result, site.detour.as_mut()) {
             (Ok(address), Some(detour)) => detour.address = Some(address),
             (Ok(address), None) => {
@@ -54,6 +57,7 @@ impl Frontier {
             }
         }
         self.put(site, now);
+        fact
     }
 
     /// A request is on the wire, to this address where it is known: the gates of host and address count from here.

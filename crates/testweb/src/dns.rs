@@ -1,22 +1,28 @@
 //! Where are the hosts, as a resolver is told?
 //!
-//! Just enough of RFC 1035 over UDP: an address for each `hNNNN.test` of the web, none for anything else, and no more than
-//! one question a message.
+//! Just enough of RFC 1035 over UDP: an address for each `hNNNN.test` of the web and none for anything else, or whatever a test
+//! says, and no more than one question a message.
 
 use crate::naming::{address, named};
 use crate::{Error, Web};
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 const HEAD: usize = 12;
-const TYPE_A: [u8; 2] = [0, 1];
+const TYPE_A: u8 = 1;
+const TYPE_AAAA: u8 = 28;
 const CLASS_IN: [u8; 2] = [0, 1];
+/// How long the addresses of a web hold: an hour.
+const HOUR: u32 = 3_600;
 const NO_ERROR: u8 = 0;
 const FORMAT_ERROR: u8 = 1;
 const NO_SUCH_NAME: u8 = 3;
 const NOT_IMPLEMENTED: u8 = 4;
+
+/// Who knows the addresses of a name, in lower case; `None` where there is no such name.
+type Book = dyn Fn(&str) -> Option<Vec<IpAddr>> + Send;
 
 #[derive(Debug, Default)]
 struct State {
@@ -35,14 +41,24 @@ pub struct Dns {
 impl Dns {
     /// Answer for the hosts of a web, on loopback.
     pub fn spawn(web: &Arc<Web>) -> Result<Self, Error> {
+        Self::start(of_web(web), HOUR)
+    }
+
+    /// Answer as a test says, on loopback: the addresses of a name in lower case, or `None` where there is no such name. No answer
+    /// holds for longer than the question it answers.
+    pub fn answering(book: impl Fn(&str) -> Option<Vec<IpAddr>> + Send + 'static) -> Result<Self, Error> {
+        Self::start(Box::new(book), 0)
+    }
+
+    fn start(book: Box<Book>, ttl: u32) -> Result<Self, Error> {
         let listen = |source| Error::Listen { addr: "127.0.0.1:0 (UDP)".into(), source };
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(listen)?;
         let addr = socket.local_addr().map_err(listen)?;
         let state = Arc::new(State::default());
-        let (web, shared) = (Arc::clone(web), Arc::clone(&state));
+        let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new()
             .name("testweb-dns".into())
-            .spawn(move || run(&socket, &web, &shared))
+            .spawn(move || run(&socket, &*book, ttl, &shared))
             .map_err(Error::Thread)?;
         Ok(Self { addr, state, thread: Some(thread) })
     }
@@ -69,14 +85,23 @@ impl Drop for Dns {
     }
 }
 
-fn run(socket: &UdpSocket, web: &Web, state: &State) {
+/// The hosts of a web.
+fn of_web(web: &Arc<Web>) -> Box<Book> {
+    let web = Arc::clone(web);
+    Box::new(move |name| {
+        let host = named(name).filter(|host| *host < web.hosts())?;
+        Some(vec![IpAddr::V4(address(host / web.spec().hosts_per_ip))])
+    })
+}
+
+fn run(socket: &UdpSocket, book: &Book, ttl: u32, state: &State) {
     let mut buffer = [0; 1_500];
     while !state.stopped.load(Ordering::Relaxed) {
         // An error here is that of an earlier answer nobody waited for.
         let Ok((length, peer)) = socket.recv_from(&mut buffer) else {
             continue;
         };
-        if let Some(answer) = answer(web, &buffer[..length]) {
+        if let Some(answer) = answer(book, ttl, &buffer[..length]) {
             state.queries.fetch_add(1, Ordering::Relaxed);
             let _ = socket.send_to(&answer, peer);
         }
@@ -84,24 +109,44 @@ fn run(socket: &UdpSocket, web: &Web, state: &State) {
 }
 
 /// The answer to a message; none where it is no question at all.
-fn answer(web: &Web, message: &[u8]) -> Option<Vec<u8>> {
+fn answer(book: &Book, ttl: u32, message: &[u8]) -> Option<Vec<u8>> {
     let head = message.get(..HEAD)?;
     if head[2] & 0x80 != 0 {
         return None;
     }
     if head[2] & 0x78 != 0 {
-        return Some(reply(head, &[], NOT_IMPLEMENTED, None));
+        return Some(reply(head, &[], NOT_IMPLEMENTED, &[]));
     }
     let Some((name, question)) = question(message).filter(|_| head[4..6] == [0, 1]) else {
-        return Some(reply(head, &[], FORMAT_ERROR, None));
+        return Some(reply(head, &[], FORMAT_ERROR, &[]));
     };
-    let Some(host) = named(&name).filter(|host| *host < web.hosts()) else {
-        return Some(reply(head, question, NO_SUCH_NAME, None));
+    let Some(found) = book(&name.to_ascii_lowercase()) else {
+        return Some(reply(head, question, NO_SUCH_NAME, &[]));
     };
-    let asked = &question[question.len() - 4..];
-    let wanted = asked[..2] == TYPE_A && asked[2..] == CLASS_IN;
-    let found = address(host / web.spec().hosts_per_ip);
-    Some(reply(head, question, NO_ERROR, wanted.then_some(found)))
+    let records: Vec<Vec<u8>> = match question[question.len() - 4..] {
+        [0, kind, high, low] if [high, low] == CLASS_IN => {
+            found.iter().filter(|ip| kind == kind_of(**ip)).map(|ip| record(*ip, ttl)).collect()
+        }
+        _ => Vec::new(),
+    };
+    Some(reply(head, question, NO_ERROR, &records))
+}
+
+fn kind_of(ip: IpAddr) -> u8 {
+    if ip.is_ipv4() { TYPE_A } else { TYPE_AAAA }
+}
+
+/// One address; the name is that of the question, at offset 12.
+fn record(ip: IpAddr, ttl: u32) -> Vec<u8> {
+    let octets = match ip {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    };
+    let mut out = vec![0xc0, 12, 0, kind_of(ip), CLASS_IN[0], CLASS_IN[1]];
+    out.extend(ttl.to_be_bytes());
+    out.extend([0, if ip.is_ipv4() { 4 } else { 16 }]);
+    out.extend(octets);
+    out
 }
 
 /// The name asked for, and the bytes of the question.
@@ -124,18 +169,15 @@ fn question(message: &[u8]) -> Option<(String, &[u8])> {
     Some((name, message.get(HEAD..at + 4)?))
 }
 
-fn reply(head: &[u8], question: &[u8], code: u8, found: Option<Ipv4Addr>) -> Vec<u8> {
+fn reply(head: &[u8], question: &[u8], code: u8, records: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEAD + question.len() + 16);
     out.extend_from_slice(&head[..2]);
     // An answer, authoritative, recursion as desired and available.
     out.extend([0x84 | (head[2] & 1), 0x80 | code]);
-    out.extend([0, u8::from(!question.is_empty()), 0, u8::from(found.is_some()), 0, 0, 0, 0]);
+    let count = u8::try_from(records.len()).unwrap_or(u8::MAX);
+    out.extend([0, u8::from(!question.is_empty()), 0, count, 0, 0, 0, 0]);
     out.extend_from_slice(question);
-    if let Some(found) = found {
-        // The name is that of the question, at offset 12; an hour to live.
-        out.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0x0e, 0x10, 0, 4]);
-        out.extend(found.octets());
-    }
+    records.iter().take(count.into()).for_each(|record| out.extend_from_slice(record));
     out
 }
 
@@ -157,6 +199,20 @@ mod tests {
 
     fn web(hosts_per_ip: u32) -> Arc<Web> {
         Web::new(Spec { hosts: 10, hosts_per_ip, ..Spec::default() }).unwrap()
+    }
+
+    fn answer(web: &Arc<Web>, message: &[u8]) -> Option<Vec<u8>> {
+        super::answer(&*of_web(web), HOUR, message)
+    }
+
+    #[test]
+    fn a_name_has_the_addresses_a_test_gives_it() {
+        let book =
+            |_: &str| Some(vec!["9.9.9.9".parse().unwrap(), "::1".parse().unwrap(), "10.0.0.1".parse().unwrap()]);
+        let reply = super::answer(&book, 0, &query("any.name", 1)).unwrap();
+        assert_eq!((reply[7], &reply[reply.len() - 4..]), (2, &[10, 0, 0, 1][..]));
+        let reply = super::answer(&book, 0, &query("any.name", 28)).unwrap();
+        assert_eq!((reply[7], &reply[reply.len() - 18..reply.len() - 15]), (1, &[0, 16, 0][..]));
     }
 
     #[test]

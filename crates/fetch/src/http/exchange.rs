@@ -13,7 +13,7 @@ use super::chunked::{Dechunker, Progress};
 use super::clock::Clock;
 use super::conn::Conn;
 use super::head::{Finder, Framing, Head, LARGEST_HEAD};
-use super::request::{Method, Request};
+use super::request::{Method, Request, without_passwords};
 use super::spool::{Contents, Spool, SpoolRule};
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
@@ -121,7 +121,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     trip.timings.body = received.elapsed();
     let response = Response {
         status: head.status,
-        request_head: asked.clone(),
+        request_head: without_passwords(asked),
         head: raw_head,
         headers: head.headers,
         wire,

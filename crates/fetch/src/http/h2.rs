@@ -9,7 +9,7 @@ use super::connect::late;
 use super::exchange::{Lost, Trip};
 use super::head::{LARGEST_HEAD, decimal};
 use super::pool::{Key, Pool, Slot};
-use super::request::Method;
+use super::request::{Method, without_passwords};
 use super::spool::Spool;
 use super::stream::Stream;
 use super::timer::Timer;
@@ -125,7 +125,7 @@ pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<
     let (_, wire) = spool.finish().await?;
     trip.timings.body = received.elapsed();
     let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
-    let request_head = trip.request.render(trip.config, cookie, None);
+    let request_head = without_passwords(&trip.request.render(trip.config, cookie, None));
     let (status, peer) = (parts.status.as_u16(), lane.peer);
     Ok(Response { status, request_head, head, headers, wire, body, truncated, peer, protocol: "h2" })
 }

@@ -158,7 +158,10 @@ impl HttpFetcher {
         let (host, port) = (request.host(), request.port());
         let through = self.config.proxy.as_ref().filter(|_| !request.is_tls());
         let addr = match (&self.config.proxy, request.addr) {
-            (Some(_), _) => None,
+            (Some(_), _) => {
+                self.guard.check_unresolved(host, port)?;
+                None
+            }
             (None, Some(addr)) => {
                 self.resolver.check(host, port, addr)?;
                 Some(addr)

@@ -1,6 +1,7 @@
 //! What do we ask, and in which words?
 //!
-//! A request is built from a lease and rendered once: the same bytes go to the socket and to the archive.
+//! A request is built from a lease and rendered once: the same bytes go to the socket and to the archive, but for passwords,
+//! which the archive does not learn.
 
 use crate::FetchConfig;
 use crate::config::{Proxy, bare_host};
@@ -110,10 +111,8 @@ impl<'a> Request<'a> {
             ("Accept", ACCEPT.into()),
             ("Accept-Encoding", ACCEPT_ENCODING.into()),
         ];
-        if let Some(referrer) = self.referrer.filter(|r| config.referer && r.starts_with("http")) {
-            let end = referrer.find('#').unwrap_or(referrer.len());
-            fields.push(("Referer", referrer[..end].into()));
-        }
+        let referrer = self.referrer.filter(|_| config.referer).and_then(|r| shown_referrer(r, &self.url));
+        fields.extend(referrer.map(|r| ("Referer", r.into())));
         fields.extend(cookie.map(|c| ("Cookie", c.into())));
         fields.extend(basic_authorization(&self.url).map(|a| ("Authorization", a.into())));
         fields.extend(self.validators.etag.as_deref().map(|e| ("If-None-Match", e.into())));
@@ -142,6 +141,31 @@ impl<'a> Request<'a> {
         line(&[]);
         head.into()
     }
+}
+
+/// What a server may know of the page that pointed to it (`strict-origin-when-cross-origin`): all but user and fragment on one origin, only
+/// the origin on another, nothing where the way leads out of TLS.
+fn shown_referrer(referrer: &str, to: &Url) -> Option<String> {
+    let mut from = Url::parse(referrer).ok().filter(|u| matches!(u.scheme(), "http" | "https"))?;
+    if from.scheme() == "https" && to.scheme() == "http" {
+        return None;
+    }
+    if from.origin() != to.origin() {
+        return Some(format!("{}/", from.origin().ascii_serialization()));
+    }
+    from.set_fragment(None);
+    from.set_username("").and_then(|()| from.set_password(None)).ok()?;
+    Some(from.into())
+}
+
+/// A head as it may be kept: without the lines that hold a password of the user's.
+pub(super) fn without_passwords(head: &Bytes) -> Bytes {
+    let is_secret = |line: &&[u8]| line.starts_with(b"Authorization: ") || line.starts_with(b"Proxy-Authorization: ");
+    if memchr::memmem::find(head, b"uthorization: ").is_none() {
+        return head.clone();
+    }
+    let kept: Vec<&[u8]> = head.split_inclusive(|b| *b == b'\n').filter(|line| !is_secret(line)).collect();
+    kept.concat().into()
 }
 
 /// Whether a value can stand in a header field without becoming two.
@@ -211,9 +235,25 @@ mod tests {
     }
 
     #[test]
-    fn the_referrer_is_sent_when_asked_for_and_without_its_fragment() {
+    fn the_referrer_is_sent_when_asked_for_and_tells_others_nothing_but_its_origin() {
         let config = FetchConfig { referer: true, ..FetchConfig::default() };
         assert!(rendered("http://h.example/", &config, None, None).contains("\r\nReferer: http://from.example/\r\n"));
+        let shown = |from: &str, to: &str| shown_referrer(from, &Url::parse(to).unwrap());
+        assert_eq!(shown("http://u:p@a.example/x?y#z", "http://a.example/").as_deref(), Some("http://a.example/x?y"));
+        assert_eq!(shown("http://u:p@a.example:81/x?y", "http://b.example/").as_deref(), Some("http://a.example:81/"));
+        assert_eq!(shown("https://a.example/x", "http://a.example/"), None);
+        assert_eq!(shown("ftp://a.example/x", "http://a.example/"), None);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_request_holds_no_password() {
+        let proxy: Proxy = "http://a:b@proxy.example".parse().unwrap();
+        let sent =
+            rendered("http://me:pw@h.example/", &FetchConfig::default(), Some("Authorization: no=1"), Some(&proxy));
+        let kept = without_passwords(&sent.clone().into());
+        let gone = "Authorization: Basic bWU6cHc=\r\nProxy-Authorization: Basic YTpi\r\n";
+        assert_eq!(kept, sent.replace(gone, "").as_bytes());
+        assert!(sent.contains(gone) && kept.ends_with(b"Cookie: Authorization: no=1\r\n\r\n"));
     }
 
     #[test]

@@ -53,13 +53,14 @@ async fn a_tunnel_leads_to_the_server_itself() {
         let _ = copy_bidirectional(&mut stream, &mut inner).await;
     })
     .await;
-    let fetcher = fetcher(FetchConfig { ca_file: Some(authority.file.path().to_owned()), ..through(&proxy, "") });
+    let fetcher = fetcher(FetchConfig { ca_file: Some(authority.file.path().to_owned()), ..through(&proxy, "me:pw@") });
     for _ in 0..2 {
         let response = get(&fetcher, "https://good.test/path").await.result.unwrap();
         assert_eq!((bytes(&response.body), response.peer), (b"deep".to_vec(), None));
     }
     assert!(proxy.requests()[0].starts_with("CONNECT good.test:443 HTTP/1.1\r\nHost: good.test:443\r\n"));
     assert!(server.requests()[0].starts_with("GET /path HTTP/1.1\r\nHost: good.test\r\n"));
+    assert!(!server.requests()[0].contains("Authorization"));
     assert_eq!((proxy.connections(), server.connections()), (1, 1));
 }
 
@@ -75,4 +76,20 @@ async fn a_proxy_that_opens_no_tunnel_says_why() {
         let line = format!("the proxy {} opens no tunnel to good.test: {why}", proxy.addr);
         assert_eq!((failure.kind, failure.detail), (FailureKind::Connect, line));
     }
+}
+
+#[tokio::test]
+async fn a_proxy_is_asked_for_no_inner_address_and_servers_never_hear_its_password() {
+    let proxy = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    let fetcher = fetcher(through(&proxy, "me:pw@"));
+    for host in ["127.0.0.1", "2130706433", "[::ffff:169.254.169.254]", "localhost", "x.localhost."] {
+        for scheme in ["http", "https"] {
+            let failure = get(&fetcher, &format!("{scheme}://{host}/")).await.result.unwrap_err();
+            assert_eq!(failure.kind, FailureKind::Guard, "{host}: {}", failure.detail);
+        }
+    }
+    assert_eq!(proxy.connections(), 0);
+    let kept = get(&fetcher, "http://one.test/").await.result.unwrap().request_head;
+    assert!(proxy.requests()[0].contains("Proxy-Authorization"));
+    assert!(!String::from_utf8_lossy(&kept).contains("Authorization"), "what is archived");
 }

@@ -3,7 +3,8 @@
 use super::Catalogue;
 use crate::error::{Result, StoreError};
 use orb_page::{HostId, LinkKind, PageId, PageKind, RunId};
-use rusqlite::{Params, Row};
+use rusqlite::{OptionalExtension, Params, Row};
+use std::net::IpAddr;
 
 /// A page that was never fetched: queued, or left outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,17 @@ impl Catalogue {
         let sql = "SELECT DISTINCT p.host FROM visit_row v JOIN page_row p ON p.id = v.page
                    WHERE v.run = ?1 AND v.status IS NOT NULL";
         self.all(sql, [run.0], |r| r.get(0).map(HostId))
+    }
+
+    /// The address at which a host was last seen.
+    pub fn host_ip(&self, host: HostId) -> Result<Option<IpAddr>> {
+        let read = |r: &Row<'_>| r.get::<_, Option<String>>(0);
+        let mut row = self
+            .db
+            .prepare_cached("SELECT ip FROM host_row WHERE id = ?1")
+            .map_err(|e| StoreError::sql("read a host", &self.path, e))?;
+        let ip = row.query_row([host.0], read).optional().map_err(|e| StoreError::sql("read a host", &self.path, e))?;
+        Ok(ip.flatten().and_then(|text| text.parse().ok()))
     }
 
     /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
