@@ -132,6 +132,31 @@ fn a_used_up_bandwidth_is_told() {
 }
 
 #[test]
+fn a_cap_on_connections_that_is_reached_is_told() {
+    let latency = Latency { mean: Duration::from_millis(250), spread: 0.0 };
+    let world = World::new(Spec { hosts: 6, pages_per_host: 4, latency, ..Spec::default() });
+    let home = Home::new();
+    home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--connections", "2"]));
+    let account = why(&home);
+    let text = told(&account, "connections");
+    assert!(text.contains("all 2 connections are in use") && text.contains("--connections 4"), "{text}");
+    assert!(waited(&account, "connections") > 0.3, "{}", account["timing"]);
+}
+
+#[test]
+fn a_plain_display_names_the_limit() {
+    let world = World::new(one_host(30));
+    let home = Home::new();
+    let flags = ["--delay", "500ms", "--max-time", "8s", "--project", PROJECT, "--progress", "plain"];
+    let args: Vec<String> = ["crawl".to_owned()].into_iter().chain(world.args(&flags)).collect();
+    let finished = home.orb(&args);
+    finished.expect(0);
+    let line = finished.stderr.lines().find(|line| line.contains("limit: "));
+    let line = line.unwrap_or_else(|| panic!("no limit: {finished}"));
+    assert!(line.contains("waiting for the delay of 1 host; politeness allows 2.0/s"), "{line}");
+}
+
+#[test]
 fn a_busy_processor_is_told() {
     // One reading thread, and pages of hundreds of kilobytes from a server that has them ready.
     let spec = Spec { page_bytes: 400_000, links: 200, gzip: GzipMode::Never, threads: 2, ..one_host(120) };

@@ -7,7 +7,7 @@ use crate::args::{Common, ProgressStyle};
 use crate::command::crawl::Request;
 use crate::out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
-use orb_crawl::{Progress, Snapshot};
+use orb_crawl::{Progress, Snapshot, Stage};
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -114,6 +114,7 @@ fn screen(goal: &Goal, now: &Snapshot, rate: (f64, f64)) -> String {
     ];
     lines.extend(limit(now).map(|limit| format!("  {limit}")));
     lines.push(format!("  {}", hosts(now, 3)));
+    lines.extend(times(now).map(|times| format!("  {times}")));
     lines.extend(eta(goal, now).map(|eta| format!("  {eta}")));
     lines.extend(pause(now).map(|p| format!("  {p}")));
     lines.join("\n")
@@ -136,6 +137,19 @@ fn limit(now: &Snapshot) -> Option<String> {
     let allowed = facts.allowed.filter(|rate| *rate > 0.0).map(|rate| format!("politeness allows {rate:.1}/s"));
     let parts: Vec<String> = first.map(|a| format!("limit: {}", a.phrase)).into_iter().chain(allowed).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// How long the stages of a page's life took lately, on average.
+fn times(now: &Snapshot) -> Option<String> {
+    let tally = &now.facts.as_ref()?.recent.tally;
+    let shown = [Stage::Dns, Stage::Connect, Stage::Tls, Stage::Wait, Stage::Body, Stage::Read];
+    let shown = shown.iter().map(|s| (s.name(), tally.stage(*s))).filter(|(_, spread)| spread.count > 0);
+    let mut parts: Vec<String> = shown.map(|(name, spread)| format!("{name} {}", out::brief(spread.mean()))).collect();
+    let commit = [Stage::Archive, Stage::Catalogue, Stage::Index].map(|s| tally.stage(s).mean()).iter().sum::<f64>();
+    if commit > 0.0 {
+        parts.push(format!("commit {}", out::brief(commit)));
+    }
+    (!parts.is_empty()).then(|| format!("times: {}", parts.join(", ")))
 }
 
 /// How many hosts are being asked, and the main reasons why others are not.

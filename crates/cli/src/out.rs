@@ -83,6 +83,15 @@ pub(crate) fn seconds(s: f64) -> String {
     }
 }
 
+/// A short time as people read it.
+pub(crate) fn brief(s: f64) -> String {
+    match s * 1e3 {
+        ms if ms < 9.95 => format!("{ms:.1} ms"),
+        ms if ms < 9_950.0 => format!("{ms:.0} ms"),
+        _ => seconds(s),
+    }
+}
+
 /// The first `max` characters, with an ellipsis where some are left out.
 pub(crate) fn clip(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -102,6 +111,7 @@ mod tests {
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(12_345), "12.3 kB");
         assert_eq!(seconds(3_725.0), "62 min 05 s");
+        assert_eq!([0.000_31, 0.012, 4.25, 70.0].map(brief), ["0.3 ms", "12 ms", "4250 ms", "70 s"]);
     }
 
     #[test]

@@ -129,12 +129,13 @@ impl Driver {
         None
     }
 
-    /// Nothing can be fetched until the recorder commits: makes it hurry, and waits for it.
+    /// Nothing can be fetched until what came in is read and the recorder commits: makes it hurry, and waits for it.
     async fn starve(&self) {
         if !self.errand.shared.hurry.set(true) {
             self.errand.record(Item::Flush);
         }
-        self.pause(Idle::Commit, Duration::from_secs(1)).await;
+        let unread = !self.errand.shared.pipeline.is_empty();
+        self.pause(if unread { Idle::Backlog } else { Idle::Commit }, Duration::from_secs(1)).await;
     }
 
     /// Waits until something happens, or for this long, and writes down what for.

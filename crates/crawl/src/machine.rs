@@ -16,6 +16,18 @@ pub fn resident() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
 }
 
+/// How busy all cores were since the machine started, in units that only compare: busy, and in all. `None` where the system does not tell
+/// in the way Linux does.
+pub(crate) fn load() -> Option<(u64, u64)> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    let cells = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+    // user nice system idle iowait irq softirq steal; what follows is counted in user already.
+    let ticks: Vec<u64> = cells.take(8).map_while(|cell| cell.parse().ok()).collect();
+    let all: u64 = ticks.iter().sum();
+    let idle = ticks.get(3)? + ticks.get(4)?;
+    Some((all.saturating_sub(idle), all))
+}
+
 /// Cores that threads may run on.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -33,5 +45,6 @@ mod tests {
             sum = sum.wrapping_mul(31).wrapping_add(1);
         }
         assert!(sum != 1 && resident().is_none_or(|bytes| bytes > 100_000));
+        assert!(load().is_none_or(|(busy, all)| busy > 0 && busy <= all));
     }
 }

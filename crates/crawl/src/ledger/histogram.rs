@@ -53,9 +53,9 @@ fn bucket(micros: u64) -> usize {
     (usize::try_from(exponent).unwrap_or(0) * 4 - 4 + usize::try_from(fraction).unwrap_or(0)).min(BUCKETS - 1)
 }
 
-/// The first number of microseconds that belongs to a bucket.
+/// The first number of microseconds that belongs to a bucket. What a damaged file names beyond the last bucket lies far away, too.
 fn floor(bucket: u8) -> u64 {
-    let bucket = u64::from(bucket);
+    let bucket = u64::from(bucket).min(BUCKETS as u64);
     if bucket < 4 { bucket } else { (4 + bucket % 4) << (bucket / 4 - 1) }
 }
 
@@ -88,10 +88,10 @@ impl Spread {
         let wanted = share.clamp(0.0, 1.0) * self.count as f64;
         let mut seen = 0;
         for (number, count) in &self.buckets {
-            seen += count;
+            seen = u64::saturating_add(seen, *count);
             if seen as f64 >= wanted {
                 let (from, to) = (floor(*number), floor(number.saturating_add(1)));
-                return if *number < 4 { from as f64 } else { (from + to) as f64 / 2.0 } / 1e6;
+                return if *number < 4 { from as f64 } else { (from as f64 + to as f64) / 2.0 } / 1e6;
             }
         }
         0.0
@@ -99,7 +99,10 @@ impl Spread {
 
     /// How many took less than so many microseconds, which should be a power of two: then it is exact.
     pub fn below(&self, micros: u64) -> u64 {
-        self.buckets.iter().take_while(|(number, _)| floor(*number) < micros).map(|(_, count)| count).sum()
+        self.buckets
+            .iter()
+            .take_while(|(number, _)| floor(*number) < micros)
+            .fold(0, |all: u64, (_, count)| all.saturating_add(*count))
     }
 
     /// These and those.
@@ -165,6 +168,14 @@ mod tests {
         let both = a.plus(&b);
         assert_eq!(both, spread([3, 70, 70, 9_000, 70, 1_000_000]));
         assert_eq!(both.minus(&b), a);
+    }
+
+    #[test]
+    fn numbers_that_nobody_wrote_are_borne() {
+        let wild = Spread { count: u64::MAX, nanos: u64::MAX, buckets: vec![(0, u64::MAX), (3, u64::MAX), (255, 7)] };
+        let twice = wild.plus(&wild);
+        assert!(twice.quantile(0.95).is_finite() && twice.mean().is_finite());
+        assert_eq!(twice.below(1 << 60), u64::MAX);
     }
 
     #[test]

@@ -41,7 +41,7 @@ idle! {
     Robots => "robots.txt";
     /// As many requests are under way as connections are allowed.
     Connections => "connections";
-    /// Pages come in faster than they are read and recorded.
+    /// Pages that came in wait to be read: there is no room for more, or nothing else is known to be fetched.
     Backlog => "backlog";
     /// Nothing is known to be fetched until what was read is recorded.
     Commit => "commit";

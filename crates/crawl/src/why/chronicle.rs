@@ -16,6 +16,7 @@ use orb_page::{HostId, Moment, RunId};
 use orb_store::{FrontierIndex, ProjectDir, Queues as _};
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -44,6 +45,7 @@ pub(crate) struct Chronicle {
     /// What was written down before this process went on with the run.
     earlier: Stretch,
     cpu_at_start: f64,
+    load_at_start: Option<(u64, u64)>,
     looks: Mutex<Looks>,
 }
 
@@ -61,6 +63,8 @@ struct Scene<'a> {
     sockets: Sockets,
     bandwidth: Option<u64>,
     now: Moment,
+    /// What keeps hosts waiting that could be asked.
+    everybody: &'static str,
 }
 
 impl Chronicle {
@@ -73,6 +77,7 @@ impl Chronicle {
             bounds,
             earlier,
             cpu_at_start: machine::cpu_seconds(),
+            load_at_start: machine::load(),
             looks: Mutex::default(),
         })
     }
@@ -92,7 +97,8 @@ impl Chronicle {
                 };
                 let (shared, now) = (&*errand.shared, errand.clock.now());
                 let bandwidth = errand.fetcher.bandwidth().rate();
-                chronicle.look(&Scene { shared, queues: &queues, sockets, bandwidth, now });
+                let everybody = chronicle.everybody(&errand);
+                chronicle.look(&Scene { shared, queues: &queues, sockets, bandwidth, now, everybody });
             }
         };
         let thread = std::thread::Builder::new().name("chronicle".into()).spawn(look)?;
@@ -102,9 +108,10 @@ impl Chronicle {
     /// Writes down how the run ended, and says what there is to say.
     pub(crate) fn close(&self, shared: &Shared, queues: &FrontierIndex, clock: Clock, state: &str) -> Facts {
         let sockets = Sockets::default();
-        let scene = Scene { shared, queues, sockets, bandwidth: self.bounds.bandwidth, now: clock.now() };
+        let (bandwidth, everybody) = (self.bounds.bandwidth, Why::Ready.text());
+        let scene = Scene { shared, queues, sockets, bandwidth, now: clock.now(), everybody };
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.hosts = longest(&scene);
+        looks.hosts = self.longest(&scene);
         let facts = Facts { state: state.to_owned(), in_flight: 0, pause: None, ..self.facts(&scene, &mut looks) };
         self.write(&facts);
         facts
@@ -113,7 +120,7 @@ impl Chronicle {
     fn look(&self, scene: &Scene<'_>) {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.number.is_multiple_of(SEARCH_EVERY) {
-            looks.hosts = longest(scene);
+            looks.hosts = self.longest(scene);
         }
         let facts = Arc::new(self.facts(scene, &mut looks));
         scene.shared.progress.note_facts(Arc::clone(&facts));
@@ -136,7 +143,7 @@ impl Chronicle {
         let (present, recent) = self.stretches(progress, looks);
         let seen = progress.snapshot();
         let held = |(why, hosts, example): (Why, usize, String)| Held {
-            why: why.text().to_owned(),
+            why: self.reason(why, scene).to_owned(),
             hosts: hosts as u64,
             example,
         };
@@ -167,12 +174,52 @@ impl Chronicle {
         }
     }
 
+    /// What keeps hosts waiting that could be asked, as far as anything does.
+    fn everybody(&self, errand: &Errand) -> &'static str {
+        let shared = &errand.shared;
+        if shared.progress.snapshot().pause.is_some() {
+            "the run is paused"
+        } else if shared.pipeline.is_full() {
+            "waiting for pages to be read and recorded"
+        } else if errand.active.load(Ordering::Relaxed) as u64 >= self.bounds.connections {
+            "waiting for a free connection"
+        } else {
+            Why::Ready.text()
+        }
+    }
+
+    /// Why a host waits, in words: where nothing of its own keeps it, what keeps everybody.
+    fn reason(&self, why: Why, scene: &Scene<'_>) -> &'static str {
+        match why {
+            Why::Ready => scene.everybody,
+            Why::InFlight if self.bounds.delay == 0.0 => "as many requests under way as per_host allows",
+            why => why.text(),
+        }
+    }
+
+    /// The hosts with the longest queues, and why they are not being asked.
+    fn longest(&self, scene: &Scene<'_>) -> Vec<HostWait> {
+        let longest = scene.queues.longest(HOSTS);
+        let plights: Vec<_> = {
+            let frontier = scene.shared.frontier();
+            longest.iter().map(|(host, _)| frontier.plight(*host, scene.now)).collect()
+        };
+        let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| HostWait {
+            host: name(scene.queues, host),
+            queued,
+            why: plight.map_or("waiting for room on the workbench", |p| self.reason(p.why, scene)).to_owned(),
+            until: plight.and_then(|p| p.until),
+        });
+        told.collect()
+    }
+
     /// What this process has done so far, and what of it lately.
     fn stretches(&self, progress: &Progress, looks: &mut Looks) -> (Stretch, Stretch) {
         let seen = progress.snapshot();
         let present = Stretch {
             seconds: seen.seconds,
             cpu_seconds: machine::cpu_seconds() - self.cpu_at_start,
+            load: self.load(),
             pages: seen.fetched,
             bytes: seen.bytes,
             errors: seen.errors,
@@ -186,6 +233,12 @@ impl Chronicle {
         (present, recent)
     }
 
+    /// How much of the machine was used since the start, by anybody.
+    fn load(&self) -> (u64, u64) {
+        let since = self.load_at_start.zip(machine::load());
+        since.map_or((0, 0), |(then, now)| (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1)))
+    }
+
     /// Puts the facts in the place of the last ones; a run does not fail for want of them.
     fn write(&self, facts: &Facts) {
         let new = self.place.with_extension("json.new");
@@ -194,22 +247,6 @@ impl Chronicle {
             tracing::debug!(%error, "cannot write {}", self.place.display());
         }
     }
-}
-
-/// The hosts with the longest queues, and why they are not being asked.
-fn longest(scene: &Scene<'_>) -> Vec<HostWait> {
-    let longest = scene.queues.longest(HOSTS);
-    let plights: Vec<_> = {
-        let frontier = scene.shared.frontier();
-        longest.iter().map(|(host, _)| frontier.plight(*host, scene.now)).collect()
-    };
-    let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| HostWait {
-        host: name(scene.queues, host),
-        queued,
-        why: plight.map_or("waiting for room on the workbench", |p| p.why.text()).to_owned(),
-        until: plight.and_then(|p| p.until),
-    });
-    told.collect()
 }
 
 /// A host's name, with its port where that is unusual.

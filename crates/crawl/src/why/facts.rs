@@ -58,6 +58,8 @@ pub struct Stretch {
     pub seconds: f64,
     /// Processor time used in it.
     pub cpu_seconds: f64,
+    /// How much of the machine's processors was used in it by anybody, and how much there was, in the same unit.
+    pub load: (u64, u64),
     /// Answers received.
     pub pages: u64,
     /// Bytes of bodies received.
@@ -178,6 +180,12 @@ impl Stretch {
         if self.seconds > 0.0 { seconds / self.seconds } else { 0.0 }
     }
 
+    /// The share of the machine's processors that was in use by anybody; `None` where that is not known.
+    pub fn load_share(&self) -> Option<f64> {
+        let (busy, all) = self.load;
+        (all > 0).then(|| busy as f64 / all as f64)
+    }
+
     /// Pages a second.
     pub fn page_rate(&self) -> f64 {
         self.share(self.pages as f64)
@@ -194,9 +202,10 @@ impl Stretch {
         Self {
             seconds: self.seconds + other.seconds,
             cpu_seconds: self.cpu_seconds + other.cpu_seconds,
-            pages: self.pages + other.pages,
-            bytes: self.bytes + other.bytes,
-            errors: self.errors + other.errors,
+            load: (self.load.0.saturating_add(other.load.0), self.load.1.saturating_add(other.load.1)),
+            pages: self.pages.saturating_add(other.pages),
+            bytes: self.bytes.saturating_add(other.bytes),
+            errors: self.errors.saturating_add(other.errors),
             tally: self.tally.plus(&other.tally),
         }
     }
@@ -207,6 +216,7 @@ impl Stretch {
         Self {
             seconds: (self.seconds - earlier.seconds).max(0.0),
             cpu_seconds: (self.cpu_seconds - earlier.cpu_seconds).max(0.0),
+            load: (self.load.0.saturating_sub(earlier.load.0), self.load.1.saturating_sub(earlier.load.1)),
             pages: self.pages.saturating_sub(earlier.pages),
             bytes: self.bytes.saturating_sub(earlier.bytes),
             errors: self.errors.saturating_sub(earlier.errors),

@@ -40,35 +40,45 @@ pub(super) fn processor(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let used = time.share(time.cpu_seconds) / cores as f64;
     let read = time.tally.stage(Stage::Read);
     let reading = time.share(read.seconds()) / workers as f64;
-    if used < 0.7 && reading < 0.8 {
+    let behind = time.idle_share(Idle::Backlog) >= NOTABLE && reading >= commit_share(time);
+    if used < 0.7 && reading < 0.8 && !behind {
         return None;
     }
     let work = Stage::ALL.iter().filter(|s| s.part() == Part::Work).map(|s| time.tally.stage(*s).seconds());
     let share_of_work = read.seconds() / work.sum::<f64>().max(1e-9);
-    let help = if workers < cores {
-        format!("--workers {cores} would use all cores")
-    } else {
-        "a faster machine would help, or keeping less (--no-archive, --no-links)".to_owned()
-    };
+    let others = time.load_share().map_or(0.0, |all| all - used);
+    let threads =
+        if workers == 1 { "one reading thread is".to_owned() } else { format!("{workers} reading threads are") };
     Some(Advice {
         rule: "processor",
         share: used.max(reading).min(1.0),
-        phrase: "the processor".to_owned(),
+        phrase: if others >= NOTABLE { "the processor, with other programs" } else { "the processor" }.to_owned(),
         text: format!(
-            "the processor is the limit: {} of {cores} cores are in use and the {workers} reading threads are busy {} of the time; reading takes {} a page, {} of our own work; {help}",
+            "the processor is the limit: {} of {cores} cores are in use{}, and {threads} busy {} of the time; reading takes {} a page, {} of our own work; {}",
             percent(used),
+            if others >= NOTABLE { format!(" and other programs take {}", percent(others)) } else { String::new() },
             percent(reading),
             duration(read.mean()),
-            percent(share_of_work)
+            percent(share_of_work),
+            match (workers < cores, others >= NOTABLE) {
+                (true, _) => format!("--workers {cores} would use all cores"),
+                (false, true) => "a machine of its own would help".to_owned(),
+                (false, false) => "a faster machine would help, or keeping less (--no-archive, --no-links)".to_owned(),
+            }
         ),
     })
+}
+
+/// The share of the time in which a commit was under way.
+fn commit_share(time: &Stretch) -> f64 {
+    time.share([Stage::Archive, Stage::Catalogue, Stage::Index].iter().map(|s| time.tally.stage(*s).seconds()).sum())
 }
 
 /// Commits that take long.
 pub(super) fn commit(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let steps = [Stage::Archive, Stage::Catalogue, Stage::Index].map(|s| time.tally.stage(s));
     let (archive, catalogue, index) = (steps[0].mean(), steps[1].mean(), steps[2].mean());
-    let share = time.share(steps.iter().map(|s| s.seconds()).sum());
+    let share = commit_share(time);
     let held_up = time.idle_share(Idle::Backlog) + time.idle_share(Idle::Commit);
     let each = archive + catalogue + index;
     let is_limit = share >= 0.5 && held_up >= 0.1 || share >= 0.8;

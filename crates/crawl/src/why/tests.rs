@@ -13,8 +13,15 @@ fn run(stages: &[(Stage, u64, u64)], idle: &[(Idle, u64)]) -> Facts {
     for (why, all) in idle {
         ledger.note_idle(*why, Duration::from_millis(*all));
     }
-    let recent =
-        Stretch { seconds: 10.0, cpu_seconds: 0.5, pages: 100, bytes: 2_000_000, errors: 0, tally: ledger.tally() };
+    let recent = Stretch {
+        seconds: 10.0,
+        cpu_seconds: 0.5,
+        load: (300, 2_000),
+        pages: 100,
+        bytes: 2_000_000,
+        errors: 0,
+        tally: ledger.tally(),
+    };
     Facts {
         run: 1,
         state: Facts::RUNNING.to_owned(),
@@ -111,7 +118,23 @@ fn a_busy_processor_is_told_with_what_it_does() {
 fn reading_threads_fewer_than_cores_are_to_be_more() {
     let mut facts = run(&[(Stage::Read, 480, 20)], &[(Idle::Backlog, 4_000)]);
     (facts.bounds.workers, facts.bounds.cores, facts.recent.cpu_seconds) = (1, 8, 9.6);
-    says(&first(&facts), "processor", &["1 reading threads are busy 96 %", "--workers 8"]);
+    says(&first(&facts), "processor", &["one reading thread is busy 96 %", "--workers 8"]);
+}
+
+#[test]
+fn other_programs_that_take_the_processor_are_mentioned() {
+    let mut facts = run(&[(Stage::Read, 850, 20)], &[(Idle::Backlog, 9_000)]);
+    (facts.recent.cpu_seconds, facts.recent.load) = (6.0, (1_900, 2_000));
+    let words = ["30 % of 2 cores are in use and other programs take 65 %", "a machine of its own"];
+    says(&first(&facts), "processor", &words);
+}
+
+#[test]
+fn pages_that_wait_to_be_read_are_the_processors_fault_unless_commits_take_longer() {
+    let facts = run(&[(Stage::Read, 100, 60)], &[(Idle::Backlog, 4_000)]);
+    assert_eq!(first(&facts).rule, "processor");
+    let facts = run(&[(Stage::Read, 100, 60), (Stage::Archive, 10, 900)], &[(Idle::Backlog, 4_000)]);
+    assert_eq!(first(&facts).rule, "commit");
 }
 
 #[test]
