@@ -6,6 +6,7 @@
 //!
 //! A format is one file with one `Extract` and one line in `EXTRACTORS`.
 
+mod bytewise;
 mod charset;
 mod css;
 mod directives;

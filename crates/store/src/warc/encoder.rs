@@ -1,8 +1,10 @@
 //! How does an exchange become records?
 //!
 //! This runs in the threads that extract, so that the recorder only copies finished bytes. Bodies in memory are compressed in one
-//! shot (libdeflate), spooled ones streamed through zlib-rs into another unnamed file.
+//! shot (libdeflate), spooled ones streamed through zlib-rs into another unnamed file. What is compressed already (a body that
+//! came as gzip, a picture) is told by its bytes and stored as it is: a second compression gains nothing and costs most.
 
+use super::density;
 use super::header::{Header, RecordId, RecordIds, push_digest};
 use super::http;
 use crate::error::{Result, StoreError};
@@ -177,11 +179,11 @@ impl Encoder {
             (Body::Spooled { .. }, Kind::Response | Kind::Resource) => Some(self.stream(x.wire).map_err(spool_error)?),
             (Body::Memory(bytes), Kind::Response | Kind::Resource) => {
                 self.raw.extend_from_slice(bytes);
-                self.finish_member();
+                self.finish_member(density::is_dense(bytes));
                 None
             }
             (_, Kind::Revisit) => {
-                self.finish_member();
+                self.finish_member(false);
                 None
             }
         };
@@ -224,18 +226,25 @@ impl Encoder {
         self.raw.clear();
         self.raw.extend_from_slice(self.header.end("application/http; msgtype=request", x.request_head.len() as u64));
         self.raw.extend_from_slice(x.request_head);
-        self.finish_member();
+        self.finish_member(false);
     }
 
-    /// Ends the record in `raw` and adds it, compressed, to `packed`.
-    fn finish_member(&mut self) {
+    /// Ends the record in `raw` and adds it to `packed`, compressed unless that is of no use.
+    fn finish_member(&mut self, dense: bool) {
         self.raw.extend_from_slice(b"\r\n\r\n");
-        compress(&mut self.compressor, &self.raw, &mut self.packed);
+        if dense {
+            density::store(&self.raw, &mut self.packed);
+        } else {
+            compress(&mut self.compressor, &self.raw, &mut self.packed);
+        }
     }
 
     /// The record whose head is in `raw`, with the body streamed, in a file without a name.
     fn stream(&mut self, wire: &Body) -> io::Result<(std::fs::File, u64)> {
+        let mut sample = [0; density::SAMPLE];
+        let read = read_up_to(&mut wire.reader()?, &mut sample)?;
         let level = u32::try_from(self.level).unwrap_or(1).min(6);
+        let level = if density::is_dense(&sample[..read]) { 0 } else { level };
         let mut gzip = GzEncoder::new(BufWriter::new(tempfile::tempfile()?), Compression::new(level));
         gzip.write_all(&self.raw)?;
         io::copy(&mut wire.reader()?, &mut gzip)?;
@@ -244,6 +253,18 @@ impl Encoder {
         let len = file.stream_position()?;
         Ok((file, len))
     }
+}
+
+/// Fills the buffer as far as there is something to read.
+fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..])? {
+            0 => break,
+            n => filled += n,
+        }
+    }
+    Ok(filled)
 }
 
 /// What kind of record an answer becomes.

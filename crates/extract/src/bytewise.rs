@@ -1,0 +1,64 @@
+//! What do eight bytes have in common?
+//!
+//! Arithmetic on eight bytes in a word, for the loops that look at every byte of a text: a comparison marks the high bit of
+//! each byte it holds for. Everything here is exact for all 256 values (Warren, Hacker's Delight, 6-1: the sums of the low
+//! seven bits never carry into the next byte).
+
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const LOW: u64 = 0x0101_0101_0101_0101;
+
+/// Eight bytes from `at` on; zeros beyond the end.
+#[inline]
+pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    match rest.first_chunk::<8>() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => rest.iter().rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)),
+    }
+}
+
+/// Marks the bytes that are at most `most`, which is ASCII.
+#[inline]
+pub(crate) const fn low(word: u64, most: u8) -> u64 {
+    let sums = (word & !HIGH) + LOW * (0x7F - most as u64);
+    !(sums | word) & HIGH
+}
+
+/// Marks the bytes that are `byte`.
+#[inline]
+pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
+    low(word ^ (LOW * byte as u64), 0)
+}
+
+/// The marks as eight bits, the first byte's lowest.
+#[inline]
+pub(crate) const fn mask(marks: u64) -> u64 {
+    (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn comparisons_are_what_they_are_for_single_bytes(bytes: [u8; 8], most in 0u8..0x80, byte: u8) {
+            let word = u64::from_le_bytes(bytes);
+            for (i, b) in bytes.into_iter().enumerate() {
+                prop_assert_eq!(mask(low(word, most)) >> i & 1 == 1, b <= most);
+                prop_assert_eq!(mask(equal(word, byte)) >> i & 1 == 1, b == byte);
+            }
+            prop_assert_eq!(low(word, most) & !HIGH, 0);
+        }
+
+        #[test]
+        fn a_word_at_the_end_is_filled_with_zeros(bytes: Vec<u8>, at in 0usize..40) {
+            let mut eight = [0; 8];
+            for (place, byte) in eight.iter_mut().zip(bytes.iter().skip(at)) {
+                *place = *byte;
+            }
+            prop_assert_eq!(word(&bytes, at), u64::from_le_bytes(eight));
+        }
+    }
+}
