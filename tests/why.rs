@@ -9,9 +9,10 @@ mod harness;
 use harness::orb::{Home, PROJECT, Running, crawling};
 use harness::until;
 use harness::web::World;
-use orb_testweb::{Feature, GzipMode, Latency, Spec};
+use orb_testweb::{Dns, Feature, GzipMode, Latency, Spec};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 /// One host with so many pages.
@@ -144,6 +145,49 @@ fn a_cap_on_connections_that_is_reached_is_told() {
 }
 
 #[test]
+fn slow_names_are_told() {
+    let world = World::new(Spec { hosts: 8, pages_per_host: 2, ..Spec::default() });
+    let names = Dns::spawn(world.server.web()).unwrap();
+    let slow = SlowDns::before(names.addr());
+    let home = Home::new();
+    let (seed, dns) = (world.url(0, "/"), slow.addr.to_string());
+    home.crawl(&[seed.as_str(), "--dns", &dns, "--scope", "any", "--allow-private", "--delay", "0"]);
+    let account = why(&home);
+    let text = told(&account, "names");
+    assert!(text.contains("looking a name up takes") && text.contains("--dns"), "{text}");
+    assert!(stage(&account, "dns")["median_ms"].as_f64().unwrap() >= 250.0, "{account}");
+}
+
+/// A name server that lets one wait for the answers of another.
+struct SlowDns {
+    addr: SocketAddr,
+}
+
+impl SlowDns {
+    fn before(other: SocketAddr) -> Self {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let addr = socket.local_addr().unwrap();
+        let answer = move |socket: &UdpSocket, question: &[u8], asker: SocketAddr| {
+            let ahead = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            ahead.send_to(question, other).unwrap();
+            let mut reply = [0; 1_500];
+            let (length, _) = ahead.recv_from(&mut reply).unwrap();
+            // What is tested is how long this takes.
+            std::thread::park_timeout(Duration::from_millis(300));
+            let _ = socket.send_to(&reply[..length], asker);
+        };
+        std::thread::spawn(move || {
+            let mut question = [0; 1_500];
+            while let Ok((length, asker)) = socket.recv_from(&mut question) {
+                let (socket, question) = (socket.try_clone().unwrap(), question[..length].to_vec());
+                std::thread::spawn(move || answer(&socket, &question, asker));
+            }
+        });
+        Self { addr }
+    }
+}
+
+#[test]
 fn a_plain_display_names_the_limit() {
     let world = World::new(one_host(30));
     let home = Home::new();
@@ -183,7 +227,7 @@ fn hosts_that_cannot_be_asked_are_counted_by_their_reason() {
 }
 
 #[test]
-fn hosts_that_back_off_say_until_when() {
+fn a_host_that_wants_a_longer_break_says_until_when() {
     let world = World::with(&[Feature::Failures]);
     let home = Home::new();
     let mut args = world.args(&["--delay", "0", "--per-host", "1"]);
@@ -191,6 +235,9 @@ fn hosts_that_back_off_say_until_when() {
     home.crawl(&args);
     let account = why(&home);
     assert!(told(&account, "resting").contains("wanting a longer break"), "{account}");
+    let host = &account["hosts"][0];
+    assert_eq!(host["why"], "wants a longer break than this run");
+    assert!(host["until"].as_str().unwrap().starts_with("20"), "{host}");
 }
 
 #[test]

@@ -154,12 +154,13 @@ impl Account {
     }
 
     fn print_waits(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.timing.idle.is_empty() {
+        let told: Vec<_> = self.timing.idle.iter().filter(|i| i.share >= 0.001).collect();
+        if told.is_empty() {
             return Ok(());
         }
         writeln!(out, "\nwhat kept the next request from being sent")?;
         let row = |i: &orb_crawl::IdleTime| vec![i.why.to_owned(), out::seconds(i.seconds), percent(i.share)];
-        let rows: Vec<_> = self.timing.idle.iter().map(row).collect();
+        let rows: Vec<_> = told.into_iter().map(row).collect();
         out::table(out, &["for", "time", "share"], &rows)
     }
 

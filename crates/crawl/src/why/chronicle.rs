@@ -12,8 +12,8 @@ use crate::machine;
 use crate::progress::{Pause, Progress, Waiting};
 use crate::shared::Shared;
 use orb_frontier::Why;
-use orb_page::{HostId, Moment, RunId};
-use orb_store::{FrontierIndex, ProjectDir, Queues as _};
+use orb_page::{Moment, RunId};
+use orb_store::{FrontierIndex, HostRecord, ProjectDir, Queues as _};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -204,11 +204,17 @@ impl Chronicle {
             let frontier = scene.shared.frontier();
             longest.iter().map(|(host, _)| frontier.plight(*host, scene.now)).collect()
         };
-        let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| HostWait {
-            host: name(scene.queues, host),
-            queued,
-            why: plight.map_or("waiting for room on the workbench", |p| self.reason(p.why, scene)).to_owned(),
-            until: plight.and_then(|p| p.until),
+        let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| {
+            let record = scene.queues.host(host).ok().flatten();
+            // Who is left out of this run is no longer in memory, but the store knows until when.
+            let gone = plight.is_some_and(|p| p.why == Why::LongWait);
+            let later = record.as_ref().and_then(|r| r.not_before).filter(|_| gone);
+            HostWait {
+                host: record.map_or_else(|| format!("host {}", host.0), name),
+                queued,
+                why: plight.map_or("waiting for room on the workbench", |p| self.reason(p.why, scene)).to_owned(),
+                until: plight.and_then(|p| p.until).or(later),
+            }
         });
         told.collect()
     }
@@ -250,11 +256,10 @@ impl Chronicle {
 }
 
 /// A host's name, with its port where that is unusual.
-fn name(queues: &FrontierIndex, host: HostId) -> String {
-    match queues.host(host) {
-        Ok(Some(h)) if matches!((h.scheme.as_str(), h.port), ("http", 80) | ("https", 443)) => h.name,
-        Ok(Some(h)) => format!("{}:{}", h.name, h.port),
-        _ => format!("host {}", host.0),
+fn name(host: HostRecord) -> String {
+    match (host.scheme.as_str(), host.port) {
+        ("http", 80) | ("https", 443) => host.name,
+        (_, port) => format!("{}:{port}", host.name),
     }
 }
 
