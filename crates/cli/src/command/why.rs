@@ -8,6 +8,9 @@ use orb_store::{ProjectDir, RunRecord};
 use serde::Serialize;
 use std::io::{self, Write};
 
+/// A running crawl's facts that are older, in seconds, are said to be old.
+const STALE: f64 = 5.0;
+
 /// What is told about a run's speed.
 #[derive(Serialize)]
 pub(crate) struct Account {
@@ -43,6 +46,8 @@ struct Pace {
     /// Requests a second that politeness allows; `None` where it does not bound them.
     allowed_per_second: Option<f64>,
     cpu_share: f64,
+    /// The same of all programs of the machine together, where that is known.
+    machine_share: Option<f64>,
     reading_share: f64,
 }
 
@@ -78,6 +83,7 @@ impl Account {
             bytes_per_second: recent.byte_rate(),
             allowed_per_second: facts.allowed,
             cpu_share: recent.share(recent.cpu_seconds) / cores as f64,
+            machine_share: recent.load_share(),
             reading_share: recent.share(reading) / workers as f64,
         };
         Self {
@@ -119,8 +125,13 @@ impl Account {
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is shown")]
     fn print_head(&self, out: &mut impl Write) -> io::Result<()> {
-        let age =
-            if self.state == Facts::RUNNING { String::new() } else { format!(", {} ago", out::seconds(self.age)) };
+        let age = match (self.state.as_str(), self.age) {
+            (Facts::RUNNING, age) if age < STALE => String::new(),
+            (Facts::RUNNING, age) => {
+                format!(", as it was {} ago: nothing could be written down since", out::seconds(age))
+            }
+            (_, age) => format!(", {} ago", out::seconds(age)),
+        };
         writeln!(out, "project {}, run {}: {}{age}", self.project, self.run, self.state)?;
         let n = &self.now;
         let allowed = match n.allowed_per_second {
@@ -139,11 +150,12 @@ impl Account {
         )?;
         writeln!(
             out,
-            "processor {:.0} % of {} cores, reading threads {:.0} % of {}, connections {} of {} ({} idle, {} closing), {} requests under way, memory {}",
+            "processor {:.0} % of {} cores{}; {} reading threads {:.0} % busy; {} of {} connections open ({} idle, {} closing), {} requests under way; memory {}",
             n.cpu_share * 100.0,
             self.bounds.cores,
-            n.reading_share * 100.0,
+            n.machine_share.map_or_else(String::new, |all| format!(" ({:.0} % with all other programs)", all * 100.0)),
             self.bounds.workers,
+            n.reading_share * 100.0,
             self.sockets.open,
             self.bounds.connections,
             self.sockets.idle,

@@ -246,10 +246,12 @@ impl FrontierIndex {
     pub fn longest(&self, most: usize) -> Vec<(HostId, u64)> {
         let mut longest = BinaryHeap::with_capacity(most.min(1_024) + 1);
         for (host, pending) in &lock(&self.shared.state).hosts {
-            // The heap gives the least away first, and of equals the host that came last.
-            longest.push((Reverse(pending.count), *host));
-            if longest.len() > most {
-                longest.pop();
+            // The heap's greatest is the shortest queue, and of equals the host that came last.
+            let here = (Reverse(pending.count), *host);
+            if longest.len() < most {
+                longest.push(here);
+            } else if let Some(mut shortest) = longest.peek_mut().filter(|shortest| here < **shortest) {
+                *shortest = here;
             }
         }
         longest.into_sorted_vec().into_iter().map(|(Reverse(count), host)| (HostId(host), count)).collect()
