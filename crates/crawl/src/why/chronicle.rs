@@ -87,7 +87,7 @@ impl Chronicle {
         let (chronicle, errand, queues) = (Arc::clone(self), Arc::clone(errand), queues.clone());
         let (end, ended) = channel();
         let look = move || {
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            loop {
                 let counts = errand.fetcher.connections();
                 let sockets = Sockets {
                     open: counts.open as u64,
@@ -99,6 +99,9 @@ impl Chronicle {
                 let bandwidth = errand.fetcher.bandwidth().rate();
                 let everybody = chronicle.everybody(&errand);
                 chronicle.look(&Scene { shared, queues: &queues, sockets, bandwidth, now, everybody });
+                if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
             }
         };
         let thread = std::thread::Builder::new().name("chronicle".into()).spawn(look)?;
@@ -124,10 +127,10 @@ impl Chronicle {
         }
         let facts = Arc::new(self.facts(scene, &mut looks));
         scene.shared.progress.note_facts(Arc::clone(&facts));
-        looks.number += 1;
         if looks.number.is_multiple_of(WRITE_EVERY) {
             self.write(&facts);
         }
+        looks.number += 1;
     }
 
     fn facts(&self, scene: &Scene<'_>, looks: &mut Looks) -> Facts {
