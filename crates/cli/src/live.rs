@@ -116,13 +116,13 @@ fn screen(goal: &Goal, now: &Snapshot, rate: (f64, f64)) -> String {
     lines.push(format!("  {}", hosts(now, 3)));
     lines.extend(times(now).map(|times| format!("  {times}")));
     lines.extend(eta(goal, now).map(|eta| format!("  {eta}")));
-    lines.extend(pause(now).map(|p| format!("  {p}")));
+    lines.extend(pause(now).or_else(|| now.schedule.clone()).map(|p| format!("  {p}")));
     lines.join("\n")
 }
 
 fn plain(goal: &Goal, now: &Snapshot, rate: (f64, f64)) {
     let mut line = format!("{:>7.1}s  {}", now.seconds, headline(now, rate));
-    let more = [limit(now), Some(hosts(now, 2)), eta(goal, now), pause(now)];
+    let more = [limit(now), Some(hosts(now, 2)), eta(goal, now), pause(now).or_else(|| now.schedule.clone())];
     for more in more.into_iter().flatten() {
         line.push_str("  ");
         line.push_str(&more);

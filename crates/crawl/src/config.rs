@@ -8,6 +8,7 @@ use crate::machine;
 use crate::read::ReadRules;
 use crate::recorder::RecorderRules;
 use crate::replant::Replant;
+use crate::schedule::Schedule;
 use crate::scope::SharedScope;
 use crate::score::Topic;
 use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
@@ -20,6 +21,9 @@ use orb_urls::{Address, Canonicaliser};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Rows that a schedule may have.
+const MOST_ROWS: usize = 200;
 
 /// A valid crawl.
 pub(crate) struct Config {
@@ -46,6 +50,12 @@ impl Config {
         dir: &Path,
     ) -> Result<Self, CrawlError> {
         let workers = if settings.crawl.workers == 0 { machine::cores() } else { settings.crawl.workers };
+        let rows = settings.limits.schedule.len();
+        if rows > MOST_ROWS {
+            return Err(CrawlError::Setting(format!(
+                "limits.schedule has {rows} rows; {MOST_ROWS} are enough for a week"
+            )));
+        }
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
         fetch.spool_dir = dir.to_owned();
@@ -123,6 +133,11 @@ impl Config {
             workers: self.workers as u64,
             cores: machine::cores() as u64,
         }
+    }
+
+    /// How much of the line the run may take, and when.
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule::new(self.settings.limits.clone(), self.fetch.bandwidth, self.fetch.connections)
     }
 
     /// What is left of the budgets of bytes and time.

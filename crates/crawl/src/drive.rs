@@ -4,6 +4,7 @@
 //! task for each, and otherwise waits for whatever the frontier says it waits for. Tasks come back through [`Errand::attend`].
 
 use crate::clock::Clock;
+use crate::governor::Governor;
 use crate::ledger::{Idle, Stage};
 use crate::limits::Limits;
 use crate::recorder::Item;
@@ -53,8 +54,8 @@ pub(crate) struct Driver {
     pub errand: Arc<Errand>,
     /// The queues.
     pub queues: FrontierIndex,
-    /// Tasks at once.
-    pub connections: usize,
+    /// Tasks at once, and the share of the line they have.
+    pub governor: Governor,
     /// Budgets besides pages.
     pub limits: Limits,
 }
@@ -70,8 +71,8 @@ impl Driver {
             if self.limits.are_spent(shared.progress.bytes()) {
                 break RunState::Budget;
             }
-            if let Some(why) = self.is_full() {
-                self.pause(why, Duration::from_secs(1)).await;
+            if let Some((why, wait)) = self.is_full() {
+                self.pause(why, wait).await;
                 continue;
             }
             let (next, why) = {
@@ -88,12 +89,11 @@ impl Driver {
         Ok(ending)
     }
 
-    /// Why nothing more may be sent for whatever there is, if so.
-    fn is_full(&self) -> Option<Idle> {
-        if self.errand.active.load(Ordering::Relaxed) >= self.connections {
-            return Some(Idle::Connections);
-        }
-        self.errand.shared.pipeline.is_full().then_some(Idle::Backlog)
+    /// Why nothing more may be sent for whatever there is, if so, and for how long at most.
+    fn is_full(&self) -> Option<(Idle, Duration)> {
+        let Errand { fetcher, shared, active, .. } = &*self.errand;
+        let held = self.governor.holds_back(fetcher, &shared.progress, active.load(Ordering::Relaxed));
+        held.or_else(|| shared.pipeline.is_full().then_some((Idle::Backlog, Duration::from_secs(1))))
     }
 
     /// Does what the frontier says, or waits for the reason it gives; a state means the run is over.

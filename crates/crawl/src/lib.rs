@@ -8,6 +8,7 @@ mod clock;
 mod config;
 mod drive;
 mod error;
+mod governor;
 mod journal;
 mod ledger;
 mod limits;
@@ -19,6 +20,7 @@ mod reading;
 mod recorder;
 mod replant;
 mod run;
+mod schedule;
 mod scope;
 mod score;
 mod settings;
@@ -31,6 +33,7 @@ pub use error::CrawlError;
 pub use ledger::{Idle, Ledger, Part, Spread, Stage, Tally};
 pub use progress::{Pause, Progress, Snapshot, Waiting};
 pub use run::Crawl;
+pub use schedule::{Allowance, Days, Hour, Hours, LimitSettings, Zone};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
 };

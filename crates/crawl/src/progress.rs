@@ -53,6 +53,7 @@ struct Slow {
     counters: Counters,
     waiting: Waiting,
     pause: Option<Pause>,
+    schedule: Option<String>,
     facts: Option<Arc<Facts>>,
 }
 
@@ -90,6 +91,8 @@ pub struct Snapshot {
     pub waiting: Waiting,
     /// Why the whole run waits.
     pub pause: Option<Pause>,
+    /// What the schedule says at this hour, where one of its rows holds.
+    pub schedule: Option<String>,
     /// What is known about the run's speed, as of a moment ago.
     pub facts: Option<Arc<Facts>>,
 }
@@ -146,6 +149,13 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// How large the next body is likely to be: as the others on average, a guess at first.
+    pub(crate) fn likely_size(&self) -> u64 {
+        const GUESS: u64 = 50_000;
+        const GUESSES: u64 = 20;
+        (self.bytes() + GUESS * GUESSES) / (self.fetched.load(Ordering::Relaxed) + GUESSES)
+    }
+
     /// Who waits for what, as of now.
     pub fn note_waiting(&self, waiting: Waiting) {
         self.slow().waiting = waiting;
@@ -166,6 +176,11 @@ impl Progress {
         self.slow().pause = why;
     }
 
+    /// What the schedule says from now on.
+    pub(crate) fn note_schedule(&self, words: Option<String>) {
+        self.slow().schedule = words;
+    }
+
     /// A look at everything.
     pub fn snapshot(&self) -> Snapshot {
         let failures: Vec<(&'static str, u64)> =
@@ -183,6 +198,7 @@ impl Progress {
             counters: slow.counters.clone(),
             waiting: slow.waiting.clone(),
             pause: slow.pause,
+            schedule: slow.schedule.clone(),
             facts: slow.facts.clone(),
         }
     }

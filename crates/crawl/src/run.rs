@@ -10,6 +10,7 @@ use crate::CrawlError;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::drive::{Driver, Errand};
+use crate::governor::Governor;
 use crate::journal::Journal;
 use crate::progress::Progress;
 use crate::reading::{Desk, spawn_readers};
@@ -213,7 +214,8 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Cre
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
     let queues = recorder.queues();
-    raise_open_files(config.fetch.connections as u64 + OWN_FILES)?;
+    let schedule = config.schedule();
+    raise_open_files(schedule.most_connections() as u64 + OWN_FILES)?;
     let fetcher = HttpFetcher::new(config.fetch.clone())?;
     let on_failure = Arc::clone(&shared.stop);
     let recorder = std::thread::Builder::new()
@@ -231,7 +233,7 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Cre
         active: AtomicUsize::new(0),
     };
     let limits = config.limits(&run.counters);
-    let driver = Driver { errand: Arc::new(errand), queues, connections: config.fetch.connections, limits };
+    let driver = Driver { errand: Arc::new(errand), queues, governor: Governor::new(schedule), limits };
     Ok((driver, Crew { readers, recorder }))
 }
 

@@ -3,6 +3,7 @@
 //! One TOML file a project, its sections named like the crates. [`Settings`] is what is written there, every key with its
 //! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
 
+use crate::schedule::LimitSettings;
 use crate::units::{ByteSize, Rate, Span};
 use orb_frontier::TrapLimits;
 use orb_urls::{Rules, ScopeSpec};
@@ -27,6 +28,8 @@ pub struct Settings {
     pub frontier: FrontierSettings,
     /// How to fetch.
     pub fetch: FetchSettings,
+    /// How much of a shared line, and when.
+    pub limits: LimitSettings,
     /// What to keep.
     pub store: StoreSettings,
     /// How to run.

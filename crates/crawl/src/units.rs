@@ -2,7 +2,6 @@
 //!
 //! `500ms` `2s` `1h`; `10MB` `64KiB`; `10MB/s` `20Mbit/s`. Decimal prefixes are powers of 1,000, `Ki` `Mi` `Gi` of 1,024.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,6 +13,13 @@ pub struct UnitError {
     given: String,
     what: &'static str,
     example: &'static str,
+}
+
+impl UnitError {
+    /// This text is no such thing; it should look like the example.
+    pub(crate) fn new(given: &str, what: &'static str, example: &'static str) -> Self {
+        Self { given: given.to_owned(), what, example }
+    }
 }
 
 /// A duration as people write it.
@@ -142,18 +148,19 @@ impl fmt::Display for Rate {
 
 macro_rules! as_text {
     ($($ty:ty),*) => {$(
-        impl Serialize for $ty {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $ty {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
                 s.collect_str(self)
             }
         }
-        impl<'de> Deserialize<'de> for $ty {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+        impl<'de> serde::Deserialize<'de> for $ty {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(d)?.parse().map_err(serde::de::Error::custom)
             }
         }
     )*};
 }
+pub(crate) use as_text;
 as_text!(Span, ByteSize, Rate);
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub fn raise_open_files(wanted: u64) -> Result<u64, FetchError> {
 ///
 /// A reader takes a place on a virtual clock that runs at the allowed rate (the leaky bucket as a meter, GCRA), waits
 /// for it, reads at most what it reserved and gives back the rest. Many readers thereby queue in order instead of
-/// rushing together when a second begins.
+/// rushing together when a second begins. A hundredth of a second may be made up for, since timers ring late by about as much.
 #[derive(Debug, Default)]
 pub struct Bucket {
     /// Bytes a second; 0 means no limit.
@@ -37,6 +37,11 @@ pub struct Bucket {
     /// When the next byte may be read.
     next: Mutex<Option<Instant>>,
 }
+
+/// How much time in which nothing was read may be made up for.
+const SLACK: Duration = Duration::from_millis(10);
+/// A line on which reads wait for longer than this is full.
+const FULL: Duration = Duration::from_millis(200);
 
 impl Bucket {
     /// A bucket with this rate; no limit where `None`.
@@ -55,6 +60,19 @@ impl Bucket {
         Some(self.rate.load(Ordering::Relaxed)).filter(|&r| r > 0)
     }
 
+    /// How long what is waiting to be read already will take; nothing where the line is not full, so that one more request would be
+    /// welcome. What has begun is to be finished before more is begun.
+    pub fn full_for(&self) -> Option<Duration> {
+        self.rate()?;
+        let next = (*self.next.lock().unwrap_or_else(PoisonError::into_inner))?;
+        Some(next.saturating_duration_since(Instant::now())).filter(|wait| *wait > FULL)
+    }
+
+    /// How much may be under way on one connection before it is read: a tenth of a second, within reason.
+    pub(crate) fn window(rate: u64) -> u32 {
+        u32::try_from(rate / 10).unwrap_or(u32::MAX).clamp(8 * 1024, 256 * 1024)
+    }
+
     /// How much one read may take at this rate: a twentieth of a second, within reason.
     pub(crate) fn quantum(rate: u64) -> usize {
         usize::try_from(rate / 20).unwrap_or(usize::MAX).clamp(256, 16 * 1024)
@@ -64,9 +82,9 @@ impl Bucket {
     pub(crate) fn reserve(&self, bytes: usize, now: Instant) -> Instant {
         let Some(rate) = self.rate() else { return now };
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = next.map_or(now, |n| n.max(now));
+        let place = next.map_or(now, |n| n.max(now.checked_sub(SLACK).unwrap_or(now)));
         *next = Some(place + span(bytes, rate));
-        place
+        place.max(now)
     }
 
     /// Gives back what was reserved and not read.
@@ -101,7 +119,21 @@ mod tests {
         bucket.refund(250);
         assert_eq!(bucket.reserve(100, start), start + Duration::from_millis(750));
         let later = start + Duration::from_secs(60);
-        assert_eq!(bucket.reserve(100, later), later, "unused time is not saved up");
+        assert_eq!(bucket.reserve(100, later), later);
+        let after = later + Duration::from_millis(100) - SLACK;
+        assert_eq!(bucket.reserve(100, later), after, "of unused time only the slack is saved up");
+    }
+
+    #[test]
+    fn a_line_is_full_while_enough_is_waiting_to_be_read() {
+        let bucket = Bucket::new(Some(1_000));
+        assert_eq!(bucket.full_for(), None);
+        bucket.reserve(100, Instant::now());
+        assert_eq!(bucket.full_for(), None);
+        bucket.reserve(60_000, Instant::now());
+        assert!(bucket.full_for().is_some_and(|wait| wait > Duration::from_secs(30)));
+        bucket.set_rate(None);
+        assert_eq!(bucket.full_for(), None);
     }
 
     #[test]

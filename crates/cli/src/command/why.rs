@@ -34,6 +34,8 @@ pub(crate) struct Account {
     hosts: Vec<Host>,
     slowest: Vec<orb_crawl::SlowHost>,
     pause: Option<String>,
+    /// What the schedule says at this hour, where one of its rows holds.
+    schedule: Option<String>,
     advice: Vec<Advice>,
 }
 
@@ -107,6 +109,7 @@ impl Account {
             hosts: facts.hosts.into_iter().map(Host::from).collect(),
             slowest: facts.slowest,
             pause: facts.pause,
+            schedule: facts.schedule,
         }
     }
 
@@ -162,7 +165,8 @@ impl Account {
             self.sockets.closing,
             self.in_flight,
             self.resident.map_or_else(|| "?".to_owned(), out::bytes),
-        )
+        )?;
+        self.schedule.iter().try_for_each(|words| writeln!(out, "{words}"))
     }
 
     fn print_waits(&self, out: &mut impl Write) -> io::Result<()> {

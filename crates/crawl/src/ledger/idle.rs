@@ -39,6 +39,10 @@ idle! {
     Names => "names";
     /// Nothing is known to be fetched but what a robots.txt being read may allow.
     Robots => "robots.txt";
+    /// The schedule lets nothing be begun at this hour.
+    Schedule => "schedule";
+    /// The line is full: what has begun is finished first.
+    Bandwidth => "bandwidth";
     /// As many requests are under way as connections are allowed.
     Connections => "connections";
     /// Pages that came in wait to be read: there is no room for more, or nothing else is known to be fetched.

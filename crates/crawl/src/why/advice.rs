@@ -31,6 +31,7 @@ pub(super) const NOTABLE: f64 = 0.25;
 const RULES: &[Rule] = &[
     ended,
     paused,
+    resources::schedule,
     resources::bandwidth,
     resources::processor,
     resources::commit,

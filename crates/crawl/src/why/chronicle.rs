@@ -173,6 +173,7 @@ impl Chronicle {
             hosts: looks.hosts.clone(),
             slowest: waiting.slowest.into_iter().map(slow).collect(),
             pause: seen.pause.map(|why| Pause::text(why).to_owned()),
+            schedule: seen.schedule,
             resident: machine::resident(),
         }
     }

@@ -46,6 +46,8 @@ pub struct Facts {
     pub slowest: Vec<SlowHost>,
     /// Why the run waits as a whole.
     pub pause: Option<String>,
+    /// What the schedule says at this hour, where one of its rows holds.
+    pub schedule: Option<String>,
     /// Bytes of memory in use.
     pub resident: Option<u64>,
 }

@@ -21,15 +21,26 @@ fn bandwidth_share(facts: &Facts, time: &Stretch) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "a rate")]
 pub(super) fn bandwidth(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let limit = facts.bounds.bandwidth.filter(|_| is_bandwidth_used(facts, time))?;
-    Some(Advice {
-        rule: "bandwidth",
-        share: bandwidth_share(facts, time).min(1.0),
-        phrase: format!("the bandwidth limit of {}", rate(limit as f64)),
-        text: format!(
-            "the bandwidth limit of {} is used up ({} of bodies come in): a higher --bandwidth would help",
-            rate(limit as f64),
-            rate(time.byte_rate())
-        ),
+    let (phrase, help) = match &facts.schedule {
+        Some(words) => (words.clone(), format!("{words}, as limits.schedule says")),
+        None => {
+            (format!("the bandwidth limit of {}", rate(limit as f64)), "a higher --bandwidth would help".to_owned())
+        }
+    };
+    let (limit, share) = (rate(limit as f64), bandwidth_share(facts, time).min(1.0));
+    let text =
+        format!("the bandwidth limit of {limit} is used up ({} of bodies come in): {help}", rate(time.byte_rate()));
+    Some(Advice { rule: "bandwidth", share, phrase, text })
+}
+
+/// Hours at which the schedule lets nothing be begun.
+pub(super) fn schedule(facts: &Facts, time: &Stretch) -> Option<Advice> {
+    let (share, words) = (time.idle_share(Idle::Schedule), facts.schedule.clone()?);
+    (share >= NOTABLE).then(|| Advice {
+        rule: "schedule",
+        share,
+        text: format!("{words}: limits.schedule lets nothing be begun at this hour"),
+        phrase: words,
     })
 }
 

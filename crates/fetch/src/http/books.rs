@@ -164,7 +164,7 @@ impl Books {
 
     /// Gives free room to those who wait for it.
     pub(super) fn serve(&mut self, pool: &Arc<Pool>, after: &mut Afterwards) {
-        while self.sockets < pool.cap {
+        while self.sockets < pool.cap() {
             let Some(key) = self.starved.pop_front() else { return };
             let limit = pool.limit(&key);
             let Some(host) = self.hosts.get_mut(&key) else { continue };
@@ -183,6 +183,11 @@ impl Books {
             let grant = Grant::Open(Slot { pool: pool.clone(), key });
             after.refused.extend(waiter.grant.send(grant).err());
         }
+    }
+
+    /// Whether a connection is rather closed than kept.
+    pub(super) fn is_room_wanted(&mut self, pool: &Pool) -> bool {
+        self.shut || self.sockets > pool.cap() || self.is_anybody_starved(pool)
     }
 
     /// Whether somebody waits whom one socket less would help.

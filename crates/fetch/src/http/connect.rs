@@ -19,7 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 
@@ -82,17 +82,20 @@ impl Dialer {
         timings.connect = start.elapsed();
         let metered = Metered::new(tcp, self.bucket.clone());
         if !key.tls {
-            return Ok(Dialed { stream: Stream::Plain(metered), h2: false, peer });
+            let mut stream = Stream::Plain(metered);
+            stream.join_line();
+            return Ok(Dialed { stream, h2: false, peer });
         }
         let start = Instant::now();
-        let stream = self.handshake(&key.host, metered).await?;
+        let mut stream = self.handshake(&key.host, metered).await?;
+        stream.join_line();
         timings.tls = start.elapsed();
         let h2 = matches!(&stream, Stream::Tls(tls) if tls.get_ref().1.alpn_protocol() == Some(b"h2"));
         Ok(Dialed { stream, h2, peer })
     }
 
     async fn tcp(&self, to: SocketAddr) -> Result<TcpStream, Failure> {
-        let tcp = match timeout(self.timeouts.connect, TcpStream::connect(to)).await {
+        let tcp = match timeout(self.timeouts.connect, self.connect(to)).await {
             Ok(Ok(tcp)) => tcp,
             Ok(Err(error)) => return Err(connect_failure(&error, to)),
             Err(_) => return Err(late(&format!("no connection to {to}"), self.timeouts.connect)),
@@ -100,6 +103,14 @@ impl Dialer {
         // Requests are written whole, so waiting for more to send would only cost time; without it we are merely slower.
         let _ = tcp.set_nodelay(true);
         Ok(tcp)
+    }
+
+    /// On a line that is shared, no more than a little may be under way that we are not ready to read.
+    async fn connect(&self, to: SocketAddr) -> io::Result<TcpStream> {
+        let Some(rate) = self.bucket.rate() else { return TcpStream::connect(to).await };
+        let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_recv_buffer_size(Bucket::window(rate))?;
+        socket.connect(to).await
     }
 
     async fn handshake(&self, host: &str, metered: Metered) -> Result<Stream, Failure> {

@@ -94,15 +94,16 @@ fn matches_pattern(mime: &str, pattern: &str) -> bool {
 
 /// Sends a request whose head is rendered and reads the answer.
 pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>) -> Result<Exchanged, Lost> {
-    let mut clock = Clock::new(trip.config, conn.stream.held());
+    let held = conn.stream.held();
+    let mut clock = Clock::new(trip.config, held);
     write(conn, asked, &mut clock).await?;
     trip.watch.sent(conn.peer);
     trip.at = Moment::now();
     clock.sent();
     let sent = Instant::now();
     let (buf, head_len, head) = read_head(conn, trip.watch, &mut clock).await?;
-    let received = Instant::now();
-    trip.timings.wait = received - sent;
+    let (received, held_then) = (Instant::now(), conn.stream.held());
+    trip.timings.wait = (received - sent).saturating_sub(held_then.saturating_sub(held));
     clock.body_begins();
     let framing = head.framing(trip.request.method == Method::Head);
     let spool = Spool::new(trip.spool_rule(), buf, head_len);
@@ -118,7 +119,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     let (raw_head, wire) = spool.finish().await?;
     let truncated = taken.truncated;
     let body = taken.body(&wire).await?;
-    trip.timings.body = received.elapsed();
+    trip.timings.body = received.elapsed().saturating_sub(conn.stream.held().saturating_sub(held_then));
     let response = Response {
         status: head.status,
         request_head: without_passwords(asked),

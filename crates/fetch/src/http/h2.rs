@@ -11,7 +11,7 @@ use super::head::{LARGEST_HEAD, decimal};
 use super::pool::{Key, Pool, Slot};
 use super::request::{Method, without_passwords};
 use super::spool::Spool;
-use super::stream::Stream;
+use super::stream::{Held, Stream};
 use super::timer::Timer;
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, SendRequest};
@@ -19,6 +19,7 @@ use h2::{Reason, RecvStream};
 use http::{HeaderName, HeaderValue, StatusCode, Uri, Version};
 use orb_page::{Failure, FailureKind, Headers, Moment, Response, Truncation};
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -39,6 +40,7 @@ pub(super) struct Line {
     pub(super) parked: Option<u64>,
     send: SendRequest<Bytes>,
     peer: Option<SocketAddr>,
+    held: Arc<Held>,
 }
 
 /// The right to one request on an HTTP/2 connection.
@@ -46,6 +48,7 @@ pub(super) struct Line {
 pub(super) struct Lane {
     send: SendRequest<Bytes>,
     peer: Option<SocketAddr>,
+    held: Arc<Held>,
     id: u64,
     pool: Arc<Pool>,
     key: Arc<Key>,
@@ -60,7 +63,8 @@ impl Drop for Lane {
 impl Line {
     /// A handle for one request.
     pub(super) fn lane(&self, pool: &Arc<Pool>, key: &Arc<Key>) -> Lane {
-        Lane { send: self.send.clone(), peer: self.peer, id: self.id, pool: pool.clone(), key: key.clone() }
+        let (send, held) = (self.send.clone(), self.held.clone());
+        Lane { send, peer: self.peer, held, id: self.id, pool: pool.clone(), key: key.clone() }
     }
 }
 
@@ -71,7 +75,7 @@ pub(super) async fn begin(
     (addr, peer): (Option<IpAddr>, Option<SocketAddr>),
     patience: Duration,
 ) -> Result<Lane, Failure> {
-    let mut builder = Builder::new();
+    let (mut builder, held) = (Builder::new(), stream.hold());
     builder
         .enable_push(false)
         .initial_window_size(STREAM_WINDOW)
@@ -83,7 +87,7 @@ pub(super) async fn begin(
         .map_err(|e| Failure::new(FailureKind::Protocol, format!("no HTTP/2 connection: {e}")))?;
     let (pool, key) = (slot.pool.clone(), slot.key.clone());
     let id = pool.number();
-    let line = Line { id, addr, streams: 1, parked: None, send, peer };
+    let line = Line { id, addr, streams: 1, parked: None, send, peer, held };
     tokio::spawn(async move {
         // How a connection ends is told to each request on it.
         let _ = connection.await;
@@ -94,9 +98,10 @@ pub(super) async fn begin(
 
 /// Sends a request and reads the answer.
 pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<'_>) -> Result<Response, Lost> {
-    let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, Duration::ZERO));
+    let held = lane.held.so_far();
+    let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, held));
     let request = request(trip, cookie)?;
-    let deadline = clock.head_deadline(Duration::ZERO);
+    let deadline = clock.head_deadline(lane.held.so_far());
     let ready = timer.before(deadline, lane.send.clone().ready()).await;
     let mut send = ready.ok_or_else(|| clock.head_failure())?.map_err(|e| lost(&e))?;
     let (answer, _) = send.send_request(request, true).map_err(|e| lost(&e))?;
@@ -104,10 +109,18 @@ pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<
     trip.at = Moment::now();
     clock.sent();
     let sent = Instant::now();
-    let answer = timer.before(clock.head_deadline(Duration::ZERO), answer).await;
-    let (parts, stream) = answer.ok_or_else(|| clock.head_failure())?.map_err(|e| lost(&e))?.into_parts();
-    trip.timings.wait = sent.elapsed();
-    let received = Instant::now();
+    let mut answer = pin!(answer);
+    let answered = loop {
+        let deadline = clock.head_deadline(lane.held.so_far());
+        match timer.before(deadline, answer.as_mut()).await {
+            Some(answered) => break answered,
+            None if Instant::now() < clock.head_deadline(lane.held.so_far()) => (),
+            None => return Err(clock.head_failure().into()),
+        }
+    };
+    let (parts, stream) = answered.map_err(|e| lost(&e))?.into_parts();
+    let (received, held_then) = (Instant::now(), lane.held.so_far());
+    trip.timings.wait = (received - sent).saturating_sub(held_then.saturating_sub(held));
     clock.body_begins();
     let headers = headers_of(&parts.headers);
     let head = render_head(parts.status, &headers);
@@ -119,11 +132,11 @@ pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<
         None if trip.request.method == Method::Head => None,
         None => {
             spool.reserve(length.unwrap_or(0).min(trip.config.max_size));
-            Intake { stream, timer, clock, trip }.read(&mut spool, length.unwrap_or(0)).await?
+            Intake { stream, timer, clock, held: &lane.held, trip }.read(&mut spool, length.unwrap_or(0)).await?
         }
     };
     let (_, wire) = spool.finish().await?;
-    trip.timings.body = received.elapsed();
+    trip.timings.body = received.elapsed().saturating_sub(lane.held.so_far().saturating_sub(held_then));
     let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
     let request_head = without_passwords(&trip.request.render(trip.config, cookie, None));
     let (status, peer) = (parts.status.as_u16(), lane.peer);
@@ -183,13 +196,14 @@ struct Intake<'a, 'b> {
     stream: RecvStream,
     timer: Timer,
     clock: Clock,
+    held: &'a Held,
     trip: &'a Trip<'b>,
 }
 
 impl Intake<'_, '_> {
     async fn read(mut self, spool: &mut Spool<'_>, expected: u64) -> Result<Option<Truncation>, Failure> {
         loop {
-            let deadline = self.clock.body_deadline(Duration::ZERO);
+            let deadline = self.clock.body_deadline(self.held.so_far());
             let part = match self.timer.before(deadline, self.stream.data()).await {
                 None => Bytes::new(),
                 Some(None) => return Ok(None),
@@ -207,7 +221,7 @@ impl Intake<'_, '_> {
             if spool.is_due(expected) {
                 spool.spill().await?;
             }
-            if let Some(truncation) = self.clock.tick(part.len(), Duration::ZERO)
+            if let Some(truncation) = self.clock.tick(part.len(), self.held.so_far())
                 && !self.stream.is_end_stream()
             {
                 return Ok(Some(truncation));

@@ -101,6 +101,12 @@ impl HttpFetcher {
         self.pool.counts()
     }
 
+    /// Changes how many sockets may be open at once, those still closing included. Where more are open than that, none is opened until
+    /// enough of them have closed; none is cut off.
+    pub fn limit_connections(&self, cap: usize) {
+        self.pool.set_cap(cap);
+    }
+
     /// The guard, to open hosts that the user names later.
     pub fn guard(&self) -> &AddressGuard {
         &self.guard

@@ -50,7 +50,7 @@ pub struct ConnectionCounts {
 #[derive(Debug)]
 pub(super) struct Pool {
     books: Mutex<Books>,
-    pub(super) cap: usize,
+    cap: AtomicUsize,
     pub(super) per_host: usize,
     pub(super) keep_alive: Duration,
     pub(super) closing: AtomicUsize,
@@ -92,7 +92,7 @@ impl Drop for Slot {
 
 impl Pool {
     pub(super) fn new(cap: usize, per_host: usize, keep_alive: Duration) -> Arc<Self> {
-        let (books, closing, emptied) = (Mutex::default(), AtomicUsize::new(0), Notify::new());
+        let (books, cap, closing, emptied) = (Mutex::default(), cap.into(), AtomicUsize::new(0), Notify::new());
         Arc::new(Self { books, cap, per_host, keep_alive, closing, emptied })
     }
 
@@ -104,6 +104,24 @@ impl Pool {
             closing: self.closing.load(Ordering::Relaxed),
             waiting: books.hosts.values().map(|h| h.waiting.len()).sum(),
         }
+    }
+
+    /// How many sockets there may be.
+    pub(super) fn cap(&self) -> usize {
+        self.cap.load(Ordering::Relaxed)
+    }
+
+    /// Changes how many sockets there may be. Where there are more, parked ones are closed at once and the others as they come back.
+    pub(super) fn set_cap(self: &Arc<Self>, cap: usize) {
+        let mut after = Afterwards::default();
+        let mut books = self.lock();
+        self.cap.store(cap.max(1), Ordering::Relaxed);
+        for _ in self.cap()..books.sockets {
+            books.evict_oldest(&mut after);
+        }
+        books.serve(self, &mut after);
+        drop(books);
+        after.happen();
     }
 
     /// A connection, or leave to open one, as soon as the caps allow.
@@ -139,7 +157,7 @@ impl Pool {
         if let Some(grant) = books.reuse(self, key, want, after) {
             return Ok(grant);
         }
-        let full = books.sockets >= self.cap;
+        let full = books.sockets >= self.cap();
         let host = books.hosts.entry(key.clone()).or_default();
         let busy_line = host.line.is_some();
         if !busy_line && host.sockets < limit && !full {
@@ -162,7 +180,9 @@ impl Pool {
         let mut guard = self.lock();
         let books = &mut *guard;
         let key = conn.slot.key.clone();
-        if let Some(host) = books.hosts.get_mut(&key) {
+        if books.sockets > self.cap() {
+            after.close.push(*conn);
+        } else if let Some(host) = books.hosts.get_mut(&key) {
             while let Some(waiter) = host.waiting.pop_front() {
                 if waiter.grant.is_closed() {
                     continue;
@@ -178,7 +198,7 @@ impl Pool {
                 }
             }
             let wanted_elsewhere = !host.waiting.is_empty();
-            if wanted_elsewhere || books.shut || books.is_anybody_starved(self) {
+            if wanted_elsewhere || books.is_room_wanted(self) {
                 after.close.push(*conn);
             } else {
                 books.park(key, Some(conn), Instant::now() + keep);
@@ -214,7 +234,7 @@ impl Pool {
             line.streams -= 1;
             host.feed_line(self, key, &mut after);
             if host.line.as_ref().is_some_and(|l| l.streams == 0) {
-                if books.shut || books.is_anybody_starved(self) {
+                if books.is_room_wanted(self) {
                     after.hung_up.extend(books.take_line(key));
                 } else {
                     books.park(key.clone(), None, Instant::now() + self.keep_alive);
@@ -306,7 +326,7 @@ impl Pool {
     }
 
     pub(super) fn limit(&self, key: &Key) -> usize {
-        if key.any_host { self.cap } else { self.per_host.min(self.cap) }
+        if key.any_host { self.cap() } else { self.per_host.min(self.cap()) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {
@@ -359,20 +379,27 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_asked_held_and_given_up_the_caps_hold_and_nobody_is_forgotten(
-            steps in proptest::collection::vec((0_usize..4, 0_usize..5, 0_usize..8), 0..120),
+            steps in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..8), 0..120),
         ) {
             let pool = Pool::new(3, 2, Duration::ZERO);
             let (mut asking, mut held): (Vec<Asking>, Vec<Grant>) = (Vec::new(), Vec::new());
+            let mut most = 3;
             for (what, host, which) in steps {
+                // A cap that was lowered is kept to as sockets close.
+                let before = held.len();
                 match what {
                     0 | 1 => asking.push(ask(&pool, host)),
+                    4 => {
+                        most = host + 1;
+                        pool.set_cap(most);
+                    }
                     2 if which < asking.len() => drop(asking.remove(which)),
                     3 if which < held.len() => drop(held.remove(which)),
                     _ => (),
                 }
                 asking.retain_mut(|a| poll(a).map(|grant| held.push(grant)).is_none());
                 let books = pool.lock();
-                prop_assert!(books.sockets <= 3 && books.sockets == held.len());
+                prop_assert!(books.sockets <= most.max(before) && books.sockets == held.len());
                 prop_assert!(books.hosts.values().all(|h| h.sockets <= 2) && books.starved.len() <= books.hosts.len());
                 drop(books);
             }

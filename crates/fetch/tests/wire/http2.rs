@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What a server does with a request for a path.
-type Serve = fn(&str, SendResponse<Bytes>);
+pub(crate) type Serve = fn(&str, SendResponse<Bytes>);
 
 /// A server that lets each connection serve so many requests before it says goodbye, and the most it had to serve at
 /// once.
-async fn speaking(authority: &Authority, serve: Serve, each: usize) -> (Server, Arc<AtomicUsize>) {
+pub(crate) async fn speaking(authority: &Authority, serve: Serve, each: usize) -> (Server, Arc<AtomicUsize>) {
     let acceptor = authority.acceptor("good.test", 2100, &["h2", "http/1.1"]);
     let most = Arc::new(AtomicUsize::new(0));
     let seen = most.clone();

@@ -7,6 +7,7 @@ mod http1;
 mod http2;
 mod limits;
 mod names;
+mod pace;
 mod pool;
 mod proxy;
 mod server;

@@ -1,0 +1,155 @@
+//! How are days, hours, zones and rates of a schedule written?
+
+use super::{Allowance, Days, Hour, NAMES, Zone};
+use crate::units::{UnitError, as_text};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+impl FromStr for Allowance {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        match text.trim() {
+            "0" => Ok(Self::Pause),
+            "unlimited" => Ok(Self::Unlimited),
+            rate => rate
+                .parse()
+                .map(Self::Rate)
+                .map_err(|_| UnitError::new(text, "rate of a schedule", "10MB/s, 20Mbit/s, 0 (pause) or unlimited")),
+        }
+    }
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pause => f.write_str("0"),
+            Self::Rate(rate) => rate.fmt(f),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+
+/// Numbers between colons, each of two digits.
+fn clock(text: &str) -> Option<Vec<u32>> {
+    let part = |p: &str| if p.len() == 2 && p.bytes().all(|b| b.is_ascii_digit()) { p.parse().ok() } else { None };
+    text.split(':').map(part).collect()
+}
+
+impl FromStr for Hour {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let seconds = match clock(text.trim()).as_deref() {
+            Some([hour @ 0..24, minute @ 0..60]) => Some(hour * 3_600 + minute * 60),
+            Some([hour @ 0..24, minute @ 0..60, second @ 0..60]) => Some(hour * 3_600 + minute * 60 + second),
+            Some([24, 0] | [24, 0, 0]) => Some(86_400),
+            _ => None,
+        };
+        seconds.map(Self).ok_or_else(|| UnitError::new(text, "time of day", "06:30, 22:00 or 24:00"))
+    }
+}
+
+impl fmt::Display for Hour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 3_600, self.0 / 60 % 60)?;
+        if self.0.is_multiple_of(60) { Ok(()) } else { write!(f, ":{:02}", self.0 % 60) }
+    }
+}
+
+impl FromStr for Days {
+    type Err = UnitError;
+
+    /// `mon`, `mon-fri`, `sat-mon`, `mon, wed`, `all`.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let unknown = || UnitError::new(text, "day", "mon, mon-fri, [\"sat\", \"sun\"] or all");
+        let day = |name: &str| NAMES.iter().position(|n| n.eq_ignore_ascii_case(name.trim())).ok_or_else(unknown);
+        let mut days = 0;
+        for part in text.split(',') {
+            if part.trim().eq_ignore_ascii_case("all") {
+                days = 127;
+                continue;
+            }
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (day(first)?, day(last)?);
+            let span = (last + 7 - first) % 7;
+            (0..=span).for_each(|n| days |= 1 << ((first + n) % 7));
+        }
+        Ok(Self(days))
+    }
+}
+
+impl fmt::Display for Days {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 127 {
+            return f.write_str("all");
+        }
+        let named = NAMES.iter().enumerate().filter(|(n, _)| self.0 >> n & 1 == 1).map(|(_, name)| *name);
+        f.write_str(&named.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl FromStr for Zone {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let unknown = || UnitError::new(text, "zone", "UTC, +02:00 or -05:30");
+        let (sign, rest) = match text.trim() {
+            zone if zone.eq_ignore_ascii_case("utc") => return Ok(Self(0)),
+            zone => (if zone.starts_with('-') { -1 } else { 1 }, zone.strip_prefix(['+', '-']).ok_or_else(unknown)?),
+        };
+        match clock(rest).as_deref() {
+            Some([hours @ 0..=14, minutes @ 0..60]) => {
+                Ok(Self(sign * i32::try_from(hours * 3_600 + minutes * 60).map_err(|_| unknown())?))
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.write_str("UTC");
+        }
+        let sign = if self.0 < 0 { '-' } else { '+' };
+        write!(f, "{sign}{:02}:{:02}", self.0.abs() / 3_600, self.0.abs() / 60 % 60)
+    }
+}
+
+as_text!(Allowance, Hour, Zone);
+
+impl Serialize for Days {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Days {
+    /// A text, or a list of them.
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Days;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("days such as \"mon-fri\" or [\"sat\", \"sun\"]")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Days, E> {
+                text.parse().map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Days, A::Error> {
+                let mut days = 0;
+                while let Some(text) = list.next_element::<String>()? {
+                    days |= text.parse::<Days>().map_err(A::Error::custom)?.0;
+                }
+                if days == 0 { Err(A::Error::custom("a row of the schedule needs a day")) } else { Ok(Days(days)) }
+            }
+        }
+        d.deserialize_any(Read)
+    }
+}
