@@ -72,10 +72,11 @@ pub fn address(n: u32) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(Ipv4Addr::LOCALHOST).saturating_add(n.min(0x00ff_fffd)))
 }
 
-/// The number in `h0007.test` or `h7.test`, in any case, with or without the final dot.
+/// The number in `h0007.test`, `h7.test` or any name below, in any case, with or without the final dot.
 pub(crate) fn named(name: &str) -> Option<u32> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let (host, domain) = name.split_at_checked(name.len().checked_sub(5)?)?;
+    let host = host.rsplit_once('.').map_or(host, |(_, host)| host);
     let digits = host.strip_prefix(['h', 'H'])?;
     let plain = domain.eq_ignore_ascii_case(".test") && digits.bytes().all(|byte| byte.is_ascii_digit());
     if plain { digits.parse().ok() } else { None }
@@ -90,6 +91,7 @@ mod tests {
         assert_eq!(Naming::read("h0007.test:8080"), Some((Naming::Names { port: 8080 }, 7)));
         assert_eq!(Naming::read("H7.TEST"), Some((Naming::Names { port: 80 }, 7)));
         assert_eq!(Naming::read("127.0.0.1:99"), Some((Naming::Addresses { port: 99 }, 0)));
+        assert_eq!(Naming::read("a.b.h7.test"), Some((Naming::Names { port: 80 }, 7)));
         assert_eq!(Naming::read("localhost"), Some((Naming::Names { port: 80 }, 0)));
     }
 

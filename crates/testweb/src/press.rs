@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// Magic, deflate, no flags, no time, no hint, unknown system.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// The last block of a deflate stream, empty.
-const LAST_BLOCK: [u8; 2] = [3, 0];
+pub(crate) const LAST_BLOCK: [u8; 2] = [3, 0];
 
 static PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut compress = Compress::new(Compression::new(9), false);
@@ -97,6 +97,14 @@ pub(crate) struct Bomb {
 
 /// How often the middle of the bomb is sent; it stands for one mebibyte.
 pub(crate) const MIDDLES: usize = 1_024;
+
+/// A gzip file of something and a gibibyte of one byte, whose checksum nobody lives to see.
+pub(crate) fn bomb(start: &[u8], byte: u8) -> Vec<u8> {
+    let mut compress = Compress::new(Compression::new(9), false);
+    let start = piece(&mut compress, start, FlushCompress::Full);
+    let middle = piece(&mut compress, &vec![byte; 1 << 20], FlushCompress::Full);
+    [&GZIP_HEAD, start.as_slice(), &middle.repeat(MIDDLES), &LAST_BLOCK, &[0; 8]].concat()
+}
 
 /// The bomb, made once.
 pub(crate) static BOMB: LazyLock<Bomb> = LazyLock::new(|| {

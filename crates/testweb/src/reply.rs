@@ -38,6 +38,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) path: &'a str,
     /// What stands behind the question mark; empty where there is none.
     pub(crate) query: &'a str,
+    /// The cookies sent along; empty where there are none.
+    pub(crate) cookie: &'a str,
     pub(crate) client: IpAddr,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Ask<'a> {
     /// The question for a target such as `/a/b?c=d` that nobody in particular asks.
     pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        Self { scene, host, authority, path, query, client: IpAddr::V4(Ipv4Addr::LOCALHOST) }
+        Self { scene, host, authority, path, query, cookie: "", client: IpAddr::V4(Ipv4Addr::LOCALHOST) }
     }
 }
 
@@ -84,6 +86,25 @@ pub(crate) enum Flow {
     LongHeader,
     /// A file of 11 MiB with its true length.
     Large,
+    /// A beginning, then one thing again and again.
+    Forever(&'static Torrent),
+    /// These bytes, then the connection is reset.
+    Reset(&'static [u8]),
+    /// These bytes, then nothing until the client leaves.
+    Linger(&'static [u8]),
+    /// A sitemap of ten million pages of this host, in chunks.
+    Sitemap,
+}
+
+/// A stream that has no end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Torrent {
+    /// What is sent first.
+    pub(crate) head: &'static [u8],
+    /// What is sent ever after.
+    pub(crate) block: &'static [u8],
+    /// Whether it comes one piece at a time, a fifth of a second apart.
+    pub(crate) slowly: bool,
 }
 
 /// Which pieces of the stock stand in a body, and where: they need not be compressed again.

@@ -82,6 +82,40 @@ features! {
     Duplicates => "duplicates",
     /// Two hosts with the same content.
     Mirrors => "mirrors",
+    /// URLs without end that only their content gives away: unknown session ids, soft 404s that repeat the address, chains.
+    Mazes => "mazes",
+    /// Hosts without end below two names, one of them with the same content everywhere.
+    Wilds => "wilds",
+    /// Decompression bombs in every coding, one inside the other.
+    Bombs => "bombs",
+    /// Framing without end: chunk extensions, trailers, interim answers; a second answer nobody asked for.
+    Frames => "frames",
+    /// Connections that are reset at every stage of an answer.
+    Resets => "resets",
+    /// Pages of a size nobody needs: links, attributes, addresses; and encodings that are not what they say.
+    Vast => "vast",
+    /// Sitemaps that name each other, list millions or unpack to a gibibyte; robots.txt without end.
+    Atlases => "atlases",
+}
+
+/// What is there to hurt: crawlers have tests of their own for these.
+const HOSTILE: &[Feature] = &[
+    Feature::Stalls,
+    Feature::Floods,
+    Feature::Mazes,
+    Feature::Wilds,
+    Feature::Bombs,
+    Feature::Frames,
+    Feature::Resets,
+    Feature::Vast,
+    Feature::Atlases,
+];
+
+impl Feature {
+    /// Whether it is there to hurt.
+    pub fn is_hostile(self) -> bool {
+        HOSTILE.contains(&self)
+    }
 }
 
 /// A set of features.
@@ -236,6 +270,12 @@ impl Spec {
     pub fn with(mut self, feature: Feature) -> Self {
         self.features = self.features.with(feature);
         self
+    }
+
+    /// The same web with nothing that is there to hurt.
+    #[must_use]
+    pub fn harmless(self) -> Self {
+        HOSTILE.iter().copied().fold(self, Self::without)
     }
 
     /// The same web with one feature less.

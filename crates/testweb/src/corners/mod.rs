@@ -3,29 +3,37 @@
 //! A corner is one file and one line in `CORNERS`: a folder of the first host, named alike, with an index page that points
 //! to its spots. What a crawl must make of each spot stands in its `Fate`; the expectation is the sum of them.
 
+mod atlases;
+mod bombs;
 mod changes;
 mod charsets;
 mod duplicates;
 mod errors;
 mod failures;
 mod floods;
+mod frames;
 mod lies;
+
 mod markup;
+mod mazes;
 mod media;
 mod mirrors;
 mod redirects;
+mod resets;
 mod retries;
 pub(crate) mod robots;
 mod sessions;
 mod sitemaps;
 mod stalls;
 mod traps;
+mod vast;
+mod wilds;
 
 use crate::reply::{Ask, Reply, Scene};
 use crate::spec::Feature;
 
 /// How many hosts the corners have beyond the ordinary ones.
-pub(crate) const HOSTS: u32 = 5;
+pub(crate) const HOSTS: u32 = 10;
 /// One of two hosts with the same content.
 pub(crate) const TWIN: u32 = 0;
 /// The other.
@@ -36,6 +44,16 @@ pub(crate) const UNSURE: u32 = 2;
 pub(crate) const CLOSED: u32 = 3;
 /// A host redirects lead to.
 pub(crate) const ELSEWHERE: u32 = 4;
+/// A host below whose name every name is a host that says something else.
+pub(crate) const WILD: u32 = 5;
+/// A host below whose name every name is a host that says the same.
+pub(crate) const MIRRORED: u32 = 6;
+/// A host with too many sitemaps.
+pub(crate) const MAPS: u32 = 7;
+/// A host whose robots.txt does not end.
+pub(crate) const BABBLER: u32 = 8;
+/// A host whose robots.txt is a bomb.
+pub(crate) const PACKED: u32 = 9;
 
 /// One corner.
 pub(crate) struct Corner {
@@ -73,6 +91,13 @@ pub(crate) static CORNERS: &[Corner] = &[
     lies::CORNER,
     stalls::CORNER,
     floods::CORNER,
+    mazes::CORNER,
+    wilds::CORNER,
+    bombs::CORNER,
+    frames::CORNER,
+    resets::CORNER,
+    vast::CORNER,
+    atlases::CORNER,
 ];
 
 /// What a crawl must make of a spot.

@@ -28,7 +28,7 @@ pub(super) struct Connection {
     peer: IpAddr,
     local: IpAddr,
     /// The host of the last request.
-    host: String,
+    pub(super) host: String,
     input: Vec<u8>,
 }
 
@@ -157,6 +157,7 @@ impl Connection {
         };
         let mut ask = Ask::new(self.shared.web.scene(naming), host, request.host, request.target);
         ask.client = self.peer;
+        ask.cookie = request.cookie;
         self.shared.web.answer(&ask, reply);
     }
 

@@ -2,13 +2,15 @@
 
 use super::connection::Connection;
 use crate::press::{BOMB, MIDDLES};
-use crate::reply::Flow;
+use crate::reply::{Flow, Torrent};
 use rustix::net::{Shutdown, shutdown};
 use std::io::Error;
 use std::time::Duration;
 
 const LARGE: usize = 11 << 20;
 const LONG_HEADER: usize = 8 << 20;
+/// How many pages the sitemap lists.
+const LISTED: u32 = 10_000_000;
 
 /// Let a stream run until it ends or the client leaves.
 pub(super) async fn run(connection: &Connection, flow: Flow) -> Result<(), Error> {
@@ -20,6 +22,13 @@ pub(super) async fn run(connection: &Connection, flow: Flow) -> Result<(), Error
         Flow::Headers => headers(connection).await,
         Flow::LongHeader => long_header(connection).await,
         Flow::Large => large(connection).await,
+        Flow::Forever(torrent) => forever(connection, torrent).await,
+        Flow::Reset(bytes) => reset(connection, bytes).await,
+        Flow::Linger(bytes) => {
+            connection.send(bytes).await?;
+            hang(connection).await
+        }
+        Flow::Sitemap => sitemap(connection).await,
     }
 }
 
@@ -106,4 +115,40 @@ async fn large(connection: &Connection) -> Result<(), Error> {
         connection.send(&block).await?;
     }
     Ok(())
+}
+
+async fn forever(connection: &Connection, torrent: &Torrent) -> Result<(), Error> {
+    connection.send(torrent.head).await?;
+    if torrent.slowly {
+        loop {
+            connection.send(torrent.block).await?;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+    let block = torrent.block.repeat(1 + (1 << 14) / torrent.block.len().max(1));
+    loop {
+        connection.send(&block).await?;
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn reset(connection: &Connection, bytes: &[u8]) -> Result<(), Error> {
+    connection.send(bytes).await?;
+    connection.socket.set_zero_linger()
+}
+
+async fn sitemap(connection: &Connection) -> Result<(), Error> {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nTransfer-Encoding: chunked\r\n\r\n";
+    connection.send(head.as_bytes()).await?;
+    let mut chunk = String::from("<?xml version=\"1.0\"?><urlset>");
+    for number in 0..LISTED {
+        let host = &connection.host;
+        chunk += &format!("<url><loc>http://{host}/many/{number}</loc></url>\n");
+        if chunk.len() > 1 << 16 || number + 1 == LISTED {
+            connection.send(format!("{:x}\r\n{chunk}\r\n", chunk.len()).as_bytes()).await?;
+            chunk.clear();
+            tokio::task::yield_now().await;
+        }
+    }
+    connection.send(b"0\r\n\r\n").await
 }

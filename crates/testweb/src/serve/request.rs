@@ -19,6 +19,7 @@ pub(super) struct Request<'a> {
     /// The host asked for; empty where the request names none.
     pub(super) host: &'a str,
     pub(super) agent: &'a str,
+    pub(super) cookie: &'a str,
     pub(super) accepts_gzip: bool,
     pub(super) none_match: &'a str,
     pub(super) modified_since: &'a str,
@@ -61,6 +62,7 @@ pub(super) fn read(bytes: &[u8]) -> Read<'_> {
         let value = value.trim_matches([' ', '\t']);
         match name.len() {
             4 if name.eq_ignore_ascii_case("host") => request.host = value,
+            6 if name.eq_ignore_ascii_case("cookie") => request.cookie = value,
             10 if name.eq_ignore_ascii_case("user-agent") => request.agent = value,
             10 if name.eq_ignore_ascii_case("connection") => keep_alive(value, &mut request),
             13 if name.eq_ignore_ascii_case("if-none-match") => request.none_match = value,
