@@ -13,7 +13,7 @@ use crate::summary::RunState;
 use crossbeam_channel::Sender;
 use orb_fetch::{Fetch as _, HttpFetcher, Watch};
 use orb_frontier::{After, Ended, Next, retry_after};
-use orb_page::{HostId, Lease, Outcome, Purpose, Timings, Truncation};
+use orb_page::{HostId, Lease, Outcome, Purpose, Response, Timings, Truncation};
 use orb_store::{FrontierIndex, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Errand {
         progress.ledger().note_fetch(&outcome.timings, since - began);
         progress.note_end(&outcome);
         let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
-        let ended = ended(&outcome, self.clock.now());
+        let ended = ended(&lease.url, &outcome, self.clock.now());
         let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
         if let Some(fact) = fact {
             self.record(Item::Fact(fact));
@@ -218,7 +218,7 @@ impl Errand {
 }
 
 /// What the frontier wants to know of an outcome.
-fn ended(outcome: &Outcome, now: orb_page::Moment) -> Ended {
+fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
     let t = outcome.timings;
     let elapsed = t.wait + t.body;
     match &outcome.result {
@@ -227,7 +227,22 @@ fn ended(outcome: &Outcome, now: orb_page::Moment) -> Ended {
             failure: (response.truncated == Some(Truncation::Disconnect)).then_some(orb_page::FailureKind::Protocol),
             retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
             elapsed,
+            turned: is_turned(url, response),
         },
-        Err(failure) => Ended { status: None, failure: Some(failure.kind), retry_after: None, elapsed },
+        Err(failure) => Ended { failure: Some(failure.kind), elapsed, ..Ended::default() },
     }
+}
+
+/// Whether an answer is a redirect to the page itself that sets a cookie, as some servers find out whether cookies are kept.
+fn is_turned(url: &str, response: &Response) -> bool {
+    let to_itself = |to: &str| to == url || (to.starts_with('/') && !to.starts_with("//") && Some(to) == path_of(url));
+    (300..400).contains(&response.status)
+        && response.headers.get("set-cookie").is_some()
+        && response.headers.get("location").is_some_and(|to| to_itself(&to))
+}
+
+/// Path and query of a canonical URL.
+fn path_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.find('/').map(|at| &rest[at..])
 }

@@ -215,7 +215,7 @@ const fn place(kind: FailureKind) -> usize {
         FailureKind::Connect => 1,
         FailureKind::Tls => 2,
         FailureKind::Timeout => 3,
-        FailureKind::Protocol => 4,
+        FailureKind::Protocol | FailureKind::Malformed => 4,
         FailureKind::Guard => 5,
         FailureKind::Unsupported => 6,
         FailureKind::Local => 7,

@@ -55,6 +55,7 @@ impl Desk {
                     let reading = Box::new(read_safely(&mut reader, &lease, outcome));
                     let ended = Instant::now();
                     ledger.note(Stage::Read, ended - began);
+                    self.shared.backlog.enter(reading.heft);
                     Item::Read(reading, rank, ended)
                 }
                 Purpose::Robots => Item::Robots(Box::new(self.read_robots(&mut reader, &lease, &outcome, sitemaps))),

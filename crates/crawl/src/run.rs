@@ -217,10 +217,15 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Cre
     let schedule = config.schedule();
     raise_open_files(schedule.most_connections() as u64 + OWN_FILES)?;
     let fetcher = HttpFetcher::new(config.fetch.clone())?;
-    let on_failure = Arc::clone(&shared.stop);
+    let on_failure = Arc::clone(shared);
     let recorder = std::thread::Builder::new()
         .name("recorder".into())
-        .spawn(move || recorder.run(&items).inspect_err(|_| on_failure.ask()))
+        .spawn(move || {
+            recorder.run(&items).inspect_err(|_| {
+                on_failure.backlog.close();
+                on_failure.stop.ask();
+            })
+        })
         .map_err(CrawlError::Threads)?;
     let desk = Desk { shared: Arc::clone(shared), clock, work, recorder: to_recorder.clone() };
     let readers = spawn_readers(&desk, config).map_err(CrawlError::Threads)?;

@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) pending: Switch,
     /// Pages fetched and not yet taken by the recorder.
     pub pipeline: Pipeline,
+    /// Links read and not yet taken by the recorder.
+    pub backlog: Backlog,
     /// What belongs to the collection.
     pub scope: Arc<SharedScope>,
     /// What the user sees.
@@ -37,6 +39,7 @@ impl Shared {
             hurry: Switch::default(),
             pending: Switch::default(),
             pipeline: Pipeline::default(),
+            backlog: Backlog::default(),
             scope,
             progress,
         }
@@ -111,6 +114,43 @@ impl Pipeline {
     /// Whether nothing more should be fetched for now.
     pub(crate) fn is_full(&self) -> bool {
         self.pages.load(Ordering::Relaxed) >= Self::MAX_PAGES || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
+    }
+}
+
+/// How much memory the links take that were read and not yet recorded. Small pages can have many, and thousands of pages may lie in
+/// the pipeline: readers that are too far ahead wait.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    bytes: AtomicU64,
+    closed: AtomicBool,
+    waiting: Mutex<()>,
+    room: Condvar,
+}
+
+impl Backlog {
+    /// Bytes that may lie there, give or take a page for each reader.
+    const MAX_BYTES: u64 = 32_000_000;
+
+    /// A page with so many bytes of links enters, when there is room.
+    pub(crate) fn enter(&self, bytes: u64) {
+        while self.bytes.load(Ordering::Relaxed) > Self::MAX_BYTES && !self.closed.load(Ordering::Relaxed) {
+            let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = self.room.wait_timeout(waiting, Duration::from_millis(50));
+        }
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// It leaves.
+    pub(crate) fn leave(&self, bytes: u64) {
+        if self.bytes.fetch_sub(bytes, Ordering::Relaxed) > Self::MAX_BYTES {
+            self.room.notify_all();
+        }
+    }
+
+    /// Nobody takes anything any more: nobody need wait.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.room.notify_all();
     }
 }
 

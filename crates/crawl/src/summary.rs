@@ -2,6 +2,8 @@
 
 use orb_page::{Flag, PageKind, RunId, Visit};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What a run has done so far: stored with the run at every commit, so that a resumed run goes on counting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,8 @@ pub struct Counters {
     pub discovered: u64,
     /// Pages still queued.
     pub frontier: u64,
+    /// Pages cut off as belonging to a trap, by its name.
+    pub traps: BTreeMap<Cow<'static, str>, u64>,
     /// Seconds of work, over all resumptions.
     pub seconds: f64,
     /// Visits by flag.
@@ -74,6 +78,13 @@ impl Counters {
             Flag::Updated => self.flags.updated += 1,
             Flag::Missing => self.flags.missing += 1,
             Flag::Error => self.flags.error += 1,
+        }
+    }
+
+    /// Counts a page that is not fetched, where the reason is a trap.
+    pub fn count_trap(&mut self, why: &'static str) {
+        if why.starts_with("trap-") {
+            *self.traps.entry(Cow::Borrowed(why)).or_default() += 1;
         }
     }
 

@@ -13,6 +13,7 @@ mod directives;
 mod entity;
 mod feed;
 mod gather;
+mod gist;
 mod gzip;
 mod headers;
 mod html;
@@ -26,6 +27,7 @@ mod sniff;
 mod text;
 mod xml;
 
+pub use gist::gist;
 pub use headers::{header_links, x_robots};
 pub use language::language;
 pub use markdown::markdown;

@@ -49,9 +49,9 @@ fn gaps(block: &[u8; BLOCK]) -> u64 {
     words.iter().enumerate().fold(0, |bits, (i, eight)| bits | (mask(low(u64::from_le_bytes(*eight), b' ')) << (i * 8)))
 }
 
-/// The hash of the word from `start` to `end`, its letters in lower case.
+/// The hash of the word from `start` to `end`, its letters in lower case; there must be one.
 #[inline]
-fn hash(bytes: &[u8], start: usize, end: usize) -> u64 {
+pub(crate) fn hash(bytes: &[u8], start: usize, end: usize) -> u64 {
     const CASE: u64 = 0x2020_2020_2020_2020;
     let (mut at, mut mixed) = (start, 0);
     while end - at > 8 {
@@ -64,7 +64,7 @@ fn hash(bytes: &[u8], start: usize, end: usize) -> u64 {
 
 /// Both halves of a product, folded.
 #[inline]
-fn mix(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0xC2B2_AE3D_27D4_EB4F) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
 }

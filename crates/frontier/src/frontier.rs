@@ -6,9 +6,9 @@
 use crate::intake::Intake;
 use crate::robots::Shelf;
 use crate::site::{Rules, Site};
-use crate::traps::{Target, Traps, path_and_query};
+use crate::traps::{Target, TrapLimits, Traps, path_and_query};
 use crate::workbench::{Key, Workbench};
-use crate::{FrontierConfig, robots};
+use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::HashMap;
 use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose};
 use orb_store::{Queued, Queues};
@@ -84,7 +84,7 @@ impl Frontier {
             sites: HashMap::new(),
             intake: Intake::new(config.workbench),
             shelf: Shelf::new(config.robots_memory),
-            traps: Traps::new(config.traps.clone()),
+            traps: Traps::new(trap_limits(&config)),
             out: HashMap::new(),
             attempts: HashMap::new(),
             in_flight: 0,
@@ -115,9 +115,10 @@ impl Frontier {
         Ok(self.nothing_due(now))
     }
 
-    /// Whether a newly discovered page is to be fetched, as far as traps and robots known by now can tell. To be asked once for each.
-    pub fn judge(&mut self, host: HostId, url: &str, now: Moment) -> Option<(PageKind, &'static str)> {
-        if let Some(trap) = self.traps.judge(Target::of(host, url), now.civil().0) {
+    /// Whether a newly discovered page, so many links from a seed, is to be fetched, as far as traps and robots known by now can tell. To be
+    /// asked once for each.
+    pub fn judge(&mut self, host: HostId, url: &str, depth: u32, now: Moment) -> Option<(PageKind, &'static str)> {
+        if let Some(trap) = self.traps.judge(Target::of(host, url), depth, now.civil().0) {
             return Some((PageKind::Outside, trap));
         }
         if self.config.ignore_robots {
@@ -127,9 +128,19 @@ impl Frontier {
         (!robots.is_allowed(path_and_query(url))).then_some((PageKind::Disallowed, "robots"))
     }
 
-    /// Takes note that a page's content had been seen before, or was new: areas that only repeat themselves are traps.
-    pub fn note_content(&mut self, host: HostId, url: &str, repeated: bool) {
-        self.traps.note_content(Target::of(host, url), repeated);
+    /// Takes note of what a fetched page was like: areas that only repeat themselves are traps.
+    pub fn note_content(&mut self, host: HostId, url: &str, novelty: Novelty) {
+        self.traps.note(Target::of(host, url), novelty);
+    }
+
+    /// The counts behind the trap rules that changed since the last time, to be committed.
+    pub fn trap_counts(&mut self) -> Vec<(u64, u32)> {
+        self.traps.take_changed()
+    }
+
+    /// Goes on from the counts behind the trap rules that were committed before.
+    pub fn recall_traps(&mut self, counts: impl IntoIterator<Item = (u64, u32)>) {
+        self.traps.recall(counts);
     }
 
     /// Pages were committed to a host's queue.
@@ -160,6 +171,7 @@ impl Frontier {
         if !self.refill(q, site)? {
             return Ok(None);
         }
+        self.try_elsewhere(site);
         if site.dead.take_if(|dead| dead.until <= now).is_some() {
             site.lookups = 0;
             return Ok(None);
@@ -175,10 +187,24 @@ impl Frontier {
             let robots = self.shelf.get(site.id);
             let first = site.queue.front().map(|p| path_and_query(&p.url));
             if robots.zip(first).is_none_or(|(robots, path)| !robots.is_allowed(path)) {
-                return Ok(self.drop_first(site));
+                return Ok(self.drop_first(site, PageKind::Disallowed, "robots"));
             }
         }
+        if let Some(trap) = site.queue.front().and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
+            return Ok(self.drop_first(site, PageKind::Outside, trap));
+        }
         Ok(self.lease_first(site, now))
+    }
+
+    /// A host that has answered and now fails may do so on one kind of page only: another is asked for next, wherever it stands, so that a
+    /// few pages that hang do not cost all the others.
+    fn try_elsewhere(&self, site: &mut Site) {
+        if site.failures > 0 && site.answered && site.queue.len() > 1 {
+            let at = xxh3_64(&self.grants.to_le_bytes()) % site.queue.len() as u64;
+            if let Some(page) = usize::try_from(at).ok().and_then(|at| site.queue.remove(at)) {
+                site.queue.push_front(page);
+            }
+        }
     }
 
     /// Whether the host's rules are at hand and recent, fetching them from the store where they left the shelf.
@@ -246,10 +272,10 @@ impl Frontier {
         Some(Next::Lease(lease, rank))
     }
 
-    fn drop_first(&mut self, site: &mut Site) -> Option<Next> {
+    fn drop_first(&mut self, site: &mut Site, kind: PageKind, why: &'static str) -> Option<Next> {
         let Queued { page, rank, .. } = self.pop(site)?;
         self.let_go(page, rank);
-        Some(Next::Drop(page, site.id, rank, PageKind::Disallowed, "robots"))
+        Some(Next::Drop(page, site.id, rank, kind, why))
     }
 
     fn fail_first(&mut self, site: &mut Site, failure: Failure) -> Option<Next> {
@@ -327,4 +353,10 @@ impl Frontier {
             None => Next::Finished,
         }
     }
+}
+
+/// Where a trap begins. Depth first, a page may be any number of links from its seed.
+fn trap_limits(config: &FrontierConfig) -> TrapLimits {
+    let chain = if config.order == Order::Dfs { u32::MAX } else { config.traps.chain };
+    TrapLimits { chain, ..config.traps.clone() }
 }

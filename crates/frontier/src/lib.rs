@@ -33,5 +33,5 @@ pub use politeness::{Ended, Politeness};
 pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use robots::{Robots, Ruling};
 pub use settle::After;
-pub use traps::{Target, TrapLimits, Traps};
+pub use traps::{Novelty, Target, TrapLimits, Traps};
 pub use why::{Plight, Slow, Waiting, Why};

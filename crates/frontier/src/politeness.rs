@@ -80,6 +80,8 @@ pub struct Ended {
     pub retry_after: Option<Duration>,
     /// How long it took.
     pub elapsed: Duration,
+    /// Whether the server sent us to where we were, with something to bring along: the next answer will be another.
+    pub turned: bool,
 }
 
 impl Ended {
@@ -108,11 +110,22 @@ impl Ended {
         }
     }
 
+    /// Whether the page is to be tried again after so many attempts that failed.
+    pub(crate) fn is_worth_another(&self, attempt: u32, retries: u32) -> bool {
+        (self.is_passing() && attempt < retries) || (self.turned && attempt == 0)
+    }
+
     /// Whether something may have reached the server although no request was reported as sent.
     pub(crate) fn touched(&self) -> bool {
         matches!(
             self.failure,
-            Some(FailureKind::Connect | FailureKind::Tls | FailureKind::Timeout | FailureKind::Protocol)
+            Some(
+                FailureKind::Connect
+                    | FailureKind::Tls
+                    | FailureKind::Timeout
+                    | FailureKind::Protocol
+                    | FailureKind::Malformed
+            )
         )
     }
 

@@ -98,7 +98,7 @@ impl Frontier {
         let number = grant.map_or(site.robots_grant, |(number, _)| number);
         let fact = self.heed(&mut site, ended, number, now);
         let after = match grant {
-            Some((_, rank)) if ended.is_passing() && lease.attempt < self.config.retries => {
+            Some((_, rank)) if ended.is_worth_another(lease.attempt, self.config.retries) => {
                 self.try_again(&mut site, lease, rank);
                 After::Retry
             }

@@ -201,7 +201,7 @@ impl Dead {
             FailureKind::Tls => "tls",
             FailureKind::Guard => "guard",
             FailureKind::Unsupported => "unsupported",
-            FailureKind::Timeout | FailureKind::Protocol | FailureKind::Local => return None,
+            FailureKind::Timeout | FailureKind::Protocol | FailureKind::Malformed | FailureKind::Local => return None,
         };
         Some(Box::new(Self { why, failure: failure.clone(), until: now.plus(DEAD_AGE) }))
     }

@@ -56,8 +56,10 @@ pub enum FailureKind {
     Tls,
     /// Nothing came in time.
     Timeout,
-    /// What came is no HTTP, or the connection broke before a whole head.
+    /// The connection broke before a whole head.
     Protocol,
+    /// What came is no HTTP. It says nothing of the host's health, and asking again would not help.
+    Malformed,
     /// The address guard forbids the address.
     Guard,
     /// The URL's scheme is not one we fetch, or the URL cannot be requested.

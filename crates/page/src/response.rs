@@ -24,6 +24,8 @@ pub struct Response {
     pub body: Body,
     /// Why the body is not whole, if it is not.
     pub truncated: Option<Truncation>,
+    /// Whether more came on the connection than belongs to the answer.
+    pub excess: bool,
     /// The address that answered; `None` where a proxy hides it.
     pub peer: Option<SocketAddr>,
     /// `http/1.1`, `h2`, …

@@ -25,6 +25,8 @@ pub struct Batch {
     pub facts: Vec<HostFact>,
     /// Known pages that are to be fetched (again): visited before, or known as `Outside` or dropped until now.
     pub requeued: Vec<Requeued>,
+    /// Counts behind the trap rules, by key: what they are from now on.
+    pub traps: Vec<(u64, u32)>,
     /// The run's counters as JSON, to be stored with the run.
     pub counters: String,
     /// Set by the store once the catalogue has the batch: a commit tried again then only does what is left.

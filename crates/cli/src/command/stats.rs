@@ -45,8 +45,9 @@ fn cells(c: &Column) -> Vec<(String, String)> {
         ("disallowed".to_owned(), n(c.disallowed)),
     ]);
     rows.extend(c.errors.iter().map(|(kind, count)| (format!("errors: {kind}"), n(*count))));
+    rows.push(("outside".to_owned(), n(c.outside)));
+    rows.extend(c.traps.iter().map(|(trap, count)| (format!("  {trap}"), n(*count))));
     rows.extend([
-        ("outside".to_owned(), n(c.outside)),
         ("frontier".to_owned(), n(c.frontier)),
         ("links".to_owned(), n(c.links)),
         ("out-degree, mean".to_owned(), format!("{:.2}", c.out_degree.mean)),

@@ -106,11 +106,12 @@ fn print(stdout: &mut impl std::io::Write, rows: &[Status]) -> std::io::Result<(
             out::grouped(s.counters.pages),
             out::grouped(s.counters.frontier),
             out::grouped(s.counters.errors),
+            out::grouped(s.counters.traps.values().sum()),
             out::bytes(s.counters.bytes),
             out::seconds(s.counters.seconds),
             s.started_at.as_deref().map_or("-", |t| t.get(..19).unwrap_or(t)).replace('T', " "),
         ]
     };
-    let heads = ["project", "run", "state", "pages", "queued", "errors", "bytes", "time", "started (UTC)"];
+    let heads = ["project", "run", "state", "pages", "queued", "errors", "traps", "bytes", "time", "started (UTC)"];
     out::table(stdout, &heads, &rows.iter().map(cells).collect::<Vec<_>>())
 }

@@ -29,7 +29,15 @@ pub(crate) struct Reading {
     pub records: Option<Encoded>,
     /// What it weighs in the pipeline.
     pub weight: u64,
+    /// What it says, its own address aside; see [`orb_extract::gist`].
+    pub gist: Option<u64>,
+    /// About how many bytes its links take in memory.
+    pub heft: u64,
 }
+
+/// The most that the links of one page may take in memory, and its pictures as much again: a long base address makes them many times
+/// larger than the page.
+const MAX_FOUND: usize = 16 << 20;
 
 /// How a reader reads.
 #[derive(Clone)]
@@ -82,7 +90,7 @@ impl Reader {
         match outcome.result {
             Err(failure) => {
                 failed(&mut visit, &failure);
-                Reading { visit, records: None, weight: 0 }
+                Reading { visit, records: None, weight: 0, gist: None, heft: 0 }
             }
             Ok(response) => self.answered(lease, visit, &response),
         }
@@ -151,9 +159,11 @@ impl Reader {
         }
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
+        problems.extend(framing(response));
+        let mut gist = None;
         if (200..300).contains(&response.status) {
             let document = self.extract(lease, response, &opened.bytes);
-            self.take(lease, &mut visit, response, document, &mut problems);
+            gist = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             self.follow_redirect(lease, &mut visit, response);
         }
@@ -164,7 +174,8 @@ impl Reader {
             None
         });
         visit.problem = joined(&problems).or(visit.problem);
-        Reading { visit, records, weight: response.wire.len() }
+        let heft = visit.links.iter().map(|l| l.url.len() + l.anchor.len() + size_of::<Found>()).sum::<usize>() as u64;
+        Reading { visit, records, weight: response.wire.len(), gist, heft }
     }
 
     /// Takes the content coding off and hashes what is there.
@@ -184,7 +195,7 @@ impl Reader {
         orb_extract::extract(&Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &lease.url })
     }
 
-    /// Moves what the document says into the visit.
+    /// Moves what the document says into the visit; gives the gist of a page that is read as one.
     fn take(
         &self,
         lease: &Lease,
@@ -192,7 +203,7 @@ impl Reader {
         response: &Response,
         mut document: Document,
         problems: &mut Vec<Problem>,
-    ) {
+    ) -> Option<u64> {
         problems.append(&mut document.problems);
         visit.charset.clone_from(&document.charset);
         visit.title = document.title.take();
@@ -200,12 +211,19 @@ impl Reader {
         if !document.text.is_empty() {
             visit.simhash = Some(orb_extract::simhash(&document.text));
         }
+        let title = visit.title.as_deref().unwrap_or_default();
+        let gist = || orb_extract::gist(title, &document.text, &lease.url, visit.simhash.unwrap_or_default());
+        let gist = (visit.kind == PageKind::Html).then(gist);
         document.links.extend(orb_extract::header_links(&response.headers));
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
-        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return };
+        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return gist };
         let base = self.rules.canonical.canonical_base(&own, document.base.as_deref());
         visit.links = self.found(lease, &own, &base, &document, robots);
+        if size_of_targets(&visit.links) > MAX_FOUND {
+            problems.push(Problem::new("too-many-links", "links beyond the first 16 MB were left out"));
+        }
         visit.images = self.pictured(&base, &document);
+        gist
     }
 
     /// Resolves and judges the links, one for each target and kind.
@@ -220,7 +238,11 @@ impl Reader {
         let scope = self.rules.scope.current();
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(document.links.len());
         let mut out: Vec<Found> = Vec::with_capacity(document.links.len());
+        let mut size = 0;
         for link in &document.links {
+            if size > MAX_FOUND {
+                break;
+            }
             let Some(target) = self.resolve(base, &link.target, document.charset.as_deref()) else { continue };
             let key = UrlKey::of(target.as_str());
             match places.entry((key, link.kind)) {
@@ -238,6 +260,7 @@ impl Reader {
                         Judgement::Out(why) => Verdict::Outside(why),
                     };
                     let priority = self.rules.topic.priority(lease.depth + 1, &target, &link.anchor);
+                    size += target.as_str().len();
                     out.push(Found {
                         url: target.into_string(),
                         key,
@@ -290,7 +313,12 @@ impl Reader {
                 height: image.height,
             })
         };
-        document.images.iter().filter_map(resolve).collect()
+        let mut size = 0;
+        let fits = |image: &Pictured| {
+            size += image.url.len();
+            size <= MAX_FOUND
+        };
+        document.images.iter().filter_map(resolve).take_while(fits).collect()
     }
 
     /// A redirect is a link like any other, but does not count as a step away from the seed.
@@ -355,6 +383,11 @@ impl Reader {
     }
 }
 
+/// How many bytes the addresses of links take.
+fn size_of_targets(links: &[Found]) -> usize {
+    links.iter().map(|link| link.url.len()).sum()
+}
+
 /// The content codings, in the order applied.
 fn codings(response: &Response) -> String {
     response.headers.all("content-encoding").collect::<Vec<_>>().join(",")
@@ -389,7 +422,9 @@ fn failed(visit: &mut Visit, failure: &Failure) {
     visit.kind = match failure.kind {
         FailureKind::Dns | FailureKind::Connect | FailureKind::Tls | FailureKind::Guard => PageKind::DomainError,
         FailureKind::Timeout => PageKind::Timeout,
-        FailureKind::Protocol | FailureKind::Unsupported | FailureKind::Local => PageKind::HttpError,
+        FailureKind::Protocol | FailureKind::Malformed | FailureKind::Unsupported | FailureKind::Local => {
+            PageKind::HttpError
+        }
     };
 }
 
@@ -399,6 +434,18 @@ fn truncation(why: Truncation) -> Problem {
         Truncation::Unwanted => Problem::new("unwanted-type", "the media type is not wanted; the body was not fetched"),
         Truncation::Time => Problem::new("too-slow", "the body came too slowly and was cut off"),
         Truncation::Disconnect => Problem::new("cut-off", "the connection ended before the body did"),
+    }
+}
+
+/// What was odd about where the answer ended.
+fn framing(response: &Response) -> Option<Problem> {
+    let lengths: Vec<String> = response.headers.all("content-length").collect();
+    let told = |l: &String| l.split(',').all(|n| n.trim().bytes().all(|b| b.is_ascii_digit()) && !n.trim().is_empty());
+    let clear = lengths.iter().all(|l| told(l) && Some(l) == lengths.first());
+    match (clear, response.excess) {
+        (false, _) => Some(Problem::new("length-unclear", "the lengths announced contradict each other or are none")),
+        (true, true) => Some(Problem::new("unasked", "more came than belongs to the answer; it was not read")),
+        (true, false) => None,
     }
 }
 

@@ -35,11 +35,13 @@ impl Recorder {
     fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
         let address = self.address(&found.url)?;
         let host = self.host_of(&address)?;
-        if let Some((kind, _)) = self.shared.frontier().judge(host, &found.url, visit.at) {
+        let depth = self.depth_of(visit, found);
+        let judged = self.shared.frontier().judge(host, &found.url, depth, visit.at);
+        if let Some((kind, why)) = judged {
             self.counters.count_kind(kind);
+            self.counters.count_trap(why);
             return Ok(());
         }
-        let depth = self.depth_of(visit, found);
         let rank = rank(self.rules.order, depth, page, found.priority);
         let first_pending = self.project.next_page_id().0;
         let pending = page.0.checked_sub(first_pending).and_then(|i| usize::try_from(i).ok());
@@ -126,10 +128,11 @@ impl Recorder {
                 Some((PageKind::Outside, why))
             }
             Verdict::Follow if page.from.is_none() => None,
-            Verdict::Follow => self.shared.frontier().judge(page.host, &page.url, page.at),
+            Verdict::Follow => self.shared.frontier().judge(page.host, &page.url, page.depth, page.at),
         };
         if let Some((kind, why)) = judged {
             self.counters.count_kind(kind);
+            self.counters.count_trap(why);
             page.kind = kind;
             page.why = Some(why);
         } else {

@@ -17,7 +17,7 @@ use crate::shared::Shared;
 use crate::summary::Counters;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
-use orb_frontier::Order;
+use orb_frontier::{Novelty, Order};
 use orb_page::{Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, free_space};
 use orb_urls::{Address, Origin};
@@ -30,6 +30,9 @@ const MAX_ROWS: usize = 100_000;
 
 /// Bytes for the archive that one commit takes at most, give or take a page.
 const MAX_BYTES: u64 = 64_000_000;
+
+/// Counts behind the trap rules that a resumed run goes on from, at most.
+const MAX_TRAP_COUNTS: u32 = 100_000;
 
 /// What is handed to the recorder.
 pub(crate) enum Item {
@@ -99,7 +102,7 @@ struct Pending {
     extra: Vec<Encoded>,
     keys: HashMap<UrlKey, PageId>,
     hosts: HashMap<Origin, HostId>,
-    digests: HashMap<[u8; 32], PageId>,
+    digests: HashMap<[u8; 32], (PageId, HostId)>,
     fed: HashSet<HostId>,
     rows: usize,
     bytes: u64,
@@ -131,6 +134,7 @@ impl Recorder {
         project.catalogue().each_outside(|page| {
             parked.insert(page.0);
         })?;
+        shared.frontier().recall_traps(project.catalogue().trap_counts(MAX_TRAP_COUNTS)?);
         Ok(Self {
             project,
             shared,
@@ -234,6 +238,7 @@ impl Recorder {
             }
             Item::Dropped(page, host, rank, kind, why) => {
                 self.counters.count_kind(kind);
+                self.counters.count_trap(why);
                 tracing::info!(page = page.0, kind = kind.name(), why, "not fetched");
                 self.pending.batch.dropped.push((page, host, rank, kind, why));
             }
@@ -244,15 +249,16 @@ impl Recorder {
     }
 
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
-        let Reading { mut visit, records, weight } = reading;
+        let Reading { mut visit, records, weight, gist, heft } = reading;
         self.shared.left(weight);
-        self.tell_duplicate(&mut visit)?;
+        self.shared.backlog.leave(heft);
+        self.tell_duplicate(&mut visit, gist)?;
         let targets = self.number_targets(&visit)?;
         let (links, targets) = kept_links(std::mem::take(&mut visit.links), targets, self.rules.links);
         visit.links = links;
         self.counters.links += visit.links.len() as u64;
         self.pending.rows += visit.links.len() + visit.images.len();
-        self.pending.bytes += records.as_ref().map_or(0, Encoded::len);
+        self.pending.bytes += records.as_ref().map_or(0, Encoded::len) + heft;
         self.counters.count(&visit);
         tracing::info!(
             kind = visit.kind.name(),
@@ -280,28 +286,32 @@ impl Recorder {
         Ok(())
     }
 
-    /// A page with the content of an earlier one is a duplicate of it.
-    fn tell_duplicate(&mut self, visit: &mut Visit) -> Result<(), StoreError> {
+    /// A page with the content of an earlier one is a duplicate of it. The frontier hears what the page was like.
+    fn tell_duplicate(&mut self, visit: &mut Visit, gist: Option<u64>) -> Result<(), StoreError> {
         let (Some(digest), PageKind::Html | PageKind::Binary) = (visit.digest, visit.kind) else { return Ok(()) };
         if visit.length == 0 {
             return Ok(());
         }
-        let earlier = match self.pending.digests.get(&digest) {
-            Some(page) => Some(*page),
+        let pending = self.pending.digests.get(&digest).copied();
+        let first = match pending {
+            Some((page, _)) => Some(page),
             None => self.project.index().digest_first(&digest)?,
         };
-        match earlier {
+        let mut novelty = Novelty { repeated: first.is_some(), gist, mirror: None };
+        match first {
             Some(first) if first != visit.page => {
-                self.shared.frontier().note_content(visit.host, &visit.url, true);
+                if visit.kind == PageKind::Html {
+                    let host = pending.map(|(_, host)| host);
+                    let host = host.map_or_else(|| self.project.catalogue().host_of(first), |host| Ok(Some(host)))?;
+                    novelty.mirror = host.filter(|host| *host != visit.host).map(|host| host.max(visit.host));
+                }
                 visit.kind = PageKind::Duplicate;
                 visit.duplicate_of = Some(first);
             }
-            Some(_) => {}
-            None => {
-                self.shared.frontier().note_content(visit.host, &visit.url, false);
-                self.pending.digests.insert(digest, visit.page);
-            }
+            Some(_) => return Ok(()),
+            None => _ = self.pending.digests.insert(digest, (visit.page, visit.host)),
         }
+        self.shared.frontier().note_content(visit.host, &visit.url, novelty);
         Ok(())
     }
 
@@ -313,6 +323,7 @@ impl Recorder {
         self.pending.batch.run = self.rules.run;
         self.counters.frontier = self.queued_after();
         self.pending.batch.counters = self.counters.to_json();
+        self.pending.batch.traps = self.shared.frontier().trap_counts();
         facts::merge_facts(&mut self.pending.batch.facts);
         let mut pending = std::mem::take(&mut self.pending);
         let gathered = pending.since.map_or(Duration::ZERO, |since| since.elapsed());

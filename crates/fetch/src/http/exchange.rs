@@ -118,6 +118,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     let ending = taken.ending(&head, framing, conn.slot.pool.keep_alive);
     let (raw_head, wire) = spool.finish().await?;
     let truncated = taken.truncated;
+    let excess = taken.excess && truncated.is_none();
     let body = taken.body(&wire).await?;
     trip.timings.body = received.elapsed().saturating_sub(conn.stream.held().saturating_sub(held_then));
     let response = Response {
@@ -128,6 +129,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
         wire,
         body,
         truncated,
+        excess,
         peer: conn.peer,
         protocol: "http/1.1",
     };
@@ -170,6 +172,7 @@ fn hung_up(why: &str) -> Lost {
 /// Reads up to the end of the final head: buffer, length of the head in it, what it says.
 async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Result<(BytesMut, usize, Head), Lost> {
     let protocol = |line: &str| Lost::from(Failure::new(FailureKind::Protocol, line));
+    let malformed = |line: &str| Lost::from(Failure::new(FailureKind::Malformed, line));
     let (mut buf, mut finder, mut skipped) = (conn.buffer(), Finder::default(), 0);
     loop {
         let deadline = clock.head_deadline(conn.stream.held());
@@ -184,8 +187,8 @@ async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Res
             Some(Ok(0) | Err(_)) => return Err(protocol("the connection ended within the head of the answer")),
             Some(Ok(read)) => watch.received(read),
         }
-        while let Some(len) = find_end(&mut buf, &mut finder).map_err(protocol)? {
-            let head = Head::parse(&buf[..len]).map_err(protocol)?;
+        while let Some(len) = find_end(&mut buf, &mut finder).map_err(malformed)? {
+            let head = Head::parse(&buf[..len]).map_err(malformed)?;
             if !matches!(head.status, 100 | 102..=199) {
                 return Ok((buf, len, head));
             }
@@ -194,7 +197,7 @@ async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Res
             finder = Finder::default();
         }
         if buf.len() + skipped > LARGEST_HEAD {
-            return Err(protocol("the head of the answer does not end"));
+            return Err(malformed("the head of the answer does not end"));
         }
     }
 }

@@ -140,7 +140,7 @@ pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<
     let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
     let request_head = without_passwords(&trip.request.render(trip.config, cookie, None));
     let (status, peer) = (parts.status.as_u16(), lane.peer);
-    Ok(Response { status, request_head, head, headers, wire, body, truncated, peer, protocol: "h2" })
+    Ok(Response { status, request_head, head, headers, wire, body, truncated, excess: false, peer, protocol: "h2" })
 }
 
 /// The request in the terms of HTTP/2.

@@ -130,15 +130,16 @@ async fn broken_frames_leave_what_came_before() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_fails_as_protocol() {
-    for (sent, line) in [
-        ("", "the connection ended without an answer: the server closed it"),
-        ("HTTP/1.1 200 OK\r\nContent-", "the connection ended within the head of the answer"),
-        ("SSH-2.0-OpenSSH\r\n", "the answer is not HTTP"),
-        ("\0\u{1}\u{2}", "the answer is not HTTP"),
-        ("HTTP/1.1 twohundred OK\r\n\r\n", "the status line of the answer is malformed"),
+async fn what_breaks_off_is_told_from_what_is_no_http() {
+    use FailureKind::{Malformed, Protocol};
+    for (sent, kind, line) in [
+        ("", Protocol, "the connection ended without an answer: the server closed it"),
+        ("HTTP/1.1 200 OK\r\nContent-", Protocol, "the connection ended within the head of the answer"),
+        ("SSH-2.0-OpenSSH\r\n", Malformed, "the answer is not HTTP"),
+        ("\0\u{1}\u{2}", Malformed, "the answer is not HTTP"),
+        ("HTTP/1.1 twohundred OK\r\n\r\n", Malformed, "the status line of the answer is malformed"),
     ] {
-        assert_eq!(failure(sent).await, (FailureKind::Protocol, line.to_owned()), "{sent:?}");
+        assert_eq!(failure(sent).await, (kind, line.to_owned()), "{sent:?}");
     }
 }
 
@@ -146,7 +147,7 @@ async fn what_is_no_http_fails_as_protocol() {
 async fn a_flood_of_header_fields_is_no_head() {
     for flood in ["A: b\r\n", "a", "HTTP/1.1 100 Continue\r\n\r\n"] {
         let (kind, line) = failure(format!("HTTP/1.1 100 OK\r\n{}", flood.repeat(300_000 / flood.len()))).await;
-        assert_eq!(kind, FailureKind::Protocol, "{line}");
+        assert_eq!(kind, FailureKind::Malformed, "{line}");
         assert!(line.starts_with("the head of the answer"), "{line}");
     }
 }
@@ -154,7 +155,7 @@ async fn a_flood_of_header_fields_is_no_head() {
 #[tokio::test]
 async fn fields_without_number_are_no_head_either() {
     let (kind, line) = failure(format!("HTTP/1.1 200 OK\r\n{}\r\n", "a:\n".repeat(50_000))).await;
-    assert_eq!((kind, line.as_str()), (FailureKind::Protocol, "the head of the answer has too many fields"));
+    assert_eq!((kind, line.as_str()), (FailureKind::Malformed, "the head of the answer has too many fields"));
 }
 
 #[tokio::test]

@@ -183,5 +183,5 @@ async fn http2_is_spoken_only_when_allowed() {
     let (server, _) = speaking(&authority, hello, usize::MAX).await;
     let fetcher = trusting(&authority, &server, |c| c.http2 = false);
     let failure = get(&fetcher, &url_of("good.test", &server)).await.result.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Protocol, "the server went on in HTTP/2 though HTTP/1.1 was agreed on");
+    assert_eq!(failure.kind, FailureKind::Malformed, "the server went on in HTTP/2 though HTTP/1.1 was agreed on");
 }

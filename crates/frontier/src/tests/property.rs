@@ -129,7 +129,7 @@ impl Crawl {
             _ => Ok(200),
         };
         let retry_after = (outcome == 8).then(|| Duration::from_secs(self.choose(200)));
-        let ended = Ended { status: result.ok(), failure: result.err(), retry_after, elapsed: Duration::ZERO };
+        let ended = Ended { status: result.ok(), failure: result.err(), retry_after, ..Ended::default() };
         let (after, fact) = self.frontier.done(&lease, &ended, self.now);
         self.facts.extend(fact);
         if lease.purpose == Purpose::Robots {

@@ -195,8 +195,9 @@ fn a_link_is_judged_by_traps_and_by_robots_known() {
         if is_robots(lease) { Answer::text("user-agent: *\ndisallow: /no\n") } else { Answer::status(200) }
     });
     world.host(1, 1, 1);
-    let judge =
-        |world: &mut World, url: &str| world.frontier.judge(HostId(1), url, Moment(0)).map(|(k, why)| (k.name(), why));
+    let judge = |world: &mut World, url: &str| {
+        world.frontier.judge(HostId(1), url, 1, Moment(0)).map(|(k, why)| (k.name(), why))
+    };
     assert_eq!(judge(&mut world, "http://h1/no/1"), None);
     assert_eq!(judge(&mut world, "http://h1/a/b/a/b/a/b"), Some(("OUTSIDE", "trap-repeat")));
     world.run(HOUR);

@@ -200,6 +200,7 @@ impl World {
             failure: answer.result.err(),
             retry_after: answer.retry_after.and_then(|v| retry_after(v, self.now)),
             elapsed: Duration::from_millis(answer.takes),
+            turned: false,
         };
         let (after, fact) = self.frontier.done(lease, &ended, self.now);
         self.facts.extend(fact);

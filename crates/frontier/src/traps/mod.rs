@@ -1,17 +1,37 @@
 //! Is this link worth following, or does the site go on for ever?
 //!
-//! Every newly discovered address passes here once. A trap is known by its shape alone (ever deeper paths, repeating segments, calendars
-//! without end, exploding queries: Heritrix's and Nutch's rules of thumb) or by what its area gave so far (the same content again and again).
-//! What is cut off is recorded with the name of the trap; nothing here is fatal. Counters live in bounded memory and start
-//! again with the program: a restart may let a trap give a little more.
+//! Every newly discovered address passes here once, and again before it is fetched. A trap is known by its shape alone (ever deeper paths,
+//! repeating segments, calendars without end, exploding queries: Heritrix's and Nutch's rules of thumb), by how far it is from any seed, by
+//! how many hosts its domain has, or by what its area, its host or its domain gave so far: the same content again and again, or content that
+//! says nearly the same (session ids in paths, soft 404s that repeat the address, counters). What is cut off is recorded with the name of
+//! the trap; nothing here is fatal. Counts live in bounded memory and are written down with the commits (see [`ledger`]).
+
+mod ledger;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use shape::path_and_query;
 
 use crate::recent::Recent;
+use ledger::Ledger;
 use orb_page::HostId;
+use orb_urls::site::registrable;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use shape::{area, fill, host_name, key, repeats, year_of};
 
-/// Paths and areas counted at a time.
+/// Paths, areas, hosts and domains counted at a time.
 const COUNTERS: usize = 200_000;
+
+/// Areas whose contents are compared at a time.
+const AREAS: usize = 20_000;
+
+/// Contents remembered of an area: a calendar has twelve months.
+const GISTS: usize = 16;
+
+/// In how many bits the gists of pages differ at most that say nearly the same: those of long pages are SimHashes, and one word in
+/// twenty may be another.
+const NEAR: u32 = 6;
 
 /// Where a trap begins. The defaults are generous: sites written by people stay within them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +53,18 @@ pub struct TrapLimits {
     pub years_back: i64,
     /// By how many the pages of one area with content seen before may outnumber the others.
     pub repeated_content: u32,
+    /// By how many the pages of one area that say nearly the same as another may outnumber the others.
+    pub similar_content: u32,
+    /// Links in a row from a seed.
+    pub chain: u32,
+    /// By how many the pages of a host that an older host has too may outnumber its own.
+    pub mirrored_pages: u32,
+    /// By how many the hosts of one domain that begin with pages of older hosts may outnumber the others.
+    pub mirrored_hosts: u32,
+    /// Hosts of one registrable domain.
+    pub hosts_per_domain: u32,
+    /// Pages of one host.
+    pub host_pages: Option<u32>,
 }
 
 impl Default for TrapLimits {
@@ -46,6 +78,12 @@ impl Default for TrapLimits {
             years_ahead: 10,
             years_back: 250,
             repeated_content: 200,
+            similar_content: 500,
+            chain: 1_000,
+            mirrored_pages: 100,
+            mirrored_hosts: 20,
+            hosts_per_domain: 2_000,
+            host_pages: None,
         }
     }
 }
@@ -55,8 +93,8 @@ impl Default for TrapLimits {
 pub struct Target<'a> {
     /// The host.
     pub host: HostId,
-    /// Length of the whole URL.
-    pub length: usize,
+    /// The whole URL.
+    pub url: &'a str,
     /// Path, with its first slash.
     pub path: &'a str,
     /// Query, without its question mark.
@@ -68,247 +106,243 @@ impl<'a> Target<'a> {
     pub fn of(host: HostId, url: &'a str) -> Self {
         let rest = path_and_query(url);
         let (path, query) = rest.split_once('?').map_or((rest, None), |(p, q)| (p, Some(q)));
-        Self { host, length: url.len(), path, query }
+        Self { host, url, path, query }
+    }
+
+    fn area(self) -> u64 {
+        area(self.host, self.path, self.query.is_some())
+    }
+
+    fn domain(self, family: Family) -> u64 {
+        key(family as u64, HostId(0), registrable(host_name(self.url)))
     }
 }
 
-/// The path with its query of a canonical URL.
-pub(crate) fn path_and_query(url: &str) -> &str {
-    let authority = url.find("://").map_or(0, |i| i + 3);
-    memchr::memchr(b'/', &url.as_bytes()[authority..]).map_or("/", |i| &url[authority + i..])
+/// What a count is about; areas have families of their own.
+#[derive(Clone, Copy)]
+enum Family {
+    /// Queries of a path.
+    Queries = 1,
+    /// Hosts of a domain.
+    Hosts = 4,
+    /// The newest of them.
+    Newest = 5,
+    /// The first host of a domain that is one too many.
+    Surplus = 6,
+    /// Hosts of a domain that begin with pages of older hosts.
+    MirroredHosts = 7,
+    /// Pages of a host that an older one has too.
+    HostMirror = 8,
+    /// Pages of a host.
+    Pages = 9,
+    /// Whether a host has a page of its own.
+    Own = 10,
+    /// The oldest host of a domain.
+    Oldest = 11,
+}
+
+/// What a fetched page was like, beside those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Novelty {
+    /// Whether its content had been seen before, to the byte.
+    pub repeated: bool,
+    /// What it says, in 64 bits of which few differ where two pages say nearly the same; only text has one.
+    pub gist: Option<u64>,
+    /// The younger of two hosts that have the same page.
+    pub mirror: Option<HostId>,
+}
+
+/// The contents met last in an area.
+#[derive(Debug, Default)]
+struct Gists {
+    kept: [u64; GISTS],
+    count: usize,
+}
+
+impl Gists {
+    /// Whether one like it was there; remembers it otherwise.
+    fn meet(&mut self, gist: u64) -> bool {
+        let held = &self.kept[..self.count.min(GISTS)];
+        if held.iter().any(|g| (g ^ gist).count_ones() <= NEAR) {
+            return true;
+        }
+        self.kept[self.count % GISTS] = gist;
+        self.count += 1;
+        false
+    }
 }
 
 /// Knows traps when it sees them.
 #[derive(Debug)]
 pub struct Traps {
     limits: TrapLimits,
-    counts: Recent<u64, u32>,
+    counts: Ledger,
+    gists: Recent<u64, Gists>,
+    /// The host last found to be no surplus.
+    welcome: Option<HostId>,
 }
 
 impl Traps {
     /// Nothing counted yet.
     pub fn new(limits: TrapLimits) -> Self {
-        Self { limits, counts: Recent::new(COUNTERS) }
+        Self { limits, counts: Ledger::new(COUNTERS), gists: Recent::new(AREAS), welcome: None }
     }
 
-    /// The name of the trap an address belongs to, if any. To be asked once for each page discovered; `year` is the present one.
-    pub fn judge(&mut self, target: Target<'_>, year: i64) -> Option<&'static str> {
-        if target.length > self.limits.url_length {
+    /// The name of the trap an address belongs to, if any. To be asked once for each page discovered, so many links from a seed; `year` is
+    /// the present one.
+    pub fn judge(&mut self, target: Target<'_>, depth: u32, year: i64) -> Option<&'static str> {
+        if depth > self.limits.chain {
+            return Some("trap-chain");
+        }
+        self.judge_shape(target, year)
+            .or_else(|| self.judge_host(target))
+            .or_else(|| self.spent(target))
+            .or_else(|| self.judge_query(target))
+            .or_else(|| self.judge_pages(target))
+    }
+
+    /// The name of the trap that the area or the host of an address has proved to be since the address was judged. To be asked before
+    /// each fetch.
+    pub fn spent(&mut self, target: Target<'_>) -> Option<&'static str> {
+        let area = target.area();
+        if self.counts.get(area) >= self.limits.repeated_content {
+            return Some("trap-content");
+        }
+        if self.counts.get(similar(area)) >= self.limits.similar_content {
+            return Some("trap-similar");
+        }
+        let mirrored = self.counts.get(host_key(Family::HostMirror, target.host)) >= self.limits.mirrored_pages;
+        let alike = self.counts.get(target.domain(Family::MirroredHosts)) >= self.limits.mirrored_hosts;
+        (mirrored || (alike && !self.has_own(target))).then_some("trap-mirror")
+    }
+
+    /// Takes note of what a fetched page was like.
+    pub fn note(&mut self, target: Target<'_>, novelty: Novelty) {
+        let area = target.area();
+        if let Some(younger) = novelty.mirror {
+            let mirror = host_key(Family::HostMirror, younger);
+            if self.counts.get(mirror) == 0 && younger == target.host {
+                self.counts.up(target.domain(Family::MirroredHosts));
+            }
+            self.counts.up(mirror);
+        }
+        if novelty.repeated {
+            return self.counts.up(area);
+        }
+        self.counts.down(area);
+        if novelty.gist.is_some_and(|gist| self.gists.get_or_insert(area, 1).meet(gist)) {
+            self.counts.up(similar(area));
+            return;
+        }
+        self.counts.down(similar(area));
+        if novelty.gist.is_some() {
+            self.counts.down(host_key(Family::HostMirror, target.host));
+            self.note_own(target);
+        }
+    }
+
+    /// Whether a host has a page of its own; the oldest of its domain always has.
+    fn has_own(&mut self, target: Target<'_>) -> bool {
+        self.counts.get(host_key(Family::Own, target.host)) > 0
+            || target.host.0 <= self.counts.get(target.domain(Family::Oldest))
+    }
+
+    /// A host has a page of its own. Only where a domain has several hosts does it matter.
+    fn note_own(&mut self, target: Target<'_>) {
+        let own = host_key(Family::Own, target.host);
+        if self.counts.get(own) == 0 && self.counts.get(target.domain(Family::Hosts)) > 1 {
+            self.counts.set(own, 1);
+            self.counts.down(target.domain(Family::MirroredHosts));
+        }
+    }
+
+    /// The counts that changed since the last time, to be written down with the next commit.
+    pub fn take_changed(&mut self) -> Vec<(u64, u32)> {
+        self.counts.take_changed()
+    }
+
+    /// Goes on from the counts that were written down.
+    pub fn recall(&mut self, counts: impl IntoIterator<Item = (u64, u32)>) {
+        self.counts.recall(counts);
+    }
+
+    fn judge_shape(&self, target: Target<'_>, year: i64) -> Option<&'static str> {
+        if target.url.len() > self.limits.url_length {
             return Some("trap-length");
         }
-        let mut segments = [""; 64];
+        let mut segments = [""; shape::SEGMENTS];
         let count = fill(&mut segments, target.path);
         if count > self.limits.path_depth {
             return Some("trap-depth");
         }
-        let segments = &segments[..count.min(64)];
+        let segments = &segments[..count.min(shape::SEGMENTS)];
         if repeats(segments, self.limits.repeated_segment) {
             return Some("trap-repeat");
         }
         let window = year - self.limits.years_back..=year + self.limits.years_ahead;
-        if year_of(segments, target.query).is_some_and(|y| !window.contains(&y)) {
-            return Some("trap-calendar");
-        }
-        if let Some(query) = target.query.filter(|q| !q.is_empty())
-            && let Some(name) = self.judge_query(target, query)
-        {
-            return Some(name);
-        }
-        let repeated = self.counts.peek(&area(target)).is_some_and(|n| *n >= self.limits.repeated_content);
-        repeated.then_some("trap-content")
+        year_of(segments, target.query).is_some_and(|y| !window.contains(&y)).then_some("trap-calendar")
     }
 
-    fn judge_query(&mut self, target: Target<'_>, query: &str) -> Option<&'static str> {
+    /// Whether the host is one too many of its domain. Hosts are numbered in the order they are met, so that one number tells those that
+    /// were met in time from the rest.
+    fn judge_host(&mut self, target: Target<'_>) -> Option<&'static str> {
+        if self.welcome == Some(target.host) {
+            return None;
+        }
+        let [hosts, newest, surplus] =
+            [Family::Hosts, Family::Newest, Family::Surplus].map(|family| target.domain(family));
+        let (count, first) = (self.counts.get(hosts), self.counts.get(surplus));
+        let oldest = target.domain(Family::Oldest);
+        if count == 0 || target.host.0 < self.counts.get(oldest) {
+            self.counts.set(oldest, target.host.0);
+        }
+        if first == 0 && target.host.0 > self.counts.get(newest) {
+            if count >= self.limits.hosts_per_domain {
+                self.counts.set(surplus, target.host.0);
+            } else {
+                self.counts.set(hosts, count + 1);
+                self.counts.set(newest, target.host.0);
+            }
+        }
+        let first = self.counts.get(surplus);
+        if first > 0 && target.host.0 >= first {
+            return Some("trap-hosts");
+        }
+        self.welcome = Some(target.host);
+        None
+    }
+
+    fn judge_query(&mut self, target: Target<'_>) -> Option<&'static str> {
+        let query = target.query.filter(|q| !q.is_empty())?;
         let parameters = query.split(['&', ';']).filter(|p| !p.is_empty()).count();
         if parameters > self.limits.query_parameters {
             return Some("trap-parameters");
         }
         let most = self.limits.query_variants.saturating_mul(if parameters < 2 { 10 } else { 1 });
-        let seen = self.counts.get_or_insert(key(1, target.host, target.path), 1);
-        if *seen >= most {
+        let seen = key(Family::Queries as u64, target.host, target.path);
+        if self.counts.get(seen) >= most {
             return Some("trap-query");
         }
-        *seen += 1;
+        self.counts.up(seen);
         None
     }
 
-    /// Takes note of a page whose content had been seen before (`repeated`) or was new, in the area of its address.
-    pub fn note_content(&mut self, target: Target<'_>, repeated: bool) {
-        let count = self.counts.get_or_insert(area(target), 1);
-        *count = if repeated { count.saturating_add(1) } else { count.saturating_sub(1) };
-    }
-}
-
-fn key(family: u64, host: HostId, text: &str) -> u64 {
-    xxh3_64_with_seed(text.as_bytes(), family << 32 | u64::from(host.0))
-}
-
-/// Pages whose contents are compared with each other: those that differ in the query alone, or else the two uppermost directories.
-fn area(target: Target<'_>) -> u64 {
-    if target.query.is_some() {
-        return key(2, target.host, target.path);
-    }
-    let slashes = memchr::memchr_iter(b'/', target.path.as_bytes());
-    let end = slashes.take(3).last().map_or(0, |i| i + 1);
-    key(3, target.host, &target.path[..end])
-}
-
-/// Splits a path into its segments, empty ones left out, and returns how many there are, be they more than fit.
-fn fill<'a>(segments: &mut [&'a str; 64], path: &'a str) -> usize {
-    let mut count = 0;
-    for segment in path.split('/').filter(|s| !s.is_empty()) {
-        if let Some(place) = segments.get_mut(count) {
-            *place = segment;
+    fn judge_pages(&mut self, target: Target<'_>) -> Option<&'static str> {
+        let most = self.limits.host_pages?;
+        let pages = host_key(Family::Pages, target.host);
+        if self.counts.get(pages) >= most {
+            return Some("trap-pages");
         }
-        count += 1;
+        self.counts.up(pages);
+        None
     }
-    count
 }
 
-/// Whether one segment stands `most` times in the path (half as often again for single characters, which shard real archives), or a
-/// group of two or more stands three times in a row.
-fn repeats(segments: &[&str], most: usize) -> bool {
-    if segments.len() < most.min(6) {
-        return false;
-    }
-    let often = segments.iter().enumerate().any(|(i, s)| {
-        let limit = if s.len() < 2 { most + most / 2 } else { most };
-        segments.len() - i >= limit && segments[i..].iter().filter(|t| *t == s).count() >= limit
-    });
-    often || (2..=segments.len() / 3).any(|period| cycles(segments, period))
+/// The key of how many pages of an area say nearly the same as another.
+const fn similar(area: u64) -> u64 {
+    area.rotate_left(32) ^ 0x5bd1_e995
 }
 
-fn cycles(segments: &[&str], period: usize) -> bool {
-    let mut run = 0;
-    for i in period..segments.len() {
-        run = if segments[i] == segments[i - period] { run + 1 } else { 0 };
-        if run >= 2 * period {
-            return true;
-        }
-    }
-    false
-}
-
-/// The year of an address that looks like a calendar's: `/2026/11/`, `/2026-11-15`, `?year=2026&month=11`, `?date=2026-11`.
-fn year_of(segments: &[&str], query: Option<&str>) -> Option<i64> {
-    let month = |s: &str| s.len() <= 2 && s.parse::<u8>().is_ok_and(|m| (1..=12).contains(&m));
-    for pair in segments.windows(2) {
-        if let Some(year) = whole_year(pair[0])
-            && month(pair[1])
-        {
-            return Some(year);
-        }
-    }
-    let values = query.unwrap_or_default().split('&').filter_map(|p| p.split_once('='));
-    let dated = values.filter_map(|(name, value)| match name {
-        "year" | "yr" | "cal_year" => whole_year(value),
-        _ => date(value),
-    });
-    segments.last().and_then(|s| date(s)).or_else(|| dated.into_iter().next())
-}
-
-/// Four or five digits, as calendars count on beyond the year 9999.
-fn whole_year(s: &str) -> Option<i64> {
-    let digits = matches!(s.len(), 4 | 5) && s.bytes().all(|b| b.is_ascii_digit());
-    digits.then(|| s.parse().ok()).flatten()
-}
-
-/// `2026-11`, `2026-11-15` and the same with `_` or `.`.
-fn date(s: &str) -> Option<i64> {
-    let mut parts = s.splitn(4, ['-', '_', '.']);
-    let (year, month, day, rest) = (parts.next()?, parts.next()?, parts.next(), parts.next());
-    let two = |s: &str, max: u8| s.len() == 2 && s.parse::<u8>().is_ok_and(|n| (1..=max).contains(&n));
-    let shaped = two(month, 12) && day.is_none_or(|d| two(d, 31)) && rest.is_none();
-    whole_year(year).filter(|_| shaped)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn traps() -> Traps {
-        Traps::new(TrapLimits::default())
-    }
-
-    fn judge(url: &str) -> Option<&'static str> {
-        traps().judge(Target::of(HostId(1), url), 2026)
-    }
-
-    #[test]
-    fn traps_are_known_by_their_shape() {
-        for (url, expected) in [
-            ("http://h/a/b/a/b/a/b/", Some("trap-repeat")),
-            ("http://h/x/yy/zz/yy/zz/yy/zz/w", Some("trap-repeat")),
-            ("http://h/dir/dir/dir/dir/", Some("trap-repeat")),
-            ("http://h/dir/one/dir/two/dir/three/dir", Some("trap-repeat")),
-            ("http://h/cal/2093/05/", Some("trap-calendar")),
-            ("http://h/cal/1600/5", Some("trap-calendar")),
-            ("http://h/cal/12026/05/", Some("trap-calendar")),
-            ("http://h/cal/2093-05", Some("trap-calendar")),
-            ("http://h/cal?year=2093&month=5", Some("trap-calendar")),
-            ("http://h/cal?date=2093-05-31", Some("trap-calendar")),
-            (&format!("http://h/?{}", "a&".repeat(33)), Some("trap-parameters")),
-            (&format!("http://h/{}", "x".repeat(2_000)), Some("trap-length")),
-            (&format!("http://h/{}", (0..21).map(|i| format!("s{i}/")).collect::<String>()), Some("trap-depth")),
-        ] {
-            assert_eq!(judge(url), expected, "{url}");
-        }
-    }
-
-    #[test]
-    fn addresses_written_by_people_are_no_traps() {
-        for url in [
-            "http://h",
-            "http://h/",
-            "http://h/?",
-            "http://h/a/b/c/d/e/f/g/h/i/j/k/l/m/n",
-            "http://h/javase/8/docs/api/java/util/java/util/List.html",
-            "http://h/w/cpp/algorithm/ranges/ranges.html",
-            "http://h/2026/11/15/title",
-            "http://h/1850/03/newspaper",
-            "http://h/5400/12-volt",
-            "http://h/part/9100",
-            "http://h/objects/a/a/b/a/c/a/d",
-            "http://h/search?q=2093&lang=en",
-            "http://h/rfc/9309",
-            "http://h/?a=1&b=2&c=3&d=4&e=5&f=6&g=7&h=8&i=9&j=10",
-        ] {
-            assert_eq!(judge(url), None, "{url}");
-        }
-    }
-
-    #[test]
-    fn the_queries_of_one_path_are_bounded_and_other_paths_are_not_touched() {
-        let mut traps = traps();
-        let mut cut = |path: &str, query: &str, n: u32| {
-            (0..n)
-                .filter(|i| traps.judge(Target::of(HostId(1), &format!("http://h/{path}?{query}{i}")), 2026).is_some())
-                .count()
-        };
-        assert_eq!(cut("shop", "c=1&p=", 1_500), 500);
-        assert_eq!(cut("page", "p=", 1_500), 0);
-        assert_eq!(traps.judge(Target::of(HostId(2), "http://i/shop?c=1&p=1"), 2026), None);
-    }
-
-    #[test]
-    fn an_area_with_nothing_but_repeated_content_is_left() {
-        let mut traps = traps();
-        let page = |i: u32| format!("http://h/soft/{i}");
-        for i in 0..200 {
-            assert_eq!(traps.judge(Target::of(HostId(1), &page(i)), 2026), None);
-            traps.note_content(Target::of(HostId(1), &page(i)), true);
-        }
-        assert_eq!(traps.judge(Target::of(HostId(1), &page(201)), 2026), Some("trap-content"));
-        assert_eq!(traps.judge(Target::of(HostId(1), "http://h/real/1"), 2026), None);
-        traps.note_content(Target::of(HostId(1), &page(1)), false);
-        assert_eq!(traps.judge(Target::of(HostId(1), &page(202)), 2026), None);
-    }
-
-    proptest! {
-        #[test]
-        fn no_address_breaks_the_judge(url in "[a-z:/?&=;0-9%.é-]{0,300}") {
-            let _ = judge(&url);
-        }
-    }
+fn host_key(family: Family, host: HostId) -> u64 {
+    key(family as u64, host, "")
 }

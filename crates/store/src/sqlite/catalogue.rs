@@ -74,7 +74,10 @@ impl Catalogue {
             Some((schema::APPLICATION, found)) if found > schema::VERSION => {
                 return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION });
             }
-            Some((schema::APPLICATION, _)) => tune(&db).map_err(fail("prepare"))?,
+            Some((schema::APPLICATION, _)) => {
+                tune(&db).map_err(fail("prepare"))?;
+                schema::complete(&db).map_err(fail("prepare"))?;
+            }
             Some(_) => return Err(StoreError::damaged(path, "it is no catalogue of ours")),
         }
         let mut catalogue = Self {

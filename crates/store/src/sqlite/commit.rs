@@ -88,6 +88,7 @@ impl Catalogue {
         write_visits(&tx, &mut self.names, &self.files, batch)?;
         write_dropped(&tx, &mut self.names, batch)?;
         write_facts(&tx, &batch.facts)?;
+        write_traps(&tx, &batch.traps)?;
         write_log(&tx, batch, watermark)?;
         if !batch.counters.is_empty() {
             tx.prepare_cached("UPDATE run_row SET counters = ?2 WHERE id = ?1")?
@@ -365,6 +366,11 @@ fn write_facts(db: &Connection, facts: &[HostFact]) -> rusqlite::Result<()> {
 }
 
 /// Notes which pages and hosts the batch touched, so that the frontier index can catch up.
+fn write_traps(db: &Connection, counts: &[(u64, u32)]) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached("INSERT OR REPLACE INTO trap_row (key, count) VALUES (?1, ?2)")?;
+    counts.iter().try_for_each(|(key, count)| insert.execute(params![key.cast_signed(), count]).map(drop))
+}
+
 fn write_log(db: &Connection, batch: &Batch, watermark: Watermark) -> rusqlite::Result<()> {
     let visited = batch.visits.iter().map(|v| v.page.0);
     let dropped = batch.dropped.iter().map(|d| d.0.0);

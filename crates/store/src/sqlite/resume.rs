@@ -46,6 +46,14 @@ impl Catalogue {
         Ok(ip.flatten().and_then(|text| text.parse().ok()))
     }
 
+    /// The host of a page.
+    pub fn host_of(&self, page: PageId) -> Result<Option<HostId>> {
+        let sql = "SELECT host FROM page_row WHERE id = ?1";
+        let row =
+            self.db.prepare_cached(sql).and_then(|mut q| q.query_row([page.0.cast_signed()], |r| r.get(0)).optional());
+        row.map(|host| host.map(HostId)).map_err(|e| StoreError::sql("read a page's host", &self.path, e))
+    }
+
     /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
     pub fn each_outside(&self, mut each: impl FnMut(PageId)) -> Result<()> {
         let sql = "SELECT p.id FROM page_row p JOIN name_row n ON n.id = p.why
@@ -57,6 +65,13 @@ impl Catalogue {
             each(number(row, 0).map(PageId).map_err(fail)?);
         }
         Ok(())
+    }
+
+    /// The largest `limit` counts behind the trap rules, smallest first.
+    pub fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
+        let sql =
+            "SELECT key, count FROM (SELECT key, count FROM trap_row ORDER BY count DESC LIMIT ?1) ORDER BY count";
+        self.all(sql, [limit], |r| Ok((number(r, 0)?, r.get(1)?)))
     }
 
     /// The URLs of the seeds, and of the places they redirect to, one redirect after the other.

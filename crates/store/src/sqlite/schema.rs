@@ -46,7 +46,11 @@ CREATE TABLE image_row (
   PRIMARY KEY (page, seq)) WITHOUT ROWID;
 CREATE TABLE warc_row (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, records INTEGER NOT NULL);
 CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BLOB NOT NULL, hosts BLOB NOT NULL, requeued BLOB NOT NULL);
+CREATE TABLE trap_row (key INTEGER PRIMARY KEY, count INTEGER NOT NULL);
 ";
+
+/// What catalogues made before it lack.
+const ADDED: &str = "CREATE TABLE IF NOT EXISTS trap_row (key INTEGER PRIMARY KEY, count INTEGER NOT NULL)";
 
 /// Makes the tables in an empty database.
 pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
@@ -54,6 +58,11 @@ pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
         "BEGIN;{TABLES}{}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT",
         views()
     ))
+}
+
+/// Adds what an older catalogue lacks.
+pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(ADDED)
 }
 
 /// The latest visit of page `p`, as a join.

@@ -7,7 +7,7 @@ use super::CatalogueReader;
 use crate::error::{Result, StoreError};
 use orb_page::PageKind;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The table of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -45,6 +45,8 @@ pub struct Column {
     pub disallowed: u64,
     /// Pages known and never to be fetched.
     pub outside: u64,
+    /// Of these, cut off as belonging to a trap, by its name.
+    pub traps: BTreeMap<String, u64>,
     /// Pages still queued.
     pub frontier: u64,
     /// Bodies as transferred.
@@ -75,6 +77,7 @@ struct Seen<'a> {
     answered: bool,
     visited: bool,
     queued: bool,
+    trap: Option<&'a str>,
 }
 
 impl CatalogueReader {
@@ -98,14 +101,23 @@ impl CatalogueReader {
         rows.query_map([], |r| r.get(0)).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
     }
 
+    /// The names of traps, by the number they have as reasons.
+    fn traps(&self) -> Result<HashMap<i64, String>> {
+        let fail = self.fail("read the names of traps");
+        let mut rows = self.db.prepare("SELECT id, name FROM name_row WHERE name LIKE 'trap-%'").map_err(&fail)?;
+        let pairs = rows.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(&fail)?;
+        pairs.collect::<rusqlite::Result<_>>().map_err(&fail)
+    }
+
     /// Counts pages; which of them belong to a seed's host, by number.
     fn count_pages(&self, seeds: &HashSet<u32>, stats: &mut Stats) -> Result<Vec<bool>> {
         let fail = self.fail("count the pages");
         let (latest, queued) = (super::schema::LATEST, super::schema::QUEUED);
         let kind = super::schema::KIND;
         let sql = format!(
-            "SELECT p.id, p.host, p.url, {kind}, v.mime, v.transferred, v.status, v.run, {queued} FROM page_row p {latest} ORDER BY p.id"
+            "SELECT p.id, p.host, p.url, {kind}, v.mime, v.transferred, v.status, v.run, {queued}, p.why FROM page_row p {latest} ORDER BY p.id"
         );
+        let traps = self.traps()?;
         let mut rows = self.db.prepare(&sql).map_err(&fail)?;
         let mut rows = rows.query([]).map_err(&fail)?;
         let (mut of_seed, mut sites) = (vec![false], [HashSet::new(), HashSet::new()]);
@@ -120,6 +132,7 @@ impl CatalogueReader {
                     answered: row.get::<_, Option<u16>>(6)?.is_some(),
                     visited: row.get::<_, Option<u32>>(7)?.is_some(),
                     queued: row.get(8)?,
+                    trap: row.get::<_, Option<i64>>(9)?.and_then(|why| traps.get(&why)).map(String::as_str),
                 };
                 Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?, seen))
             };
@@ -214,7 +227,12 @@ impl Column {
             PageKind::Duplicate => self.duplicates += 1,
             PageKind::Redirect => self.redirects += 1,
             PageKind::Disallowed => self.disallowed += 1,
-            PageKind::Outside => self.outside += 1,
+            PageKind::Outside => {
+                self.outside += 1;
+                if let Some(trap) = seen.trap {
+                    *self.traps.entry(trap.to_owned()).or_default() += 1;
+                }
+            }
             PageKind::Binary => {
                 self.binary += 1;
                 *self.documents.entry(document_type(seen.mime, seen.url)).or_default() += 1;

@@ -119,8 +119,9 @@ fn turned(ask: &Ask<'_>, name: &str, reply: &mut Reply) -> bool {
         }
         _ => {
             reply.redirect(302, ask.path);
-            let value = if name == "cookie.html" { "here".to_owned() } else { ask.scene.web.ticket() };
-            reply.header("Set-Cookie", &format!("been={value}; Path=/mazes/"));
+            let cookie =
+                if name == "cookie.html" { "been=here".into() } else { format!("more={}", ask.scene.web.ticket()) };
+            reply.header("Set-Cookie", &format!("{cookie}; Path=/mazes/"));
         }
     }
     true
