@@ -121,6 +121,13 @@ impl Running {
         let _ = kill_process(self.pid, signal);
     }
 
+    /// The most memory it has taken so far, in bytes; nothing where it is gone.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid.as_raw_nonzero())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+    }
+
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
         match self.output.recv_timeout(PATIENCE) {

@@ -1,0 +1,80 @@
+//! Are addresses without end cut off, under the name of their trap?
+
+use crate::harness::orb::{Home, PROJECT};
+use crate::{crawl, project, watched, web};
+use orb_testweb::Feature;
+
+#[test]
+fn traps_known_by_their_shape_are_cut_and_the_rest_is_found() {
+    let crawled = crawl(&[Feature::Traps, Feature::Sessions], &[]);
+    crawled.assert_complete();
+    assert!(crawled.finished.number("pages") < 4_000, "{}", crawled.finished);
+    for (below, most, trap) in [
+        ("/traps/calendar", 700, "trap-similar"),
+        ("/traps/deeper", 700, "trap-repeat"),
+        ("/traps/again", 700, "trap-repeat"),
+        ("/traps/shop", 1_100, "trap-similar"),
+        ("/traps/counter", 700, "trap-similar"),
+    ] {
+        let (asked, cut) = (crawled.asked_below(below), crawled.cut_below(below));
+        assert!(asked < most && cut.contains(trap), "{below}: {asked} pages, {cut:?}");
+    }
+    let sessions = crawled.expected().sessions;
+    assert_eq!(crawled.asked_below("/sessions/"), sessions.len() + 1, "session ids make no pages");
+}
+
+#[test]
+fn mazes_known_by_their_content_are_left_and_the_rest_is_found() {
+    let crawled = crawl(&[Feature::Mazes], &["frontier.traps.chain = 60"]);
+    crawled.assert_complete();
+    for (below, most, trap) in [
+        ("/mazes/tickets", 700, "trap-similar"),
+        ("/mazes/visitor", 700, "trap-similar"),
+        ("/mazes/soft", 700, "trap-similar"),
+        ("/mazes/long", 700, "trap-similar"),
+        ("/mazes/list", 400, "trap-content"),
+        ("/mazes/chain", 61, "trap-chain"),
+        ("/mazes/hops", 11, "redirects"),
+    ] {
+        let (asked, cut) = (crawled.asked_below(below), crawled.cut_below(below));
+        assert!(asked <= most && cut.contains(trap), "{below}: {asked} pages, {cut:?}");
+    }
+    for path in ["/mazes/ping", "/mazes/never.html"] {
+        assert_eq!(crawled.fate(path).0, "REDIRECT", "{path}");
+    }
+}
+
+#[test]
+fn what_was_cut_off_is_counted_by_trap() {
+    let crawled = crawl(&[Feature::Traps], &["frontier.traps.query_variants = 20", "frontier.traps.years_back = 2"]);
+    let stored = crawled.catalogue().rows("SELECT why, count(*) FROM page WHERE why LIKE 'trap-%' GROUP BY why");
+    assert!(stored.len() >= 3, "{stored:?}");
+    let (summary, stats) = (crawled.finished.json(), crawled.home.orb(&["stats", PROJECT, "--json"]).json());
+    let status = crawled.home.orb(&["status", PROJECT, "--json"]).json();
+    let shown = crawled.home.orb(&["stats", PROJECT]);
+    for row in stored {
+        let (trap, count) = (row[0].as_str(), row[1].parse::<u64>().unwrap());
+        assert_eq!(summary["traps"][trap], count, "{trap}");
+        assert_eq!(status["traps"][trap], count, "{trap}");
+        assert_eq!(stats["whole"]["traps"][trap], count, "{trap}");
+        assert!(shown.text().contains(trap), "{shown}");
+    }
+}
+
+#[test]
+fn a_trap_gives_no_more_to_a_crawl_that_is_stopped_often() {
+    let (world, home) = (web(&[Feature::Mazes]), Home::new());
+    let rules = "scope.rules = [{ allow = '/mazes/$' }, { allow = '/mazes/soft' }, { deny = '/mazes/' }]";
+    let file = project(&world, &home, &["frontier.traps.similar_content = 200", "scope.default = 'allow'", rules]);
+    let mut runs = 0;
+    while runs < 12 {
+        let finished = watched(&home, &[&file, "--max-pages", "150"]);
+        runs += 1;
+        if finished.json()["state"] == "done" {
+            break;
+        }
+    }
+    let begin = world.url(0, "/mazes/soft");
+    let asked = home.catalogue().number(&format!("SELECT count(*) FROM page WHERE visits > 0 AND url LIKE '{begin}%'"));
+    assert!(runs < 12 && asked < 700, "{asked} pages of the trap in {runs} runs");
+}
