@@ -15,7 +15,7 @@ pub use tally::Tally;
 
 use histogram::Histogram;
 use orb_page::Timings;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The books of one process, open for all threads.
@@ -23,6 +23,7 @@ use std::time::Duration;
 pub struct Ledger {
     stages: [Histogram; Stage::ALL.len()],
     idle: [AtomicU64; Idle::ALL.len()],
+    latest: AtomicUsize,
 }
 
 impl Ledger {
@@ -54,6 +55,12 @@ impl Ledger {
     /// The driver could grant nothing for this long, for this reason.
     pub(crate) fn note_idle(&self, why: Idle, took: Duration) {
         self.idle[why as usize].fetch_add(nanos(took), Ordering::Relaxed);
+        self.latest.store(why as usize, Ordering::Relaxed);
+    }
+
+    /// What the driver waited for last.
+    pub(crate) fn latest(&self) -> Option<Idle> {
+        Idle::ALL.get(self.latest.load(Ordering::Relaxed)).copied()
     }
 
     /// Everything written down so far.

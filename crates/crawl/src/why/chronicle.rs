@@ -8,6 +8,7 @@
 use super::facts::{Bounds, Facts, Held, HostWait, SlowHost, Sockets, Stretch};
 use crate::clock::Clock;
 use crate::drive::Errand;
+use crate::ledger::Idle;
 use crate::machine;
 use crate::progress::{Pause, Progress, Waiting};
 use crate::shared::Shared;
@@ -16,7 +17,6 @@ use orb_page::{Moment, RunId};
 use orb_store::{FrontierIndex, HostRecord, ProjectDir, Queues as _};
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -54,6 +54,8 @@ struct Looks {
     number: u64,
     recent: VecDeque<Stretch>,
     hosts: Vec<HostWait>,
+    /// What held at the last look.
+    bounds: Option<Bounds>,
 }
 
 /// What there is to be looked at.
@@ -61,10 +63,26 @@ struct Scene<'a> {
     shared: &'a Shared,
     queues: &'a FrontierIndex,
     sockets: Sockets,
-    bandwidth: Option<u64>,
+    /// What holds at this hour.
+    bounds: Bounds,
     now: Moment,
-    /// What keeps hosts waiting that could be asked.
-    everybody: &'static str,
+}
+
+impl Scene<'_> {
+    /// Why a host waits, in words: where nothing of its own keeps it, what keeps everybody.
+    fn reason(&self, why: Why) -> &'static str {
+        match why {
+            Why::InFlight if self.bounds.delay == 0.0 => "as many requests under way as per_host allows",
+            Why::Ready => match self.shared.progress.ledger().latest() {
+                Some(Idle::Connections) => "waiting for a free connection",
+                Some(Idle::Bandwidth) => "waiting for bandwidth",
+                Some(Idle::Schedule) => "waiting for an hour of the schedule",
+                Some(Idle::Backlog) => "waiting for pages to be read and recorded",
+                _ => why.text(),
+            },
+            why => why.text(),
+        }
+    }
 }
 
 impl Chronicle {
@@ -96,9 +114,12 @@ impl Chronicle {
                     waiting: counts.waiting as u64,
                 };
                 let (shared, now) = (&*errand.shared, errand.clock.now());
-                let bandwidth = errand.fetcher.bandwidth().rate();
-                let everybody = chronicle.everybody(&errand);
-                chronicle.look(&Scene { shared, queues: &queues, sockets, bandwidth, now, everybody });
+                let bounds = Bounds {
+                    bandwidth: errand.fetcher.bandwidth().rate(),
+                    connections: errand.fetcher.connection_limit() as u64,
+                    ..chronicle.bounds.clone()
+                };
+                chronicle.look(&Scene { shared, queues: &queues, sockets, bounds, now });
                 if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
@@ -111,10 +132,10 @@ impl Chronicle {
     /// Writes down how the run ended, and says what there is to say.
     pub(crate) fn close(&self, shared: &Shared, queues: &FrontierIndex, clock: Clock, state: &str) -> Facts {
         let sockets = Sockets::default();
-        let (bandwidth, everybody) = (self.bounds.bandwidth, Why::Ready.text());
-        let scene = Scene { shared, queues, sockets, bandwidth, now: clock.now(), everybody };
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.hosts = self.longest(&scene);
+        let bounds = looks.bounds.take().unwrap_or_else(|| self.bounds.clone());
+        let scene = Scene { shared, queues, sockets, bounds, now: clock.now() };
+        looks.hosts = Self::longest(&scene);
         let facts = Facts { state: state.to_owned(), in_flight: 0, pause: None, ..self.facts(&scene, &mut looks) };
         self.write(&facts);
         facts
@@ -123,8 +144,9 @@ impl Chronicle {
     fn look(&self, scene: &Scene<'_>) {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.number.is_multiple_of(SEARCH_EVERY) {
-            looks.hosts = self.longest(scene);
+            looks.hosts = Self::longest(scene);
         }
+        looks.bounds = Some(scene.bounds.clone());
         let facts = Arc::new(self.facts(scene, &mut looks));
         scene.shared.progress.note_facts(Arc::clone(&facts));
         if looks.number.is_multiple_of(WRITE_EVERY) {
@@ -146,7 +168,7 @@ impl Chronicle {
         let (present, recent) = self.stretches(progress, looks);
         let seen = progress.snapshot();
         let held = |(why, hosts, example): (Why, usize, String)| Held {
-            why: self.reason(why, scene).to_owned(),
+            why: scene.reason(why).to_owned(),
             hosts: hosts as u64,
             example,
         };
@@ -161,7 +183,7 @@ impl Chronicle {
             state: Facts::RUNNING.to_owned(),
             whole: self.earlier.plus(&present),
             recent,
-            bounds: Bounds { bandwidth: scene.bandwidth, ..self.bounds.clone() },
+            bounds: scene.bounds.clone(),
             queued: seen.queued,
             known: seen.known,
             in_flight: seen.active as u64,
@@ -178,31 +200,8 @@ impl Chronicle {
         }
     }
 
-    /// What keeps hosts waiting that could be asked, as far as anything does.
-    fn everybody(&self, errand: &Errand) -> &'static str {
-        let shared = &errand.shared;
-        if shared.progress.snapshot().pause.is_some() {
-            "the run is paused"
-        } else if shared.pipeline.is_full() {
-            "waiting for pages to be read and recorded"
-        } else if errand.active.load(Ordering::Relaxed) as u64 >= self.bounds.connections {
-            "waiting for a free connection"
-        } else {
-            Why::Ready.text()
-        }
-    }
-
-    /// Why a host waits, in words: where nothing of its own keeps it, what keeps everybody.
-    fn reason(&self, why: Why, scene: &Scene<'_>) -> &'static str {
-        match why {
-            Why::Ready => scene.everybody,
-            Why::InFlight if self.bounds.delay == 0.0 => "as many requests under way as per_host allows",
-            why => why.text(),
-        }
-    }
-
     /// The hosts with the longest queues, and why they are not being asked.
-    fn longest(&self, scene: &Scene<'_>) -> Vec<HostWait> {
+    fn longest(scene: &Scene<'_>) -> Vec<HostWait> {
         let longest = scene.queues.longest(HOSTS);
         let plights: Vec<_> = {
             let frontier = scene.shared.frontier();
@@ -216,7 +215,7 @@ impl Chronicle {
             HostWait {
                 host: record.map_or_else(|| format!("host {}", host.0), name),
                 queued,
-                why: plight.map_or("waiting for room on the workbench", |p| self.reason(p.why, scene)).to_owned(),
+                why: plight.map_or("waiting for room on the workbench", |p| scene.reason(p.why)).to_owned(),
                 until: plight.and_then(|p| p.until).or(later),
             }
         });

@@ -9,7 +9,7 @@ const USED_UP: f64 = 0.75;
 
 /// Whether the bandwidth limit is what holds the downloads up.
 pub(super) fn is_bandwidth_used(facts: &Facts, time: &Stretch) -> bool {
-    bandwidth_share(facts, time) >= USED_UP
+    bandwidth_share(facts, time) >= USED_UP || time.idle_share(Idle::Bandwidth) >= NOTABLE
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -27,7 +27,8 @@ pub(super) fn bandwidth(facts: &Facts, time: &Stretch) -> Option<Advice> {
             (format!("the bandwidth limit of {}", rate(limit as f64)), "a higher --bandwidth would help".to_owned())
         }
     };
-    let (limit, share) = (rate(limit as f64), bandwidth_share(facts, time).min(1.0));
+    let share = bandwidth_share(facts, time).max(time.idle_share(Idle::Bandwidth)).min(1.0);
+    let limit = rate(limit as f64);
     let text =
         format!("the bandwidth limit of {limit} is used up ({} of bodies come in): {help}", rate(time.byte_rate()));
     Some(Advice { rule: "bandwidth", share, phrase, text })

@@ -108,6 +108,22 @@ fn a_used_up_bandwidth_is_the_reason_and_not_the_servers() {
 }
 
 #[test]
+fn a_line_full_of_heads_is_as_full_as_one_of_bodies() {
+    let mut facts = run(&[], &[(Idle::Bandwidth, 6_000)]);
+    facts.bounds.bandwidth = Some(1_000_000);
+    says(&first(&facts), "bandwidth", &["1.0 MB/s is used up", "200 kB/s of bodies"]);
+    facts.schedule = Some("schedule: 1MB/s until 18:00".to_owned());
+    says(&first(&facts), "bandwidth", &["until 18:00", "limits.schedule"]);
+}
+
+#[test]
+fn hours_at_which_nothing_may_be_begun_are_told() {
+    let mut facts = run(&[], &[(Idle::Schedule, 9_000)]);
+    facts.schedule = Some("schedule: paused until 22:00".to_owned());
+    says(&first(&facts), "schedule", &["until 22:00", "nothing be begun"]);
+}
+
+#[test]
 fn a_busy_processor_is_told_with_what_it_does() {
     let mut facts = run(&[(Stage::Read, 600, 20), (Stage::Record, 600, 5)], &[(Idle::Backlog, 4_000)]);
     facts.recent.cpu_seconds = 18.0;

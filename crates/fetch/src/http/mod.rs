@@ -101,6 +101,11 @@ impl HttpFetcher {
         self.pool.counts()
     }
 
+    /// How many sockets may be open at once, as things are.
+    pub fn connection_limit(&self) -> usize {
+        self.pool.cap()
+    }
+
     /// Changes how many sockets may be open at once, those still closing included. Where more are open than that, none is opened until
     /// enough of them have closed; none is cut off.
     pub fn limit_connections(&self, cap: usize) {
