@@ -39,6 +39,15 @@ impl Naming {
         Some((Self::Addresses { port }, u32::from(address).checked_sub(u32::from(Ipv4Addr::LOCALHOST))?))
     }
 
+    /// The same with this port where none was named.
+    pub(crate) const fn at(self, port: u16) -> Self {
+        match self {
+            Self::Names { port: 80 } => Self::Names { port },
+            Self::Addresses { port: 80 } => Self::Addresses { port },
+            _ => self,
+        }
+    }
+
     /// Append what stands between `http://` and the path.
     pub(crate) fn write(self, host: u32, out: &mut String) {
         let (Self::Names { port } | Self::Addresses { port }) = self;

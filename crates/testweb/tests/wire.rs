@@ -56,6 +56,19 @@ fn a_proxy_request_names_the_host() {
 }
 
 #[test]
+fn links_lead_back_to_the_port_that_was_asked_even_where_the_client_does_not_name_it() {
+    let (server, authority) = spawn(Spec { cross_host_links: 0.3, links: 16, ..Spec::default() });
+    for (host, naming) in [("127.0.0.1", server.addresses()), ("h0000.test", server.names())] {
+        let bytes = exchange(&authority, &format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+        let page = String::from_utf8(parse(&bytes).body).unwrap();
+        for (number, whose) in [(0, "its own"), (1, "another's")] {
+            let home = naming.url(number, "/");
+            assert!(page.contains(&home), "{host}: {whose} {home} is not in {page}");
+        }
+    }
+}
+
+#[test]
 fn names_addresses_and_localhost_lead_to_the_same_host() {
     let (server, authority) = spawn(Spec::default());
     let title = |host: &str| {

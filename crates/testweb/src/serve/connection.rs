@@ -9,6 +9,7 @@ use super::{Shared, control, flow};
 use crate::log;
 use crate::naming::Naming;
 use crate::reply::{Ask, Flow, Wire};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -26,7 +27,7 @@ pub(super) struct Connection {
     pub(super) shared: Arc<Shared>,
     id: u64,
     peer: IpAddr,
-    local: IpAddr,
+    local: SocketAddr,
     /// The host of the last request.
     pub(super) host: String,
     input: Vec<u8>,
@@ -47,10 +48,10 @@ enum Next {
 impl Connection {
     /// Take over an accepted socket.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Option<Self> {
-        let local = socket.local_addr().ok()?.ip().to_canonical();
+        let local = socket.local_addr().ok()?;
         socket.set_nodelay(true).ok()?;
         let socket = Arc::new(socket);
-        let id = shared.gauge.opened(&socket, local);
+        let id = shared.gauge.opened(&socket, local.ip().to_canonical());
         let (host, input) = (String::new(), Vec::with_capacity(1_024));
         Some(Self { socket, shared: Arc::clone(shared), id, peer: peer.ip().to_canonical(), local, host, input })
     }
@@ -155,7 +156,15 @@ impl Connection {
         let Some((naming, host)) = Naming::read(request.host) else {
             return reply.page(404, "No such host", "<p>This host is not of this web.</p>");
         };
-        let mut ask = Ask::new(self.shared.web.scene(naming), host, request.host, request.target);
+        // Some clients (wget2 1.99) leave the port out of what they call us; links without it would lead nowhere.
+        let here = if request.direct { naming.at(self.local.port()) } else { naming };
+        let authority = if here == naming {
+            Cow::Borrowed(request.host)
+        } else {
+            let name = request.host.strip_suffix(":80").unwrap_or(request.host);
+            Cow::Owned(format!("{name}:{}", self.local.port()))
+        };
+        let mut ask = Ask::new(self.shared.web.scene(here), host, &authority, request.target);
         ask.client = self.peer;
         ask.cookie = request.cookie;
         self.shared.web.answer(&ask, reply);
@@ -173,7 +182,7 @@ impl Connection {
                 at,
                 connection: self.id,
                 peer: self.peer,
-                local: self.local,
+                local: self.local.ip().to_canonical(),
                 host: request.host.into(),
                 path: request.target.into(),
                 method: request.method.into(),

@@ -18,6 +18,8 @@ pub(super) struct Request<'a> {
     pub(super) target: &'a str,
     /// The host asked for; empty where the request names none.
     pub(super) host: &'a str,
+    /// Whether we are asked as that host, not as a proxy.
+    pub(super) direct: bool,
     pub(super) agent: &'a str,
     pub(super) cookie: &'a str,
     pub(super) accepts_gzip: bool,
@@ -80,6 +82,7 @@ pub(super) fn read(bytes: &[u8]) -> Read<'_> {
     if bytes.len() < request.length {
         return Read::More;
     }
+    request.direct = target.starts_with('/');
     (request.host, request.target) = addressed(target, request.host);
     if request.target.starts_with('/') { Read::Whole(request) } else { Read::Refused(400) }
 }
