@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 pub(crate) mod catalogue;
+pub(crate) mod held;
 pub(crate) mod judge;
 pub(crate) mod orb;
 pub(crate) mod script;

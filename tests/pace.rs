@@ -1,0 +1,53 @@
+//! Does anybody wait for somebody else?
+//!
+//! A server keeps its visitors waiting until the rest of the web has been fetched and recorded: a crawl in which the others waited for it
+//! would never end. No clock is asked.
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::held::{HeldSite, Manner};
+use harness::orb::{Home, crawling};
+use harness::until;
+use harness::web::{World, assert_same};
+use orb_testweb::{Reach, Spec};
+
+const HOSTS: u32 = 40;
+const PAGES: u32 = 10;
+/// More than may be under way on one host.
+const HELD_PAGES: usize = 20;
+const PER_HOST: usize = 8;
+
+/// Crawls a web with a server in it that keeps its visitors waiting until the rest is there.
+fn crawl_beside(manner: Manner) {
+    let held = HeldSite::serve(manner);
+    let world = World::new(Spec { hosts: HOSTS, pages_per_host: PAGES, ..Spec::default() });
+    let home = Home::new();
+    // Half of the connections are the slow server's, and its pages stand first.
+    let mut args: Vec<String> = (0..HELD_PAGES).map(|page| held.url(&format!("/{page}.html"))).collect();
+    args.extend(world.args(&["--scope", "any", "--delay", "0", "--connections", "16", "--timeout", "10m"]));
+    let running = home.start(&crawling(&args), &[]);
+    until("the slow server is as busy as it may be", || held.asked() == PER_HOST);
+
+    let expected = world.expected(Reach::Linked).urls;
+    let all = expected.len() as u64 + u64::from(HOSTS);
+    until("all others have been asked for everything", || world.server.counters().requests == all);
+    let recorded = "SELECT count(*) FROM page WHERE kind = 'HTML'";
+    until("all of it is recorded", || home.catalogue().number(recorded) == expected.len() as i64);
+    assert_same("asked for", &world.asked_once(), &expected);
+    assert_eq!((held.asked(), held.answered()), (PER_HOST, 0), "nobody was let go in the meantime");
+
+    held.release();
+    running.finish().expect(0);
+    assert_eq!((held.asked(), held.answered()), (HELD_PAGES, HELD_PAGES));
+}
+
+#[test]
+fn a_server_that_does_not_answer_holds_nobody_up() {
+    crawl_beside(Manner::Silent);
+}
+
+#[test]
+fn a_server_that_drips_holds_nobody_up() {
+    crawl_beside(Manner::Dripping);
+}
