@@ -1,13 +1,15 @@
 //! What is done to the project, rather than by it?
 //!
 //! `setup` brings what tests need onto the machine, `test` runs everything a change must pass, `tidy` formats and
-//! measures the sources, `bench` measures the crawler, `fuzz` gives it nonsense to read. Each is one file; each step is printed with its time.
+//! measures the sources, `fuzz` gives the parsers nonsense to read, `bench` measures the crawler, `profile` says what it spends its time
+//! on. Each is one file; each step is printed with its time.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;
 mod fuzz;
 mod judges;
 mod packages;
+mod profile;
 mod shape;
 mod steps;
 mod test;
@@ -23,7 +25,12 @@ const TASKS: &[Task] = &[
     ("test", "set up, then check formatting, lints and shape, and run every test", |_| test::run()),
     ("tidy", "format the sources and say where they have grown too large", |_| tidy::run()),
     ("fuzz", "drive the parsers of foreign bytes with libFuzzer (--seconds N, target…)", fuzz::run_targets),
-    ("bench", "measure the crawler beside others (--pages N --rounds N --only tool,tool)", bench::run),
+    (
+        "bench",
+        "measure the crawler (--only PART,… --tools TOOL,… --webs WEB,… --pages N --rounds N --slow)",
+        bench::run,
+    ),
+    ("profile", "where each microsecond of a page goes (--web WEB --pages N)", profile::profile),
 ];
 
 fn main() -> ExitCode {
@@ -32,7 +39,7 @@ fn main() -> ExitCode {
     let Some((_, _, task)) = TASKS.iter().find(|(name, _, _)| *name == wanted) else {
         eprintln!("usage: cargo xtask <task>");
         for (name, what, _) in TASKS {
-            eprintln!("  {name:<6} {what}");
+            eprintln!("  {name:<7} {what}");
         }
         return ExitCode::from(2);
     };

@@ -43,6 +43,10 @@ pub(crate) const FOR_BENCH: &[Package] = &[
     ("httrack", "a peer", Probe::Runs("httrack", &["--version"])),
 ];
 
+/// What the profile needs.
+pub(crate) const FOR_PROFILE: &[Package] =
+    &[("linux-perf", "samples the crawler", Probe::Runs("perf", &["--version"]))];
+
 impl Probe {
     fn holds(&self) -> bool {
         match self {

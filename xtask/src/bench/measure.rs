@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wait4::{ResUse, ResourceUsage, Wait4};
 
 /// A crawler that neither asks for anything nor works for so long has stalled, and is ended.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -20,44 +20,47 @@ pub(super) struct Figures {
     wall: Duration,
     cpu: Duration,
     peak_rss: u64,
-    seen: Seen,
+    /// What the web saw of it.
+    pub(super) seen: Seen,
     stalled: bool,
 }
 
 impl Figures {
-    /// Pages a second, over the time in which there were requests, or to the end.
-    fn rate(&self, time: Duration) -> f64 {
+    /// Pages a second over this time.
+    fn over(&self, time: Duration) -> f64 {
         self.seen.pages as f64 / time.as_secs_f64().max(0.001)
     }
 
-    fn cpu_per_thousand(&self) -> f64 {
-        self.cpu.as_secs_f64() * 1_000.0 / self.seen.pages.max(1) as f64
+    /// Pages a second, closing the stores included; of a tool that does not end, while it asked.
+    pub(super) fn rate(&self) -> f64 {
+        self.over(if self.stalled { self.seen.span } else { self.wall })
     }
 
-    fn rss_mb(&self) -> f64 {
-        self.peak_rss as f64 / 1e6
+    /// Processor time for each page found, in microseconds.
+    pub(super) fn cpu_per_page(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.seen.pages.max(1) as f64
     }
 
     /// The cells of a table.
     pub(super) fn row(&self, all: usize) -> String {
         let share = self.seen.pages as f64 * 100.0 / all as f64;
-        let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate(self.wall)) };
-        let (fetching, cpu, rss) = (self.rate(self.seen.span), self.cpu_per_thousand(), self.rss_mb());
+        let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate()) };
+        let (fetching, cpu, rss) = (self.over(self.seen.span), self.cpu_per_page(), self.peak_rss as f64 / 1e6);
         let Seen { pages, requests, .. } = self.seen;
-        format!("{end} | {fetching:.0} | {cpu:.3} | {rss:.0} | {pages} ({share:.1} %) | {requests}")
+        format!("{end} | {fetching:.0} | {cpu:.0} | {rss:.0} | {pages} ({share:.1} %) | {requests}")
     }
 }
 
 /// The heads of the cells.
-pub(super) const HEADS: &[&str] =
-    &["pages/s to the end", "while fetching", "CPU s per 1,000 pages", "peak RSS MB", "pages found", "requests"];
+const HEADS: &[&str] =
+    &["pages/s to the end", "while fetching", "CPU µs a page", "peak RSS MB", "pages found", "requests"];
 
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (wall, span) = (self.wall.as_secs_f64(), self.seen.span.as_secs_f64());
-        let (cpu, rss, pages) = (self.cpu_per_thousand(), self.rss_mb(), self.seen.pages);
+        let (wall, rate, pages) = (self.wall.as_secs_f64(), self.rate(), self.seen.pages);
+        let (cpu, rss) = (self.cpu_per_page(), self.peak_rss as f64 / 1e6);
         let stalled = if self.stalled { ", stalled" } else { "" };
-        write!(f, "{pages} pages in {wall:.1} s ({span:.1} s of requests), {cpu:.3} CPU s/1,000, {rss:.0} MB{stalled}")
+        write!(f, "{pages} pages in {wall:.1} s: {rate:.0} a second, {cpu:.0} µs CPU a page, {rss:.0} MB{stalled}")
     }
 }
 
@@ -65,8 +68,8 @@ impl std::fmt::Display for Figures {
 pub(super) fn run(tool: &Tool, web: &BenchWeb) -> Result<Figures> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-{}", std::process::id(), tool.name));
     fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    let mut command = (tool.command)(web, &dir)?;
     web.reset()?;
-    let mut command = (tool.command)(web, &dir);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let mut child = command.spawn().with_context(|| format!("cannot start {}", tool.name))?;
@@ -110,8 +113,16 @@ fn worked(pid: u32) -> u64 {
     fields.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() / 100
 }
 
-/// The round with the median time.
-pub(super) fn median(figures: &mut [Figures]) -> Option<Figures> {
-    figures.sort_by_key(|one| one.wall);
+/// The round with the median rate.
+pub(super) fn median(figures: &[Figures]) -> Option<Figures> {
+    let mut figures = figures.to_vec();
+    figures.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
     figures.get(figures.len() / 2).copied()
+}
+
+/// A table in Markdown, with a row for each that has figures.
+pub(super) fn table<'a>(title: &str, all: usize, rows: impl Iterator<Item = (&'a str, Figures)>) -> String {
+    let (heads, rule) = (HEADS.join(" | "), "---|".repeat(HEADS.len() + 1));
+    let rows: String = rows.map(|(name, figures)| format!("| {name} | {} |\n", figures.row(all))).collect();
+    format!("### {title}\n\n| tool | {heads} |\n|{rule}\n{rows}")
 }

@@ -1,100 +1,124 @@
 //! How fast is the crawler, beside others, on the same web in the same run?
 //!
 //! The synthetic web runs as a process of its own. Every tool crawls it whole, one after the other and round after round,
-//! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. A tool is one line in
-//! `TOOLS`, a web one line in `WEBS`.
+//! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. What is wanted of a ratio is
+//! said beside it, and a bench that misses it fails. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
 mod known;
 mod measure;
+mod peers;
+mod polite;
 mod tools;
+mod verdict;
 mod web;
 
+pub(crate) use tools::crawl_of;
+pub(crate) use web::{BenchWeb, WEBS};
+
 use crate::steps::{cargo, root, step};
-use crate::{judges, packages};
 use anyhow::{Context, Result, bail};
-use measure::Figures;
-use tools::{TOOLS, Tool};
-use web::{BenchWeb, WEBS};
+use verdict::Verdict;
+
+/// A part of the bench: its name, what it shows, and what measures it.
+type Part = (&'static str, &'static str, fn(&Wish) -> Result<Report>);
+
+const PARTS: &[Part] = &[
+    ("peers", "crawlers side by side", peers::measured),
+    ("polite", "a thousand hosts at a request a second each", |_| polite::measured()),
+    ("known", "a million known URLs", |_| known::measured().map(Report::from)),
+];
+
+/// What a part has found out: tables in Markdown, and whether it is what was wanted.
+#[derive(Default)]
+struct Report {
+    tables: Vec<String>,
+    verdicts: Vec<Verdict>,
+}
+
+impl From<String> for Report {
+    fn from(table: String) -> Self {
+        Self { tables: vec![table], verdicts: Vec::new() }
+    }
+}
 
 /// What the command line asks for.
 struct Wish {
     pages: u32,
     rounds: usize,
+    slow: bool,
     only: Vec<String>,
+    tools: Vec<String>,
+    webs: Vec<String>,
 }
 
 impl Wish {
-    /// Reads `--pages N` (a web's pages, at most), `--rounds N` and `--only tool,tool` (`known` for the web of a million URLs).
+    /// Reads `--pages N` (a web's pages, at most), `--rounds N`, `--slow` (the tools that take minutes, too), and what to choose of
+    /// each: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
     fn read(args: &[String]) -> Result<Self> {
-        let mut wish = Self { pages: 20_000, rounds: 3, only: Vec::new() };
+        let mut wish =
+            Self { pages: 20_000, rounds: 3, slow: false, only: Vec::new(), tools: Vec::new(), webs: Vec::new() };
         let mut args = args.iter();
         while let Some(flag) = args.next() {
+            if flag == "--slow" {
+                wish.slow = true;
+                continue;
+            }
             let value = args.next().with_context(|| format!("{flag} needs a value"))?;
+            let names = || value.split(',').map(str::to_owned).collect();
             match flag.as_str() {
                 "--pages" => wish.pages = value.parse().context("--pages")?,
                 "--rounds" => wish.rounds = value.parse().context("--rounds")?,
-                "--only" => wish.only = value.split(',').map(str::to_owned).collect(),
-                _ => bail!("unknown flag {flag}; there are --pages, --rounds and --only"),
+                "--only" => wish.only = names(),
+                "--tools" => wish.tools = names(),
+                "--webs" => wish.webs = names(),
+                _ => bail!("unknown flag {flag}; there are --pages, --rounds, --slow, --only, --tools and --webs"),
             }
         }
+        check("part", &wish.only, PARTS.iter().map(|part| part.0))?;
+        check("tool", &wish.tools, tools::TOOLS.iter().map(|tool| tool.name))?;
+        check("web", &wish.webs, WEBS.iter().map(|web| web.name))?;
         Ok(wish)
     }
+}
 
-    fn wants(&self, tool: &Tool) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == tool.name)
+/// Refuses a name that nothing has.
+fn check(what: &str, wanted: &[String], known: impl Iterator<Item = &'static str>) -> Result<()> {
+    let known: Vec<&str> = known.collect();
+    match wanted.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => bail!("no {what} is called {name}; there are {}", known.join(", ")),
+        None => Ok(()),
     }
 }
 
-/// Builds, sets up, measures, and prints a table in Markdown.
+/// Whether a name was chosen; where nothing was, everything is.
+fn chosen(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|one| one == name)
+}
+
+/// Builds, measures part after part, and prints all tables and verdicts at the end; a verdict missed is a failure.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let wish = Wish::read(args)?;
-    step("Debian packages", || packages::ensure(packages::FOR_BENCH))?;
-    step("peers from PyPI", || judges::ensure("peers", "xtask/peers/requirements.txt"))?;
     step("release build", || cargo(&["build", "--release", "-p", "orb", "-p", "orb-testweb"]))?;
-    let mut tables = Vec::new();
-    let tools_wanted = TOOLS.iter().any(|tool| wish.wants(tool));
-    for shape in WEBS.iter().filter(|_| tools_wanted) {
-        let web = BenchWeb::start(*shape, wish.pages)?;
-        let table = step(&web.title(), || measured(&web, &wish))?;
-        tables.push(table);
+    let mut all = Report::default();
+    for (name, what, measured) in PARTS.iter().filter(|part| chosen(&wish.only, part.0)) {
+        let report = step(&format!("{name}: {what}"), || measured(&wish))?;
+        all.tables.extend(report.tables);
+        all.verdicts.extend(report.verdicts);
     }
-    if wish.only.is_empty() || wish.only.iter().any(|name| name == "known") {
-        tables.push(step("a million known URLs", known::measured)?);
-    }
-    for table in tables {
+    for table in &all.tables {
         println!("\n{table}");
     }
-    Ok(())
-}
-
-/// Every tool's figures on one web, as a table.
-fn measured(web: &BenchWeb, wish: &Wish) -> Result<String> {
-    let tools: Vec<&Tool> = TOOLS.iter().filter(|tool| wish.wants(tool)).collect();
-    let mut figures: Vec<Vec<Figures>> = vec![Vec::new(); tools.len()];
-    for round in 0..wish.rounds {
-        for (tool, figures) in tools.iter().zip(&mut figures) {
-            // What takes minutes is measured once.
-            if round > 0 && tool.slow {
-                continue;
-            }
-            let one = measure::run(tool, web)?;
-            println!("    round {}: {:<10} {one}", round + 1, tool.name);
-            figures.push(one);
-        }
+    for verdict in &all.verdicts {
+        println!("{verdict}");
     }
-    let heads = measure::HEADS;
-    let mut table =
-        format!("### {}\n\n| tool | {} |\n|{}\n", web.title(), heads.join(" | "), "---|".repeat(heads.len() + 1));
-    for (tool, figures) in tools.iter().zip(&mut figures) {
-        if let Some(row) = measure::median(figures) {
-            table += &format!("| {} | {} |\n", tool.name, row.row(web.pages()));
-        }
+    match all.verdicts.iter().filter(|verdict| !verdict.holds()).count() {
+        0 => Ok(()),
+        missed => bail!("{missed} of {} figures are not what is wanted", all.verdicts.len()),
     }
-    Ok(table)
 }
 
 /// A program of the release build.
-fn built(name: &str) -> std::path::PathBuf {
+pub(crate) fn built(name: &str) -> std::path::PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     target.join("release").join(name)
 }

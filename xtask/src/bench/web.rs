@@ -2,28 +2,47 @@
 
 use super::built;
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A web of plain pages: hosts, and pages a host.
 pub(super) type Shape = (u32, u32);
 
-/// One large host, and many small ones.
-pub(super) const WEBS: &[Shape] = &[(1, 20_000), (200, 100)];
+/// A web that all crawlers are let loose on.
+pub(crate) struct Ground {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    shape: Shape,
+    /// Whether it compresses for those who ask, as most of the web does.
+    pub(super) gzip: bool,
+}
+
+const fn ground(name: &'static str, shape: Shape, gzip: bool) -> Ground {
+    Ground { name, shape, gzip }
+}
+
+/// One large host, and many small ones, in plain bytes and compressed.
+pub(crate) const WEBS: &[Ground] = &[
+    ground("one-plain", (1, 20_000), false),
+    ground("one-gzip", (1, 20_000), true),
+    ground("many-plain", (200, 100), false),
+    ground("many-gzip", (200, 100), true),
+];
 
 const BYTES: u32 = 20_000;
 const LINKS: u32 = 40;
 
 /// A web in a process of its own, until it is dropped.
-pub(super) struct BenchWeb {
+pub(crate) struct BenchWeb {
     process: Child,
-    /// Where it listens: it is a forward proxy for its hosts there.
-    pub(super) address: String,
+    /// Where it listens, at every loopback address: host 7 is 127.0.0.8 at this port.
+    address: String,
     hosts: u32,
     pages_per_host: u32,
+    gzip: bool,
 }
 
 /// What a crawl asked for.
@@ -35,16 +54,25 @@ pub(super) struct Seen {
     pub(super) requests: usize,
     /// From the first request to the last.
     pub(super) span: Duration,
+    /// The shortest time between two requests to one address.
+    pub(super) least_gap: Duration,
 }
 
 impl BenchWeb {
-    /// Starts a web of this shape, with no more pages than these.
-    pub(super) fn start((hosts, pages_per_host): Shape, pages: u32) -> Result<Self> {
+    /// Starts a web of this shape that compresses, with no more pages than these.
+    pub(super) fn start(shape: Shape, pages: u32) -> Result<Self> {
+        Self::on(&ground("", shape, true), pages)
+    }
+
+    /// Starts one of the webs, with no more pages than these.
+    pub(crate) fn on(ground: &Ground, pages: u32) -> Result<Self> {
+        let ((hosts, pages_per_host), gzip) = (ground.shape, ground.gzip);
         let pages_per_host = pages_per_host.min((pages / hosts).max(LINKS + 1));
         let numbers = [("--hosts", hosts), ("--pages", pages_per_host), ("--bytes", BYTES), ("--links", LINKS)];
         let mut process = Command::new(built("testweb"))
             .args(numbers.iter().flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]))
             .arg("--log")
+            .args((!gzip).then_some("--no-gzip"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -53,31 +81,43 @@ impl BenchWeb {
         if let Some(out) = process.stdout.take() {
             BufReader::new(out).read_line(&mut line)?;
         }
-        let field =
-            |name: &str| text_field(&line, name).with_context(|| format!("testweb did not say its {name}: {line}"));
-        let address = field("addr")?.to_owned();
-        Ok(Self { process, address, hosts, pages_per_host })
+        let address = text_field(&line, "addr").with_context(|| format!("testweb did not say where it is: {line}"))?;
+        Ok(Self { process, address: address.to_owned(), hosts, pages_per_host, gzip })
     }
 
     /// What it is, in words.
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let hosts = if self.hosts == 1 { "one host".to_owned() } else { format!("{} hosts", self.hosts) };
-        format!("{hosts} × {} pages × {} kB × {LINKS} links", self.pages_per_host, BYTES / 1000)
+        let coding = if self.gzip { "gzip" } else { "plain bytes" };
+        format!("{hosts} × {} pages × {} kB × {LINKS} links, {coding}", self.pages_per_host, BYTES / 1000)
     }
 
     /// How many pages there are to find.
-    pub(super) fn pages(&self) -> usize {
+    pub(crate) fn pages(&self) -> usize {
         self.hosts as usize * self.pages_per_host as usize
     }
 
-    /// Whether its hosts are only to be reached by name.
-    pub(super) fn is_named(&self) -> bool {
+    /// Whether it has more hosts than one.
+    pub(super) fn has_many(&self) -> bool {
         self.hosts > 1
     }
 
     /// Where a crawl begins.
     pub(super) fn seed(&self) -> String {
-        if self.is_named() { "http://h0000.test/".to_owned() } else { format!("http://{}/", self.address) }
+        format!("http://{}/", self.address)
+    }
+
+    /// The home of every host.
+    pub(super) fn homes(&self) -> Vec<String> {
+        let port = self.address.rsplit(':').next().unwrap_or_default();
+        let first = u32::from(Ipv4Addr::LOCALHOST);
+        (0..self.hosts).map(|host| format!("http://{}:{port}/", Ipv4Addr::from(first + host))).collect()
+    }
+
+    /// Every page, one URL a line.
+    pub(super) fn urls(&self) -> Result<String> {
+        let port = self.address.rsplit(':').next().unwrap_or_default();
+        self.ask(&format!("expected/linked/{port}"))
     }
 
     /// Forgets what was asked.
@@ -88,11 +128,21 @@ impl BenchWeb {
     /// What was asked since then.
     pub(super) fn seen(&self) -> Result<Seen> {
         let log = self.ask("log")?;
-        let lines = log.lines().filter(|line| !line.contains("/robots.txt\""));
-        let answered = lines.filter(|line| line.contains("\"status\":200"));
-        let pages: BTreeSet<&str> = answered.filter_map(|line| text_field(line, "url")).collect();
-        let micros = log.lines().filter_map(|line| number_field(line, "micros")).max().unwrap_or(0);
-        Ok(Seen { pages: pages.len(), requests: log.lines().count(), span: Duration::from_micros(micros) })
+        let (mut pages, mut last, mut least) = (HashSet::new(), HashMap::new(), u64::MAX);
+        let (mut requests, mut span) = (0, 0);
+        for line in log.lines() {
+            let micros = number_field(line, "micros").unwrap_or(0);
+            let (address, url) = (text_field(line, "local"), text_field(line, "url").unwrap_or_default());
+            (requests, span) = (requests + 1, span.max(micros));
+            if let Some(before) = last.insert(address, micros) {
+                least = least.min(micros.saturating_sub(before));
+            }
+            if line.contains("\"status\":200") && !url.ends_with("/robots.txt") {
+                pages.insert(url);
+            }
+        }
+        let (span, least_gap) = (Duration::from_micros(span), Duration::from_micros(least));
+        Ok(Seen { pages: pages.len(), requests, span, least_gap })
     }
 
     /// How many requests there were so far.

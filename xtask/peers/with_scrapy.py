@@ -1,4 +1,4 @@
-"""Follows every link of the bench web with Scrapy, as its tutorial would: spider.py SEED [PROXY]"""
+"""Follows every link of the bench web with Scrapy, as its tutorial would: with_scrapy.py SEED"""
 import sys
 
 import scrapy
@@ -10,21 +10,19 @@ class Spider(scrapy.Spider):
     name = "bench"
     links = LinkExtractor()
 
-    def __init__(self, seed, proxy=None):
+    def __init__(self, seed):
         super().__init__()
-        self.start_urls = [seed]
-        self.meta = {"proxy": proxy} if proxy else {}
+        self.seed = seed
 
     async def start(self):
-        for url in self.start_urls:
-            yield scrapy.Request(url, meta=dict(self.meta))
+        yield scrapy.Request(self.seed)
 
     def parse(self, response):
         if not isinstance(response, scrapy.http.TextResponse):
             return
         yield {"url": response.url, "title": response.css("title::text").get()}
         for link in self.links.extract_links(response):
-            yield scrapy.Request(link.url, meta=dict(self.meta))
+            yield scrapy.Request(link.url)
 
 
 process = CrawlerProcess(settings={

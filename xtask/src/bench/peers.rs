@@ -1,0 +1,126 @@
+//! How does our crawler stand beside others?
+//!
+//! Every tool crawls every web, round by round. A verdict is on the median of the ratios within a round, because the machine itself
+//! varies more from minute to minute than the tools differ.
+
+use super::measure::{self, Figures};
+use super::tools::{Role, TOOLS, Tool};
+use super::verdict::{Verdict, Wanted};
+use super::web::{BenchWeb, Ground, WEBS};
+use super::{Report, Wish, chosen};
+use crate::steps::{cargo, root, step};
+use crate::{judges, packages};
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// How much faster than the fastest peer we want to be where the server sends plain bytes, and where it compresses.
+const FASTER: [f64; 2] = [1.0, 1.3];
+/// How much faster than HTTrack and Scrapy.
+const FAR_FASTER: f64 = 20.0;
+/// The share we want of what the bare client could fetch.
+const SHARE_OF_CEILING: f64 = 0.25;
+
+/// A tool with its figures, round by round.
+type Row = (&'static Tool, Vec<Figures>);
+
+/// Sets the tools up and lets them crawl.
+pub(super) fn measured(wish: &Wish) -> Result<Report> {
+    let tools: Vec<&'static Tool> = TOOLS.iter().filter(|tool| wants(wish, tool)).collect();
+    set_up(&tools)?;
+    let mut report = Report::default();
+    for ground in WEBS.iter().filter(|ground| chosen(&wish.webs, ground.name)) {
+        let web = BenchWeb::on(ground, wish.pages)?;
+        let rows = step(&web.title(), || Ok(rounds(&web, ground, &tools, wish.rounds)))?;
+        let medians = rows.iter().filter_map(|(tool, figures)| Some((tool.name, measure::median(figures)?)));
+        report.tables.push(measure::table(&web.title(), web.pages(), medians));
+        report.verdicts.extend(verdicts(&web, ground, &rows));
+    }
+    Ok(report)
+}
+
+fn wants(wish: &Wish, tool: &Tool) -> bool {
+    chosen(&wish.tools, tool.name) && (tool.role != Role::Slow || wish.slow || !wish.tools.is_empty())
+}
+
+/// Builds and installs what the tools need.
+fn set_up(tools: &[&Tool]) -> Result<()> {
+    let has = |name: &str| tools.iter().any(|tool| tool.name == name);
+    step("Debian packages", || packages::ensure(packages::FOR_BENCH))?;
+    if has("scrapy") {
+        step("peers from PyPI", || judges::ensure("peers", "xtask/peers/requirements.txt"))?;
+    }
+    if has("spider") {
+        let (manifest, target) = (format!("{SPIDER}/Cargo.toml"), root().join(SPIDER_TARGET));
+        let (manifest, target) = (manifest.as_str(), target.to_string_lossy());
+        let build = ["build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", &target];
+        step("peer from crates.io", || cargo(&build))?;
+    }
+    if has("fetch-only") {
+        step("bare client", || cargo(&["build", "--release", "-p", "orb-fetch", "--example", "ceiling"]))?;
+    }
+    Ok(())
+}
+
+const SPIDER: &str = "xtask/peers/spider";
+const SPIDER_TARGET: &str = "target/peer-spider";
+
+/// The program that crawls with the crate spider.
+pub(super) fn spider() -> PathBuf {
+    root().join(SPIDER_TARGET).join("release/spider-peer")
+}
+
+/// All tools one after the other, round by round. One that cannot be run is told and left out.
+fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], rounds: usize) -> Vec<Row> {
+    let mut rows: Vec<Row> = tools.iter().map(|tool| (*tool, Vec::new())).collect();
+    for round in 1..=rounds {
+        for (tool, figures) in &mut rows {
+            let once = matches!(tool.role, Role::Once | Role::Slow);
+            if (once && round > 1) || (tool.role == Role::Slow && !ground.gzip) {
+                continue;
+            }
+            match measure::run(tool, web) {
+                Ok(one) => {
+                    println!("    round {round}: {:<10} {one}", tool.name);
+                    figures.push(one);
+                }
+                Err(error) => println!("    round {round}: {:<10} left out: {error:#}", tool.name),
+            }
+        }
+    }
+    rows
+}
+
+/// What is wanted of our figures on one web.
+fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[Row]) -> Vec<Verdict> {
+    let Some((_, ours)) = rows.iter().find(|(tool, _)| tool.role == Role::Ours) else { return Vec::new() };
+    let on = |what: String| format!("{}: {what}", ground.name);
+    let rivals = || rows.iter().filter(|(tool, figures)| tool.role == Role::Rival && !figures.is_empty());
+    let best = |round: usize, of: fn(&Figures) -> f64, better: fn(f64, f64) -> f64| {
+        rivals().filter_map(|(_, figures)| figures.get(round).map(of)).reduce(better)
+    };
+    let against = |of: fn(&Figures) -> f64, better: fn(f64, f64) -> f64| {
+        let rounds = ours.iter().enumerate();
+        rounds.filter_map(move |(round, one)| Some(of(one) / best(round, of, better)?)).collect::<Vec<f64>>()
+    };
+    let found = ours.iter().map(|one| one.seen.pages as f64 / web.pages() as f64);
+    let faster = Wanted::AtLeast(FASTER[usize::from(ground.gzip)]);
+    let mut verdicts = vec![
+        Verdict::of(on("orb / fastest peer".into()), against(Figures::rate, f64::max), faster),
+        Verdict::of(
+            on("CPU a page, orb / least of the peers".into()),
+            against(Figures::cpu_per_page, f64::min),
+            Wanted::AtMost(1.0),
+        ),
+        Verdict::of(on("share of the pages found".into()), found, Wanted::AtLeast(1.0)),
+    ];
+    for (tool, figures) in rows {
+        let wanted = match tool.role {
+            Role::Ceiling => SHARE_OF_CEILING,
+            Role::Slow => FAR_FASTER,
+            _ => continue,
+        };
+        let ratios = ours.iter().zip(figures).map(|(ours, theirs)| ours.rate() / theirs.rate());
+        verdicts.push(Verdict::of(on(format!("orb / {}", tool.name)), ratios, Wanted::AtLeast(wanted)));
+    }
+    verdicts.into_iter().flatten().collect()
+}

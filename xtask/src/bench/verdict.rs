@@ -1,0 +1,64 @@
+//! Is a figure what is wanted?
+
+use std::fmt;
+
+/// What is wanted of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Wanted {
+    /// This or more.
+    AtLeast(f64),
+    /// This or less.
+    AtMost(f64),
+}
+
+/// A figure and what is wanted of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Verdict {
+    what: String,
+    figure: f64,
+    wanted: Wanted,
+}
+
+impl Verdict {
+    /// The verdict on the median of a figure seen round by round; none where it was never seen.
+    pub(super) fn of(what: impl Into<String>, figures: impl IntoIterator<Item = f64>, wanted: Wanted) -> Option<Self> {
+        let mut figures: Vec<f64> = figures.into_iter().collect();
+        figures.sort_by(f64::total_cmp);
+        let figure = *figures.get(figures.len() / 2)?;
+        Some(Self { what: what.into(), figure, wanted })
+    }
+
+    /// Whether it is what is wanted.
+    pub(super) fn holds(&self) -> bool {
+        match self.wanted {
+            Wanted::AtLeast(bound) => self.figure >= bound,
+            Wanted::AtMost(bound) => self.figure <= bound,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sign, bound) = match self.wanted {
+            Wanted::AtLeast(bound) => ('≥', bound),
+            Wanted::AtMost(bound) => ('≤', bound),
+        };
+        let word = if self.holds() { "ok" } else { "MISSED" };
+        write!(f, "- {word}: {} = {:.2} (wanted {sign} {bound})", self.what, self.figure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_on_the_median_and_says_what_is_wanted() {
+        let of = |figures: &[f64], wanted| Verdict::of("a / b", figures.iter().copied(), wanted);
+        let good = of(&[9.0, 1.4, 0.1], Wanted::AtLeast(1.3)).map(|verdict| verdict.to_string());
+        assert_eq!(good.as_deref(), Some("- ok: a / b = 1.40 (wanted ≥ 1.3)"));
+        let bad = of(&[1.2], Wanted::AtMost(1.0)).map(|verdict| (verdict.holds(), verdict.to_string()));
+        assert_eq!(bad, Some((false, "- MISSED: a / b = 1.20 (wanted ≤ 1)".to_owned())));
+        assert_eq!(of(&[], Wanted::AtLeast(1.0)), None);
+    }
+}
