@@ -40,7 +40,7 @@ impl Failure {
 
 /// One line on stderr; nothing can be done when even that fails.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "orb: {line}");
+    let _ = writeln!(std::io::stderr(), "orb: {}", crate::out::harmless(line));
 }
 
 /// The causes in one line, without repeating what a cause already says.

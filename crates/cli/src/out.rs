@@ -1,10 +1,75 @@
 //! How is a result printed?
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
-/// Standard output, buffered and locked for a whole command.
-pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+/// Standard output for words, buffered and locked for a whole command. Whatever the web wrote into a title or a link, no control
+/// character but line ends and tabs passes: a terminal, or whoever hands it on to one, must not be steered by a page.
+pub(crate) fn stdout() -> BufWriter<Screen> {
+    screen(true)
+}
+
+/// Standard output for content as it is; only a terminal is spared its control characters.
+pub(crate) fn content() -> BufWriter<Screen> {
+    screen(io::stdout().is_terminal())
+}
+
+fn screen(guarded: bool) -> BufWriter<Screen> {
+    BufWriter::with_capacity(1 << 16, Screen { out: io::stdout().lock(), guarded, lead: false })
+}
+
+/// Where results are printed.
+pub(crate) struct Screen {
+    out: StdoutLock<'static>,
+    guarded: bool,
+    /// Whether the last byte was the first of two that may be a control character (U+0080 to U+009F).
+    lead: bool,
+}
+
+/// The byte with which the second half of Latin-1 begins in UTF-8.
+const LEAD: u8 = 0xc2;
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let special = |b: &u8| b.is_ascii_control() && !matches!(b, b'\n' | b'\t') || *b == LEAD;
+        if !self.guarded || !(self.lead || bytes.iter().any(special)) {
+            return self.out.write(bytes);
+        }
+        let mut shown = Vec::with_capacity(bytes.len() + 64);
+        for &byte in bytes {
+            if std::mem::take(&mut self.lead) {
+                if (0x80..0xa0).contains(&byte) {
+                    escape(&mut shown, byte);
+                    continue;
+                }
+                shown.push(LEAD);
+            }
+            match byte {
+                b'\n' | b'\t' => shown.push(byte),
+                0..0x20 | 0x7f => escape(&mut shown, byte),
+                LEAD => self.lead = true,
+                _ => shown.push(byte),
+            }
+        }
+        self.out.write_all(&shown).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A control character as JSON and people write it.
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    out.extend(format!("\\u{byte:04x}").bytes());
+}
+
+/// A line without control characters.
+pub(crate) fn harmless(line: &str) -> Cow<'_, str> {
+    if !line.contains(char::is_control) {
+        return line.into();
+    }
+    line.chars().map(|c| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
 /// One JSON value on a line of its own.
@@ -103,6 +168,12 @@ pub(crate) fn clip(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_control_character_reaches_a_line() {
+        assert_eq!(harmless("a\u{1b}[2J\u{9b}1mb\r\n"), "a\\u001b[2J\\u009b1mb\\u000d\\u000a");
+        assert_eq!(harmless("plain ä"), "plain ä");
+    }
 
     #[test]
     fn numbers_read_well() {

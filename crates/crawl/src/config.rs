@@ -104,9 +104,9 @@ impl Config {
         self.settings.frontier.depth.is_some()
     }
 
-    /// The settings as text.
+    /// The settings as text, without passwords.
     pub(crate) fn text(&self) -> String {
-        self.settings.to_toml()
+        self.settings.without_passwords().to_toml()
     }
 
     /// What the recorder needs.

@@ -176,7 +176,7 @@ fn begin(project: &mut Project, settings: &Settings) -> Result<Run, StoreError> 
         return Ok(Run { id: last.id, counters, unclean: last.finished_at.is_none(), settings_before });
     }
     let settings_before = catalogue.last_run()?.map(|r| r.settings);
-    let now = settings.to_toml();
+    let now = settings.without_passwords().to_toml();
     let id = catalogue.begin_run("crawl", settings_before.as_ref().unwrap_or(&now))?;
     Ok(Run { id, counters: Counters::default(), unclean: false, settings_before })
 }

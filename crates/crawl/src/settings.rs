@@ -280,11 +280,18 @@ impl Settings {
         })
     }
 
+    /// The same without passwords, as it may be kept with what was collected.
+    pub(crate) fn without_passwords(&self) -> Self {
+        let mut shown = self.clone();
+        shown.seeds.iter_mut().chain(&mut shown.fetch.proxy).for_each(|url| *url = without_user(url));
+        shown
+    }
+
     /// Whether pages are judged otherwise than under the settings of an earlier run, given as text.
     pub(crate) fn judges_otherwise(&self, before: &str) -> bool {
         toml::from_str::<Self>(before).is_ok_and(|before| {
             before.scope != self.scope
-                || before.seeds != self.seeds
+                || before.without_passwords().seeds != self.without_passwords().seeds
                 || before.frontier.depth != self.frontier.depth
                 || before.frontier.follow_nofollow != self.frontier.follow_nofollow
         })
@@ -293,6 +300,16 @@ impl Settings {
     /// The file's text.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A URL as a person writes it, without `user:password@`.
+fn without_user(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (&url[..scheme.len() + 3], rest));
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) if at > 0 => format!("{scheme}{}", &rest[at + 1..]),
+        _ => url.to_owned(),
     }
 }
 
@@ -362,6 +379,23 @@ mod tests {
             "p.toml:3: 'soon' is not a duration; write it like 500ms, 2s, 5m, 1h or 7d"
         );
         assert_eq!(error_of("[frontier]\norder = \"bsf\"\n"), "p.toml:2: unknown value `bsf`; did you mean `bfs`?");
+    }
+
+    #[test]
+    fn passwords_are_left_out_of_what_is_kept_with_a_run() {
+        for (written, kept) in [
+            ("http://me:pw@h.test:81/a@b?c@d", "http://h.test:81/a@b?c@d"),
+            ("me:p@w@h.test", "h.test"),
+            ("@seeds.txt", "@seeds.txt"),
+            ("http://h.test/@x", "http://h.test/@x"),
+        ] {
+            assert_eq!(without_user(written), kept);
+        }
+        let mut settings = Settings { seeds: vec!["http://me:pw@h.test/".into()], ..Settings::default() };
+        settings.fetch.proxy = Some("http://you:secret@proxy.test:3128".into());
+        let kept = settings.without_passwords().to_toml();
+        assert!(!kept.contains("pw@") && !kept.contains("secret") && kept.contains("proxy.test:3128"), "{kept}");
+        assert!(!settings.judges_otherwise(&kept));
     }
 
     #[test]

@@ -243,6 +243,18 @@ mod tests {
     }
 
     #[test]
+    fn a_project_that_is_a_link_is_removed_without_what_it_leads_to() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (outside, home) = (tmp.path().join("outside"), Home::open(&tmp.path().join("home")).unwrap());
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("precious"), "x").unwrap();
+        std::os::unix::fs::symlink(&outside, home.path().join("p")).unwrap();
+        home.project("p").unwrap();
+        home.remove("p").unwrap();
+        assert!(outside.join("precious").exists() && !home.path().join("p").is_symlink());
+    }
+
+    #[test]
     fn a_home_of_a_newer_version_is_refused_with_both_versions() {
         let tmp = tempfile::tempdir().unwrap();
         Home::open(tmp.path()).unwrap().db.execute_batch("PRAGMA user_version = 7").unwrap();

@@ -36,7 +36,8 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
         Form::Text => Bytes::from(text(&page.url, &stored, &content)),
         Form::Markdown => Bytes::from(markdown(&page.url, &stored, &content)),
     };
-    let mut stdout = out::stdout();
+    let raw = args.form == Form::Raw && !common.json;
+    let mut stdout = if raw { out::content() } else { out::stdout() };
     if common.json {
         let value = json!({"url": page.url, "run": visit.run, "status": visit.status, "mime": visit.mime,
             "content": String::from_utf8_lossy(&shown)});

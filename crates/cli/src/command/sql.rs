@@ -16,7 +16,8 @@ const TABLE_ROWS: usize = 1_000;
 
 pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
     let (_, reader) = open_reader(common, &args.project)?;
-    let mut stdout = out::stdout();
+    let format = if common.json { RowFormat::Json } else { args.format };
+    let mut stdout = if matches!(format, RowFormat::Csv) { out::content() } else { out::stdout() };
     if args.schema {
         schema(common, &reader, &mut stdout)?;
         return Ok(stdout.flush()?);
@@ -26,7 +27,6 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
         query.clear();
         io::stdin().read_to_string(&mut query).context("cannot read the query from standard input")?;
     }
-    let format = if common.json { RowFormat::Json } else { args.format };
     let printer =
         RefCell::new(Printer { out: &mut stdout, format, names: Vec::new(), waiting: Vec::new(), printed: 0 });
     let limits = QueryLimits {

@@ -17,6 +17,8 @@ use url::{Host, Url};
 const PER_DOMAIN: usize = 50;
 /// Name and value together.
 const LARGEST: usize = 4_096;
+/// The longest `Cookie` field: servers refuse requests with longer heads, and a page must not be able to lock us out of its neighbours.
+const LONGEST_FIELD: usize = 8_192;
 /// All cookies together, in bytes of names, values and paths.
 const TOTAL: usize = 16 << 20;
 /// No cookie lives longer (RFC 6265bis, 5.5).
@@ -71,7 +73,9 @@ impl Jar {
             let Some(set) = SetCookie::parse(value, now) else { continue };
             let Some((domain, cookie)) = accept(set, url, now) else { continue };
             let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-            shelves.put(domain, cookie, now, self.total);
+            if is_trusted(url) || !shelves.has_secure(&domain, &cookie.name) {
+                shelves.put(domain, cookie, now, self.total);
+            }
             self.count.store(shelves.by_domain.len(), Ordering::Release);
         }
     }
@@ -94,8 +98,15 @@ impl Jar {
             }));
         }
         fitting.sort_by_key(|c| std::cmp::Reverse(c.path.len()));
-        let pairs: Vec<_> = fitting.iter().map(|c| format!("{}={}", c.name, c.value)).collect();
-        (!pairs.is_empty()).then(|| pairs.join("; "))
+        let mut field = String::new();
+        for cookie in fitting {
+            if field.len() + cookie.name.len() + cookie.value.len() + "; =".len() > LONGEST_FIELD {
+                break;
+            }
+            let between = if field.is_empty() { "" } else { "; " };
+            field.extend([between, &cookie.name, "=", &cookie.value]);
+        }
+        (!field.is_empty()).then_some(field)
     }
 
     /// How many cookies are kept.
@@ -111,6 +122,11 @@ impl Jar {
 }
 
 impl Shelves {
+    /// Whether a domain has a cookie of this name that came over TLS for TLS alone: nobody without TLS may lay another in its place.
+    fn has_secure(&self, domain: &str, name: &str) -> bool {
+        self.by_domain.get(domain).is_some_and(|shelf| shelf.iter().any(|c| c.secure && c.name == name))
+    }
+
     /// Puts a cookie in place of its like; a cookie that has expired only takes its like away.
     fn put(&mut self, domain: String, cookie: Cookie, now: i64, total: usize) {
         if !self.by_domain.contains_key(&domain) {

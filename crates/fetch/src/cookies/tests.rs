@@ -38,6 +38,14 @@ fn nobody_sets_cookies_for_a_public_suffix() {
     assert_eq!(said("http://www.shop.co.uk/", &["k=v; Domain=co.uk"], "http://bank.co.uk/"), "");
     assert_eq!(said("http://me.github.io/", &["k=v; Domain=github.io"], "http://you.github.io/"), "");
     assert_eq!(said("http://127.0.0.1/", &["k=v; Domain=0.0.1"], "http://127.0.0.1/"), "");
+    assert_eq!(said("http://a.uk/", &["k=v; Domain=uk"], "http://b.uk/"), "");
+    assert_eq!(
+        said("http://a.intranet/", &["k=v; Domain=intranet"], "http://b.intranet/"),
+        "",
+        "an unknown suffix is one too"
+    );
+    assert_eq!(said("http://co.uk/", &["k=v; Domain=co.uk"], "http://shop.co.uk/"), "");
+    assert_eq!(said("http://[::1]/", &["k=v; Domain=::1", "l=w"], "http://[::1]/"), "l=w");
 }
 
 #[test]
@@ -53,6 +61,12 @@ fn secure_cookies_keep_to_tls() {
     assert_eq!(said("https://h.example/", &["k=v; Secure"], "https://h.example/"), "k=v");
     assert_eq!(said("http://h.example/", &["k=v; Secure"], "https://h.example/"), "");
     assert_eq!(said("https://h.example/", &["__Host-k=v; Secure"], "https://h.example/"), "");
+    assert_eq!(said("https://h.example/", &["__Secure-k=v"], "https://h.example/"), "");
+    assert_eq!(said("https://h.example/", &["__host-k=v; Secure; Path=/; Domain=h.example"], "https://h.example/"), "");
+    let jar = Jar::default();
+    jar.store(&url("https://h.example/"), [&b"k=safe; Secure"[..]], at(0));
+    jar.store(&url("http://h.example/"), [&b"k=laid"[..], b"k=; Max-Age=0"], at(0));
+    assert_eq!(jar.header(&url("https://h.example/"), at(1)).as_deref(), Some("k=safe"));
     assert_eq!(said("https://h.example/", &["__Host-k=v; Secure; Path=/"], "https://h.example/"), "__Host-k=v");
 }
 
@@ -69,7 +83,7 @@ fn a_flood_of_cookies_is_bounded() {
     let jar = Jar { total: 100_000, ..Jar::default() };
     for n in 0..2_000 {
         let from = url(&format!("http://h{}.example/", n / 100));
-        jar.store(&from, [format!("k{n}={}", "x".repeat(300)).as_bytes()], at(0));
+        jar.store(&from, [format!("k{n}={}", "x".repeat(100)).as_bytes()], at(0));
         jar.store(&from, [format!("huge={}", "x".repeat(5_000)).as_bytes()], at(0));
     }
     let last = jar.header(&url("http://h19.example/"), at(1)).unwrap();
@@ -77,4 +91,15 @@ fn a_flood_of_cookies_is_bounded() {
     assert!(!last.contains("huge") && last.contains("k1999="));
     assert_eq!(jar.header(&url("http://h0.example/"), at(1)), None, "the oldest domain went first");
     assert!(jar.shelves.lock().unwrap().bytes <= 100_000);
+}
+
+#[test]
+fn cookies_never_make_a_request_too_large_to_be_answered() {
+    let jar = Jar::default();
+    for n in 0..PER_DOMAIN {
+        let set = format!("k{n}={}; Domain=site.example", "x".repeat(4_000));
+        jar.store(&url("http://bomb.site.example/"), [set.as_bytes()], at(0));
+    }
+    let field = jar.header(&url("http://other.site.example/"), at(1)).unwrap();
+    assert!(field.len() <= LONGEST_FIELD && field.starts_with("k0="), "{}", field.len());
 }
