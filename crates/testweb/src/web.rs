@@ -112,6 +112,9 @@ impl Web {
     /// Write the answer into the reply.
     pub(crate) fn answer(&self, ask: &Ask<'_>, reply: &mut Reply) {
         reply.clear();
+        if ask.host >= self.hosts() && self.spec.features.has(Feature::Wilds) {
+            return corners::stranger(ask, reply);
+        }
         if ask.host >= self.hosts() {
             return reply.page(404, "No such host", "<p>This host is not of this web.</p>");
         }

@@ -29,6 +29,8 @@ mod traps;
 mod vast;
 mod wilds;
 
+pub(crate) use wilds::stranger;
+
 use crate::reply::{Ask, Reply, Scene};
 use crate::spec::Feature;
 

@@ -1,7 +1,7 @@
 //! Corner: which hosts have no end?
 //!
 //! Two names below which every name has an address, as with a wildcard in the DNS: one whose hosts each say something else and point to more of
-//! them, and one with the same pages everywhere.
+//! them, and one with the same pages everywhere. And hosts beyond the last, each of a domain of its own, each pointing to the next.
 
 use super::{Corner, MIRRORED, Spot, WILD};
 use crate::chance::{mixed, mixed_text};
@@ -27,6 +27,20 @@ fn spots(scene: &Scene<'_>) -> Vec<Spot> {
     [WILD, MIRRORED].map(|host| Spot::page("/").on(scene.beyond(host))).into()
 }
 
+/// The answer of a host beyond the last: prose, and the way to the next.
+pub(crate) fn stranger(ask: &Ask<'_>, reply: &mut Reply) {
+    if ask.path != "/" {
+        return reply.missing();
+    }
+    let next = ask.scene.url(ask.host.saturating_add(1), "/");
+    let text = prose_of(u64::from(ask.host));
+    reply.page(200, &format!("Stranger {}", ask.host), &format!("{text}<a href=\"{next}\">Further</a>"));
+}
+
+fn prose_of(key: u64) -> String {
+    (0..6).map(|n| String::from_utf8_lossy(prose::stock(mixed(&[key, n]) as usize))).collect()
+}
+
 fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     if ask.host == ask.scene.beyond(MIRRORED) {
         return mirrored(ask, rest, reply);
@@ -42,10 +56,9 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     let label = ask.authority.split('.').next().unwrap_or_default();
     let number: u64 = label.strip_prefix('w').and_then(|n| n.parse().ok()).unwrap_or(0);
     let next = [2 * number + 1, 2 * number + 2].map(|n| format!("<a href=\"http://w{n}.{own}/\">Next door</a>\n"));
-    let text: String = (0..6)
-        .map(|n| String::from_utf8_lossy(prose::stock(mixed(&[mixed_text(ask.authority), n]) as usize)))
-        .collect();
-    reply.page(200, &format!("At {}", ask.authority), &(text + &next.concat()));
+    let stranger = ask.scene.url(ask.scene.web.hosts(), "/");
+    let links = next.concat() + &format!("<a href=\"{stranger}\">A stranger</a>");
+    reply.page(200, &format!("At {}", ask.authority), &(prose_of(mixed_text(ask.authority)) + &links));
     rest.is_empty()
 }
 
