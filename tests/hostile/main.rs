@@ -21,7 +21,10 @@ use std::time::{Duration, Instant};
 
 /// The most memory a crawl of any of these webs may take, and the longest it may last, on a machine busy with others.
 const MOST_MEMORY: u64 = 500 << 20;
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(400);
+
+/// How many pages may lie between the sockets and the recorder, which compares them: so many more of a trap may be asked for.
+const AHEAD: usize = 2_000;
 
 /// Settings under which nothing waits for long.
 const HURRIED: &[&str] = &[

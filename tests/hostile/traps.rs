@@ -1,23 +1,22 @@
 //! Are addresses without end cut off, under the name of their trap?
 
 use crate::harness::orb::{Home, PROJECT};
-use crate::{crawl, project, watched, web};
+use crate::{AHEAD, crawl, project, watched, web};
 use orb_testweb::Feature;
 
 #[test]
 fn traps_known_by_their_shape_are_cut_and_the_rest_is_found() {
     let crawled = crawl(&[Feature::Traps, Feature::Sessions], &[]);
     crawled.assert_complete();
-    assert!(crawled.finished.number("pages") < 4_000, "{}", crawled.finished);
     for (below, most, trap) in [
-        ("/traps/calendar", 700, "trap-similar"),
-        ("/traps/deeper", 700, "trap-repeat"),
-        ("/traps/again", 700, "trap-repeat"),
-        ("/traps/shop", 1_100, "trap-similar"),
-        ("/traps/counter", 700, "trap-similar"),
+        ("/traps/calendar", 500 + AHEAD, "trap-similar"),
+        ("/traps/deeper", 500, "trap-repeat"),
+        ("/traps/again", 500, "trap-repeat"),
+        ("/traps/shop", 500 + AHEAD, "trap-similar"),
+        ("/traps/counter", 500 + AHEAD, "trap-similar"),
     ] {
         let (asked, cut) = (crawled.asked_below(below), crawled.cut_below(below));
-        assert!(asked < most && cut.contains(trap), "{below}: {asked} pages, {cut:?}");
+        assert!(asked <= most && cut.contains(trap), "{below}: {asked} pages, {cut:?}");
     }
     let sessions = crawled.expected().sessions;
     assert_eq!(crawled.asked_below("/sessions/"), sessions.len() + 1, "session ids make no pages");
@@ -28,11 +27,11 @@ fn mazes_known_by_their_content_are_left_and_the_rest_is_found() {
     let crawled = crawl(&[Feature::Mazes], &["frontier.traps.chain = 60"]);
     crawled.assert_complete();
     for (below, most, trap) in [
-        ("/mazes/tickets", 700, "trap-similar"),
-        ("/mazes/visitor", 700, "trap-similar"),
-        ("/mazes/soft", 700, "trap-similar"),
-        ("/mazes/long", 700, "trap-similar"),
-        ("/mazes/list", 400, "trap-content"),
+        ("/mazes/tickets", 500 + AHEAD, "trap-similar"),
+        ("/mazes/visitor", 500 + AHEAD, "trap-similar"),
+        ("/mazes/soft", 500 + AHEAD, "trap-similar"),
+        ("/mazes/long", 500 + AHEAD, "trap-similar"),
+        ("/mazes/list", 200 + AHEAD, "trap-content"),
         ("/mazes/chain", 61, "trap-chain"),
         ("/mazes/hops", 11, "redirects"),
     ] {
