@@ -3,161 +3,52 @@
 //! One server, one undisturbed crawl of it, and many disturbed ones: each must end with the same pages, links, images and
 //! records, every page recorded once, and a clean check.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+#![allow(clippy::print_stdout, reason = "a long run says how far it is")]
 
 mod harness;
 
 use harness::judge;
-use harness::orb::{Home, PROJECT, Running, crawling};
-use harness::web::{World, assert_polite};
-use orb_store::fault::POINTS;
-use orb_testweb::{Feature, Latency, Spec};
+use harness::orb::{Home, PROJECT, crawling};
+use harness::scene::{BATCH, CONNECTIONS, Dice, Picture, Scene, project};
+use harness::web::{World, assert_polite, without_robots};
+use orb_testweb::Spec;
 use rustix::process::Signal;
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How many processes are killed at moments of no special kind.
+/// How many processes are killed at moments of no special kind; the nightly run says more.
 const KILLS: usize = 36;
+/// Counts the pages that were visited.
+const RECORDED: &str = "SELECT count(DISTINCT page_id) FROM visit";
 /// How many of them one crawl must bear.
 const KILLS_EACH: usize = 6;
-
-/// What a crawl leaves, apart from times and the order of discovery.
-#[derive(Debug, PartialEq)]
-struct Picture {
-    pages: BTreeMap<String, Vec<String>>,
-    links: Vec<Vec<String>>,
-    images: Vec<Vec<String>>,
-    records: BTreeMap<(String, String), usize>,
-}
-
-impl Picture {
-    fn of(home: &Home) -> Self {
-        let catalogue = home.catalogue();
-        let mut pages = BTreeMap::new();
-        for mut row in
-            catalogue.rows("SELECT url, kind, status, digest, length, mime, title, lang, visits, why FROM page")
-        {
-            let url = row.remove(0);
-            assert!(pages.insert(url.clone(), row).is_none(), "two pages are {url}");
-        }
-        one_kind_for_one_content(&mut pages);
-        let mut images = catalogue.rows("SELECT p.url, i.url, i.alt FROM image i JOIN page p ON p.id = i.page_id");
-        images.sort();
-        let mut records = BTreeMap::new();
-        for record in judge::records(&home.warcs()) {
-            let url = record.url.unwrap_or_default();
-            // Rules that could not be had are asked for again by every process.
-            if record.kind != "warcinfo" && !url.ends_with("/robots.txt") {
-                *records.entry((record.kind, url)).or_default() += 1;
-            }
-        }
-        Self { pages, links: catalogue.links(), images, records }
-    }
-}
-
-/// Gives duplicates the kind of the page they are duplicates of: which one comes first depends on the order.
-fn one_kind_for_one_content(pages: &mut BTreeMap<String, Vec<String>>) {
-    let (kind, digest) = (0, 2);
-    let mut originals = BTreeMap::new();
-    for page in pages.values().filter(|page| !page[digest].is_empty() && page[kind] != "DUPLICATE") {
-        originals.insert(page[digest].clone(), page[kind].clone());
-    }
-    for page in pages.values_mut().filter(|page| page[kind] == "DUPLICATE") {
-        page[kind] = originals[&page[digest]].clone();
-    }
-}
-
-/// Fails the test where two lists differ, and shows some of what does.
-#[track_caller]
-fn assert_alike<T: PartialEq + std::fmt::Debug>(
-    what: &str,
-    ours: impl IntoIterator<Item = T>,
-    theirs: impl IntoIterator<Item = T>,
-) {
-    let (ours, theirs): (Vec<T>, Vec<T>) = (ours.into_iter().collect(), theirs.into_iter().collect());
-    let only = |a: &[T], b: &[T]| {
-        a.iter().filter(|one| !b.contains(one)).take(5).map(|one| format!("{one:?}")).collect::<Vec<_>>()
-    };
-    let (more, less) = (only(&ours, &theirs), only(&theirs, &ours));
-    assert!(
-        ours == theirs,
-        "{what}: {} instead of {}; too many {more:#?}, missing {less:#?}",
-        ours.len(),
-        theirs.len()
-    );
-}
-
-/// A web to be crawled again and again.
-struct Scene {
-    world: World,
-    undisturbed: Picture,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let latency = Latency { mean: Duration::from_millis(2), spread: 1.0 };
-        let spec = Spec { hosts: 4, pages_per_host: 80, latency, ..Spec::default() };
-        let features = [Feature::Furniture, Feature::Robots, Feature::Redirects, Feature::Errors, Feature::Media];
-        let world = World::new(features.into_iter().fold(spec, Spec::with));
-        let home = Home::new();
-        home.crawl(&[&project(&home, &world, "0s")]);
-        let undisturbed = Picture::of(&home);
-        assert!(undisturbed.pages.len() > 320, "only {} pages", undisturbed.pages.len());
-        assert!(undisturbed.records.values().all(|count| *count == 1), "{:?}", undisturbed.records);
-        world.server.log().take();
-        Self { world, undisturbed }
-    }
-
-    /// Starts a crawl of it, or goes on with one.
-    fn start(&self, home: &Home, environment: &[(&str, &str)]) -> Running {
-        let file = project(home, &self.world, "0s");
-        home.start(&crawling(&[&file]), environment)
-    }
-
-    /// Fails the test unless the home holds what the undisturbed crawl left.
-    fn judge(&self, home: &Home, what: &str) {
-        let picture = Picture::of(home);
-        let (ours, theirs) = (&picture, &self.undisturbed);
-        assert_alike(&format!("pages after {what}"), &ours.pages, &theirs.pages);
-        assert_alike(&format!("links after {what}"), &ours.links, &theirs.links);
-        assert_alike(&format!("images after {what}"), &ours.images, &theirs.images);
-        assert_alike(&format!("records after {what}"), &ours.records, &theirs.records);
-        home.orb(&["check", PROJECT]).expect(0);
-        judge::warcio_check(&home.warcs());
-    }
-}
-
-/// Writes the project's file, with batches so small that a short crawl has many.
-fn project(home: &Home, world: &World, delay: &str) -> String {
-    let delay = format!("frontier.delay = '{delay}'");
-    let settings = ["scope.mode = 'any'", &delay, "frontier.retries = 0", "frontier.max_backoff = '100ms'"];
-    let batches = ["crawl.batch_pages = 20", "crawl.batch_time = '20ms'"];
-    world.project(home, &[settings.as_slice(), &batches].concat())
-}
-
-/// Numbers without a pattern, the same in every run (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
 
 #[test]
 fn killed_at_any_moment_a_crawl_loses_nothing_and_doubles_nothing() {
     let scene = Scene::new();
     let mut dice = Dice(0x00dd_ba11);
-    let (mut kills, mut homes) = (0, 0);
-    while kills < KILLS {
+    let wanted = std::env::var("ORB_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(KILLS);
+    let (mut kills, mut homes, mut most) = (0, 0, 0);
+    while kills < wanted {
         let home = Home::new();
-        let killed = (0..KILLS_EACH).take_while(|_| killed_once(&scene, &home, &mut dice)).count();
+        scene.world.server.log().take();
+        let mut killed = 0;
+        while killed < KILLS_EACH && killed_once(&scene, &home, &mut dice) {
+            most = most.max(unrecorded(&scene.world, &home));
+            killed += 1;
+        }
         scene.start(&home, &[]).finish().expect(0);
         (kills, homes) = (kills + killed, homes + 1);
         scene.judge(&home, &format!("{killed} kills in home {homes}"));
+        println!("{kills} of {wanted} kills in {homes} homes; at most {most} pages fetched and not recorded");
     }
+    assert!(most <= BATCH + CONNECTIONS, "{most} pages were fetched and not recorded");
+}
+
+/// How many pages were asked for and are not recorded.
+fn unrecorded(world: &World, home: &Home) -> usize {
+    let asked = without_robots(&world.server.log().all()).len();
+    let recorded = if home.project().join("runs").exists() { home.catalogue().number(RECORDED) } else { 0 };
+    asked.saturating_sub(usize::try_from(recorded).unwrap())
 }
 
 /// Goes on with the crawl and kills it at some moment; says whether it was still at work then.
@@ -180,17 +71,41 @@ fn killed_once(scene: &Scene, home: &Home, dice: &mut Dice) -> bool {
 }
 
 #[test]
-fn broken_off_at_any_step_of_a_commit_a_crawl_goes_on_as_if_nothing_had_been() {
-    let scene = Scene::new();
-    for point in POINTS {
-        let home = Home::new();
-        for pass in [1, 2, 5] {
-            let crashed = scene.start(&home, &[("ORB_FAIL", &format!("{point}:{pass}"))]).finish();
-            assert_eq!(crashed.code, None, "{point} was not met {pass} times: {crashed}");
-        }
-        scene.start(&home, &[]).finish().expect(0);
-        scene.judge(&home, point);
+fn no_more_than_a_batch_is_fetched_and_not_recorded_however_slow_the_disk() {
+    let world = World::new(Spec { hosts: 4, pages_per_host: 300, ..Spec::default() });
+    let (batch, connections) = (60, 8);
+    let bounds = [format!("crawl.batch_pages = {batch}"), format!("fetch.connections = {connections}")];
+    let settings = ["scope.mode = 'any'", "frontier.delay = '0s'", "frontier.retries = 0", &bounds[0], &bounds[1]];
+    let home = Home::new();
+    let file = world.project(&home, &settings);
+    home.crawl(&[&file, "--max-pages", "150"]);
+    for commit in [2, 3, 5] {
+        // From this commit on the disk is full, and the recorder waits while everybody else goes on.
+        let fault = format!("before-archive:{commit}:enospc:1000");
+        let running = home.start(&crawling(&[&file]), &[("ORB_FAIL", &fault)]);
+        until_still(&world);
+        running.signal(Signal::KILL);
+        assert_eq!(running.finish().code, None);
+        let lost = unrecorded(&world, &home);
+        assert!((batch / 2..=batch + connections).contains(&lost), "{lost} pages were not recorded");
     }
+    home.crawl(&[&file]);
+    let asked = world.asked();
+    assert_eq!(asked.len(), 1_200);
+    let again = asked.values().map(|times| times - 1).sum::<usize>();
+    assert!((1..=3 * (batch + connections)).contains(&again), "{again} pages were fetched again");
+}
+
+/// Waits until a crawl that has begun asks for nothing any more.
+fn until_still(world: &World) {
+    let (begin, mut last, mut since) = (world.server.counters().requests, 0, Instant::now());
+    harness::until("nothing is asked for any more", || {
+        let now = world.server.counters().requests;
+        if now != last || now < begin + 20 {
+            (last, since) = (now, Instant::now());
+        }
+        since.elapsed() > Duration::from_millis(700)
+    });
 }
 
 #[test]
@@ -222,11 +137,33 @@ fn stopped_by_a_signal_a_crawl_saves_everything_and_goes_on() {
 }
 
 #[test]
+fn killed_while_it_only_looks_it_leaves_everything_as_it_was() {
+    let scene = Scene::small(&[]);
+    let home = Home::new();
+    scene.start(&home, &[]).finish().expect(0);
+    let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n, page";
+    let mut dice = Dice(0x0100_75ee);
+    for look in [["check", PROJECT].as_slice(), &["sql", PROJECT, long], &["stats", PROJECT]] {
+        for _ in 0..4 {
+            let running = home.start(look, &[]);
+            let at = Instant::now() + Duration::from_millis(dice.below(60));
+            harness::until("the moment has come", || Instant::now() >= at);
+            running.signal(Signal::KILL);
+            running.finish();
+        }
+        scene.compare(&home, look[0]);
+    }
+    scene.world.server.log().take();
+    scene.start(&home, &[]).finish().expect(0);
+    assert!(scene.world.asked().is_empty(), "nothing is left to do");
+}
+
+#[test]
 fn politeness_survives_kills() {
     let delay = Duration::from_millis(150);
     let world = World::new(Spec { hosts: 2, hosts_per_ip: 2, pages_per_host: 12, ..Spec::default() });
     let home = Home::new();
-    let file = project(&home, &world, "150ms");
+    let file = project(&home, &world, &["frontier.delay = '150ms'"]);
     for kill in 1..=5 {
         let running = home.start(&crawling(&[&file]), &[]);
         harness::until("it is at work again", || world.server.counters().requests >= kill * 3);

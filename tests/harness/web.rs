@@ -82,7 +82,8 @@ impl World {
     }
 }
 
-fn without_robots(requests: &Requests) -> BTreeMap<String, usize> {
+/// How often each URL was asked for, robots.txt aside.
+pub(crate) fn without_robots(requests: &Requests) -> BTreeMap<String, usize> {
     let mut asked = requests.by_url();
     asked.retain(|url, _| !url.ends_with("/robots.txt"));
     asked

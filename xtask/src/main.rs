@@ -1,13 +1,14 @@
 //! What is done to the project, rather than by it?
 //!
 //! `setup` brings what tests need onto the machine, `test` runs everything a change must pass, `tidy` formats and
-//! measures the sources, `fuzz` gives the parsers nonsense to read, `bench` measures the crawler, `profile` says what it spends its time
+//! measures the sources, `fuzz` gives the parsers nonsense to read, `nightly` breaks the crawler off, `bench` measures the crawler, `profile` says what it spends its time
 //! on. Each is one file; each step is printed with its time.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;
 mod fuzz;
 mod judges;
+mod nightly;
 mod packages;
 mod profile;
 mod shape;
@@ -25,6 +26,7 @@ const TASKS: &[Task] = &[
     ("test", "set up, then check formatting, lints and shape, and run every test", |_| test::run()),
     ("tidy", "format the sources and say where they have grown too large", |_| tidy::run()),
     ("fuzz", "drive the parsers of foreign bytes with libFuzzer (--seconds N, target…)", fuzz::run_targets),
+    ("nightly", "kill, tear and break far more often than the tests do (--kills N --rounds N)", nightly::run),
     (
         "bench",
         "measure the crawler (--only PART,… --tools TOOL,… --webs WEB,… --pages N --rounds N --slow)",
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
     let Some((_, _, task)) = TASKS.iter().find(|(name, _, _)| *name == wanted) else {
         eprintln!("usage: cargo xtask <task>");
         for (name, what, _) in TASKS {
-            eprintln!("  {name:<7} {what}");
+            eprintln!("  {name:<8} {what}");
         }
         return ExitCode::from(2);
     };

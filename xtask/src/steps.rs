@@ -44,8 +44,13 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
 
 /// Runs a program in the workspace's root until it ends.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
+    run_with(program, args, &[])
+}
+
+fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Result<()> {
     let status = Command::new(program)
         .args(args)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir(root())
         .status()
         .with_context(|| format!("cannot start {program}"))?;
@@ -58,7 +63,12 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
 
 /// Runs cargo, the one that runs us where it says so.
 pub(crate) fn cargo(args: &[&str]) -> Result<()> {
-    run(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), args)
+    cargo_with(args, &[])
+}
+
+/// The same, with more in its environment.
+pub(crate) fn cargo_with(args: &[&str], environment: &[(&str, String)]) -> Result<()> {
+    run_with(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), args, environment)
 }
 
 /// Whether a program can be started and ends well; it prints nothing.

@@ -83,9 +83,3 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         }
     }
 }
-
-/// Arms a fail point for the crash tests: `point` or `point:nth`.
-pub(crate) fn arm(plan: &str) {
-    let (point, nth) = plan.split_once(':').unwrap_or((plan, "1"));
-    orb_store::fault::arm(point, nth.parse().unwrap_or(1));
-}

@@ -21,8 +21,11 @@ fn main() -> ExitCode {
         // Only fails where a subscriber is set already, and nobody else sets one.
         let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact().try_init();
     }
-    if let Some(plan) = std::env::var_os("ORB_FAIL") {
-        failure::arm(&plan.to_string_lossy());
+    // A failure to be staged, for the tests.
+    if let Some(plan) = std::env::var_os("ORB_FAIL")
+        && let Err(why) = orb_store::fault::arm(&plan.to_string_lossy())
+    {
+        return Failure::Usage(format!("ORB_FAIL: {why}")).report();
     }
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,

@@ -115,7 +115,7 @@ impl Config {
         RecorderRules {
             run,
             order: order(&settings.frontier),
-            batch_pages: settings.crawl.batch_pages.max(1),
+            batch_pages: self.uncommitted(),
             batch_time: settings.crawl.batch_time.0,
             links: settings.store.links,
             by: self.worker_name.as_str().into(),
@@ -138,6 +138,11 @@ impl Config {
     /// How much of the line the run may take, and when.
     pub(crate) fn schedule(&self) -> Schedule {
         Schedule::new(self.settings.limits.clone(), self.fetch.bandwidth, self.fetch.connections)
+    }
+
+    /// Pages that may be fetched and not yet committed.
+    pub(crate) fn uncommitted(&self) -> usize {
+        self.settings.crawl.batch_pages.max(1)
     }
 
     /// What is left of the budgets of bytes and time.

@@ -77,12 +77,18 @@ impl Driver {
             }
             let (next, why) = {
                 let mut frontier = shared.frontier();
-                let next = frontier.next(&self.queues, self.errand.clock.now())?;
-                let waits = matches!(next, Next::Wait(_) | Next::Busy);
+                let next = frontier.next(&self.queues, self.errand.clock.now());
+                let waits = matches!(next, Ok(Next::Wait(_) | Next::Busy));
                 (next, if waits { frontier.holdup().into() } else { Idle::Commit })
             };
-            if let Some(state) = self.act(next, why).await {
-                break state;
+            match next {
+                // The queues are closed until there is room for them on the disk again, which the recorder waits for.
+                Err(StoreError::NoSpace { .. }) => self.pause(why, Duration::from_secs(1)).await,
+                next => {
+                    if let Some(state) = self.act(next?, why).await {
+                        break state;
+                    }
+                }
             }
         };
         self.drain().await;
@@ -109,7 +115,10 @@ impl Driver {
                 self.errand.active.fetch_add(1, Ordering::Relaxed);
                 tokio::spawn(Arc::clone(&self.errand).resolve(host, name, port));
             }
-            Next::Drop(page, host, rank, kind, why) => self.errand.record(Item::Dropped(page, host, rank, kind, why)),
+            Next::Drop(page, host, rank, kind, why) => {
+                shared.pipeline.enter(0);
+                self.errand.record(Item::Dropped(page, host, rank, kind, why));
+            }
             Next::Fail(lease, rank, failure) => {
                 let at = self.errand.clock.now();
                 shared.pipeline.enter(0);

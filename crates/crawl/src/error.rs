@@ -34,3 +34,14 @@ pub enum CrawlError {
     #[error("the {0} stopped unexpectedly; everything committed before is safe")]
     Panicked(&'static str),
 }
+
+impl CrawlError {
+    /// Whether there was no room on the disk, so that the same may succeed later.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        match self {
+            Self::Store(StoreError::NoSpace { .. }) => true,
+            Self::Journal { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
+            _ => false,
+        }
+    }
+}

@@ -7,7 +7,7 @@ use crate::CrawlError;
 use crate::summary::Summary;
 use crate::why::{Advice, Breakdown, Facts};
 use orb_page::{Moment, RunId};
-use orb_store::ProjectDir;
+use orb_store::{ProjectDir, replace};
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -57,8 +57,7 @@ impl Journal {
         let report = Report { summary, timing: facts.whole.breakdown(), advice: facts.advice() };
         let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');
-        let (new, place) = (self.dir.join("report.json.new"), self.dir.join("report.json"));
-        fs::write(&new, text).and_then(|()| fs::rename(&new, &place)).map_err(|e| self.fail(e))
+        Ok(replace(&self.dir.join("report.json"), text.as_bytes(), ["report-written", "report-kept"])?)
     }
 
     fn fail(&self, source: std::io::Error) -> CrawlError {

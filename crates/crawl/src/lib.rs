@@ -10,6 +10,7 @@ mod drive;
 mod error;
 mod governor;
 mod journal;
+mod kept;
 mod ledger;
 mod limits;
 pub mod machine;

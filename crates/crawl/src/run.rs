@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::drive::{Driver, Errand};
 use crate::governor::Governor;
 use crate::journal::Journal;
-use crate::progress::Progress;
+use crate::progress::{Pause, Progress};
 use crate::reading::{Desk, spawn_readers};
 use crate::recorder::Recorder;
 use crate::scope::SharedScope;
@@ -98,7 +98,7 @@ impl Crawl {
         let config = Config::new(&self.settings, Arc::clone(&scope), &private, &self.project.dir().dir)?;
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
-        let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress));
+        let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress, config.uncommitted()));
         shared.progress.note_commit(&run.counters, self.project.index().queued(), self.project.index().known());
         let dir = self.project.dir().clone();
         let journal = Journal::open(&dir, run.id)?;
@@ -108,21 +108,23 @@ impl Crawl {
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run)?;
         counters.frontier = project.index().queued();
-        project.catalogue_mut().finish_run(run.id, state.name(), &counters.to_json())?;
+        let account = counters.to_json();
+        patiently(&shared, || Ok(project.catalogue_mut().finish_run(run.id, state.name(), &account)?))?;
         let facts = chronicle.close(&shared, project.index(), clock, state.name());
-        project.close()?;
+        patiently(&shared, || Ok(project.finish()?))?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
         let summary = Summary::new(dir.name, run.id, state, counters, reasons.collect());
-        journal.log(&format!(
+        let line = format!(
             "{}: {} pages, {} errors, {} queued",
             state.name(),
             summary.counters.pages,
             summary.counters.errors,
             summary.counters.frontier
-        ))?;
-        journal.account(&facts)?;
-        journal.report(&summary, &facts)?;
+        );
+        patiently(&shared, || journal.log(&line))?;
+        patiently(&shared, || journal.account(&facts))?;
+        patiently(&shared, || journal.report(&summary, &facts))?;
         Ok(summary)
     }
 
@@ -137,6 +139,20 @@ impl Crawl {
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
         let name = self.project.dir().name.clone();
         Ok((!open).then(|| Summary::new(name, last.id, RunState::Done, counters, Vec::new())))
+    }
+}
+
+/// Does something again and again while there is no room on the disk for it, until somebody asks to stop.
+fn patiently<T>(shared: &Shared, mut what: impl FnMut() -> Result<T, CrawlError>) -> Result<T, CrawlError> {
+    loop {
+        match what() {
+            Err(e) if e.is_full_disk() && !shared.wait_for_room(Pause::DiskFull) => return Err(e),
+            Err(e) if e.is_full_disk() => {}
+            other => {
+                shared.progress.pause(None);
+                return other;
+            }
+        }
     }
 }
 

@@ -223,7 +223,7 @@ pub struct CrawlSettings {
     pub workers: usize,
     /// What the workers' names begin with.
     pub worker_name: String,
-    /// Pages that are recorded together at most.
+    /// Pages fetched and not yet recorded at most; one half is recorded while the other is fetched.
     pub batch_pages: usize,
     /// How long a page waits for others to be recorded with.
     pub batch_time: Span,
@@ -260,6 +260,14 @@ pub enum SettingsError {
         line: usize,
         /// What is wrong there.
         what: String,
+    },
+    /// Its end is missing.
+    #[error("{path} is cut off: put it back, or end it with the line '{end}' if it is as you want it")]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// The line that should be its last.
+        end: &'static str,
     },
 }
 

@@ -1,11 +1,12 @@
 //! What do the threads of one crawl share?
 
-use crate::progress::Progress;
+use crate::ledger::Stage;
+use crate::progress::{Pause, Progress};
 use crate::scope::SharedScope;
 use orb_frontier::Frontier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// What the driver, the readers and the recorder of one crawl have in common.
@@ -19,7 +20,7 @@ pub(crate) struct Shared {
     pub hurry: Switch,
     /// The recorder holds something that is not yet committed.
     pub(crate) pending: Switch,
-    /// Pages fetched and not yet taken by the recorder.
+    /// Pages fetched and not yet committed.
     pub pipeline: Pipeline,
     /// Links read and not yet taken by the recorder.
     pub backlog: Backlog,
@@ -30,33 +31,48 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Everything at rest.
-    pub(crate) fn new(frontier: Frontier, stop: Arc<Stop>, scope: Arc<SharedScope>, progress: Arc<Progress>) -> Self {
+    /// Everything at rest; at most so many pages will be fetched and not yet committed.
+    pub(crate) fn new(
+        frontier: Frontier,
+        stop: Arc<Stop>,
+        scope: Arc<SharedScope>,
+        progress: Arc<Progress>,
+        uncommitted: usize,
+    ) -> Self {
         Self {
             frontier: Mutex::new(frontier),
             wake: Arc::clone(&stop.wake),
             stop,
             hurry: Switch::default(),
             pending: Switch::default(),
-            pipeline: Pipeline::default(),
+            pipeline: Pipeline::new(uncommitted),
             backlog: Backlog::default(),
             scope,
             progress,
         }
     }
 
-    /// A page leaves the pipeline; where it was full, the driver can go on.
-    pub(crate) fn left(&self, weight: u64) {
+    /// The recorder has taken a page of this weight; where that was too much, the driver can go on.
+    pub(crate) fn taken(&self, weight: u64) {
         let was_full = self.pipeline.is_full();
-        self.pipeline.leave(weight);
+        self.pipeline.take(weight);
         if was_full {
             self.wake.notify_one();
         }
     }
 
-    /// Whether everything fetched has been read and committed, so that what the frontier says is all there is.
+    /// Whether everything fetched has been committed, so that what the frontier says is all there is.
     pub(crate) fn is_settled(&self) -> bool {
         self.pipeline.is_empty() && !self.pending.is_set()
+    }
+
+    /// Waits a while for room on the disk, and says so; `false` where somebody asks to stop instead.
+    pub(crate) fn wait_for_room(&self, why: Pause) -> bool {
+        let began = Instant::now();
+        self.progress.pause(Some(why));
+        let stopped = self.stop.wait(Duration::from_secs(1));
+        self.progress.ledger().note(Stage::Room, began.elapsed());
+        !stopped
     }
 
     /// The frontier, for a moment.
@@ -81,39 +97,47 @@ impl Switch {
     }
 }
 
-/// How much lies between the sockets and the recorder: the bound on memory that lets the queues between them be plain.
-#[derive(Debug, Default)]
+/// How much was fetched and is not yet committed. What a crash can cost is bounded here, and memory with it, which lets the queues between the
+/// sockets and the recorder be plain.
+#[derive(Debug)]
 pub(crate) struct Pipeline {
     pages: AtomicUsize,
     bytes: AtomicU64,
+    most: usize,
 }
 
 impl Pipeline {
-    /// Pages that may lie there.
-    const MAX_PAGES: usize = 2_000;
-    /// Bytes that may lie there.
+    /// Bytes that may lie between the sockets and the recorder.
     const MAX_BYTES: u64 = 64_000_000;
 
-    /// A page with so many bytes enters.
+    fn new(most: usize) -> Self {
+        Self { pages: AtomicUsize::new(0), bytes: AtomicU64::new(0), most }
+    }
+
+    /// A page with so many bytes was fetched, or a queued one given up.
     pub(crate) fn enter(&self, bytes: u64) {
         self.pages.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// It leaves.
-    pub(crate) fn leave(&self, bytes: u64) {
+    /// Its bytes are in the recorder's hands.
+    fn take(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.pages.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether nothing lies there.
+    /// So many pages are committed.
+    pub(crate) fn leave(&self, pages: usize) {
+        self.pages.fetch_sub(pages, Ordering::Release);
+    }
+
+    /// Whether nothing is left to commit.
     pub(crate) fn is_empty(&self) -> bool {
         self.pages.load(Ordering::Acquire) == 0
     }
 
     /// Whether nothing more should be fetched for now.
     pub(crate) fn is_full(&self) -> bool {
-        self.pages.load(Ordering::Relaxed) >= Self::MAX_PAGES || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
+        self.pages.load(Ordering::Relaxed) >= self.most || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Batch {
     pub traps: Vec<(u64, u32)>,
     /// The run's counters as JSON, to be stored with the run.
     pub counters: String,
+    /// Set by the store once the archive has the bytes, to how many they are: a commit tried again does not write them twice.
+    pub archived: Option<u64>,
     /// Set by the store once the catalogue has the batch: a commit tried again then only does what is left.
     pub recorded: Option<u64>,
 }

@@ -117,7 +117,12 @@ impl StoreError {
 
     /// An SQL failure; a full disk becomes [`StoreError::NoSpace`], a broken file [`StoreError::Damaged`].
     pub(crate) fn sql(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
-        match source.sqlite_error_code() {
+        let code = source.sqlite_error();
+        // No room for the file that readers and writer share is told as an error of input and output.
+        if code.is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE) {
+            return Self::NoSpace { path: path.to_owned() };
+        }
+        match code.map(|e| e.code) {
             Some(rusqlite::ErrorCode::DiskFull) => Self::NoSpace { path: path.to_owned() },
             Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
                 Self::Damaged { path: path.to_owned(), what: format!("cannot {what}: {source}") }

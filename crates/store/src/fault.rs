@@ -1,50 +1,172 @@
-//! Where may a crash be staged?
+//! Where may a crash or a failing disk be staged?
 //!
-//! Tests of the commit protocol end the process at a named point, at its n-th pass. Unarmed, a point costs one atomic load.
+//! Tests break the work off at a named point, at its n-th pass: the process ends as by `kill -9`, or the disk is said to be full or broken.
+//! There is a point before and after every step that leaves a trace on the disk. Unarmed, a point costs one atomic load.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The names of all points, in the order a commit passes them.
+/// The names of all points: those of opening a project, of a run's beginning, of a commit, of closing, each in the order they are passed.
 pub const POINTS: &[&str] = &[
+    "before-lock",
+    "after-lock",
+    "before-tables",
+    "after-tables",
+    "before-cut",
+    "after-cut",
+    "before-removal",
+    "after-removal",
+    "before-wipe",
+    "after-wipe",
+    "before-rebuild",
+    "during-rebuild",
+    "before-rebuilt-mark",
+    "after-rebuild",
+    "before-catch-up",
+    "after-catch-up",
+    "settings-written",
+    "settings-kept",
+    "before-run-begins",
+    "after-run-began",
+    "before-run-goes-on",
+    "after-run-went-on",
     "before-archive",
+    "before-file",
+    "after-file",
+    "before-record",
+    "before-bytes",
     "after-archive",
+    "before-sync",
     "after-flush",
     "before-catalogue",
+    "after-catalogue-begin",
     "before-catalogue-commit",
     "after-catalogue",
     "before-index",
+    "before-index-commit",
     "after-index",
+    "before-seal",
+    "lines-written",
+    "lines-kept",
+    "after-seal",
+    "before-run-ends",
+    "after-run-ended",
+    "before-checkpoint",
+    "after-checkpoint",
+    "before-index-closes",
+    "before-fingerprint",
+    "after-fingerprint",
+    "report-written",
+    "report-kept",
 ];
 
 static ARMED: AtomicBool = AtomicBool::new(false);
-static LEFT: AtomicU64 = AtomicU64::new(0);
-static NAME: Mutex<String> = Mutex::new(String::new());
+static PLAN: Mutex<Option<Plan>> = Mutex::new(None);
 
-/// Ends the process by `abort` at the `nth` pass (from 1) of the named point; `false` if there is no such point.
-pub fn arm(point: &str, nth: u64) -> bool {
-    if !POINTS.contains(&point) || nth == 0 {
-        return false;
-    }
-    point.clone_into(&mut NAME.lock().unwrap_or_else(PoisonError::into_inner));
-    LEFT.store(nth, Ordering::SeqCst);
-    ARMED.store(true, Ordering::SeqCst);
-    true
+/// What is to happen, where and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Plan {
+    point: String,
+    /// Passes still to let go by.
+    wait: u64,
+    /// Passes at which it happens then.
+    times: u64,
+    what: Fault,
 }
 
-/// A point where a crash may be staged.
-#[inline]
-pub(crate) fn point(name: &'static str) {
-    if ARMED.load(Ordering::Relaxed) {
-        pass(name);
+/// What can be staged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// The process ends at once.
+    Crash,
+    /// The disk is full.
+    NoSpace,
+    /// The disk fails.
+    Broken,
+}
+
+/// Arms a point: `point`, `point:nth`, `point:nth:what` or `point:nth:what:times`, counted from 1, where `what` is `crash` (unless told
+/// otherwise), `enospc` or `eio`; `times` is how many passes in a row fail. Says what is wrong with a plan that cannot be followed.
+pub fn arm(plan: &str) -> Result<(), String> {
+    let parsed = read(plan)?;
+    *PLAN.lock().unwrap_or_else(PoisonError::into_inner) = Some(parsed);
+    ARMED.store(true, Ordering::SeqCst);
+    Ok(())
+}
+
+fn read(plan: &str) -> Result<Plan, String> {
+    let mut parts = plan.split(':');
+    let point = parts.next().unwrap_or_default();
+    if !POINTS.contains(&point) {
+        return Err(format!("there is no point {point:?} to fail at"));
     }
+    let number = |text: Option<&str>| match text.unwrap_or("1").parse() {
+        Ok(0) | Err(_) => Err(format!("{plan:?} counts from 1")),
+        Ok(n) => Ok(n),
+    };
+    let nth: u64 = number(parts.next())?;
+    let what = match parts.next().unwrap_or("crash") {
+        "crash" => Fault::Crash,
+        "enospc" => Fault::NoSpace,
+        "eio" => Fault::Broken,
+        other => return Err(format!("{other:?} is neither crash, enospc nor eio")),
+    };
+    Ok(Plan { point: point.to_owned(), wait: nth - 1, times: number(parts.next())?, what })
+}
+
+/// A point where a crash or a failure may be staged.
+#[inline]
+pub fn point(name: &'static str) -> io::Result<()> {
+    if ARMED.load(Ordering::Relaxed) { pass(name) } else { Ok(()) }
 }
 
 #[cold]
-fn pass(name: &'static str) {
-    debug_assert!(POINTS.contains(&name));
-    let here = *NAME.lock().unwrap_or_else(PoisonError::into_inner) == name;
-    if here && LEFT.fetch_sub(1, Ordering::SeqCst) == 1 {
-        std::process::abort();
+fn pass(name: &'static str) -> io::Result<()> {
+    debug_assert!(POINTS.contains(&name), "{name}");
+    let mut plan = PLAN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(plan) = plan.as_mut().filter(|p| p.point == name && p.times > 0) else { return Ok(()) };
+    if plan.wait > 0 {
+        plan.wait -= 1;
+        return Ok(());
+    }
+    plan.times -= 1;
+    match plan.what {
+        Fault::Crash => std::process::abort(),
+        Fault::NoSpace => Err(io::Error::from(rustix::io::Errno::NOSPC)),
+        Fault::Broken => Err(io::Error::from(rustix::io::Errno::IO)),
+    }
+}
+
+/// A staged failure as SQLite would tell it.
+pub(crate) fn sql_point(name: &'static str) -> rusqlite::Result<()> {
+    use rusqlite::ffi;
+    point(name).map_err(|e| {
+        let full = e.kind() == io::ErrorKind::StorageFull;
+        let code = ffi::Error::new(if full { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR });
+        rusqlite::Error::SqliteFailure(code, Some(e.to_string()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_says_where_when_and_what() {
+        let plan = |wait, times, what| Ok(Plan { point: "before-index".into(), wait, times, what });
+        assert_eq!(read("before-index"), plan(0, 1, Fault::Crash));
+        assert_eq!(read("before-index:5"), plan(4, 1, Fault::Crash));
+        assert_eq!(read("before-index:2:enospc"), plan(1, 1, Fault::NoSpace));
+        assert_eq!(read("before-index:2:eio:9"), plan(1, 9, Fault::Broken));
+        for bad in ["", "nowhere", "before-index:0", "before-index:x", "before-index:1:fire", "before-index:1:eio:0"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_point_is_listed_twice() {
+        let all: std::collections::HashSet<_> = POINTS.iter().collect();
+        assert_eq!(all.len(), POINTS.len());
     }
 }

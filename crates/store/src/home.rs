@@ -4,6 +4,7 @@
 //! time, which holds a lock on the file `lock` in it; the system lets go of it however that process ends.
 
 use crate::error::{Result, StoreError};
+use crate::fault;
 use orb_page::Moment;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -193,6 +194,7 @@ impl ProjectLock {
     pub fn take(project: &ProjectDir) -> Result<Self> {
         let path = project.dir.join("lock");
         let fail = |e| StoreError::io("lock", &path, e);
+        fault::point("before-lock").map_err(fail)?;
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
         match file.try_lock() {
@@ -208,6 +210,7 @@ impl ProjectLock {
         file.set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
             .and_then(|_| writeln!(file, "{}", std::process::id()))
+            .and_then(|()| fault::point("after-lock"))
             .map_err(fail)?;
         Ok(Self { _file: file })
     }

@@ -14,6 +14,7 @@ mod home;
 mod index;
 mod project;
 mod queues;
+mod replace;
 mod sqlite;
 mod warc;
 
@@ -25,6 +26,7 @@ pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};
 pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
+pub use replace::replace;
 pub use sqlite::{
     Catalogue, CatalogueReader, Cell, Column, Degrees, HostRow, ImageRow, LinkRow, PageRow, QueryEnd, QueryLimits,
     RunRecord, Stats, Unfetched, VisitRow,

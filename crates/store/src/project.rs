@@ -4,10 +4,10 @@
 //! catalogue is) and commits a batch in the only right order (bytes, facts, index). Killed between any two steps, the next start sees
 //! either all of the batch or nothing of it.
 
-use crate::archive::{Archive, ArchiveStart};
+use crate::archive::{Archive, ArchiveStart, is_ours};
 use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
-use crate::index::{FrontierIndex, IndexStart};
+use crate::index::{AHEAD, FrontierIndex, IndexStart};
 use crate::sqlite::Catalogue;
 use crate::warc::Encoded;
 use crate::{Batch, fault};
@@ -63,10 +63,16 @@ impl Project {
     /// Opens a project for writing and brings its stores to agreement.
     pub fn open(dir: &ProjectDir) -> Result<Self> {
         let lock = ProjectLock::take(dir)?;
+        catalogue_is_there(dir)?;
         let catalogue = Catalogue::create_or_open(&dir.catalogue())?;
+        catalogue.examine_if_small()?;
         let crashed = catalogue.open_run()?.is_some();
-        let (archive, archive_start) = Archive::open(&dir.archive(), &dir.name, &catalogue.archive_files()?)?;
         let (index, index_start) = FrontierIndex::open(&dir.frontier(), &catalogue)?;
+        if index_start == IndexStart::Rebuilt(AHEAD) {
+            // A commit is on the disk before the index follows it: the catalogue has lost some, or is an older one.
+            crate::check::examine_catalogue(&dir.catalogue())?;
+        }
+        let (archive, archive_start) = Archive::open(&dir.archive(), &dir.name, &catalogue.archive_files()?)?;
         let start = Start { archive: archive_start, index: index_start, crashed };
         Ok(Self { index, archive, catalogue, dir: dir.clone(), index_behind: false, start, _lock: lock })
     }
@@ -127,50 +133,57 @@ impl Project {
         if self.index_behind {
             self.recover_index()?;
         }
-        let (mut archived, mut took) = (0, Steps::default());
+        let mut took = Steps::default();
         if batch.recorded.is_none() {
-            archived = self.record(batch, records, extra, &mut took)?;
+            self.record(batch, records, extra, &mut took)?;
             let began = Instant::now();
             self.index.apply(batch, self.catalogue.watermark())?;
             took.index = began.elapsed();
             self.index_behind = false;
         }
-        Ok(Committed { batch: self.catalogue.watermark().no, archived, took })
+        self.archive.close_rolled()?;
+        Ok(Committed { batch: self.catalogue.watermark().no, archived: batch.archived.unwrap_or(0), took })
     }
 
-    /// Steps 1 and 2: bytes, then facts.
+    /// Steps 1 and 2: bytes, then facts. Once the bytes are on the disk they stay, whatever the catalogue says to the facts: it may have
+    /// recorded them although it could not say so.
     fn record(
         &mut self,
         batch: &mut Batch,
         records: &[Vec<Encoded>],
         extra: &[Encoded],
         took: &mut Steps,
-    ) -> Result<u64> {
+    ) -> Result<()> {
         self.catalogue.sift_requeued(batch)?;
         let began = Instant::now();
-        let outcome = self.write_archive(batch, records, extra).and_then(|archived| {
-            let (end, written) = (self.archive.end(), Instant::now());
-            took.archive = written - began;
-            self.catalogue.commit(batch, &end).map(|()| archived).inspect(|_| took.catalogue = written.elapsed())
-        });
-        match outcome {
-            Ok(archived) => {
-                batch.recorded = Some(self.catalogue.watermark().no);
-                // Until the index has followed, whatever fails from here on.
-                self.index_behind = true;
-                self.archive.committed()?;
-                Ok(archived)
+        if batch.archived.is_none() {
+            if self.archive.is_ahead() {
+                self.archive.roll_back()?;
             }
-            Err(e) => {
-                // The first failure is the one to tell; what cannot be cut back now is cut at the next start.
-                let _ = self.archive.roll_back();
-                Err(e)
-            }
+            // What cannot be cut back now is cut before the next try, or at the next start.
+            let written = self.write_archive(batch, records, extra).inspect_err(|_| drop(self.archive.roll_back()));
+            batch.archived = Some(written?);
         }
+        let written = Instant::now();
+        took.archive = written - began;
+        if let Err(e) = self.catalogue.commit(batch, &self.archive.end()) {
+            if matches!(e, StoreError::BadBatch(_)) {
+                batch.archived = None;
+                self.archive.roll_back()?;
+            }
+            return Err(e);
+        }
+        took.catalogue = written.elapsed();
+        batch.recorded = Some(self.catalogue.watermark().no);
+        // Until the index has followed, whatever fails from here on.
+        self.index_behind = true;
+        self.archive.committed();
+        Ok(())
     }
 
     fn write_archive(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<u64> {
-        fault::point("before-archive");
+        let fail = |e| StoreError::io("write", &self.dir.archive(), e);
+        fault::point("before-archive").map_err(fail)?;
         let mut archived = 0;
         for record in extra {
             self.archive.append(record)?;
@@ -183,9 +196,9 @@ impl Project {
                 archived += record.len();
             }
         }
-        fault::point("after-archive");
+        fault::point("after-archive").map_err(fail)?;
         self.archive.flush()?;
-        fault::point("after-flush");
+        fault::point("after-flush").map_err(fail)?;
         Ok(archived)
     }
 
@@ -195,12 +208,32 @@ impl Project {
         Ok(())
     }
 
-    /// Closes everything in good order: the archive's last file with its CDXJ file, the catalogue's log moved into it.
+    /// Closes everything in good order.
     pub fn close(mut self) -> Result<()> {
+        self.finish()
+    }
+
+    /// Leaves everything in good order: the archive's last file with its CDXJ file, the catalogue's log moved into it. Nothing can be committed
+    /// afterwards; what fails may be tried again.
+    pub fn finish(&mut self) -> Result<()> {
         // The facts must be on the disk before a file counts as closed.
         self.catalogue.checkpoint()?;
         self.archive.close()?;
         self.index.close()
+    }
+}
+
+/// A project with an archive had a catalogue once: to begin another would throw the archive away.
+fn catalogue_is_there(dir: &ProjectDir) -> Result<()> {
+    let path = dir.catalogue();
+    if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 0) {
+        return Ok(());
+    }
+    let Ok(entries) = std::fs::read_dir(dir.archive()) else { return Ok(()) };
+    let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    match names.find(|name| is_ours(&dir.name, name).is_some()) {
+        Some(name) => Err(StoreError::damaged(&path, format!("it is missing or empty, and the archive holds {name}"))),
+        None => Ok(()),
     }
 }
 

@@ -54,8 +54,7 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
         let path = project.dir().archive().join(file);
         return Err(StoreError::Damaged { path, what: what.clone() }.into());
     }
-    std::fs::write(project.dir().settings(), request.kept.to_toml())
-        .with_context(|| format!("cannot write the settings of project {}", request.name))?;
+    request.kept.keep(project.dir())?;
     let stop = Stop::new();
     signals::watch(Arc::clone(&stop))?;
     let progress = Arc::new(Progress::default());
@@ -155,11 +154,11 @@ fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
         Some(name) => name,
         None => seeds.first().map(project_name).unwrap_or_default(),
     };
-    if let Ok(file) = home.find(&name).map(|p| p.settings())
+    if let Ok(project) = home.find(&name)
         && !known
-        && file.exists()
+        && let Some(kept) = Settings::kept(&project)?
     {
-        settings = Settings::read(&file)?;
+        settings = kept;
     }
     let listed = settings.seeds.clone();
     let typed: HashSet<&Address> = seeds.iter().collect();

@@ -34,6 +34,9 @@ const MAX_BYTES: u64 = 64_000_000;
 /// Counts behind the trap rules that a resumed run goes on from, at most.
 const MAX_TRAP_COUNTS: u32 = 100_000;
 
+/// How long a host's wish to be left alone may wait to be recorded: a process that is killed meanwhile takes it along.
+const URGENT: Duration = Duration::from_millis(50);
+
 /// What is handed to the recorder.
 pub(crate) enum Item {
     /// A page was read, with its rank in its host's queue, and when.
@@ -66,7 +69,7 @@ pub(crate) struct RecorderRules {
     pub run: RunId,
     /// Order of the queues.
     pub order: Order,
-    /// Pages together at most.
+    /// Pages fetched and not yet committed at most.
     pub batch_pages: usize,
     /// How long a page waits for others.
     pub batch_time: Duration,
@@ -104,9 +107,13 @@ struct Pending {
     hosts: HashMap<Origin, HostId>,
     digests: HashMap<[u8; 32], (PageId, HostId)>,
     fed: HashSet<HostId>,
+    /// What it holds of the pipeline's pages.
+    held: usize,
     rows: usize,
     bytes: u64,
     since: Option<Instant>,
+    /// Since when it holds a wish of a host to be left alone.
+    urgent: Option<Instant>,
 }
 
 impl Pending {
@@ -114,8 +121,15 @@ impl Pending {
         self.since.is_none()
     }
 
+    /// How long it may still wait for more.
+    fn rest(&self, batch_time: Duration) -> Duration {
+        let rest = |since: Option<Instant>, most: Duration| since.map(|since| most.saturating_sub(since.elapsed()));
+        let waits = [rest(self.since, batch_time), rest(self.urgent, URGENT)];
+        waits.into_iter().flatten().min().unwrap_or(Duration::from_secs(3_600))
+    }
+
     fn is_full(&self, pages: usize) -> bool {
-        self.batch.visits.len() >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
+        self.held >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
     }
 }
 
@@ -194,16 +208,15 @@ impl Recorder {
 
     /// Records until every sender is gone, then commits the rest and gives the project and the counters back.
     pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, Counters), StoreError> {
+        // One half is committed while the other is fetched: together they are all that a crash can cost.
+        let share = self.rules.batch_pages.div_ceil(2);
         loop {
-            let wait = match self.pending.since {
-                Some(since) => self.rules.batch_time.saturating_sub(since.elapsed()),
-                None => Duration::from_secs(3_600),
-            };
-            match items.recv_timeout(wait) {
+            match items.recv_timeout(self.pending.rest(self.rules.batch_time)) {
                 Ok(item) => {
                     self.take(item)?;
                     let starving = self.shared.hurry.is_set() && items.is_empty();
-                    if starving || self.pending.is_full(self.rules.batch_pages) {
+                    let full = self.pending.is_full(share) || self.pending.rest(self.rules.batch_time).is_zero();
+                    if starving || full {
                         self.commit()?;
                     }
                 }
@@ -232,25 +245,36 @@ impl Recorder {
                 for sitemap in &read.sitemaps {
                     self.discover_root(sitemap, Some(PageId(0)))?;
                 }
-                self.pending.batch.facts.push(read.fact);
+                self.learn(read.fact);
                 self.pending.extra.extend(read.records);
-                self.shared.left(read.weight);
+                self.pending.held += 1;
+                self.shared.taken(read.weight);
             }
             Item::Dropped(page, host, rank, kind, why) => {
                 self.counters.count_kind(kind);
                 self.counters.count_trap(why);
                 tracing::info!(page = page.0, kind = kind.name(), why, "not fetched");
+                self.pending.held += 1;
                 self.pending.batch.dropped.push((page, host, rank, kind, why));
             }
-            Item::Fact(fact) => self.pending.batch.facts.push(fact),
+            Item::Fact(fact) => self.learn(fact),
             Item::Flush => {}
         }
         Ok(())
     }
 
+    /// Something about a host; how long it wants to be left alone must outlive this process.
+    fn learn(&mut self, fact: HostFact) {
+        if fact.not_before.is_some() || fact.robots.as_ref().is_some_and(|robots| robots.crawl_delay.is_some()) {
+            self.pending.urgent.get_or_insert_with(Instant::now);
+        }
+        self.pending.batch.facts.push(fact);
+    }
+
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
         let Reading { mut visit, records, weight, gist, heft } = reading;
-        self.shared.left(weight);
+        self.pending.held += 1;
+        self.shared.taken(weight);
         self.shared.backlog.leave(heft);
         self.tell_duplicate(&mut visit, gist)?;
         let targets = self.number_targets(&visit)?;
@@ -332,10 +356,11 @@ impl Recorder {
         let took = loop {
             match self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
                 Ok(committed) => break committed.took,
-                Err(StoreError::NoSpace { .. }) => self.pause_until_room()?,
+                Err(StoreError::NoSpace { .. }) if self.shared.wait_for_room(Pause::DiskFull) => {}
                 Err(other) => return Err(other),
             }
         };
+        self.shared.progress.pause(None);
         self.note_commit(took);
         let now = self.clock.now();
         let mut frontier = self.shared.frontier();
@@ -346,6 +371,7 @@ impl Recorder {
             frontier.admitted(host, now);
         }
         drop(frontier);
+        self.shared.pipeline.leave(pending.held);
         self.shared.pending.set(false);
         self.shared.wake.notify_one();
         Ok(())
@@ -374,26 +400,8 @@ impl Recorder {
     /// Waits, before a commit, while the disk has less room than the project wants to leave free.
     fn wait_for_room(&self) {
         while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
-            self.wait_a_moment(Pause::DiskLow);
+            self.shared.wait_for_room(Pause::DiskLow);
         }
-        self.shared.progress.pause(None);
-    }
-
-    /// Waits two seconds for this reason; tells whether somebody asked to stop.
-    fn wait_a_moment(&self, why: Pause) -> bool {
-        let began = Instant::now();
-        self.shared.progress.pause(Some(why));
-        let stopped = self.shared.stop.wait(Duration::from_secs(2));
-        self.shared.progress.ledger().note(Stage::Room, began.elapsed());
-        stopped
-    }
-
-    /// Waits for room after a commit found none; gives up only when the user stops the run.
-    fn pause_until_room(&self) -> Result<(), StoreError> {
-        if self.wait_a_moment(Pause::DiskFull) {
-            return Err(StoreError::NoSpace { path: self.dir().to_owned() });
-        }
-        Ok(())
     }
 }
 

@@ -6,6 +6,8 @@
 use super::seal::{self, tail_path};
 use super::{ArchiveEnd, FileEnd};
 use crate::error::{Result, StoreError};
+use crate::fault;
+use crate::replace::sync_dir;
 use crate::warc::{self, Encoded};
 use orb_page::{Body, Moment, WarcPosition};
 use std::fs::{self, File, OpenOptions};
@@ -61,6 +63,7 @@ impl Archive {
 
     /// Appends the records of one exchange; where its answer will stand.
     pub fn append(&mut self, record: &Encoded) -> Result<WarcPosition> {
+        fault::point("before-record").map_err(|e| StoreError::io("write", &self.dir, e))?;
         if self.open.last().is_none_or(|g| g.end.length >= self.roll) {
             self.begin_file()?;
         }
@@ -91,13 +94,23 @@ impl Archive {
         ArchiveEnd { files: files.collect() }
     }
 
-    /// The catalogue has the end: what is there stays, and rolled files are closed.
-    pub fn committed(&mut self) -> Result<()> {
+    /// The catalogue has the end: what is there stays.
+    pub fn committed(&mut self) {
         for growing in &mut self.open {
             growing.committed = Some(growing.end);
         }
-        while self.open.len() > 1 {
-            self.open.remove(0).seal()?;
+    }
+
+    /// Whether something was appended since the last commit.
+    pub fn is_ahead(&self) -> bool {
+        self.open.iter().any(|g| g.committed != Some(g.end))
+    }
+
+    /// Closes the files that were rolled and are committed; what fails may be tried again.
+    pub fn close_rolled(&mut self) -> Result<()> {
+        while self.open.len() > 1 && self.open.iter().all(|g| g.committed.is_some()) {
+            self.open.first_mut().map_or(Ok(()), Growing::seal)?;
+            self.open.remove(0);
         }
         Ok(())
     }
@@ -123,8 +136,9 @@ impl Archive {
 
     /// Closes the file being written, with its CDXJ file sorted. The next record begins another.
     pub fn close(&mut self) -> Result<()> {
-        while let Some(growing) = self.open.pop() {
+        while let Some(growing) = self.open.first_mut() {
             growing.seal()?;
+            self.open.remove(0);
         }
         Ok(())
     }
@@ -134,6 +148,7 @@ impl Archive {
         let name: Arc<str> = format!("{}-{}-{:05}.warc.gz", self.project, at.compact(), self.serial).into();
         let path = self.dir.join(&*name);
         let fail = |e| StoreError::io("make", &path, e);
+        fault::point("before-file").map_err(fail)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail)?;
         let tail = File::create(tail_path(&path)).map_err(fail)?;
         let mut growing = Growing {
@@ -152,7 +167,8 @@ impl Archive {
         growing.buffer = first;
         self.open.push(growing);
         // The name itself must survive a power cut before the catalogue names it.
-        File::open(&self.dir).and_then(|d| d.sync_all()).map_err(|e| StoreError::io("write", &self.dir, e))
+        sync_dir(&self.dir)?;
+        fault::point("after-file").map_err(|e| StoreError::io("make", &self.dir, e))
     }
 }
 
@@ -183,6 +199,7 @@ impl Growing {
     }
 
     fn drain(&mut self) -> io::Result<()> {
+        fault::point("before-bytes")?;
         self.file.write_all(&self.buffer)?;
         self.buffer.clear();
         Ok(())
@@ -192,26 +209,32 @@ impl Growing {
         let all = self
             .drain()
             .and_then(|()| self.tail.write_all(&self.lines))
-            .and_then(|()| if self.committed == Some(self.end) { Ok(()) } else { self.file.sync_data() });
+            .and_then(|()| if self.committed == Some(self.end) { Ok(()) } else { self.sync() });
         self.lines.clear();
         all.map_err(|e| StoreError::io("write", &self.path, e))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        fault::point("before-sync")?;
+        self.file.sync_data()
     }
 
     fn cut_to(&mut self, end: End) -> Result<()> {
         use std::io::{Seek, SeekFrom};
         self.buffer.clear();
         self.lines.clear();
-        self.end = end;
         let cut = |file: &mut File, length: u64| {
             file.set_len(length)?;
             file.seek(SeekFrom::Start(length)).map(|_| ())
         };
         cut(&mut self.file, end.length)
             .and_then(|()| cut(&mut self.tail, end.lines))
-            .map_err(|e| StoreError::io("cut back", &self.path, e))
+            .map_err(|e| StoreError::io("cut back", &self.path, e))?;
+        self.end = end;
+        Ok(())
     }
 
-    fn seal(mut self) -> Result<()> {
+    fn seal(&mut self) -> Result<()> {
         self.flush()?;
         let end = FileEnd { name: self.name.clone(), length: self.end.length, records: self.end.records };
         seal::seal(&self.path, &end)

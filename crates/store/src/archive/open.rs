@@ -4,9 +4,14 @@ use super::FileEnd;
 use super::disk::Archive;
 use super::seal::{index_path, seal, tail_path};
 use crate::error::{Result, StoreError};
+use crate::fault;
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+
+/// CDXJ files up to this length are read whole when the archive is opened.
+const READ_WHOLE: u64 = 4 << 20;
 
 /// What had to be done to the archive when it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +65,7 @@ pub(crate) fn is_ours(project: &str, name: &str) -> Option<u32> {
 /// A file the catalogue does not know. One that was never closed holds nothing but a batch that failed; one that was closed was
 /// known once, so the catalogue has been lost or replaced, and the bytes are worth keeping.
 fn put_aside(path: &Path, name: String, start: &mut ArchiveStart) -> Result<()> {
+    fault::point("before-removal").map_err(|e| StoreError::io("remove", path, e))?;
     if index_path(path).exists() {
         let aside = path.with_file_name(format!("{name}.orphan"));
         fs::rename(path, &aside).map_err(|e| StoreError::io("rename", path, e))?;
@@ -70,7 +76,32 @@ fn put_aside(path: &Path, name: String, start: &mut ArchiveStart) -> Result<()> 
         let _ = fs::remove_file(tail_path(path));
         start.removed.push(name);
     }
-    Ok(())
+    fault::point("after-removal").map_err(|e| StoreError::io("remove", path, e))
+}
+
+fn cut(path: &Path, length: u64) -> io::Result<()> {
+    fault::point("before-cut")?;
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(length)?;
+    file.sync_data()?;
+    fault::point("after-cut")
+}
+
+/// Whether a CDXJ file is there and seems to be whole: of a large one only the end is read.
+fn is_whole(index: &Path, records: u64) -> io::Result<bool> {
+    let mut file = match File::open(index) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(e),
+    };
+    let length = file.metadata()?.len();
+    let begin = if length > READ_WHOLE { length - (64 << 10) } else { 0 };
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(begin))?;
+    file.read_to_end(&mut text)?;
+    let all = begin > 0 || memchr::memchr_iter(b'\n', &text).count() as u64 == records;
+    let ends = if records == 0 { text.is_empty() } else { text.ends_with(b"}\n") };
+    Ok(all && ends && !text.iter().any(|byte| *byte < b' ' && *byte != b'\n'))
 }
 
 /// Cuts a known file to its known length, and closes it if it is open.
@@ -85,13 +116,12 @@ fn restore(dir: &Path, known: &FileEnd, start: &mut ArchiveStart) -> Result<std:
     }
     let index = index_path(&path);
     if length > known.length {
-        let file = OpenOptions::new().write(true).open(&path).map_err(|e| StoreError::io("cut", &path, e))?;
-        file.set_len(known.length).and_then(|()| file.sync_data()).map_err(|e| StoreError::io("cut", &path, e))?;
+        cut(&path, known.length).map_err(|e| StoreError::io("cut", &path, e))?;
         start.cut.push((known.name.to_string(), length - known.length));
         // Lines for what was cut off may stand in it.
         let _ = fs::remove_file(&index);
     }
-    if index.exists() && !tail_path(&path).exists() {
+    if !tail_path(&path).exists() && is_whole(&index, known.records).map_err(|e| StoreError::io("read", &index, e))? {
         return Ok(Ok(()));
     }
     match seal(&path, known) {

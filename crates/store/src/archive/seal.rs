@@ -2,6 +2,7 @@
 
 use super::FileEnd;
 use crate::error::{Result, StoreError};
+use crate::fault;
 use crate::warc::{Scan, line_offset, write_sorted};
 use std::fs;
 use std::io;
@@ -20,6 +21,7 @@ pub(crate) fn tail_path(warc: &Path) -> PathBuf {
 /// Writes the CDXJ file of an archive file: from the tail if it has a line for every record, else by reading the records.
 pub(crate) fn seal(warc: &Path, end: &FileEnd) -> Result<()> {
     let tail = tail_path(warc);
+    fault::point("before-seal").map_err(|e| StoreError::io("close", warc, e))?;
     let text = match fs::read(&tail) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -34,7 +36,7 @@ pub(crate) fn seal(warc: &Path, end: &FileEnd) -> Result<()> {
     }
     match fs::remove_file(&tail) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", &tail, e)),
-        _ => Ok(()),
+        _ => fault::point("after-seal").map_err(|e| StoreError::io("close", warc, e)),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
 use crate::sqlite::{Catalogue, CatalogueReader};
 use serde::Serialize;
+use std::path::Path;
 
 /// At most this many findings are listed; the rest are counted.
 const LISTED: usize = 1_000;
@@ -80,6 +81,16 @@ impl CheckReport {
             }
             Err(e) => Err(e),
         }
+    }
+}
+
+/// Fails where the catalogue is damaged or contradicts itself.
+pub(crate) fn examine_catalogue(path: &Path) -> Result<()> {
+    let mut report = CheckReport::default();
+    catalogue::check(&CatalogueReader::open(path)?, &mut report)?;
+    match report.findings.first() {
+        Some(finding) => Err(StoreError::damaged(path, format!("it has lost what was recorded: {}", finding.what))),
+        None => Ok(()),
     }
 }
 

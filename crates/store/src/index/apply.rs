@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashSet};
 impl FrontierIndex {
     /// Follows a batch the catalogue has recorded under this watermark.
     pub(crate) fn apply(&self, batch: &Batch, watermark: Watermark) -> Result<()> {
-        crate::fault::point("before-index");
+        self.stage("before-index")?;
         let mut write = Write::new(self)?;
         let gone: HashSet<PageId> =
             batch.finished.iter().map(|f| f.2).chain(batch.dropped.iter().map(|d| d.0)).collect();
@@ -51,12 +51,12 @@ impl FrontierIndex {
             seen: write.mark.seen + batch.discovered.len() as u64,
         };
         write.commit(mark)?;
-        crate::fault::point("after-index");
-        Ok(())
+        self.stage("after-index")
     }
 
     /// Does what the batches recorded since the watermark ask for, from the facts as they are now.
     pub(super) fn catch_up(&self, catalogue: &Catalogue, touched: Touched) -> Result<()> {
+        self.stage("before-catch-up")?;
         let facts = catalogue.facts();
         let mut write = Write::new(self)?;
         let mut mark = write.mark;
@@ -92,7 +92,8 @@ impl FrontierIndex {
         mark.next_page = catalogue.next_page_id().0;
         mark.next_host = catalogue.next_host_id().0;
         mark.watermark = catalogue.watermark();
-        write.commit(mark)
+        write.commit(mark)?;
+        self.stage("after-catch-up")
     }
 }
 
@@ -233,6 +234,7 @@ impl<'a> Write<'a> {
             self.batch.insert(&self.spaces.digest, key.to_be_bytes(), number(*page));
         }
         self.batch.insert(&self.spaces.host, MARK, mark.encode());
+        self.index.stage("before-index-commit")?;
         self.batch.commit().map_err(self.index.fail("write a batch"))?;
         let shared = &self.index.shared;
         remember(&shared.seen, self.seen);

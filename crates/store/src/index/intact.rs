@@ -1,12 +1,14 @@
 //! Is the index still as it was left?
 //!
-//! The database checks its blocks when it reads them, but trusts its own lists of files, and a flipped bit there can make it ask for more
-//! memory than there is. So when the index is closed in good order a fingerprint of its files is left beside it, and compared before it
-//! is opened again. After a crash there is none, and every block is read once instead.
+//! When the index is closed in good order a fingerprint of its files is left beside it, and compared before it is opened again. After a
+//! crash there is none: then the files are looked at one by one (`sound`), every entry is read once, and the counts that are kept
+//! must agree with what is there.
 
-use super::Spaces;
+use super::layout::{MARK, Mark, PENDING, parse_number, parse_queue_key, slot_host};
 use super::open::beside;
+use super::{Spaces, sound};
 use crate::error::{Result, StoreError};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -32,7 +34,10 @@ pub(super) fn examine(dir: &Path) -> Result<Condition> {
     let file = beside(dir, "intact");
     let left = match fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Condition::Unknown),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let sound = sound::is_sound(dir, ALL).map_err(|e| StoreError::io("read", dir, e))?;
+            return Ok(if sound { Condition::Unknown } else { Condition::Changed });
+        }
         Err(e) => return Err(StoreError::io("read", &file, e)),
     };
     let found = fingerprint(dir).map_err(|e| StoreError::io("read", dir, e))?;
@@ -47,18 +52,34 @@ pub(super) fn leave(dir: &Path) -> Result<()> {
     fs::write(&file, found + "\n").map_err(|e| StoreError::io("write", &file, e))
 }
 
-/// Reads every block, unless that would take long.
-pub(super) fn read_through(spaces: &Spaces) -> fjall::Result<()> {
+/// Reads everything, unless that would take long; tells whether the counts agree with it.
+pub(super) fn read_through(spaces: &Spaces) -> fjall::Result<bool> {
     let all = [&spaces.seen, &spaces.digest, &spaces.queue, &spaces.host];
     if all.iter().map(|s| s.disk_space()).sum::<u64>() > ALL {
-        return Ok(());
+        return Ok(true);
     }
-    for space in all {
-        for entry in space.iter() {
-            entry.into_inner()?;
+    let mut seen = 0;
+    for entry in spaces.seen.iter() {
+        entry.into_inner()?;
+        seen += 1;
+    }
+    for entry in spaces.digest.iter() {
+        entry.into_inner()?;
+    }
+    let mut queued: BTreeMap<u32, u64> = BTreeMap::new();
+    for entry in spaces.queue.iter() {
+        let Some((host, ..)) = parse_queue_key(&entry.key()?) else { return Ok(false) };
+        *queued.entry(host.0).or_default() += 1;
+    }
+    let mut told = BTreeMap::new();
+    for entry in spaces.host.iter() {
+        let (key, value) = entry.into_inner()?;
+        if key.first() == Some(&PENDING) {
+            told.extend(slot_host(&key).map(|host| host.0).zip(parse_number(&value)));
         }
     }
-    Ok(())
+    let mark = spaces.host.get(MARK)?.and_then(|mark| Mark::decode(&mark));
+    Ok(told == queued && mark.is_none_or(|mark| mark.seen == seen))
 }
 
 fn fingerprint(dir: &Path) -> io::Result<String> {

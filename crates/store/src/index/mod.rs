@@ -12,6 +12,7 @@ mod intact;
 mod layout;
 mod open;
 mod rebuild;
+mod sound;
 mod varint;
 mod verify;
 
@@ -22,7 +23,7 @@ use cache::{Answer, KeyCache};
 use fjall::{Database, Keyspace};
 use layout::{PENDING, RECORD, ROBOTS};
 pub use open::IndexStart;
-pub(crate) use open::Standing;
+pub(crate) use open::{AHEAD, Standing};
 use orb_page::{HostId, PageId, UrlKey};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -85,7 +86,8 @@ impl FrontierIndex {
 
     fn spaces(&self) -> Result<Spaces> {
         let spaces = self.shared.spaces.read().unwrap_or_else(PoisonError::into_inner);
-        spaces.clone().ok_or_else(|| StoreError::damaged(&self.shared.dir, "it is closed"))
+        // Closed while it is in use, it waits for room to be opened again.
+        spaces.clone().ok_or_else(|| StoreError::NoSpace { path: self.shared.dir.clone() })
     }
 
     fn fail(&self, what: &'static str) -> impl Fn(fjall::Error) -> StoreError {
@@ -97,6 +99,11 @@ impl FrontierIndex {
             }
             error
         }
+    }
+
+    /// A point where a crash or a failure may be staged.
+    fn stage(&self, point: &'static str) -> Result<()> {
+        crate::fault::point(point).map_err(|e| StoreError::io("write", &self.shared.dir, e))
     }
 
     fn damaged(&self, what: &str) -> StoreError {

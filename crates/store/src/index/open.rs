@@ -5,11 +5,13 @@ use super::intact::{self, Condition};
 use super::layout::{MARK, Mark, PENDING, parse_number, slot_host};
 use super::{FrontierIndex, Pending, Shared, Spaces, State, letter_range, lock};
 use crate::error::{Result, StoreError};
+use crate::fault;
 use crate::sqlite::{Catalogue, Touched};
 use fjall::config::FilterPolicy;
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use std::fs;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -17,6 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 const SEEN: usize = 1 << 21;
 const DIGESTS: usize = 1 << 18;
 const NAMES: usize = 1 << 16;
+
+/// Why an index is of no use that knows of batches the catalogue does not.
+pub(crate) const AHEAD: &str = "it was ahead of the catalogue";
 
 /// What had to be done to the index when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,9 +104,10 @@ impl FrontierIndex {
         if condition == Condition::Changed || beside(dir, "suspect").exists() {
             return Ok(Standing::Unfit("it was damaged"));
         }
-        let spaces = open_spaces(dir)?;
-        if condition == Condition::Unknown {
-            intact::read_through(&spaces).map_err(|e| StoreError::index("read", dir, e))?;
+        let spaces = open_caught(dir)?;
+        let read = || intact::read_through(&spaces).map_err(|e| StoreError::index("read", dir, e));
+        if condition == Condition::Unknown && !read()? {
+            return Ok(Standing::Unfit("it was damaged"));
         }
         let mark = spaces.host.get(MARK).map_err(|e| StoreError::index("read the watermark", dir, e))?;
         let goal = catalogue.watermark();
@@ -115,7 +121,7 @@ impl FrontierIndex {
         };
         let done = mark.watermark;
         if done.no > goal.no {
-            return Ok(Standing::Unfit("it was ahead of the catalogue"));
+            return Ok(Standing::Unfit(AHEAD));
         }
         let index = Self::assemble(dir, spaces, mark);
         if done == goal {
@@ -213,13 +219,23 @@ impl FrontierIndex {
     /// Hands everything to the disk and closes the database for all handles, leaving its fingerprint.
     pub(crate) fn close(&self) -> Result<()> {
         let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = spaces.take() {
+        let dir = &self.shared.dir;
+        if let Some(open) = &*spaces {
+            fault::point("before-index-closes").map_err(|e| StoreError::io("close", dir, e))?;
             open.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
-            drop(open);
-            intact::leave(&self.shared.dir)?;
+            *spaces = None;
+            fault::point("before-fingerprint").map_err(|e| StoreError::io("close", dir, e))?;
+            intact::leave(dir)?;
+            fault::point("after-fingerprint").map_err(|e| StoreError::io("close", dir, e))?;
         }
         Ok(())
     }
+}
+
+/// Opens a database of which it is not known whether it is as it was left: it may refuse in any way.
+fn open_caught(dir: &Path) -> Result<Spaces> {
+    let opened = catch_unwind(AssertUnwindSafe(|| open_spaces(dir)));
+    opened.unwrap_or_else(|_| Err(StoreError::damaged(dir, "it cannot be opened")))
 }
 
 /// Small memtables and caches: the whole index stays within some tens of megabytes.
@@ -259,6 +275,7 @@ pub(super) fn suspect(dir: &Path) {
 
 fn wipe(dir: &Path) -> Result<()> {
     let there = |e: &io::Error| e.kind() != io::ErrorKind::NotFound;
+    fault::point("before-wipe").map_err(|e| StoreError::io("remove", dir, e))?;
     fs::remove_dir_all(dir)
         .or_else(|e| if there(&e) { Err(e) } else { Ok(()) })
         .map_err(|e| StoreError::io("remove", dir, e))?;
@@ -267,5 +284,5 @@ fn wipe(dir: &Path) -> Result<()> {
             .or_else(|e| if there(&e) { Err(e) } else { Ok(()) })
             .map_err(|e| StoreError::io("remove", &file, e))?;
     }
-    Ok(())
+    fault::point("after-wipe").map_err(|e| StoreError::io("remove", dir, e))
 }

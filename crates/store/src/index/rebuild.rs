@@ -21,6 +21,7 @@ const RUN_BYTES: usize = 24 << 20;
 impl FrontierIndex {
     /// Fills an empty index from the catalogue.
     pub(super) fn rebuild(&self, catalogue: &Catalogue) -> Result<()> {
+        self.stage("before-rebuild")?;
         let spaces = self.spaces()?;
         let facts = catalogue.facts();
         let mut runs = Runs::default();
@@ -41,6 +42,7 @@ impl FrontierIndex {
             if runs.is_full() { self.write_runs(&mut runs) } else { Ok(()) }
         })?;
         self.write_runs(&mut runs)?;
+        self.stage("during-rebuild")?;
         let fail = self.fail("write the queues");
         for (host, count) in &runs.pending {
             spaces.host.insert(host_slot(PENDING, HostId(*host)), number(*count)).map_err(&fail)?;
@@ -53,10 +55,11 @@ impl FrontierIndex {
         };
         // The watermark comes last: a rebuild cut off is begun again.
         spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
+        self.stage("before-rebuilt-mark")?;
         spaces.host.insert(MARK, mark.encode()).map_err(&fail)?;
         spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
         lock(&self.shared.state).mark = mark;
-        Ok(())
+        self.stage("after-rebuild")
     }
 
     fn write_runs(&self, runs: &mut Runs) -> Result<()> {

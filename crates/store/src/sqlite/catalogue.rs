@@ -5,11 +5,15 @@
 use super::replay::Watermark;
 use super::schema;
 use crate::error::{Result, StoreError};
+use crate::fault::sql_point;
 use orb_page::{HostId, Moment, PageId, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Up to so many pages (32 MB) are looked at whenever the catalogue is opened for writing, which takes a tenth of a second.
+const EXAMINED: i64 = 4_096;
 
 /// The writer of the catalogue.
 pub struct Catalogue {
@@ -69,7 +73,8 @@ impl Catalogue {
             None => {
                 db.execute_batch("PRAGMA page_size = 8192").map_err(fail("prepare"))?;
                 tune(&db).map_err(fail("prepare"))?;
-                schema::create(&db).map_err(fail("make the tables"))?;
+                let made = sql_point("before-tables").and_then(|()| schema::create(&db));
+                made.and_then(|()| sql_point("after-tables")).map_err(fail("make the tables"))?;
             }
             Some((schema::APPLICATION, found)) if found > schema::VERSION => {
                 return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION });
@@ -91,6 +96,17 @@ impl Catalogue {
         };
         catalogue.reload()?;
         Ok(catalogue)
+    }
+
+    /// Fails where the database is damaged, as far as SQLite can tell; one that is not small is found out about when it is read.
+    pub(crate) fn examine_if_small(&self) -> Result<()> {
+        let fail = |e| StoreError::sql("examine", &self.path, e);
+        let pages: i64 = self.db.query_row("PRAGMA page_count", [], |r| r.get(0)).map_err(fail)?;
+        if pages > EXAMINED {
+            return Ok(());
+        }
+        let said: String = self.db.query_row("PRAGMA quick_check(1)", [], |r| r.get(0)).map_err(fail)?;
+        if said == "ok" { Ok(()) } else { Err(StoreError::damaged(&self.path, said)) }
     }
 
     /// Reads again what is kept in memory: at the start, and after a transaction that failed.
@@ -126,13 +142,18 @@ impl Catalogue {
 
     /// Begins a run; `settings` is kept with it as given.
     pub fn begin_run(&mut self, kind: &str, settings: &str) -> Result<RunId> {
-        self.db
+        let fail = |e| StoreError::sql("begin a run", &self.path, e);
+        sql_point("before-run-begins").map_err(fail)?;
+        let id = self
+            .db
             .query_row(
                 "INSERT INTO run_row (kind, state, started_at, settings) VALUES (?1, 'running', ?2, ?3) RETURNING id",
                 params![kind, Moment::now().0, settings],
                 |r| r.get(0).map(RunId),
             )
-            .map_err(|e| StoreError::sql("begin a run", &self.path, e))
+            .map_err(fail)?;
+        sql_point("after-run-began").map_err(fail)?;
+        Ok(id)
     }
 
     /// The last run if it has not ended: it runs, or was cut off by a crash.
@@ -150,16 +171,19 @@ impl Catalogue {
     /// Ends a run with its state (`finished`, `stopped`, `failed`, …) and counters.
     pub fn finish_run(&mut self, id: RunId, state: &str, counters: &str) -> Result<()> {
         let sql = "UPDATE run_row SET state = ?2, finished_at = ?3, counters = ?4 WHERE id = ?1";
-        self.set_run(sql, params![id.0, state, Moment::now().0, counters])
+        let points = ["before-run-ends", "after-run-ended"];
+        self.set_run(sql, params![id.0, state, Moment::now().0, counters], points)
     }
 
     /// Goes on with a run that was stopped.
     pub fn reopen_run(&mut self, id: RunId) -> Result<()> {
-        self.set_run("UPDATE run_row SET state = 'running', finished_at = NULL WHERE id = ?1", params![id.0])
+        let sql = "UPDATE run_row SET state = 'running', finished_at = NULL WHERE id = ?1";
+        self.set_run(sql, params![id.0], ["before-run-goes-on", "after-run-went-on"])
     }
 
-    fn set_run(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
-        match self.db.execute(sql, values) {
+    fn set_run(&self, sql: &str, values: impl rusqlite::Params, [before, after]: [&'static str; 2]) -> Result<()> {
+        let set = sql_point(before).and_then(|()| self.db.execute(sql, values));
+        match set.and_then(|changed| sql_point(after).map(|()| changed)) {
             Ok(1) => Ok(()),
             Ok(_) => Err(StoreError::BadBatch("there is no such run".to_owned())),
             Err(e) => Err(StoreError::sql("write the run", &self.path, e)),
@@ -182,8 +206,9 @@ impl Catalogue {
 
     /// Moves the log into the database file, so that a copy of that file alone is whole.
     pub fn checkpoint(&mut self) -> Result<()> {
-        self.db
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        sql_point("before-checkpoint")
+            .and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+            .and_then(|()| sql_point("after-checkpoint"))
             .map_err(|e| StoreError::sql("checkpoint", &self.path, e))
     }
 }
@@ -199,12 +224,12 @@ pub(super) fn version(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     Ok(Some((application, version)))
 }
 
-/// 16 MB of page cache, a log of about 32 MB between checkpoints, no fsync but at checkpoints (see the module above).
+/// 16 MB of page cache, a log of about 32 MB between checkpoints, every commit on the disk when it returns (see the module above).
 fn tune(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     db.execute_batch(
-        "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000; PRAGMA foreign_keys = OFF;
+        "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000; PRAGMA foreign_keys = OFF;
          PRAGMA temp_store = FILE;",
     )
 }

@@ -7,6 +7,7 @@
 use super::Catalogue;
 use super::replay::{Watermark, pack};
 use crate::error::{Result, StoreError};
+use crate::fault::sql_point;
 use crate::{ArchiveEnd, Batch, HostFact};
 use orb_page::{Discovered, Flag, PageId, RunId, Visit};
 use rusqlite::{CachedStatement, Connection, Transaction, TransactionBehavior, params};
@@ -20,7 +21,6 @@ impl Catalogue {
     /// Records the batch and the archive's new end in one transaction.
     pub fn commit(&mut self, batch: &Batch, archive: &ArchiveEnd) -> Result<()> {
         self.examine(batch)?;
-        crate::fault::point("before-catalogue");
         let path = self.path.clone();
         let next = self.watermark.next();
         let outcome = self.transact(batch, archive, next);
@@ -31,7 +31,8 @@ impl Catalogue {
         self.next_page += batch.discovered.len() as u64;
         self.next_host += u32::try_from(batch.hosts.len()).unwrap_or(0);
         self.watermark = next;
-        crate::fault::point("after-catalogue");
+        // It is recorded: nothing but a crash can come between.
+        let _ = sql_point("after-catalogue");
         Ok(())
     }
 
@@ -80,7 +81,9 @@ impl Catalogue {
     }
 
     fn transact(&mut self, batch: &Batch, archive: &ArchiveEnd, watermark: Watermark) -> rusqlite::Result<()> {
+        sql_point("before-catalogue")?;
         let tx = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        sql_point("after-catalogue-begin")?;
         write_hosts(&tx, batch)?;
         write_discovered(&tx, &mut self.names, &batch.discovered)?;
         write_archive(&tx, &mut self.files, archive)?;
@@ -94,7 +97,7 @@ impl Catalogue {
             tx.prepare_cached("UPDATE run_row SET counters = ?2 WHERE id = ?1")?
                 .execute(params![batch.run.0, batch.counters])?;
         }
-        crate::fault::point("before-catalogue-commit");
+        sql_point("before-catalogue-commit")?;
         tx.commit()
     }
 }

@@ -3,10 +3,9 @@
 //! The catalogue is an SQLite database in WAL mode: one writer (the recorder), any number of readers beside it. A batch is one
 //! transaction. This module and its children are the only place that speaks SQL.
 //!
-//! `synchronous = NORMAL` is enough. The archive's bytes are on the disk (fdatasync) before the transaction that names them begins, so
-//! whatever prefix of the log survives a power cut names only bytes that are there. Commits lost with the log's unsynced end take
-//! nothing with them: on the next start the archive is cut to what the catalogue knows, the frontier index is found to be ahead and
-//! rebuilt, and the pages are fetched again. A killed process loses nothing at all, as the log is in the system's hands by then.
+//! `synchronous = FULL`: the log is on the disk (fdatasync) when a commit returns, as the archive's bytes were before it began. So a power
+//! cut takes back no more than a killed process does, the batch under way, and a catalogue behind the frontier index has been
+//! damaged or replaced by an older one.
 
 mod catalogue;
 mod commit;

@@ -27,7 +27,8 @@ impl CatalogueReader {
                 Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION })
             }
             Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned() }),
-            _ => Err(StoreError::damaged(path, "it is no catalogue of ours")),
+            None => Err(StoreError::damaged(path, "it is empty: nothing was ever recorded")),
+            Some(_) => Err(StoreError::damaged(path, "it is no catalogue of ours")),
         }
     }
 

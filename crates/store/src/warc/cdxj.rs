@@ -4,6 +4,7 @@
 //! file grows, its lines go unsorted into a tail beside it; they are sorted when the file is closed.
 
 use crate::error::{Result, StoreError};
+use crate::fault;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -26,8 +27,8 @@ pub(crate) fn write_sorted(path: &Path, mut lines: Vec<&[u8]>) -> Result<()> {
         out.write_all(line).and_then(|()| out.write_all(b"\n")).map_err(fail)?;
     }
     let file = out.into_inner().map_err(|e| fail(e.into_error()))?;
-    file.sync_data().map_err(fail)?;
-    fs::rename(&unfinished, path).map_err(fail)
+    file.sync_data().and_then(|()| fault::point("lines-written")).map_err(fail)?;
+    fs::rename(&unfinished, path).and_then(|()| fault::point("lines-kept")).map_err(fail)
 }
 
 #[cfg(test)]

@@ -41,7 +41,8 @@ fn archive(exchanges: &[Exchange<'_>]) -> (tempfile::TempDir, Vec<Scanned>, Stri
     }
     archive.flush().unwrap();
     let name = archive.end().files[0].name.clone();
-    archive.committed().unwrap();
+    archive.committed();
+    archive.close_rolled().unwrap();
     archive.close().unwrap();
     let path = tmp.path().join(&*name);
     let mut scan = Scan::open(&path, usize::MAX).unwrap();

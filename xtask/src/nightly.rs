@@ -1,0 +1,32 @@
+//! What takes too long for every change, and must hold all the same?
+//!
+//! The tests of crashes, each many times over: processes killed at random moments under load, every file torn in every way, every
+//! step broken off. `--kills N` and `--rounds N` say how often; what fails names the home, the point or the file.
+
+use crate::steps::{cargo_with, step};
+use anyhow::{Context, Result, bail};
+
+/// Runs them all; the first failure ends it.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let (mut kills, mut rounds) = (200, 3);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let place = match arg.as_str() {
+            "--kills" => &mut kills,
+            "--rounds" => &mut rounds,
+            other => bail!("{other} is neither --kills nor --rounds"),
+        };
+        let value = args.next().with_context(|| format!("{arg} needs a number"))?;
+        *place = value.parse::<u32>().with_context(|| format!("{arg} needs a number, not {value}"))?;
+    }
+    let test = |name: &str, only: &str| {
+        let environment = [("ORB_KILLS", kills.to_string()), ("ORB_ROUNDS", rounds.to_string())];
+        cargo_with(&["test", "-p", "orb", "--test", name, "--", "--nocapture", only], &environment)
+    };
+    step("build", || cargo_with(&["test", "-p", "orb", "--no-run"], &[]))?;
+    step(&format!("{kills} processes killed at random moments"), || test("resume", "killed_at_any_moment"))?;
+    step(&format!("every file torn, {rounds} times"), || test("torn", ""))?;
+    step("every step broken off, every step on a failing disk", || test("faults", ""))?;
+    step("disks that are full, for real", || test("full_disk", ""))?;
+    step("politeness across restarts", || test("patience", ""))
+}
