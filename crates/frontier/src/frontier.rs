@@ -199,7 +199,7 @@ impl Frontier {
     /// A host that has answered and now fails may do so on one kind of page only: another is asked for next, wherever it stands, so that a
     /// few pages that hang do not cost all the others.
     fn try_elsewhere(&self, site: &mut Site) {
-        if site.failures > 0 && site.answered && site.queue.len() > 1 {
+        if site.stuck && site.queue.len() > 1 {
             let at = xxh3_64(&self.grants.to_le_bytes()) % site.queue.len() as u64;
             if let Some(page) = usize::try_from(at).ok().and_then(|at| site.queue.remove(at)) {
                 site.queue.push_front(page);

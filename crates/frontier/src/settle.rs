@@ -171,6 +171,7 @@ impl Frontier {
         if let Some(wait) = self.config.politeness.slow_wait(ended.elapsed) {
             site.rest_until(now.plus(wait), Why::Slow);
         }
+        site.stuck = ended.is_refusal() && ended.status.is_none() && site.answered;
         if ended.is_refusal() {
             if matches!(ended.failure, Some(FailureKind::Connect | FailureKind::Timeout)) {
                 site.address = None;

@@ -46,6 +46,8 @@ pub(crate) struct Site {
     pub(crate) robots_grant: u64,
     /// Requests that failed in a row.
     pub(crate) failures: u32,
+    /// Whether the last of them got no answer at all, though it had answered before: it may be the page's fault.
+    pub(crate) stuck: bool,
     /// Whether it ever answered since it is in memory.
     pub(crate) answered: bool,
     /// How often it was asked since it is in memory, and how long that took in all.
@@ -122,6 +124,7 @@ impl Site {
             backoff_grant: 0,
             robots_grant: 0,
             failures: 0,
+            stuck: false,
             answered: false,
             answers: 0,
             answering: Duration::ZERO,

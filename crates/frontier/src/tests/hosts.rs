@@ -3,7 +3,7 @@
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
 use crate::{Budget, FrontierConfig, Next, Order};
 use expect_test::expect;
-use orb_page::{FailureKind, HostId, Moment};
+use orb_page::{FailureKind, HostId, Lease, Moment};
 
 #[test]
 fn pages_of_a_host_that_does_not_exist_are_dropped() {
@@ -47,6 +47,19 @@ fn pages_of_a_host_that_refuses_are_dropped() {
             3.300 finished
         "#]],
     );
+}
+
+#[test]
+fn a_host_that_hangs_on_some_pages_is_asked_for_the_others_before_it_is_given_up() {
+    let number = |lease: &Lease| lease.url.rsplit('/').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+    let mut world = World::new(FrontierConfig::default(), move |lease| {
+        if (11..=22).contains(&number(lease)) { Answer::failure(FailureKind::Timeout) } else { fine(lease) }
+    });
+    world.host(1, 1, 60);
+    let log = world.run(5 * HOUR);
+    let got = |n: u64| log.lines().any(|line| line.ends_with(&format!("get h1/{n}")));
+    let missing: Vec<u64> = (1..=60).filter(|n| !got(*n)).collect();
+    assert_eq!(missing, [0; 0], "{log}");
 }
 
 #[test]
