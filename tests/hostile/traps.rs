@@ -61,6 +61,19 @@ fn what_was_cut_off_is_counted_by_trap() {
 }
 
 #[test]
+fn what_was_cut_off_is_fetched_when_the_limits_are_raised() {
+    let limit = |variants: u32| format!("frontier.traps.query_variants = {variants}");
+    let crawled = crawl(&[Feature::Traps], &[&limit(10)]);
+    let (before, cut) = (crawled.asked_below("/traps/shop"), crawled.cut_below("/traps/shop"));
+    assert!(cut.contains("trap-query"), "{cut:?}");
+    let finished = watched(&crawled.home, &[&project(&crawled.world, &crawled.home, &[&limit(60)])]);
+    assert_eq!((&finished.json()["state"], finished.number("frontier")), (&"done".into(), 0), "{finished}");
+    let after = crawled.asked_below("/traps/shop");
+    assert!(after >= before + 40, "{before} pages, then {after}");
+    crawled.home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
 fn a_trap_gives_no_more_to_a_crawl_that_is_stopped_often() {
     let (world, home) = (web(&[Feature::Mazes]), Home::new());
     let rules = "scope.rules = [{ allow = '/mazes/$' }, { allow = '/mazes/soft' }, { deny = '/mazes/' }]";

@@ -95,7 +95,10 @@ impl Config {
 
     /// How to judge pages anew: where the settings of the last run judged otherwise, and where depths count and may have been settled.
     pub(crate) fn replant(&self, before: &str) -> Option<Replant> {
-        let rules = || Replant::new(&self.settings, Arc::clone(&self.read.scope), order(&self.settings.frontier));
+        let rules = || {
+            let traps = self.settings.traps_otherwise(before);
+            Replant::new(&self.settings, Arc::clone(&self.read.scope), order(&self.settings.frontier), traps)
+        };
         (self.has_depth() || self.settings.judges_otherwise(before)).then(rules)
     }
 

@@ -1,6 +1,6 @@
 //! What becomes of pages that were judged under other settings?
 //!
-//! A crawl may be gone on with under a wider or narrower scope, another depth, or more seeds. Then every page that was never fetched is judged
+//! A crawl may be gone on with under a wider or narrower scope, another depth, other limits for traps, or more seeds. Then every page that was never fetched is judged
 //! anew: what was outside and now belongs to the collection is queued, what is queued and no longer belongs to it leaves the queue. Pages
 //! are looked at a few thousand at a time, so that memory stays bounded.
 
@@ -21,22 +21,32 @@ pub(crate) struct Replant {
     depth: Option<u32>,
     follow_nofollow: bool,
     order: Order,
+    /// Whether traps began elsewhere before.
+    traps: bool,
 }
 
 impl Replant {
     /// The rules that these settings mean.
-    pub(crate) fn new(settings: &Settings, scope: Arc<SharedScope>, order: Order) -> Self {
+    pub(crate) fn new(settings: &Settings, scope: Arc<SharedScope>, order: Order, traps: bool) -> Self {
         let (depth, follow_nofollow) = (settings.frontier.depth, settings.frontier.follow_nofollow);
-        Self { scope, depth, follow_nofollow, order }
+        Self { scope, depth, follow_nofollow, order, traps }
     }
 
-    /// The next pages to change, and the number to go on after; `None` when all have been looked at.
-    pub(crate) fn next(&self, catalogue: &Catalogue, after: PageId) -> Result<Option<(Batch, PageId)>, StoreError> {
-        let pages = catalogue.unfetched(after, CHUNK)?;
+    /// The next pages to change, and the number to go on after; `None` when all have been looked at. Whether a page that was cut off as
+    /// belonging to a trap still is one, `is_trap` says.
+    pub(crate) fn next(
+        &self,
+        catalogue: &Catalogue,
+        after: PageId,
+        mut is_trap: impl FnMut(&Unfetched) -> bool,
+    ) -> Result<Option<(Batch, PageId)>, StoreError> {
+        let pages = catalogue.unfetched(after, CHUNK, self.traps)?;
         let Some(last) = pages.last().map(|p| p.page) else { return Ok(None) };
         let mut batch = Batch::default();
         for page in pages {
+            let trapped = page.why.as_deref().is_some_and(|why| why.starts_with("trap-"));
             match (&page.why, self.why_outside(&page)) {
+                (Some(_), None) if trapped && is_trap(&page) => {}
                 (Some(_), None) => {
                     #[expect(clippy::cast_possible_truncation, reason = "stored as it was, from an f32")]
                     let rank = rank(self.order, page.depth, page.page, page.priority as f32);

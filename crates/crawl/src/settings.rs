@@ -302,7 +302,13 @@ impl Settings {
                 || before.without_passwords().seeds != self.without_passwords().seeds
                 || before.frontier.depth != self.frontier.depth
                 || before.frontier.follow_nofollow != self.frontier.follow_nofollow
+                || before.frontier.traps != self.frontier.traps
         })
+    }
+
+    /// Whether traps began elsewhere under these settings.
+    pub(crate) fn traps_otherwise(&self, before: &str) -> bool {
+        toml::from_str::<Self>(before).is_ok_and(|before| before.frontier.traps != self.frontier.traps)
     }
 
     /// The file's text.

@@ -88,6 +88,13 @@ impl Counters {
         }
     }
 
+    /// A page that was cut off is fetched after all.
+    pub fn forgive_trap(&mut self, why: &str) {
+        if let Some(count) = self.traps.get_mut(why) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     /// Counts a page that ended as this kind.
     pub fn count_kind(&mut self, kind: PageKind) {
         match kind {

@@ -19,7 +19,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
 use orb_page::{Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Visit};
-use orb_store::{Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, free_space};
+use orb_store::{
+    Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, Unfetched, free_space,
+};
 use orb_urls::{Address, Origin};
 use std::path::Path;
 use std::sync::Arc;
@@ -189,8 +191,16 @@ impl Recorder {
     /// Judges what was never fetched anew, where it may be judged otherwise than it was.
     pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
-        let mut after = PageId(0);
-        while let Some((batch, last)) = rules.next(self.project.catalogue(), after)? {
+        let (mut after, now) = (PageId(0), self.clock.now());
+        loop {
+            let mut forgiven = Vec::new();
+            let is_trap = |page: &Unfetched| {
+                let judged = self.shared.frontier().judge(page.host, &page.url, page.depth, now);
+                forgiven.extend(page.why.clone().filter(|_| judged.is_none()));
+                judged.is_some()
+            };
+            let Some((batch, last)) = rules.next(self.project.catalogue(), after, is_trap)? else { break };
+            forgiven.iter().for_each(|trap| self.counters.forgive_trap(trap));
             for page in &batch.requeued {
                 self.parked.remove(page.page.0);
             }

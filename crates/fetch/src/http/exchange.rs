@@ -118,7 +118,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     let ending = taken.ending(&head, framing, conn.slot.pool.keep_alive);
     let (raw_head, wire) = spool.finish().await?;
     let truncated = taken.truncated;
-    let excess = taken.excess && truncated.is_none();
+    let excess = taken.unasked && truncated.is_none();
     let body = taken.body(&wire).await?;
     trip.timings.body = received.elapsed().saturating_sub(conn.stream.held().saturating_sub(held_then));
     let response = Response {
@@ -228,6 +228,8 @@ struct Taken<'a> {
     truncated: Option<Truncation>,
     /// Whether more came than belongs to the answer.
     excess: bool,
+    /// Whether that is more than line ends.
+    unasked: bool,
     /// What was between the frames, where there were any, and where the wire bytes began in the buffer.
     contents: Option<Contents<'a>>,
     start: usize,
@@ -235,7 +237,7 @@ struct Taken<'a> {
 
 impl Taken<'_> {
     const fn plain(truncated: Option<Truncation>, excess: bool) -> Self {
-        Self { truncated, excess, contents: None, start: 0 }
+        Self { truncated, excess, unasked: excess, contents: None, start: 0 }
     }
 
     /// What may become of the connection.
@@ -294,8 +296,9 @@ impl<'a> Intake<'_, 'a> {
             }
         }
         let excess = self.spool.len() > length;
+        let unasked = excess && !self.spool.is_blank_after(length);
         self.spool.cut(length);
-        Ok(Taken::plain(None, excess))
+        Ok(Taken { unasked, ..Taken::plain(None, excess) })
     }
 
     async fn until_closed(&mut self) -> Result<Taken<'a>, Failure> {
@@ -358,7 +361,7 @@ impl<'a> Intake<'_, 'a> {
         if self.spool.ends_in_file() {
             contents.settle(&self.spool.buf);
         }
-        Ok(Taken { truncated, excess, contents: Some(contents), start })
+        Ok(Taken { contents: Some(contents), start, ..Taken::plain(truncated, excess) })
     }
 
     /// Makes room where nobody knows how much is to come: twice what there is.

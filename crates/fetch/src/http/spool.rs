@@ -57,6 +57,13 @@ impl<'a> Spool<'a> {
         self.buf.truncate(self.head_len.saturating_add(keep));
     }
 
+    /// Whether only line ends came after the first `len` bytes of the body, as some servers send them.
+    pub(super) fn is_blank_after(&self, len: u64) -> bool {
+        let keep = usize::try_from(len.saturating_sub(self.filed)).unwrap_or(usize::MAX);
+        let rest = self.buf.get(self.head_len.saturating_add(keep)..).unwrap_or_default();
+        rest.iter().all(|b| matches!(b, b'\r' | b'\n'))
+    }
+
     /// Whether so many bytes belong into a file.
     pub(super) fn is_large(&self, expected: u64) -> bool {
         self.file.is_some() || expected > self.rule.over

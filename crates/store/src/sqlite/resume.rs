@@ -85,14 +85,14 @@ impl Catalogue {
         self.all(sql, [LinkKind::Redirect.code()], |r| r.get(0))
     }
 
-    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside for no trap.
-    pub fn unfetched(&self, after: PageId, limit: u32) -> Result<Vec<Unfetched>> {
+    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
+    pub fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
         let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name
                    FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
-                   WHERE p.id > ?1 AND ((p.kind = ?3 AND n.name NOT LIKE 'trap%')
+                   WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT LIKE 'trap%'))
                      OR (p.kind = ?4 AND NOT EXISTS (SELECT 1 FROM visit_row v WHERE v.page = p.id)))
                    ORDER BY p.id LIMIT ?2";
-        let values = (after.0.cast_signed(), limit, PageKind::Outside.code(), PageKind::Frontier.code());
+        let values = (after.0.cast_signed(), limit, PageKind::Outside.code(), PageKind::Frontier.code(), traps);
         self.all(sql, values, |r| {
             Ok(Unfetched {
                 page: PageId(number(r, 0)?),
