@@ -7,13 +7,13 @@
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const LOW: u64 = 0x0101_0101_0101_0101;
 
-/// Eight bytes from `at` on; zeros beyond the end.
+/// Sixteen bytes from `at` on; zeros beyond the end.
 #[inline]
-pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn sixteen(bytes: &[u8], at: usize) -> u128 {
     let rest = bytes.get(at..).unwrap_or(&[]);
-    match rest.first_chunk::<8>() {
-        Some(eight) => u64::from_le_bytes(*eight),
-        None => rest.iter().rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)),
+    match rest.first_chunk::<16>() {
+        Some(sixteen) => u128::from_le_bytes(*sixteen),
+        None => rest.iter().rev().fold(0, |word, &byte| (word << 8) | u128::from(byte)),
     }
 }
 
@@ -54,11 +54,11 @@ mod tests {
 
         #[test]
         fn a_word_at_the_end_is_filled_with_zeros(bytes: Vec<u8>, at in 0usize..40) {
-            let mut eight = [0; 8];
-            for (place, byte) in eight.iter_mut().zip(bytes.iter().skip(at)) {
+            let mut wanted = [0; 16];
+            for (place, byte) in wanted.iter_mut().zip(bytes.iter().skip(at)) {
                 *place = *byte;
             }
-            prop_assert_eq!(word(&bytes, at), u64::from_le_bytes(eight));
+            prop_assert_eq!(sixteen(&bytes, at), u128::from_le_bytes(wanted));
         }
     }
 }

@@ -218,11 +218,11 @@ impl Reader {
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
         let Ok(own) = self.rules.canonical.parse(&lease.url) else { return gist };
         let base = self.rules.canonical.canonical_base(&own, document.base.as_deref());
-        visit.links = self.found(lease, &own, &base, &document, robots);
+        visit.images = self.pictured(&base, &document);
+        visit.links = self.found(lease, &own, &base, document, robots);
         if size_of_targets(&visit.links) > MAX_FOUND {
             problems.push(Problem::new("too-many-links", "links beyond the first 16 MB were left out"));
         }
-        visit.images = self.pictured(&base, &document);
         gist
     }
 
@@ -232,14 +232,14 @@ impl Reader {
         lease: &Lease,
         own: &Address,
         base: &Address,
-        document: &Document,
+        document: Document,
         robots: RobotsMeta,
     ) -> Vec<Found> {
         let scope = self.rules.scope.current();
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(document.links.len());
         let mut out: Vec<Found> = Vec::with_capacity(document.links.len());
         let mut size = 0;
-        for link in &document.links {
+        for link in document.links {
             if size > MAX_FOUND {
                 break;
             }
@@ -250,13 +250,13 @@ impl Reader {
                     let first = &mut out[*seen.get()];
                     first.count = first.count.saturating_add(1);
                     if first.anchor.is_empty() {
-                        first.anchor.clone_from(&link.anchor);
+                        first.anchor = link.anchor;
                     }
                 }
                 hashbrown::hash_map::Entry::Vacant(place) => {
                     place.insert(out.len());
                     let verdict = match scope.judge(&target, Some(own)) {
-                        Judgement::In => self.verdict(lease, link, robots),
+                        Judgement::In => self.verdict(lease, &link, robots),
                         Judgement::Out(why) => Verdict::Outside(why),
                     };
                     let priority = self.rules.topic.priority(lease.depth + 1, &target, &link.anchor);
@@ -265,8 +265,8 @@ impl Reader {
                         url: target.into_string(),
                         key,
                         kind: link.kind,
-                        anchor: link.anchor.clone(),
-                        rel: link.rel.clone(),
+                        anchor: link.anchor,
+                        rel: link.rel,
                         count: 1,
                         verdict,
                         priority,
