@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// The most memory a crawl of any of these webs may take, and the longest it may last, on a machine busy with others.
-const MOST_MEMORY: u64 = 500 << 20;
+const MOST_MEMORY: u64 = 300 << 20;
 const LONGEST: Duration = Duration::from_secs(400);
 
 /// How many pages may lie between the sockets and the recorder, which compares them: so many more of a trap may be asked for.
