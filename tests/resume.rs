@@ -32,9 +32,11 @@ fn killed_at_any_moment_a_crawl_loses_nothing_and_doubles_nothing() {
         let home = Home::new();
         scene.world.server.log().take();
         let mut killed = 0;
+        let mut before = Standing::of(&scene.world, &home);
         while killed < KILLS_EACH && killed_once(&scene, &home, &mut dice) {
-            most = most.max(unrecorded(&scene.world, &home));
-            killed += 1;
+            let now = Standing::of(&scene.world, &home);
+            most = most.max(now.unrecorded_since(&before, &scene.world));
+            (before, killed) = (now, killed + 1);
         }
         scene.start(&home, &[]).finish().expect(0);
         (kills, homes) = (kills + killed, homes + 1);
@@ -44,11 +46,25 @@ fn killed_at_any_moment_a_crawl_loses_nothing_and_doubles_nothing() {
     assert!(most <= BATCH + CONNECTIONS, "{most} pages were fetched and not recorded");
 }
 
-/// How many pages were asked for and are not recorded.
-fn unrecorded(world: &World, home: &Home) -> usize {
-    let asked = without_robots(&world.server.log().all()).len();
-    let recorded = if home.project().join("runs").exists() { home.catalogue().number(RECORDED) } else { 0 };
-    asked.saturating_sub(usize::try_from(recorded).unwrap())
+/// How far the server and the catalogue have come when no process is at work.
+struct Standing {
+    asked: usize,
+    recorded: usize,
+}
+
+impl Standing {
+    fn of(world: &World, home: &Home) -> Self {
+        harness::until("the server has read what the dead have sent", || world.server.counters().open == 0);
+        let recorded = if home.project().join("runs").exists() { home.catalogue().number(RECORDED) } else { 0 };
+        Self { asked: world.server.log().all().0.len(), recorded: usize::try_from(recorded).unwrap() }
+    }
+
+    /// How many pages the process in between asked for and did not record.
+    fn unrecorded_since(&self, before: &Self, world: &World) -> usize {
+        let mut requests = world.server.log().all();
+        requests.0.drain(..before.asked);
+        without_robots(&requests).len().saturating_sub(self.recorded - before.recorded)
+    }
 }
 
 /// Goes on with the crawl and kills it at some moment; says whether it was still at work then.
@@ -80,13 +96,14 @@ fn no_more_than_a_batch_is_fetched_and_not_recorded_however_slow_the_disk() {
     let file = world.project(&home, &settings);
     home.crawl(&[&file, "--max-pages", "150"]);
     for commit in [2, 3, 5] {
+        let before = Standing::of(&world, &home);
         // From this commit on the disk is full, and the recorder waits while everybody else goes on.
         let fault = format!("before-archive:{commit}:enospc:1000");
         let running = home.start(&crawling(&[&file]), &[("ORB_FAIL", &fault)]);
         until_still(&world);
         running.signal(Signal::KILL);
         assert_eq!(running.finish().code, None);
-        let lost = unrecorded(&world, &home);
+        let lost = Standing::of(&world, &home).unrecorded_since(&before, &world);
         assert!((batch / 2..=batch + connections).contains(&lost), "{lost} pages were not recorded");
     }
     home.crawl(&[&file]);
