@@ -4,6 +4,7 @@ use super::tools::Tool;
 use super::web::{BenchWeb, Seen};
 use anyhow::{Context, Result, bail};
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -64,11 +65,17 @@ impl std::fmt::Display for Figures {
     }
 }
 
-/// Lets a tool crawl a web into an empty directory, which is removed afterwards.
+/// Lets a tool crawl a web into an empty directory, which is removed afterwards, whatever came of it.
 pub(super) fn run(tool: &Tool, web: &BenchWeb) -> Result<Figures> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-{}", std::process::id(), tool.name));
     fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let mut command = (tool.command)(web, &dir)?;
+    let figures = crawl(tool, web, &dir);
+    fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    figures
+}
+
+fn crawl(tool: &Tool, web: &BenchWeb, dir: &Path) -> Result<Figures> {
+    let mut command = (tool.command)(web, dir)?;
     web.reset()?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
@@ -79,7 +86,9 @@ pub(super) fn run(tool: &Tool, web: &BenchWeb) -> Result<Figures> {
     std::thread::spawn(move || sender.send((child.wait4(), start.elapsed())));
     let (used, wall, stalled) = wait(&end, pid, web)?;
     let seen = web.seen()?;
-    fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    if seen.pages == 0 {
+        bail!("{} found nothing", tool.name);
+    }
     Ok(Figures { wall, cpu: used.utime + used.stime, peak_rss: used.maxrss, seen, stalled })
 }
 
@@ -114,8 +123,8 @@ fn worked(pid: u32) -> u64 {
 }
 
 /// The round with the median rate.
-pub(super) fn median(figures: &[Figures]) -> Option<Figures> {
-    let mut figures = figures.to_vec();
+pub(super) fn median<'a>(figures: impl Iterator<Item = &'a Figures>) -> Option<Figures> {
+    let mut figures: Vec<Figures> = figures.copied().collect();
     figures.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
     figures.get(figures.len() / 2).copied()
 }

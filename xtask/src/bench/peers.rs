@@ -20,8 +20,8 @@ const FAR_FASTER: f64 = 20.0;
 /// The share we want of what the bare client could fetch.
 const SHARE_OF_CEILING: f64 = 0.25;
 
-/// A tool with its figures, round by round.
-type Row = (&'static Tool, Vec<Figures>);
+/// A tool with its figures, round by round; none where it could not be run.
+type Row = (&'static Tool, Vec<Option<Figures>>);
 
 /// Sets the tools up and lets them crawl.
 pub(super) fn measured(wish: &Wish) -> Result<Report> {
@@ -31,7 +31,8 @@ pub(super) fn measured(wish: &Wish) -> Result<Report> {
     for ground in WEBS.iter().filter(|ground| chosen(&wish.webs, ground.name)) {
         let web = BenchWeb::on(ground, wish.pages)?;
         let rows = step(&web.title(), || Ok(rounds(&web, ground, &tools, wish.rounds)))?;
-        let medians = rows.iter().filter_map(|(tool, figures)| Some((tool.name, measure::median(figures)?)));
+        let medians =
+            rows.iter().filter_map(|(tool, figures)| Some((tool.name, measure::median(figures.iter().flatten())?)));
         report.tables.push(measure::table(&web.title(), web.pages(), medians));
         report.verdicts.extend(verdicts(&web, ground, &rows));
     }
@@ -69,7 +70,7 @@ pub(super) fn spider() -> PathBuf {
     root().join(SPIDER_TARGET).join("release/spider-peer")
 }
 
-/// All tools one after the other, round by round. One that cannot be run is told and left out.
+/// All tools one after the other, round by round. One that cannot be run is told, and the others go on.
 fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], rounds: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = tools.iter().map(|tool| (*tool, Vec::new())).collect();
     for round in 1..=rounds {
@@ -78,13 +79,12 @@ fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], rounds: usiz
             if (once && round > 1) || (tool.role == Role::Slow && !ground.gzip) {
                 continue;
             }
-            match measure::run(tool, web) {
-                Ok(one) => {
-                    println!("    round {round}: {:<10} {one}", tool.name);
-                    figures.push(one);
-                }
+            let one = measure::run(tool, web);
+            match &one {
+                Ok(one) => println!("    round {round}: {:<10} {one}", tool.name),
                 Err(error) => println!("    round {round}: {:<10} left out: {error:#}", tool.name),
             }
+            figures.push(one.ok());
         }
     }
     rows
@@ -93,34 +93,40 @@ fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], rounds: usiz
 /// What is wanted of our figures on one web.
 fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[Row]) -> Vec<Verdict> {
     let Some((_, ours)) = rows.iter().find(|(tool, _)| tool.role == Role::Ours) else { return Vec::new() };
-    let on = |what: String| format!("{}: {what}", ground.name);
-    let rivals = || rows.iter().filter(|(tool, figures)| tool.role == Role::Rival && !figures.is_empty());
-    let best = |round: usize, of: fn(&Figures) -> f64, better: fn(f64, f64) -> f64| {
-        rivals().filter_map(|(_, figures)| figures.get(round).map(of)).reduce(better)
-    };
-    let against = |of: fn(&Figures) -> f64, better: fn(f64, f64) -> f64| {
-        let rounds = ours.iter().enumerate();
-        rounds.filter_map(move |(round, one)| Some(of(one) / best(round, of, better)?)).collect::<Vec<f64>>()
-    };
-    let found = ours.iter().map(|one| one.seen.pages as f64 / web.pages() as f64);
+    let on = |what: &str| format!("{}: {what}", ground.name);
+    let rivals: Vec<&Row> = rows.iter().filter(|(tool, _)| tool.role == Role::Rival).collect();
+    let found = ours.iter().flatten().map(|one| one.seen.pages as f64 / web.pages() as f64).reduce(f64::min);
     let faster = Wanted::AtLeast(FASTER[usize::from(ground.gzip)]);
+    let rates = against(ours, &rivals, Figures::rate, f64::max);
+    let costs = against(ours, &rivals, Figures::cpu_per_page, f64::min);
     let mut verdicts = vec![
-        Verdict::of(on("orb / fastest peer".into()), against(Figures::rate, f64::max), faster),
-        Verdict::of(
-            on("CPU a page, orb / least of the peers".into()),
-            against(Figures::cpu_per_page, f64::min),
-            Wanted::AtMost(1.0),
-        ),
-        Verdict::of(on("share of the pages found".into()), found, Wanted::AtLeast(1.0)),
+        Verdict::of(on("orb / fastest peer"), rates, faster),
+        Verdict::of(on("CPU a page, orb / least of the peers"), costs, Wanted::AtMost(1.0)),
+        Verdict::of(on("share of the pages found"), found, Wanted::AtLeast(1.0)),
     ];
-    for (tool, figures) in rows {
-        let wanted = match tool.role {
+    for row in rows {
+        let wanted = match row.0.role {
             Role::Ceiling => SHARE_OF_CEILING,
             Role::Slow => FAR_FASTER,
             _ => continue,
         };
-        let ratios = ours.iter().zip(figures).map(|(ours, theirs)| ours.rate() / theirs.rate());
-        verdicts.push(Verdict::of(on(format!("orb / {}", tool.name)), ratios, Wanted::AtLeast(wanted)));
+        let ratios = against(ours, &[row], Figures::rate, f64::max);
+        verdicts.push(Verdict::of(on(&format!("orb / {}", row.0.name)), ratios, Wanted::AtLeast(wanted)));
     }
     verdicts.into_iter().flatten().collect()
+}
+
+/// Our figure over the best of the others', round by round, where there are both.
+fn against(
+    ours: &[Option<Figures>],
+    others: &[&Row],
+    of: fn(&Figures) -> f64,
+    better: fn(f64, f64) -> f64,
+) -> Vec<f64> {
+    let best = |round: usize| {
+        let figures = others.iter().filter_map(|(_, rounds)| rounds.get(round)?.as_ref());
+        figures.map(of).reduce(better)
+    };
+    let rounds = ours.iter().enumerate();
+    rounds.filter_map(|(round, one)| Some(of(one.as_ref()?) / best(round)?)).collect()
 }

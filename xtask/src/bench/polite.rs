@@ -2,7 +2,8 @@
 //!
 //! A thousand hosts, each at an address of its own, each to be asked once a second: no host gates another. A host's robots.txt and its
 //! pages are then as many requests as seconds, but for the first, so that from the first request to the last no crawl can take less; that
-//! is the rate politeness allows. The homes of all hosts are given, so that nobody waits to be discovered.
+//! is the rate politeness allows. The homes of all hosts are given, so that nobody waits to be discovered, and there are as many connections as
+//! hosts, so that none is opened twice.
 
 use super::measure;
 use super::tools::{Role, Tool};
@@ -48,6 +49,7 @@ fn politely(web: &BenchWeb, dir: &Path) -> Result<Command> {
     std::fs::write(&seeds, web.homes().join("\n")).with_context(|| format!("cannot write {}", seeds.display()))?;
     let mut command = Command::new(built("orb"));
     command.arg("crawl").arg(format!("@{}", seeds.display())).args(["--project", "bench", "--progress", "none"]);
-    command.args(["--delay", &format!("{}ms", DELAY.as_millis()), "--home"]).arg(dir.join("home"));
+    command.args(["--delay", &format!("{}ms", DELAY.as_millis()), "--connections", &HOSTS.to_string(), "--home"]);
+    command.arg(dir.join("home"));
     Ok(command)
 }
