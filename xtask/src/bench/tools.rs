@@ -60,7 +60,7 @@ fn orb(web: &BenchWeb, dir: &Path) -> Result<Command> {
 /// The arguments with which orb crawls a whole web into a home, as fast as it can.
 pub(crate) fn crawl_of(web: &BenchWeb, home: &Path) -> Vec<String> {
     let (seed, home) = (web.seed(), home.to_string_lossy());
-    let mut args = vec!["crawl", &seed, "--project", "bench", "--delay", "0", "--progress", "none", "--home", &home];
+    let mut args = vec!["crawl", &seed, "--project", "bench", "--delay", "0", "--quiet", "--home", &home];
     if web.has_many() {
         args.extend(["--scope", "any", "--allow-private"]);
     }
