@@ -141,6 +141,11 @@ impl Site {
         !self.queue.is_empty() || self.more || self.fresh
     }
 
+    /// Whether anything was ever had from it: then it is to be finished before others are begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.answered || self.in_flight > 0 || matches!(self.rules, Rules::Read { .. })
+    }
+
     /// Whether it waits for somebody to tell us something.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.resolving || matches!(self.rules, Rules::Asked { .. })

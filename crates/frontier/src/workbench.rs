@@ -4,6 +4,9 @@
 //! its gate and the gate of its first host are open; groups are kept in the order in which they are due. Thousands of hosts on one
 //! address cost as little as one.
 //!
+//! Where more may be asked than there are connections, hosts already begun come before new ones: what has begun is to be finished. One turn in
+//! [`SHARE`] is a new one's all the same, so that no host without end keeps the others out.
+//!
 //! A group is held from the moment a request of one of its hosts is granted until it is on the wire, so that two requests can
 //! never come closer than the delay because one of them was slow to leave.
 
@@ -23,6 +26,12 @@ pub(crate) enum Key {
     Host(HostId),
 }
 
+/// Of how many turns one belongs to a host not yet begun, where both kinds are due.
+const SHARE: u8 = 8;
+
+/// A host in its group: from when, in which turn, who, and whether it has begun.
+type Seat = (Moment, u64, HostId, bool);
+
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -30,13 +39,17 @@ pub(crate) struct Place {
     pub(crate) key: Key,
     at: Moment,
     turn: u64,
+    begun: bool,
 }
 
 /// Hosts in the order in which they may be asked.
 #[derive(Debug, Default)]
 pub(crate) struct Workbench {
     groups: HashMap<Key, Group>,
-    due: BTreeSet<(Moment, u64, Key)>,
+    /// Groups whose next host has not begun, and those whose next host has.
+    due: [BTreeSet<(Moment, u64, Key)>; 2],
+    /// Turns in a row that went to hosts already begun while a new one was due.
+    favours: u8,
     /// Groups without hosts that are remembered until their gate opens.
     cooling: BTreeSet<(Moment, Key)>,
     turn: u64,
@@ -44,7 +57,7 @@ pub(crate) struct Workbench {
 
 #[derive(Debug)]
 struct Group {
-    hosts: BTreeSet<(Moment, u64, HostId)>,
+    hosts: BTreeSet<Seat>,
     gate: Moment,
     held: bool,
     slot: Slot,
@@ -53,16 +66,16 @@ struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Nowhere,
-    Due(Moment, u64),
+    Due(Moment, u64, bool),
     Cooling(Moment),
 }
 
 impl Workbench {
-    /// Lets a host wait in a group until `at`. A group met for the first time opens at `floor`.
-    pub(crate) fn place(&mut self, key: Key, host: HostId, at: Moment, floor: Moment) -> Place {
+    /// Lets a host, which may have begun, wait in a group until `at`. A group met for the first time opens at `floor`.
+    pub(crate) fn place(&mut self, key: Key, (host, begun): (HostId, bool), at: Moment, floor: Moment) -> Place {
         self.turn += 1;
-        let place = Place { key, at, turn: self.turn };
-        self.group(key, floor).hosts.insert((at, place.turn, host));
+        let place = Place { key, at, turn: self.turn, begun };
+        self.group(key, floor).hosts.insert((at, place.turn, host, begun));
         self.refresh(key);
         place
     }
@@ -70,7 +83,7 @@ impl Workbench {
     /// Takes a host out of its group.
     pub(crate) fn lift(&mut self, place: Place, host: HostId) {
         if let Some(group) = self.groups.get_mut(&place.key) {
-            group.hosts.remove(&(place.at, place.turn, host));
+            group.hosts.remove(&(place.at, place.turn, host, place.begun));
             self.refresh(place.key);
         }
     }
@@ -83,20 +96,32 @@ impl Workbench {
             self.cooling.pop_first();
             self.groups.remove(&key);
         }
-        let &(_, _, key) = self.due.first().filter(|(at, ..)| *at <= now)?;
-        self.groups.get(&key)?.hosts.first().map(|(.., host)| *host)
+        let [new, begun] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
+        let key = match (new, begun) {
+            (Some(&(.., new)), Some(&(.., begun))) => {
+                self.favours = (self.favours + 1) % SHARE;
+                if self.favours == 0 { new } else { begun }
+            }
+            (only, other) => only.or(other)?.2,
+        };
+        self.groups.get(&key)?.hosts.first().map(|&(_, _, host, _)| host)
+    }
+
+    /// The group that is due first of all.
+    fn first(&self) -> Option<(Moment, u64, Key)> {
+        self.due.iter().filter_map(|due| due.first()).min().copied()
     }
 
     /// The moment at which the next host may be asked.
     pub(crate) fn next_due(&self) -> Option<Moment> {
-        self.due.first().map(|(at, ..)| *at)
+        self.first().map(|(at, ..)| at)
     }
 
     /// The host to be asked next, when, and whether it waits for its group rather than for itself.
     pub(crate) fn first_waiting(&self) -> Option<(Moment, HostId, bool)> {
-        let &(at, _, key) = self.due.first()?;
+        let (at, _, key) = self.first()?;
         let group = self.groups.get(&key)?;
-        group.hosts.first().map(|&(own, _, host)| (at, host, group.gate > own))
+        group.hosts.first().map(|&(own, _, host, _)| (at, host, group.gate > own))
     }
 
     /// Shuts a group until it is released.
@@ -144,19 +169,19 @@ impl Workbench {
         let Some(group) = self.groups.get_mut(&key) else { return };
         let slot = match group.hosts.first() {
             _ if group.held => Slot::Nowhere,
-            Some(&(at, turn, _)) => Slot::Due(at.max(group.gate), turn),
+            Some(&(at, turn, _, begun)) => Slot::Due(at.max(group.gate), turn, begun),
             None => Slot::Cooling(group.gate),
         };
         if slot == group.slot {
             return;
         }
         match std::mem::replace(&mut group.slot, slot) {
-            Slot::Due(at, turn) => drop(self.due.remove(&(at, turn, key))),
+            Slot::Due(at, turn, begun) => drop(self.due[usize::from(begun)].remove(&(at, turn, key))),
             Slot::Cooling(gate) => drop(self.cooling.remove(&(gate, key))),
             Slot::Nowhere => {}
         }
         match slot {
-            Slot::Due(at, turn) => drop(self.due.insert((at, turn, key))),
+            Slot::Due(at, turn, begun) => drop(self.due[usize::from(begun)].insert((at, turn, key))),
             Slot::Cooling(gate) => drop(self.cooling.insert((gate, key))),
             Slot::Nowhere => {}
         }
@@ -173,8 +198,8 @@ mod tests {
     #[test]
     fn hosts_on_one_address_wait_for_each_other() {
         let mut bench = Workbench::default();
-        let first = bench.place(ADDRESS, HostId(1), START, START);
-        bench.place(ADDRESS, HostId(2), START, START);
+        let first = bench.place(ADDRESS, (HostId(1), false), START, START);
+        bench.place(ADDRESS, (HostId(2), false), START, START);
         assert_eq!(bench.first_due(START), Some(HostId(1)));
         bench.lift(first, HostId(1));
         bench.hold(ADDRESS, START);
@@ -188,16 +213,16 @@ mod tests {
     #[test]
     fn an_empty_group_is_remembered_until_its_gate_opens() {
         let mut bench = Workbench::default();
-        let place = bench.place(ADDRESS, HostId(1), START, START);
+        let place = bench.place(ADDRESS, (HostId(1), false), START, START);
         bench.lift(place, HostId(1));
         bench.shut(ADDRESS, Moment(1_000));
         assert_eq!(bench.first_due(Moment(999)), None);
-        bench.place(ADDRESS, HostId(2), Moment(999), START);
+        bench.place(ADDRESS, (HostId(2), false), Moment(999), START);
         assert_eq!(bench.next_due(), Some(Moment(1_000)));
-        let place = bench.place(ADDRESS, HostId(3), START, START);
+        let place = bench.place(ADDRESS, (HostId(3), false), START, START);
         bench.lift(place, HostId(3));
         let all: Vec<_> = bench.groups[&ADDRESS].hosts.iter().copied().collect();
-        bench.lift(Place { key: ADDRESS, at: all[0].0, turn: all[0].1 }, HostId(2));
+        bench.lift(Place { key: ADDRESS, at: all[0].0, turn: all[0].1, begun: false }, HostId(2));
         assert_eq!(bench.first_due(Moment(1_000)), None);
         assert!(bench.groups.is_empty());
     }
@@ -205,15 +230,26 @@ mod tests {
     #[test]
     fn groups_due_at_once_take_turns() {
         let mut bench = Workbench::default();
-        let mut places = [HostId(1), HostId(2)].map(|h| (h, bench.place(Key::Host(h), h, START, START)));
+        let mut places = [HostId(1), HostId(2)].map(|h| (h, bench.place(Key::Host(h), (h, false), START, START)));
         let mut order = Vec::new();
         for _ in 0..4 {
             let host = bench.first_due(START).unwrap();
             order.push(host.0);
             let place = &mut places[host.0 as usize - 1].1;
             bench.lift(*place, host);
-            *place = bench.place(Key::Host(host), host, START, START);
+            *place = bench.place(Key::Host(host), (host, false), START, START);
         }
         assert_eq!(order, [1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn hosts_already_begun_come_first_but_not_always() {
+        let mut bench = Workbench::default();
+        for n in 1..=3 {
+            bench.place(Key::Host(HostId(n)), (HostId(n), n == 3), START, START);
+        }
+        let turns: Vec<u64> = (0..16).map(|_| u64::from(bench.first_due(START).unwrap().0)).collect();
+        assert_eq!(turns, [3, 3, 3, 3, 3, 3, 3, 1, 3, 3, 3, 3, 3, 3, 3, 1]);
+        assert_eq!(bench.next_due(), Some(START));
     }
 }

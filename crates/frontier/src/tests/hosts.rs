@@ -1,9 +1,10 @@
 //! Which pages and hosts come in, and which are given up?
 
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
-use crate::{Budget, FrontierConfig, Next, Order};
+use crate::{Budget, FrontierConfig, Next, Order, Politeness};
 use expect_test::expect;
 use orb_page::{FailureKind, HostId, Lease, Moment};
+use std::time::Duration;
 
 #[test]
 fn pages_of_a_host_that_does_not_exist_are_dropped() {
@@ -172,4 +173,31 @@ fn a_crowded_address_leaves_room_for_others() {
 fn an_empty_frontier_is_finished() {
     let mut world = World::new(FrontierConfig::default(), fine);
     assert_eq!(world.frontier.next(&world.memory, Moment(0)).unwrap(), Next::Finished);
+}
+
+#[test]
+fn where_connections_are_scarce_hosts_are_finished_before_others_are_begun() {
+    let politeness = Politeness { delay: Duration::ZERO, ..Politeness::default() };
+    let mut world = World::new(FrontierConfig { politeness, ..FrontierConfig::default() }, fine);
+    world.connections = 2;
+    for host in 1..=30 {
+        world.host(host, host as u8, 9);
+    }
+    let log = world.run(HOUR);
+    let (mut open, mut most) = (std::collections::BTreeMap::new(), 0);
+    for page in log.lines().filter_map(|line| line.split_once(" get ")).map(|(_, url)| url) {
+        let (host, path) = page.split_once('/').unwrap();
+        if path == "robots.txt" {
+            open.insert(host, 9);
+        } else if let Some(left) = open.get_mut(host) {
+            *left -= 1;
+            if *left == 0 {
+                open.remove(host);
+            }
+        }
+        most = most.max(open.len());
+    }
+    assert!(log.ends_with("finished\n") && open.is_empty(), "{log}");
+    // In the order in which they came, all thirty would be begun before one is finished.
+    assert!(most <= 16, "{most} hosts begun at once");
 }

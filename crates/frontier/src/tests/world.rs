@@ -52,6 +52,8 @@ pub(super) struct World {
     pub(super) memory: Memory,
     pub(super) frontier: Frontier,
     pub(super) now: Moment,
+    /// Requests at once.
+    pub(super) connections: usize,
     config: FrontierConfig,
     addresses: BTreeMap<String, u8>,
     answer: Box<dyn FnMut(&Lease) -> Answer>,
@@ -68,6 +70,7 @@ impl World {
             memory: Memory::default(),
             frontier: Frontier::new(config.clone(), Moment(0), false),
             now: Moment(0),
+            connections: usize::MAX,
             config,
             addresses: BTreeMap::new(),
             answer: Box::new(answer),
@@ -113,7 +116,8 @@ impl World {
     /// Goes on until nothing happens before `until` any more, and returns what happened since the last time.
     pub(super) fn run(&mut self, until: i64) -> String {
         loop {
-            let next = self.frontier.next(&self.memory, self.now).unwrap();
+            let full = self.ends.len() >= self.connections;
+            let next = if full { Next::Busy } else { self.frontier.next(&self.memory, self.now).unwrap() };
             let wake = match next {
                 Next::Lease(lease, rank) => {
                     self.request(lease, rank);
