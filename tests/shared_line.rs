@@ -11,6 +11,7 @@ use harness::until;
 use harness::web::World;
 use orb_page::Moment;
 use orb_testweb::{GzipMode, Latency, Spec};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// A schedule row of a project file, as one setting.
@@ -97,38 +98,56 @@ fn a_schedule_that_means_nothing_is_refused_with_its_line() {
     }
 }
 
-/// Sockets to a port on loopback in the system's own table, by their state; those in TIME_WAIT (6) belong to nobody any more.
-fn sockets_to(port: u16) -> usize {
+/// The local ends of sockets to a port in the system's own table; those in TIME_WAIT (6) belong to nobody any more.
+fn sockets_to(port: u16) -> BTreeSet<String> {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let remote = format!(":{port:04X}");
-    let open = |line: &&str| {
+    let open = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        fields.len() > 3 && fields[2].ends_with(&remote) && fields[3] != "06"
+        let counts = fields.len() > 3 && fields[2].ends_with(&remote) && fields[3] != "06";
+        counts.then(|| fields[1].to_owned())
     };
-    table.lines().skip(1).filter(open).count()
+    table.lines().skip(1).filter_map(open).collect()
+}
+
+/// A text that is like no other.
+fn words(path: &str) -> String {
+    let mut state = path.bytes().fold(7_u64, |n, b| n.wrapping_mul(31).wrapping_add(b.into()));
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{:x} ", state >> 40)
+    };
+    (0..30).map(|_| word()).collect()
 }
 
 #[test]
 fn the_system_counts_no_more_connections_than_allowed_not_even_closing_ones() {
-    // A server that ends every connection after one answer, so that some are always closing.
-    let site = Script::serve(|heard| match heard.target.as_str() {
-        "/robots.txt" => absent(),
-        "/" => page((0..300).map(|n| format!("/{n}"))),
-        _ => reply("200 OK", "Connection: close\r\nContent-Type: text/plain\r\n", "short"),
+    // A server that takes its time and ends every connection after one answer, so that some are always closing.
+    let site = Script::serve(|heard| {
+        std::thread::park_timeout(Duration::from_millis(300));
+        match heard.target.as_str() {
+            "/robots.txt" => absent(),
+            "/" => page((0..40).map(|n| format!("/{n}"))),
+            path => reply("200 OK", "Connection: close\r\nContent-Type: text/plain\r\n", &words(path)),
+        }
     });
     let home = Home::new();
     let args = [format!("http://127.0.0.1:{}/", site.port()), "--delay".into(), "0".into()];
     let caps = ["--connections", "5", "--per-host", "64"].map(str::to_owned);
     let mut running = home.start(&crawling(&[args.as_slice(), &caps].concat()), &[]);
     let (mut most, mut finished) = (0, None);
+    let mut before = BTreeSet::new();
     until("the crawl ends", || {
-        most = most.max(sockets_to(site.port()));
+        // The table is not read in one moment, but what is in it twice was there in between.
+        let now = sockets_to(site.port());
+        most = most.max(now.intersection(&before).count());
+        before = now;
         finished = running.ended();
         finished.is_some()
     });
     finished.unwrap().expect(0);
-    assert!((1..=5).contains(&most), "{most} connections at once");
-    assert!(site.connections() >= 300);
+    assert!(most <= 5, "{most} connections at once");
+    assert!(site.connections() >= 40);
 }
 
 #[test]
@@ -151,7 +170,7 @@ fn on_a_full_line_what_has_begun_is_finished_before_more_is_begun() {
     let site = Script::serve(move |heard| match heard.target.as_str() {
         "/robots.txt" => absent(),
         "/" => page((0..40).map(|n| format!("/{n}"))),
-        path => reply("200 OK", "Content-Type: text/plain\r\n", &format!("{path}{body}")),
+        path => reply("200 OK", "Content-Type: text/plain\r\n", &format!("{}{body}", words(path))),
     });
     let home = Home::new();
     let seed = format!("http://127.0.0.1:{}/", site.port());

@@ -3,6 +3,7 @@
 //! Politely where it can: we say goodbye, the server does too, and only then is its place free for another. Abruptly
 //! where the server has more to say than we want to hear: a reset ends the connection on both sides at once.
 
+use super::connect::Dialed;
 use super::pool::Slot;
 use super::stream::Stream;
 use super::timer::Timer;
@@ -13,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// How long a server may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -33,6 +34,8 @@ pub(super) struct Conn {
     pub(super) addr: Option<IpAddr>,
     /// How large the last answer was: the next is likely to be alike.
     last: usize,
+    /// How long it took to open, and so about as long as an answer of the other side's system takes.
+    rtt: Duration,
     /// Whether dropping it ends it abruptly.
     abrupt: bool,
     /// Declared last and thereby dropped last: the place is free once the socket is closed.
@@ -40,9 +43,10 @@ pub(super) struct Conn {
 }
 
 impl Conn {
-    pub(super) fn new(stream: Stream, peer: Option<SocketAddr>, addr: Option<IpAddr>, slot: Slot) -> Box<Self> {
+    pub(super) fn new(dialed: Dialed, addr: Option<IpAddr>, slot: Slot) -> Box<Self> {
+        let Dialed { stream, peer, rtt, .. } = dialed;
         let (timer, last) = (Timer::default(), 16 * 1024);
-        Box::new(Self { stream, timer, peer, addr, last, abrupt: true, slot })
+        Box::new(Self { stream, timer, peer, addr, last, rtt, abrupt: true, slot })
     }
 
     /// A buffer as large as the next answer is likely to need.
@@ -64,16 +68,22 @@ impl Conn {
         }
     }
 
-    /// Ends a connection that has nothing more to say, in the background.
+    /// Ends a connection that has nothing more to say, in the background. Where the other side has ended it already, it counts until our own
+    /// goodbye is likely to have been heard.
     pub(super) fn close(mut self) {
-        if !self.stream.is_quiet() {
-            self.abrupt = false;
-            return;
-        }
+        let over = !self.stream.is_quiet();
         let Ok(runtime) = Handle::try_current() else { return };
         self.slot.pool.closing.fetch_add(1, Ordering::Relaxed);
         runtime.spawn(async move {
-            let goodbye = timeout(GOODBYE, self.say_goodbye()).await;
+            let goodbye = timeout(GOODBYE, async {
+                if over {
+                    self.stream.shutdown().await?;
+                    sleep(self.rtt).await;
+                    return Ok(());
+                }
+                self.say_goodbye().await
+            });
+            let goodbye = goodbye.await;
             self.abrupt = !matches!(goodbye, Ok(Ok(())));
             self.slot.pool.closing.fetch_sub(1, Ordering::Relaxed);
         });

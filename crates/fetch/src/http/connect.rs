@@ -42,6 +42,8 @@ pub(super) struct Dialed {
     pub(super) h2: bool,
     /// The server's address; `None` where a proxy hides it.
     pub(super) peer: Option<SocketAddr>,
+    /// How long it took to open, TLS aside.
+    pub(super) rtt: Duration,
 }
 
 impl Dialer {
@@ -84,14 +86,14 @@ impl Dialer {
         if !key.tls {
             let mut stream = Stream::Plain(metered);
             stream.join_line();
-            return Ok(Dialed { stream, h2: false, peer });
+            return Ok(Dialed { stream, h2: false, peer, rtt: timings.connect });
         }
         let start = Instant::now();
         let mut stream = self.handshake(&key.host, metered).await?;
         stream.join_line();
         timings.tls = start.elapsed();
         let h2 = matches!(&stream, Stream::Tls(tls) if tls.get_ref().1.alpn_protocol() == Some(b"h2"));
-        Ok(Dialed { stream, h2, peer })
+        Ok(Dialed { stream, h2, peer, rtt: timings.connect })
     }
 
     async fn tcp(&self, to: SocketAddr) -> Result<TcpStream, Failure> {

@@ -204,7 +204,7 @@ impl HttpFetcher {
             let patience = self.config.timeouts.head;
             return h2::begin(dialed.stream, slot, (route.addr, dialed.peer), patience).await.map(Carrier::Lane);
         }
-        Ok(Carrier::Conn(Conn::new(dialed.stream, dialed.peer, route.addr, slot)))
+        Ok(Carrier::Conn(Conn::new(dialed, route.addr, slot)))
     }
 
     /// Makes the exchange and gives the connection back, or lets it end.

@@ -4,6 +4,7 @@
 //! end. It is there with the feature `fuzzing` alone and never in the program.
 
 use super::conn::Conn;
+use super::connect::Dialed;
 use super::exchange::{Trip, exchange};
 use super::pool::{Grant, Key, Pool, Want};
 use super::request::{Method, Request, Validators};
@@ -48,7 +49,8 @@ impl Rehearsal {
                 return Err(Failure::new(FailureKind::Local, "there is no connection to use again"));
             };
             let stream = Stream::Plain(Metered::new(ours, Arc::new(Bucket::new(None))));
-            let mut conn = Conn::new(stream, None, None, slot);
+            let dialed = Dialed { stream, h2: false, peer: None, rtt: Duration::ZERO };
+            let mut conn = Conn::new(dialed, None, slot);
             let (url, validators) = (self.url.clone(), Validators::default());
             let request = Request { method, url, addr: None, referrer: None, validators, any_type: false };
             let asked = request.render(config, None, None);

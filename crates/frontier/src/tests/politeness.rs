@@ -13,14 +13,14 @@ fn two_hosts_on_one_address_share_its_delay() {
     shows(
         &world.run(1_500),
         &expect![[r#"
-            0.000 h1 is 10.0.0.1
-            0.000 h2 is 10.0.0.1
-            0.000 h3 is 10.0.0.2
-            0.000 get h1/robots.txt
-            0.000 get h3/robots.txt
-            1.000 get h3/1
-            1.000 get h2/robots.txt
-        "#]],
+        0.000 h1 is 10.0.0.1
+        0.000 h2 is 10.0.0.1
+        0.000 h3 is 10.0.0.2
+        0.000 get h1/robots.txt
+        0.000 get h3/robots.txt
+        1.000 get h3/1
+        1.000 get h2/robots.txt
+    "#]],
     );
     shows(
         &world.whys(),
@@ -70,10 +70,10 @@ fn a_host_that_says_503_is_left_alone_as_long_as_it_asks() {
     shows(
         &world.run(HOUR),
         &expect![[r#"
-            30.000 get h1/2
-            31.000 get h1/1 again (1)
-            31.100 finished
-        "#]],
+        30.000 get h1/1 again (1)
+        31.000 get h1/2
+        31.100 finished
+    "#]],
     );
 }
 
