@@ -19,6 +19,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::watch;
 
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 4_096;
+
 /// What all connections of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -42,6 +45,8 @@ impl Server {
         let listen = |source| Error::Listen { addr: addr.to_owned(), source };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
+        // A thousand hosts may be asked at one moment: whoever finds no room tries again only after a second.
+        rustix::net::listen(&listener, BACKLOG).map_err(|errno| listen(errno.into()))?;
         let mut addr = listener.local_addr().map_err(listen)?;
         if addr.ip().is_unspecified() {
             addr.set_ip(Ipv4Addr::LOCALHOST.into());
