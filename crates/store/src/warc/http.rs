@@ -43,9 +43,11 @@ pub(super) fn status(head: &[u8]) -> Option<u16> {
 
 /// Whether the body of these headers comes in chunks (RFC 9112, 6.3): chunking is the last coding applied.
 pub(super) fn is_chunked(headers: &Headers) -> bool {
-    headers
-        .all("transfer-encoding")
-        .any(|codings| codings.rsplit(',').next().is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked")))
+    let mut codings = headers.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
+    codings.any(|(_, value)| {
+        let last = value.rsplit(|b| *b == b',').next().unwrap_or_default();
+        last.trim_ascii().eq_ignore_ascii_case(b"chunked")
+    })
 }
 
 /// The header fields of a head, in order; continuation lines are joined.
@@ -136,7 +138,7 @@ mod tests {
             is_chunked(&headers(format!("HTTP/1.1 200\r\nTransfer-Encoding: {codings}\r\n\r\n").as_bytes()))
         };
         assert!(chunked("gzip, Chunked") && chunked("chunked"));
-        assert!(!chunked("chunked, gzip") && !chunked("unchunked") && !chunked(""));
+        assert!(!chunked("chunked, gzip") && !chunked("unchunked") && !chunked("chunked\u{b}") && !chunked(""));
     }
 
     proptest! {
