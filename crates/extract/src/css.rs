@@ -3,7 +3,7 @@
 //! `url(…)` and `@import "…"`, by a walk over the bytes that knows strings, comments and escapes and nothing else of
 //! CSS (CSS Syntax Level 3, 4.3). An unterminated string ends with its line, as the standard says.
 
-use crate::gather::Gather;
+use crate::gather::{Gather, trim};
 use crate::{Extract, Source};
 use memchr::memmem;
 use orb_page::LinkKind;
@@ -31,9 +31,10 @@ impl Extract for CssExtractor {
 pub(crate) fn urls(css: &str, mut found: impl FnMut(&str, usize)) {
     let src = css.as_bytes();
     let mut emit = |range: std::ops::Range<usize>| {
-        let target = unescape(css.get(range.clone()).unwrap_or("").trim_ascii());
+        let target = unescape(css.get(range.clone()).unwrap_or(""));
+        let target = trim(&target);
         if !target.is_empty() && !target.starts_with('#') {
-            found(&target, range.start);
+            found(target, range.start);
         }
     };
     let mut i = 0;
@@ -173,7 +174,7 @@ mod tests {
         check("a{background:url(a.png)} b{src: URL( 'b c.woff' ) , url(\"d\")}", &["a.png", "b c.woff", "d"]);
         check("@import 'a.css' screen;@import url(b.css);@IMPORT \"c.css\"", &["a.css", "b.css", "c.css"]);
         check("a{b:url(a\\)b\\20 c)}", &["a)b c"]);
-        check("url(#gradient) url() url('')", &[]);
+        check("url(#gradient) url() url('') url(\u{1}#x) url('\\20 #y')", &[]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl FeedReader {
                 if let Some(target) = attrs.get(Attr::Href)
                     && let Some(link) = found.link(LinkKind::Feed, &target, at)
                 {
-                    link.rel = attrs.lower(Attr::Rel);
+                    link.rel = attrs.tokens(Attr::Rel);
                 }
             }
             "guid" => self.is_permanent = attrs.lower(Attr::IsPermaLink) != "false",
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn atom_entries_have_links_with_rel() {
         let doc = read(
-            "<feed xmlns='http://www.w3.org/2005/Atom'><title>T</title><link rel='self' href='f.atom'/>\
+            "<feed xmlns='http://www.w3.org/2005/Atom'><title>T</title><link rel=' Self  x' href='f.atom'/>\
             <entry><title type='html'>E</title><link href='e.html'/><id>http://a.example/e</id><content type='html'><![CDATA[<b>x</b>]]></content></entry></feed>",
         );
         assert_eq!(links(&doc), [("feed", "f.atom", ""), ("feed", "e.html", "E"), ("feed", "http://a.example/e", "E")]);
-        assert_eq!(doc.links[0].rel, "self");
+        assert_eq!(doc.links[0].rel, "self x");
     }
 }

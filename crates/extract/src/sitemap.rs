@@ -33,7 +33,7 @@ impl Extract for SitemapExtractor {
                 if let Some(target) = attrs.get(Attr::Href)
                     && let Some(link) = found.link(LinkKind::Link, &target, at)
                 {
-                    link.rel = attrs.lower(Attr::Rel);
+                    link.rel = attrs.tokens(Attr::Rel);
                 }
             }
             Event::Text(text) => {

@@ -38,6 +38,19 @@ fn nasty_pages_say_what_their_tree_says() {
     }
 }
 
+#[test]
+fn svg_in_mathml_is_mathml_and_only_svg_hides_its_titles() {
+    for page in [
+        "<math><title>seen</title></math>",
+        "<math><svg><title>seen</title></svg></math>",
+        "<math><annotation-xml><svg><title>hidden</title></svg></annotation-xml></math>",
+        "<svg><math><title>hidden</title></math></svg>",
+        "<svg><desc><math><mi>hidden</mi></math></desc></svg>seen",
+    ] {
+        assert_eq!(gist(reader(page)), gist(tree(page)), "{page}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 

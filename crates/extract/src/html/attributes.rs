@@ -97,6 +97,20 @@ impl<'a> Slots<'a> {
         self.get(attr).map_or_else(String::new, |v| v.trim().to_ascii_lowercase())
     }
 
+    /// The tokens of an attribute, lower case, one space between.
+    pub(crate) fn tokens(&self, attr: Attr) -> String {
+        let Some(written) = self.get(attr) else { return String::new() };
+        let mut tokens = String::with_capacity(written.len());
+        for token in written.split_ascii_whitespace() {
+            if !tokens.is_empty() {
+                tokens.push(' ');
+            }
+            tokens.push_str(token);
+        }
+        tokens.make_ascii_lowercase();
+        tokens
+    }
+
     /// The value of an attribute as a number of pixels.
     pub(crate) fn pixels(&self, attr: Attr) -> Option<u32> {
         let value = self.written(attr)?.trim_ascii_start();

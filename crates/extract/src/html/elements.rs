@@ -95,7 +95,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn link_element(&mut self, at: usize, attrs: &Slots<'a>) {
-        let rel = rel(attrs);
+        let rel = attrs.tokens(Attr::Rel);
         let kind = kind_of_rel(&rel, &attrs.lower(Attr::As));
         if let (Some(kind), Some(target)) = (kind, attrs.get(Attr::Href)) {
             if kind == LinkKind::Canonical && self.found.doc.canonical.is_none() && !self.nested {
@@ -190,21 +190,7 @@ fn handler(found: &mut Gather, code: &str, at: usize) {
 }
 
 fn describe(link: &mut Link, attrs: &Slots<'_>) {
-    link.rel = rel(attrs);
-}
-
-/// The tokens of `rel`, lower case, one space between.
-fn rel(attrs: &Slots<'_>) -> String {
-    let Some(written) = attrs.get(Attr::Rel) else { return String::new() };
-    let mut rel = String::with_capacity(written.len());
-    for token in written.split_ascii_whitespace() {
-        if !rel.is_empty() {
-            rel.push(' ');
-        }
-        rel.push_str(token);
-    }
-    rel.make_ascii_lowercase();
-    rel
+    link.rel = attrs.tokens(Attr::Rel);
 }
 
 /// What a `<link>` is by its `rel`; `None` where it names a host to get ready for and no resource.

@@ -15,6 +15,8 @@ struct Frame {
     key: Key,
     /// Whether its content is HTML again.
     integrates: bool,
+    /// Whether it is SVG's: an element is of its parent's kind, whatever its name.
+    is_svg: bool,
 }
 
 /// The foreign elements that are open.
@@ -32,7 +34,7 @@ impl Foreign {
 
     /// Whether text here is a description that nobody sees: `<svg><title>` or `<desc>`.
     pub(crate) fn describes(&self) -> bool {
-        self.stack.last().is_some_and(|f| matches!(f.tag, Tag::Title | Tag::Desc))
+        self.stack.iter().any(|f| f.integrates && matches!(f.tag, Tag::Title | Tag::Desc))
     }
 
     /// A start tag; says whether its element is foreign. `html_anyway` tells a `<font>` or `<annotation-xml>` by its
@@ -42,7 +44,7 @@ impl Foreign {
         if !self.inside() {
             let opens = matches!(tag, Tag::Svg | Tag::Math);
             if opens && !closed {
-                self.push(Frame { tag, key, integrates: false });
+                self.push(Frame { tag, key, integrates: false, is_svg: tag == Tag::Svg });
             }
             return opens;
         }
@@ -55,20 +57,19 @@ impl Foreign {
             self.break_out();
             return false;
         }
+        let parent = self.stack.last().map(|f| (f.tag, f.is_svg));
+        let is_svg =
+            parent == Some((Tag::AnnotationXml, false)) && tag == Tag::Svg || parent.is_some_and(|(_, svg)| svg);
         let integrates = match tag {
-            Tag::ForeignObject | Tag::Desc | Tag::Title => self.in_svg(),
-            Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext => !self.in_svg(),
-            Tag::AnnotationXml => html_anyway && !self.in_svg(),
+            Tag::ForeignObject | Tag::Desc | Tag::Title => is_svg,
+            Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext => !is_svg,
+            Tag::AnnotationXml => html_anyway && !is_svg,
             _ => false,
         };
         if !closed {
-            self.push(Frame { tag, key, integrates });
+            self.push(Frame { tag, key, integrates, is_svg });
         }
         true
-    }
-
-    fn in_svg(&self) -> bool {
-        self.stack.iter().rev().find(|f| matches!(f.tag, Tag::Svg | Tag::Math)).is_some_and(|f| f.tag == Tag::Svg)
     }
 
     fn push(&mut self, frame: Frame) {
