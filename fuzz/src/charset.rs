@@ -3,7 +3,7 @@
 //! The judge is encoding_rs, given the encoding that the document names.
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8};
-use orb_extract::{Content, encoded, extract, text_of};
+use orb_extract::{Content, encoded, extract, sniff, text_of};
 
 const LABELS: &[Option<&str>] = &[
     None,
@@ -23,7 +23,9 @@ pub fn charset(bytes: &[u8]) {
     let mime = Some(if choice & 8 == 0 { "text/html" } else { "text/plain" });
     let content = Content { bytes, mime, charset, url: "http://example.jp/" };
     let doc = extract(&content);
-    let Some(name) = doc.charset.as_deref() else { return };
+    // What proves to be packed is decoded as what is inside it.
+    let is_packed = sniff(bytes, mime) == "application/gzip";
+    let Some(name) = doc.charset.as_deref().filter(|_| !is_packed) else { return };
     let encoding = Encoding::for_label(name.as_bytes()).unwrap_or(REPLACEMENT);
     assert_eq!(encoding.name(), name);
     let text = text_of(&content);

@@ -17,6 +17,7 @@ mod response;
 mod robots;
 mod settings;
 mod url;
+mod values;
 mod warc;
 
 pub use attributes::{attributes, headers};
@@ -26,10 +27,11 @@ pub use document::{css, markdown, page, script, text, xml};
 pub use html::html;
 pub use linear::linear;
 pub use response::{archive, coding, response};
-pub use robots::{dates, robots};
-pub use settings::{settings, units};
-pub use url::{session, surt, url};
-pub use warc::{cdxj, warc};
+pub use robots::robots;
+pub use settings::settings;
+pub use url::url;
+pub use values::values;
+pub use warc::warc;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -41,12 +43,10 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("archive", archive),
     ("attributes", attributes),
-    ("cdxj", cdxj),
     ("charset", charset),
     ("coding", coding),
     ("cookies", cookies),
     ("css", css),
-    ("dates", dates),
     ("headers", headers),
     ("html", html),
     ("linear", linear),
@@ -55,12 +55,10 @@ pub const TARGETS: &[Target] = &[
     ("response", response),
     ("robots", robots),
     ("script", script),
-    ("session", session),
     ("settings", settings),
-    ("surt", surt),
     ("text", text),
-    ("units", units),
     ("url", url),
+    ("values", values),
     ("warc", warc),
     ("xml", xml),
 ];

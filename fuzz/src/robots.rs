@@ -2,9 +2,8 @@
 
 use crate::lines;
 use orb_frontier::robots::{MAX_BYTES, product_token};
-use orb_frontier::{MAX_RETRY_AFTER, Robots, Ruling, retry_after};
-use orb_page::Moment;
-use std::time::{Duration, SystemTime};
+use orb_frontier::{Robots, Ruling};
+use std::time::Duration;
 
 /// A robots.txt. The agent, the path asked for, the file.
 pub fn robots(bytes: &[u8]) {
@@ -44,28 +43,7 @@ fn check(robots: &Robots, path: &str, file: &str) -> Ruling {
             .map(str::to_ascii_lowercase);
         let line = line.unwrap_or_else(|| panic!("there is no line {number}"));
         assert!(rule.starts_with(if ruling.allowed { "Allow: " } else { "Disallow: " }), "{rule}");
-        assert!(line.contains("al"), "line {number} is no rule: {line}");
+        assert!(line.contains("al") || line.contains("ll"), "line {number} is no rule: {line}");
     }
     ruling
-}
-
-/// `Retry-After` and the dates in it, beside the dates of cookies, which another reader reads.
-pub fn dates(bytes: &[u8]) {
-    const NOW: u64 = 784_111_777;
-    let text = String::from_utf8_lossy(bytes);
-    let now = Moment(i64::try_from(NOW).unwrap_or(0) * 1_000);
-    let Some(wait) = retry_after(&text, now) else { return };
-    assert!(wait <= MAX_RETRY_AFTER);
-    let value = text.trim();
-    if value.bytes().all(|b| b.is_ascii_digit()) {
-        return assert_eq!(wait.as_secs(), value.parse().unwrap_or(u64::MAX).min(86_400));
-    }
-    let told_well = value.starts_with(|c: char| c.is_ascii_alphabetic()) && !value.contains(';');
-    if told_well && wait > Duration::from_secs(1) && wait < MAX_RETRY_AFTER {
-        let moment = |after: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(NOW + after);
-        let (jar, site) = (orb_fetch::Jar::default(), crate::example());
-        jar.store(&site, [format!("a=b; expires={value}").as_bytes()], moment(0));
-        assert!(jar.header(&site, moment(wait.as_secs() - 1)).is_some(), "{value}: not until then");
-        assert!(jar.header(&site, moment(wait.as_secs())).is_none(), "{value}: not after then");
-    }
 }

@@ -1,7 +1,6 @@
 //! Does a project file mean what it says, and is it told in one line where it does not?
 
 use orb_crawl::Settings;
-use orb_crawl::units::{ByteSize, Rate, Span};
 use orb_fetch::{Proxy, Resolve};
 use orb_urls::{Canonicaliser, Scope};
 use std::fmt::Display;
@@ -35,28 +34,9 @@ fn one_line(error: &dyn Display) {
     assert!(!error.to_string().contains(['\n', '\r']), "{error}");
 }
 
-fn parsed<T: FromStr<Err: Display>>(text: &str) {
+pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str) {
     if let Err(error) = text.parse::<T>() {
         // What a person wrote on several lines is shown as it is.
         assert!(text.contains(['\n', '\r']) || !error.to_string().contains('\n'), "{error}");
-    }
-}
-
-/// Durations, sizes and rates.
-pub fn units(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    round_trip::<Span>(&text);
-    round_trip::<ByteSize>(&text);
-    round_trip::<Rate>(&text);
-    parsed::<Proxy>(&text);
-    parsed::<Resolve>(&text);
-}
-
-fn round_trip<T: FromStr<Err: Display> + Display + PartialEq>(text: &str) {
-    match text.parse::<T>() {
-        Ok(value) => {
-            assert!(value.to_string().parse::<T>().is_ok_and(|again| again == value), "{text} is shown as {value}");
-        }
-        Err(error) => assert!(text.contains(['\n', '\r']) || !error.to_string().contains('\n'), "{error}"),
     }
 }

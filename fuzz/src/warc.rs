@@ -1,7 +1,7 @@
 //! Is a damaged archive read as far as it can be, and never believed beyond that?
 
 use crate::response::gzip;
-use crate::{options, scratch};
+use crate::scratch;
 use orb_page::WarcPosition;
 use orb_store::{Archive, ArchiveReader, ArchiveStart, FileEnd};
 use serde_json::Value;
@@ -12,9 +12,13 @@ const NAME: &str = "p-20260101000000-00000.warc.gz";
 /// What stands between two records of an input.
 const BETWEEN: u8 = 0x1e;
 
-/// An archive file. An option byte, and records that are packed one by one; or, if it is odd, the file as it is.
+/// An archive file. An option byte, and records that are packed one by one; or the file as it is, if the lowest bit is set; or
+/// the index lines beside a good one, if the highest is.
 pub fn warc(bytes: &[u8]) {
     let Some((options, rest)) = bytes.split_first() else { return };
+    if options & 0x80 != 0 {
+        return cdxj(u64::from(options & 3), &String::from_utf8_lossy(rest));
+    }
     let file = if options & 1 == 1 { rest.to_vec() } else { rest.split(|b| *b == BETWEEN).flat_map(gzip).collect() };
     scratch(|dir| {
         let start = opened(dir, &file, None, u64::from(*options));
@@ -59,9 +63,8 @@ fn index(dir: &Path) -> Option<String> {
     fs::read_to_string(dir.join("p-20260101000000-00000.cdxj")).ok()
 }
 
-/// The index lines of a file that was left open. A byte for the number of records, the lines.
-pub fn cdxj(bytes: &[u8]) {
-    let (records, tail) = options(bytes);
+/// The index lines of a file that was left open, with as many records as the catalogue knows.
+fn cdxj(records: u64, tail: &str) {
     let record = |url: &str| {
         let head =
             format!("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n");
@@ -69,7 +72,7 @@ pub fn cdxj(bytes: &[u8]) {
     };
     let file = [record("http://b.example/"), record("http://a.example/")].concat();
     scratch(|dir| {
-        let start = opened(dir, &file, Some(tail.as_bytes()), u64::from(records % 4));
+        let start = opened(dir, &file, Some(tail.as_bytes()), records);
         assert_eq!(start, ArchiveStart::default());
         let index = index(dir).unwrap_or_else(|| panic!("no index"));
         assert!(index.lines().is_sorted());
