@@ -2,6 +2,7 @@
 
 use crate::settings::parsed;
 use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_crawl::{Allowance, Days, Hour, Zone};
 use orb_fetch::{Proxy, Resolve};
 use orb_frontier::{MAX_RETRY_AFTER, retry_after};
 use orb_page::Moment;
@@ -9,13 +10,17 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-/// Durations, sizes, rates, dates, proxies and fixed addresses.
+/// Durations, sizes, rates, hours, days, zones, dates, proxies and fixed addresses.
 pub fn values(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     dates(&text);
     round_trip::<Span>(&text);
     round_trip::<ByteSize>(&text);
     round_trip::<Rate>(&text);
+    round_trip::<Hour>(&text);
+    round_trip::<Days>(&text);
+    round_trip::<Zone>(&text);
+    round_trip::<Allowance>(&text);
     parsed::<Proxy>(&text);
     parsed::<Resolve>(&text);
 }
