@@ -1,0 +1,205 @@
+//! Who visits the pages?
+//!
+//! What recorder and frontier do to the store, and nothing else: pages are taken from the queues of many hosts in turn, their links looked up,
+//! new ones numbered, and a thousand visits committed together. The time it takes to make things up is left out of the account.
+
+use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
+use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
+use orb_store::{Batch, HostFact, NewHost, Project, Queued, Queues as _};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Pages committed together, as the recorder does.
+const BATCH: u64 = 1_000;
+/// Hosts served in turn, and pages read from a queue at once, as the frontier does.
+const WORKBENCH: usize = 5_000;
+const REFILL: usize = 32;
+/// Links that every page of a host has: to the first pages of its host.
+const NAVIGATION: usize = 16;
+
+/// What pages are like: their links, and how many of these are new.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) links: u64,
+    pub(crate) new: u64,
+}
+
+/// A crawl of the made-up web.
+pub(crate) struct Crawler {
+    run: RunId,
+    by: Arc<str>,
+    turn: VecDeque<(HostId, VecDeque<Queued>, Option<(u64, PageId)>)>,
+    cursor: HostId,
+    first_pages: HashMap<HostId, Vec<PageId>>,
+    /// Time spent on making things up.
+    pub(crate) made_up: Duration,
+}
+
+/// Processor time on a clock.
+pub(crate) fn spent(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(u64::try_from(time.tv_sec).unwrap(), u32::try_from(time.tv_nsec).unwrap())
+}
+
+impl Crawler {
+    /// Plants the first pages of a new project.
+    pub(crate) fn new(project: &mut Project, seeds: u64) -> Self {
+        let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+        let mut crawler = Self {
+            run,
+            by: "bench".into(),
+            turn: VecDeque::new(),
+            cursor: HostId(0),
+            first_pages: HashMap::new(),
+            made_up: Duration::ZERO,
+        };
+        let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
+        for n in 1..=seeds {
+            crawler.discover(&mut batch, PageId(n), None);
+        }
+        project.commit(&mut batch, &[], &[]).unwrap();
+        crawler
+    }
+
+    /// Visits a thousand pages.
+    pub(crate) fn visit_batch(&mut self, project: &mut Project, shape: Shape) {
+        let leased: Vec<(HostId, Queued)> = (0..BATCH).filter_map(|_| self.lease(project)).collect();
+        let begun = spent(ClockId::ThreadCPUTime);
+        let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
+        let known = project.next_page_id().0;
+        let mut facts: BTreeMap<HostId, u64> = BTreeMap::new();
+        for (host, queued) in &leased {
+            *facts.entry(*host).or_default() += 1;
+            let targets = self.targets(&mut batch, queued.page, *host, known, shape);
+            batch.visits.push(self.visit(*host, queued, &targets));
+            batch.targets.push(targets);
+            batch.finished.push((*host, queued.rank, queued.page));
+        }
+        batch.facts.extend(facts.into_iter().map(|(id, pages)| HostFact { id, pages, ..HostFact::default() }));
+        let keys: Vec<Vec<UrlKey>> = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
+        self.made_up += spent(ClockId::ThreadCPUTime) - begun;
+        for ((visit, keys), targets) in batch.visits.iter().zip(&keys).zip(&batch.targets) {
+            assert_eq!(project.index().digest_first(&visit.digest.unwrap()).unwrap(), None);
+            let seen = project.index().seen(keys).unwrap();
+            assert!(seen.iter().zip(targets).all(|(seen, page)| *seen == (page.0 < known).then_some(*page)));
+        }
+        project.commit(&mut batch, &[], &[]).unwrap();
+    }
+
+    /// The next page of the next host.
+    fn lease(&mut self, project: &Project) -> Option<(HostId, Queued)> {
+        let index = project.index();
+        loop {
+            if self.turn.len() < WORKBENCH && let Some(host) = index.next_host(self.cursor).unwrap() {
+                self.cursor = host;
+                self.turn.push_back((host, VecDeque::new(), None));
+            }
+            let (host, mut pages, mut after) = match self.turn.pop_front() {
+                Some(turn) => turn,
+                None if self.cursor.0 > 0 => {
+                    self.cursor = HostId(0);
+                    continue;
+                }
+                None => return None,
+            };
+            if pages.is_empty() {
+                pages.extend(index.peek(host, after, REFILL).unwrap());
+            }
+            // A host whose queue is at its end comes again when all others have had their turn.
+            let Some(page) = pages.pop_front() else { continue };
+            after = Some((page.rank, page.page));
+            self.turn.push_back((host, pages, after));
+            return Some((host, page));
+        }
+    }
+
+    /// What a page points to: the first pages of its host, any known ones, and new ones.
+    fn targets(&mut self, batch: &mut Batch, page: PageId, host: HostId, known: u64, shape: Shape) -> Vec<PageId> {
+        let mut targets: Vec<PageId> = self.first_pages.get(&host).cloned().unwrap_or_default();
+        let old = shape.links - shape.new;
+        targets.truncate(usize::try_from(old).unwrap());
+        for k in targets.len() as u64..old {
+            targets.push(PageId(1 + mix(page.0 << 8 | k) % (known - 1)));
+        }
+        for _ in 0..shape.new {
+            let new = PageId(known + batch.discovered.len() as u64);
+            self.discover(batch, new, Some(page));
+            targets.push(new);
+        }
+        targets
+    }
+
+    fn discover(&mut self, batch: &mut Batch, page: PageId, from: Option<PageId>) {
+        let (host, url, at) = (host_of(page), url_of(page), Moment(1_700_000_000_000));
+        if opens_host(page) {
+            batch.hosts.push(NewHost { id: host, scheme: "http".into(), name: name_of(host), port: 80, at });
+        }
+        let first = self.first_pages.entry(host).or_default();
+        if first.len() < NAVIGATION {
+            first.push(page);
+        }
+        let outside = is_outside(page);
+        batch.discovered.push(Discovered {
+            page,
+            key: UrlKey::of(&url),
+            url,
+            host,
+            kind: if outside { PageKind::Outside } else { PageKind::Frontier },
+            why: outside.then_some("scope"),
+            depth: 3,
+            redirects: 0,
+            priority: 0.5,
+            rank: 3 << 48 | page.0,
+            at,
+            by: self.by.clone(),
+            from,
+        });
+    }
+
+    fn visit(&self, host: HostId, queued: &Queued, targets: &[PageId]) -> Visit {
+        let links = targets.iter().map(|page| {
+            let url = url_of(*page);
+            Found {
+                key: UrlKey::of(&url),
+                url,
+                kind: LinkKind::A,
+                anchor: words(page.0),
+                rel: String::new(),
+                count: 1,
+                verdict: Verdict::Follow,
+                priority: 0.5,
+            }
+        });
+        let page = queued.page.0;
+        Visit {
+            page: queued.page,
+            host,
+            url: queued.url.clone(),
+            depth: 3,
+            redirects: 0,
+            at: Moment(1_700_000_000_000),
+            by: self.by.clone(),
+            kind: PageKind::Html,
+            flag: Flag::New,
+            status: Some(200),
+            mime: Some("text/html".into()),
+            charset: Some("UTF-8".into()),
+            length: 20_000 + page % 10_000,
+            transferred: 6_000 + page % 3_000,
+            digest: Some(std::array::from_fn(|i| (mix(page + i as u64 / 8) >> (i % 8 * 8)) as u8)),
+            simhash: Some(mix(page)),
+            title: Some(words(page)),
+            lang: Some("en".into()),
+            etag: None,
+            last_modified: None,
+            duplicate_of: None,
+            problem: None,
+            elapsed_ms: 12,
+            links: links.collect(),
+            images: Vec::new(),
+            warc: None,
+        }
+    }
+}

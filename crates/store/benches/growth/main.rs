@@ -1,0 +1,166 @@
+//! Does a page cost more when more is known?
+//!
+//! `cargo bench -p orb-store --bench growth -- [--sizes 1,10,50] [--window PAGES] [--home DIR]`: grows one project through the store's own front
+//! door to so many million known URLs and measures, at each size, a window of ordinary pages (45 links, 5 of them new, batches of a thousand, hosts in
+//! turn): processor time a page over all threads, bytes handed to the disk, memory. In between it grows by pages with more new links, which
+//! leave the same tables and the same index. No archive is written: its bytes are the pages' own. With `--home` the project stays there, as a
+//! process that was killed would leave it.
+//!
+//! It fails where the last size costs more than 1.3 times the processor time of the first, a page more than 30 kB, or the process more than 1 GB.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
+
+mod crawler;
+mod web;
+
+use crawler::{Crawler, Shape, spent};
+use orb_store::{Home, Project};
+use rustix::time::ClockId;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+const ORDINARY: Shape = Shape { links: 45, new: 5 };
+const RICH: Shape = Shape { links: 60, new: 50 };
+
+/// What the command line asks for.
+struct Wish {
+    sizes: Vec<u64>,
+    window: u64,
+    home: Option<PathBuf>,
+}
+
+/// The cost of ordinary pages at one size.
+struct Figures {
+    known: u64,
+    cpu: f64,
+    written: f64,
+    rss: u64,
+    peak: u64,
+    files: [u64; 2],
+}
+
+fn main() -> ExitCode {
+    let wish = Wish::read();
+    let tmp = tempfile::tempdir().unwrap();
+    let home = wish.home.clone().unwrap_or_else(|| tmp.path().to_owned());
+    let dir = Home::open(&home).unwrap().project("grown").unwrap();
+    let mut project = Project::open(&dir).unwrap();
+    let mut crawler = Crawler::new(&mut project, 20_000);
+    println!("| known URLs | CPU µs a page | written kB a page | RSS MB | peak MB | crawl.db MB | frontier MB |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut figures = Vec::new();
+    for size in &wish.sizes {
+        let begun = Instant::now();
+        while project.index().known() < *size {
+            crawler.visit_batch(&mut project, RICH);
+        }
+        eprintln!("grown to {size} in {:.0} s", begun.elapsed().as_secs_f64());
+        let one = measure(&mut project, &mut crawler, wish.window, &dir.dir);
+        println!("{one}");
+        figures.push(one);
+    }
+    if wish.home.is_some() {
+        // Left as a crash leaves it: neither closed nor fingerprinted.
+        std::process::exit(0);
+    }
+    verdict(&figures)
+}
+
+impl Wish {
+    fn read() -> Self {
+        let mut wish = Self { sizes: vec![1_000_000, 5_000_000], window: 20_000, home: None };
+        let mut args = std::env::args().skip(1).filter(|a| a != "--bench");
+        while let Some(flag) = args.next() {
+            let value = args.next().unwrap_or_default();
+            match flag.as_str() {
+                "--sizes" => wish.sizes = value.split(',').map(millions).collect(),
+                "--window" => wish.window = value.parse().unwrap(),
+                "--home" => wish.home = Some(value.into()),
+                _ => panic!("unknown flag {flag}"),
+            }
+        }
+        wish
+    }
+}
+
+fn millions(text: &str) -> u64 {
+    (text.parse::<f64>().unwrap() * 1e6) as u64
+}
+
+/// Visits ordinary pages until what the growth has left to be tidied up is done, and then measures a window of them.
+fn measure(project: &mut Project, crawler: &mut Crawler, window: u64, dir: &Path) -> Figures {
+    settle();
+    for _ in 0..2 {
+        crawler.visit_batch(project, ORDINARY);
+    }
+    let begun = (spent(ClockId::ProcessCPUTime), crawler.made_up, written());
+    let known = project.index().known();
+    let batches = window.div_ceil(1_000);
+    for _ in 0..batches {
+        crawler.visit_batch(project, ORDINARY);
+    }
+    settle();
+    let cpu = spent(ClockId::ProcessCPUTime) - begun.0 - (crawler.made_up - begun.1);
+    let pages = (batches * 1_000) as f64;
+    Figures {
+        known,
+        cpu: cpu.as_secs_f64() * 1e6 / pages,
+        written: (written() - begun.2) as f64 / pages,
+        rss: status("VmRSS:"),
+        peak: status("VmHWM:"),
+        files: [size_of(&dir.join("crawl.db")), size_of(&dir.join("frontier"))],
+    }
+}
+
+/// Waits until the threads in the background have nothing left to do.
+fn settle() {
+    let mut before = spent(ClockId::ProcessCPUTime);
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = spent(ClockId::ProcessCPUTime);
+        if now - before < Duration::from_millis(5) {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// Bytes this process has handed to the disk.
+fn written() -> u64 {
+    field("/proc/self/io", "write_bytes:")
+}
+
+fn status(name: &str) -> u64 {
+    field("/proc/self/status", name) / 1024
+}
+
+fn field(file: &str, name: &str) -> u64 {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find(|l| l.starts_with(name)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+fn size_of(path: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(path) else { return std::fs::metadata(path).map_or(0, |m| m.len()) };
+    entries.flatten().map(|e| size_of(&e.path())).sum()
+}
+
+impl std::fmt::Display for Figures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (cpu, kb, [catalogue, frontier]) = (self.cpu, self.written / 1e3, self.files.map(|n| n / 1_000_000));
+        write!(f, "| {} | {cpu:.1} | {kb:.1} | {} | {} | {catalogue} | {frontier} |", self.known, self.rss, self.peak)
+    }
+}
+
+/// Whether the promises hold.
+fn verdict(figures: &[Figures]) -> ExitCode {
+    let (Some(first), Some(last)) = (figures.first(), figures.last()) else { return ExitCode::FAILURE };
+    let ratio = last.cpu / first.cpu;
+    let written = figures.iter().map(|f| f.written).fold(0.0, f64::max);
+    let peak = figures.iter().map(|f| f.peak).max().unwrap_or(0);
+    let good = ratio <= 1.3 && written <= 30_000.0 && peak < 1_000;
+    println!("\nCPU a page at {} known URLs is {ratio:.2} times that at {}: ", last.known, first.known);
+    println!("{}", if good { "within the bounds" } else { "OUT OF BOUNDS (1.3 times, 30 kB a page, 1 GB)" });
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
