@@ -91,6 +91,7 @@ impl Crawl {
             return Ok(summary);
         }
         self.project.archive_mut().roll_at(self.settings.store.warc_size.0);
+        self.project.index().limit_memory(self.settings.store.index_memory.0);
         let run = begin(&mut self.project, &self.settings)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);

@@ -201,6 +201,8 @@ pub struct StoreSettings {
     pub warc_level: u8,
     /// Pause while the disk has less room than this.
     pub min_free: ByteSize,
+    /// Memory for known URLs at most.
+    pub index_memory: ByteSize,
 }
 
 impl Default for StoreSettings {
@@ -211,6 +213,7 @@ impl Default for StoreSettings {
             warc_size: ByteSize(1_000_000_000),
             warc_level: 1,
             min_free: ByteSize(200_000_000),
+            index_memory: ByteSize(800_000_000),
         }
     }
 }

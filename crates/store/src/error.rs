@@ -59,6 +59,16 @@ pub enum StoreError {
         /// The name.
         name: String,
     },
+    /// The file was written by an older version of this program, which kept it in another form.
+    #[error("{} has format {found}, of an older version; this version writes format {known} and cannot read it", path.display())]
+    OlderVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version found.
+        found: i64,
+        /// The version known.
+        known: i64,
+    },
     /// No such project in the home.
     #[error("there is no project {name} in {}", home.display())]
     NoSuchProject {

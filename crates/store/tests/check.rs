@@ -114,7 +114,10 @@ fn a_wrong_line_in_a_cdxj_file_is_found() {
 fn facts_that_contradict_each_other_are_found() {
     for (sql, what) in [
         ("DELETE FROM page_row WHERE id = 7", "not dense"),
-        ("UPDATE link_row SET dst = 99999 WHERE src = 1 AND dst = 3", "links begin or end"),
+        (
+            "UPDATE link_row SET dst = 99999 WHERE source = (SELECT source FROM visit_row WHERE page = 1) AND dst = 3",
+            "links begin or end",
+        ),
         ("UPDATE visit_row SET warc_offset = warc_offset + 1 WHERE page = 5", "no record of"),
         ("UPDATE visit_row SET warc_length = 1 WHERE page = 5", "where the catalogue knows 1"),
         ("UPDATE visit_row SET digest = zeroblob(32) WHERE page = 5", "another digest than the catalogue says"),

@@ -147,9 +147,9 @@ impl Recorder {
         let resumed_seconds = counters.seconds;
         let hosts_fetched = project.catalogue().hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
         let mut parked = Bits::default();
-        project.catalogue().each_outside(|page| {
+        project.index().each_parked(|page| {
             parked.insert(page.0);
-        })?;
+        });
         shared.frontier().recall_traps(project.catalogue().trap_counts(MAX_TRAP_COUNTS)?);
         Ok(Self {
             project,

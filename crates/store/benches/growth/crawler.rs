@@ -13,6 +13,7 @@ use std::time::Duration;
 
 /// Pages committed together, as the recorder does.
 const BATCH: u64 = 1_000;
+const ROWS: u64 = 100_000;
 /// Hosts served in turn, and pages read from a queue at once, as the frontier does.
 const WORKBENCH: usize = 5_000;
 const REFILL: usize = 32;
@@ -63,9 +64,11 @@ impl Crawler {
         crawler
     }
 
-    /// Visits a thousand pages.
+    /// Visits a thousand pages, or as many as make a hundred thousand links.
     pub(crate) fn visit_batch(&mut self, project: &mut Project, shape: Shape) {
-        let leased: Vec<(HostId, Queued)> = (0..BATCH).filter_map(|_| self.lease(project)).collect();
+        // No more rows than the recorder takes together.
+        let pages = BATCH.min(ROWS / shape.links);
+        let leased: Vec<(HostId, Queued)> = (0..pages).filter_map(|_| self.lease(project)).collect();
         let begun = spent(ClockId::ThreadCPUTime);
         let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
         let known = project.next_page_id().0;
@@ -82,6 +85,10 @@ impl Crawler {
         self.made_up += spent(ClockId::ThreadCPUTime) - begun;
         for ((visit, keys), targets) in batch.visits.iter().zip(&keys).zip(&batch.targets) {
             assert_eq!(project.index().digest_first(&visit.digest.unwrap()).unwrap(), None);
+            for new in visit.links.iter().zip(targets).filter(|(_, page)| page.0 >= known).map(|(_, page)| *page) {
+                let host = project.index().host_id("http", &name_of(host_of(new)), 80).unwrap();
+                assert!(host.is_none_or(|host| host == host_of(new)));
+            }
             let seen = project.index().seen(keys).unwrap();
             assert!(seen.iter().zip(targets).all(|(seen, page)| *seen == (page.0 < known).then_some(*page)));
         }
@@ -92,7 +99,9 @@ impl Crawler {
     fn lease(&mut self, project: &Project) -> Option<(HostId, Queued)> {
         let index = project.index();
         loop {
-            if self.turn.len() < WORKBENCH && let Some(host) = index.next_host(self.cursor).unwrap() {
+            if self.turn.len() < WORKBENCH
+                && let Some(host) = index.next_host(self.cursor).unwrap()
+            {
                 self.cursor = host;
                 self.turn.push_back((host, VecDeque::new(), None));
             }

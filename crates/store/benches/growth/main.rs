@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 const ORDINARY: Shape = Shape { links: 45, new: 5 };
-const RICH: Shape = Shape { links: 60, new: 50 };
+const RICH: Shape = Shape { links: 420, new: 400 };
 
 /// What the command line asks for.
 struct Wish {

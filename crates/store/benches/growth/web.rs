@@ -12,8 +12,8 @@ const URLS_A_HOST: u64 = 500;
 
 /// Words that addresses and anchors are made of.
 const WORDS: [&str; 16] = [
-    "archive", "notes", "harbour", "library", "council", "garden", "museum", "results", "meeting", "history", "weather", "science",
-    "records", "travel", "market", "letters",
+    "archive", "notes", "harbour", "library", "council", "garden", "museum", "results", "meeting", "history",
+    "weather", "science", "records", "travel", "market", "letters",
 ];
 
 /// A number that looks random (splitmix64).

@@ -32,7 +32,16 @@ const RULES: &[(&str, &str)] = &[
     (
         "links begin or end at pages that are not there",
         "SELECT count(*) FROM link_row, (SELECT coalesce(max(id), 0) AS last FROM page_row)
-         WHERE src < 1 OR src > last OR dst < 1 OR dst > last",
+         WHERE dst < 1 OR dst > last OR source NOT IN (SELECT id FROM source_row)",
+    ),
+    (
+        "links belong to no visit",
+        "SELECT count(*) FROM source_row s
+         WHERE 1 <> (SELECT count(*) FROM visit_row v WHERE v.page = s.page AND v.source = s.id)",
+    ),
+    (
+        "pages are counted for no host",
+        "SELECT count(*) FROM tally_row WHERE host < 1 OR host > (SELECT coalesce(max(id), 0) FROM host_row)",
     ),
     ("links end before they begin", "SELECT count(*) FROM link_row WHERE last_run < first_run"),
     (

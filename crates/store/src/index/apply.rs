@@ -1,13 +1,14 @@
 //! How does the index follow a batch?
 //!
 //! Step 3 of the commit protocol: one atomic write with the watermark in it. Queue lengths are kept exactly, so every removal looks
-//! whether there is something to remove.
+//! whether there is something to remove, unless it is known from reading. Keys are written in their order: each then finds its place in the tree's
+//! memory close to the one before it.
 
 use super::layout::{
     MARK, Mark, PENDING, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number,
     put_queue_value, queue_key, robots_value,
 };
-use super::{FrontierIndex, Pending, Spaces, lock};
+use super::{FrontierIndex, Pending, Spaces, is_parked, lock};
 use crate::error::Result;
 use crate::sqlite::{Catalogue, Touched, Watermark};
 use crate::{Batch, HostFact, HostRecord, Queues};
@@ -23,6 +24,13 @@ impl FrontierIndex {
         let mut write = Write::new(self)?;
         let gone: HashSet<PageId> =
             batch.finished.iter().map(|f| f.2).chain(batch.dropped.iter().map(|d| d.0)).collect();
+        {
+            let mut parked = lock(&self.shared.parked);
+            let dropped = batch.dropped.iter().map(|(page, _, _, kind, why)| (*page, is_parked(*kind, Some(why))));
+            let discovered = batch.discovered.iter().map(|d| (d.page, is_parked(d.kind, d.why)));
+            let requeued = batch.requeued.iter().map(|r| (r.page, false));
+            discovered.chain(requeued).chain(dropped).for_each(|(page, outside)| parked.set(page, outside));
+        }
         for d in &batch.discovered {
             write.see(d.key, d.page);
             if d.kind == PageKind::Frontier && !gone.contains(&d.page) {
@@ -51,7 +59,8 @@ impl FrontierIndex {
             seen: write.mark.seen + batch.discovered.len() as u64,
         };
         write.commit(mark)?;
-        self.stage("after-index")
+        self.stage("after-index")?;
+        self.warm()
     }
 
     /// Does what the batches recorded since the watermark ask for, from the facts as they are now.
@@ -73,6 +82,7 @@ impl FrontierIndex {
         }
         for id in touched.pages.into_iter().filter(|id| *id < mark.next_page) {
             facts.page(id, |page| {
+                lock(&self.shared.parked).set(page.id, page.parked);
                 if !page.queued {
                     write.dequeue(page.host, page.rank, page.id)?;
                 } else if !write.holds(page.host, page.rank, page.id)? {
@@ -83,6 +93,7 @@ impl FrontierIndex {
         }
         facts.each_page(mark.next_page, |page| {
             write.see(UrlKey::of(page.url), page.id);
+            lock(&self.shared.parked).set(page.id, page.parked);
             if page.queued {
                 write.enqueue(page.host, page.rank, page.id, (page.depth, page.redirects, page.url));
             }
@@ -107,8 +118,11 @@ struct Write<'a> {
     names: Vec<(u128, u64)>,
     owned: BTreeMap<u128, u64>,
     queues: BTreeMap<u32, Change>,
-    value: Vec<u8>,
+    entries: Vec<Placed>,
 }
+
+/// What is to stand in the queue under a key; nothing where an entry is taken out.
+type Placed = ([u8; 20], Option<Vec<u8>>);
 
 /// What a batch does to one host's queue.
 #[derive(Default)]
@@ -132,19 +146,18 @@ impl<'a> Write<'a> {
             names: Vec::new(),
             owned: BTreeMap::new(),
             queues: BTreeMap::new(),
-            value: Vec::new(),
+            entries: Vec::new(),
         })
     }
 
     fn see(&mut self, key: UrlKey, page: PageId) {
-        self.batch.insert(&self.spaces.seen, key.0.to_be_bytes(), number(page.0));
         self.seen.push((key.0, page.0));
     }
 
     fn enqueue(&mut self, host: HostId, rank: u64, page: PageId, (depth, redirects, url): (u32, u8, &str)) {
-        self.value.clear();
-        put_queue_value(&mut self.value, depth, redirects, url);
-        self.batch.insert(&self.spaces.queue, queue_key(host, rank, page), self.value.as_slice());
+        let mut value = Vec::with_capacity(url.len() + 4);
+        put_queue_value(&mut value, depth, redirects, url);
+        self.entries.push((queue_key(host, rank, page), Some(value)));
         let change = self.queues.entry(host.0).or_default();
         change.added += 1;
         change.first = Some(change.first.map_or((rank, page.0), |f| f.min((rank, page.0))));
@@ -155,8 +168,9 @@ impl<'a> Write<'a> {
     }
 
     fn dequeue(&mut self, host: HostId, rank: u64, page: PageId) -> Result<()> {
-        if self.holds(host, rank, page)? {
-            self.batch.remove(&self.spaces.queue, queue_key(host, rank, page));
+        let peeked = lock(&self.index.shared.state).peeked.remove(&(rank, page.0));
+        if peeked || self.holds(host, rank, page)? {
+            self.entries.push((queue_key(host, rank, page), None));
             self.queues.entry(host.0).or_default().removed += 1;
         }
         Ok(())
@@ -230,8 +244,22 @@ impl<'a> Write<'a> {
                 self.batch.insert(&self.spaces.host, slot, number(pending.count));
             }
         }
+        self.seen.sort_unstable();
+        for (key, page) in &self.seen {
+            self.batch.insert(&self.spaces.seen, key.to_be_bytes(), number(*page));
+        }
+        self.entries.sort_by_key(|(key, _)| *key);
+        for (key, value) in self.entries {
+            match value {
+                Some(value) => self.batch.insert(&self.spaces.queue, key, value),
+                None => self.batch.remove(&self.spaces.queue, key),
+            }
+        }
         for (key, page) in &self.owned {
             self.batch.insert(&self.spaces.digest, key.to_be_bytes(), number(*page));
+        }
+        for (slot, block) in self.index.changed_blocks() {
+            self.batch.insert(&self.spaces.host, slot, block);
         }
         self.batch.insert(&self.spaces.host, MARK, mark.encode());
         self.index.stage("before-index-commit")?;
@@ -256,7 +284,7 @@ impl<'a> Write<'a> {
     }
 }
 
-fn remember(cache: &std::sync::Mutex<super::KeyCache>, learnt: impl IntoIterator<Item = (u128, u64)>) {
+fn remember(cache: &std::sync::Mutex<super::KeyTable>, learnt: impl IntoIterator<Item = (u128, u64)>) {
     let mut cache = lock(cache);
     for (key, number) in learnt {
         cache.put(key, number);

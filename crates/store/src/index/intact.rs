@@ -14,8 +14,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// When all files together are larger than this, only the small ones are read; of the others the length counts.
-const ALL: u64 = 1 << 30;
+/// When all files together are larger than this, only the small ones are read, so that a large crawl goes on at once; of the others the
+/// length counts.
+const ALL: u64 = 64 << 20;
 const SMALL: u64 = 1 << 20;
 
 /// What is known of the files before the database is opened.

@@ -2,7 +2,7 @@
 //!
 //! `seen`: URL key → page. `digest`: first half of the sha256 → the page that first had it. `queue`: host, rank, page (big-endian, so that
 //! the order of keys is the order of the queue) → depth, redirects, URL. `host`: by a leading letter, `h` record, `r` robots.txt, `n` hash of
-//! scheme, name and port → number, `p` number of queued pages, `m` the watermark.
+//! scheme, name and port → number, `p` number of queued pages, `o` a block of pages left outside, `m` the watermark.
 
 use super::varint::{put_varint, take_varint};
 use crate::sqlite::Watermark;
@@ -18,6 +18,9 @@ pub(crate) const RECORD: u8 = b'h';
 pub(crate) const ROBOTS: u8 = b'r';
 /// See [`RECORD`].
 pub(crate) const PENDING: u8 = b'p';
+
+/// See [`RECORD`].
+pub(crate) const PARKED: u8 = b'o';
 
 /// How far the index has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,10 +74,20 @@ pub(crate) fn name_slot(key: u128) -> [u8; 17] {
     out
 }
 
+/// The names' keys in the `host` space, from one on.
+pub(crate) fn name_range(from: u128) -> (Vec<u8>, Vec<u8>) {
+    (name_slot(from).to_vec(), name_slot(u128::MAX).to_vec())
+}
+
 /// A key of the `host` space.
 pub(crate) fn host_slot(letter: u8, host: HostId) -> [u8; 5] {
     let [a, b, c, d] = host.0.to_be_bytes();
     [letter, a, b, c, d]
+}
+
+/// The key of a block in the `host` space.
+pub(crate) fn block_slot(block: u32) -> [u8; 5] {
+    host_slot(PARKED, HostId(block))
 }
 
 /// The host in a key of the `host` space.

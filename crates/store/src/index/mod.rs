@@ -4,32 +4,38 @@
 //! host. Everything in it is derived from the catalogue, batch by batch, with a watermark in the same atomic write; what does not fit the
 //! catalogue's history is thrown away and rebuilt. It is written without fsync: after a power cut it may be behind, and catches up.
 //!
-//! Memory: bounded caches before the tree, small memtables in it, and some 40 bytes for each host that has queued pages.
+//! Memory: bounded tables before the tree, small memtables in it, and some 40 bytes for each host that has queued pages.
 
 mod apply;
-mod cache;
 mod intact;
 mod layout;
 mod open;
+mod parked;
 mod rebuild;
 mod sound;
+mod spaces;
+mod table;
 mod varint;
 mod verify;
+mod warm;
 
 use crate::error::{Result, StoreError};
 use crate::sqlite::Watermark;
 use crate::{HostRecord, Queued, Queues};
-use cache::{Answer, KeyCache};
-use fjall::{Database, Keyspace};
+use fjall::Keyspace;
 use layout::{PENDING, RECORD, ROBOTS};
 pub use open::IndexStart;
 pub(crate) use open::{AHEAD, Standing};
 use orb_page::{HostId, PageId, UrlKey};
+use parked::Parked;
+pub(crate) use parked::is_parked;
+use spaces::Spaces;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use table::{Answer, KeyTable};
 pub(crate) use varint::{put_varint, take_varint};
 
 /// The seen set and the queues. A handle: clones share one index, and may be used from several threads.
@@ -43,19 +49,10 @@ struct Shared {
     /// `None` only where opening it again has failed.
     spaces: RwLock<Option<Spaces>>,
     state: Mutex<State>,
-    seen: Mutex<KeyCache>,
-    digests: Mutex<KeyCache>,
-    names: Mutex<KeyCache>,
-}
-
-/// The database and its four key spaces.
-#[derive(Clone)]
-struct Spaces {
-    db: Database,
-    seen: Keyspace,
-    digest: Keyspace,
-    queue: Keyspace,
-    host: Keyspace,
+    seen: Mutex<KeyTable>,
+    digests: Mutex<KeyTable>,
+    names: Mutex<KeyTable>,
+    parked: Mutex<Parked>,
 }
 
 /// What is kept in memory of the queues.
@@ -64,7 +61,12 @@ struct State {
     mark: layout::Mark,
     queued: u64,
     hosts: BTreeMap<u32, Pending>,
+    /// Ranks and pages of entries read and not yet taken out, so that taking them out needs no look. Not more than [`PEEKED`].
+    peeked: HashSet<(u64, u64)>,
 }
+
+/// Entries remembered as read.
+const PEEKED: usize = 1 << 18;
 
 /// The queue of one host: how long it is, and a place before which it is known to be empty, so that the marks left by
 /// finished pages are stepped over once and not at every look.
@@ -154,7 +156,7 @@ impl FrontierIndex {
 
     fn cached(
         &self,
-        cache: &Mutex<KeyCache>,
+        cache: &Mutex<KeyTable>,
         key: u128,
         space: impl Fn(&Spaces) -> Keyspace,
         slot: &[u8],
@@ -202,11 +204,8 @@ impl Queues for FrontierIndex {
             let (key, value) = entry.into_inner().map_err(self.fail("read a queue"))?;
             out.push(layout::parse_queued(&key, &value).ok_or_else(|| self.damaged("a queue entry cannot be read"))?);
         }
-        if after.is_none()
-            && let Some(first) = out.first()
-        {
-            self.step_over(host, batch, (first.rank, first.page.0));
-        }
+        let first = out.first().filter(|_| after.is_none()).map(|q| (q.rank, q.page.0));
+        self.note_peeked(host, batch, first, &out);
         Ok(out)
     }
 
@@ -234,12 +233,18 @@ impl Queues for FrontierIndex {
 }
 
 impl FrontierIndex {
-    /// Notes the first entry found, unless a batch has come in meanwhile, which may have put something before it.
-    fn step_over(&self, host: HostId, batch: Watermark, first: (u64, u64)) {
+    /// Notes what was read, and the first entry found, unless a batch has come in meanwhile, which may have put something before it
+    /// or taken something out.
+    fn note_peeked(&self, host: HostId, batch: Watermark, first: Option<(u64, u64)>, read: &[Queued]) {
         let mut state = lock(&self.shared.state);
-        if state.mark.watermark == batch
-            && let Some(pending) = state.hosts.get_mut(&host.0)
-        {
+        if state.mark.watermark != batch {
+            return;
+        }
+        if state.peeked.len() + read.len() > PEEKED {
+            state.peeked.clear();
+        }
+        state.peeked.extend(read.iter().map(|q| (q.rank, q.page.0)));
+        if let (Some(pending), Some(first)) = (state.hosts.get_mut(&host.0), first) {
             pending.front = first;
         }
     }
@@ -272,6 +277,6 @@ impl FrontierIndex {
 
 /// The first and last key that begin with a letter in the `host` space.
 fn letter_range(letter: u8) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
-    debug_assert!([RECORD, ROBOTS, PENDING].contains(&letter));
+    debug_assert!([RECORD, ROBOTS, PENDING, layout::PARKED].contains(&letter));
     (Bound::Included(vec![letter]), Bound::Excluded(vec![letter + 1]))
 }

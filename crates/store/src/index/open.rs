@@ -1,24 +1,22 @@
 //! Does the index fit the catalogue, and if not, how does it get there?
 
-use super::cache::KeyCache;
 use super::intact::{self, Condition};
 use super::layout::{MARK, Mark, PENDING, parse_number, slot_host};
-use super::{FrontierIndex, Pending, Shared, Spaces, State, letter_range, lock};
+use super::spaces::{Spaces, open_spaces};
+use super::table::KeyTable;
+use super::{FrontierIndex, Pending, Shared, State, letter_range, lock};
 use crate::error::{Result, StoreError};
 use crate::fault;
 use crate::sqlite::{Catalogue, Touched};
-use fjall::config::FilterPolicy;
-use fjall::{Database, KeyspaceCreateOptions, PersistMode};
+use fjall::PersistMode;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Slots of the seen cache: 32 MB when it is full.
-const SEEN: usize = 1 << 21;
-const DIGESTS: usize = 1 << 18;
-const NAMES: usize = 1 << 16;
+/// Memory for known keys, unless said otherwise.
+const MEMORY: u64 = 800_000_000;
 
 /// Why an index is of no use that knows of batches the catalogue does not.
 pub(crate) const AHEAD: &str = "it was ahead of the catalogue";
@@ -138,14 +136,17 @@ impl FrontierIndex {
             dir: dir.to_owned(),
             spaces: RwLock::new(Some(spaces)),
             state: Mutex::new(State { mark, ..State::default() }),
-            seen: Mutex::new(KeyCache::new(SEEN)),
-            digests: Mutex::new(KeyCache::new(DIGESTS)),
-            names: Mutex::new(KeyCache::new(NAMES)),
+            seen: Mutex::new(KeyTable::new(0)),
+            digests: Mutex::new(KeyTable::new(0)),
+            names: Mutex::new(KeyTable::new(0)),
+            parked: Mutex::default(),
         };
-        Self { shared: Arc::new(shared) }
+        let index = Self { shared: Arc::new(shared) };
+        index.limit_memory(MEMORY);
+        index
     }
 
-    /// Reads the lengths of the queues, and warms the caches if everything fits.
+    /// Reads the lengths of the queues, and begins to fill the tables.
     fn load(&self) -> Result<()> {
         let spaces = self.spaces()?;
         let mut hosts = std::collections::BTreeMap::new();
@@ -158,34 +159,15 @@ impl FrontierIndex {
             queued += count;
             hosts.insert(host.0, Pending { count, front: (0, 0) });
         }
-        let seen = {
+        {
             let mut state = lock(&self.shared.state);
             state.hosts = hosts;
             state.queued = queued;
-            state.mark.seen
-        };
-        self.warm(&spaces, seen)
-    }
-
-    fn warm(&self, spaces: &Spaces, seen: u64) -> Result<()> {
-        let mut cache = lock(&self.shared.seen);
-        if seen > cache.capacity() as u64 {
-            cache.forget_completeness();
-        } else if seen > 0 {
-            for entry in spaces.seen.iter() {
-                let (key, value) = entry.into_inner().map_err(self.fail("read the seen set"))?;
-                let key = key.as_ref().try_into().map(u128::from_be_bytes).ok();
-                let (key, number) = key
-                    .zip(parse_number(&value))
-                    .ok_or_else(|| self.damaged("an entry of the seen set cannot be read"))?;
-                cache.put(key, number);
-            }
+            state.peeked.clear();
         }
-        if seen > 0 {
-            lock(&self.shared.digests).forget_completeness();
-            lock(&self.shared.names).forget_completeness();
-        }
-        Ok(())
+        self.load_parked(&spaces)?;
+        self.cool()?;
+        self.warm()
     }
 
     /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up, or is made anew.
@@ -236,30 +218,6 @@ impl FrontierIndex {
 fn open_caught(dir: &Path) -> Result<Spaces> {
     let opened = catch_unwind(AssertUnwindSafe(|| open_spaces(dir)));
     opened.unwrap_or_else(|_| Err(StoreError::damaged(dir, "it cannot be opened")))
-}
-
-/// Small memtables and caches: the whole index stays within some tens of megabytes.
-fn open_spaces(dir: &Path) -> Result<Spaces> {
-    let fail = |e| StoreError::index("open", dir, e);
-    let db = Database::builder(dir)
-        .cache_size(16 << 20)
-        .max_journaling_size(64 << 20)
-        .worker_threads(1)
-        .max_cached_files(Some(256))
-        .open()
-        .map_err(fail)?;
-    let space = |name: &str, memtable: u64, filter: bool| {
-        db.keyspace(name, || {
-            let options = KeyspaceCreateOptions::default().max_memtable_size(memtable);
-            if filter { options } else { options.filter_policy(FilterPolicy::disabled()) }
-        })
-        .map_err(fail)
-    };
-    let seen = space("seen", 8 << 20, true)?;
-    let digest = space("digest", 4 << 20, true)?;
-    let queue = space("queue", 8 << 20, true)?;
-    let host = space("host", 4 << 20, true)?;
-    Ok(Spaces { db, seen, digest, queue, host })
 }
 
 /// A file beside the index: `suspect` says by its presence that reading has failed, `intact` holds a fingerprint.

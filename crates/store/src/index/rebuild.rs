@@ -38,6 +38,7 @@ impl FrontierIndex {
         let mut seen = 0;
         facts.each_page(1, |page| {
             runs.add(page);
+            lock(&self.shared.parked).set(page.id, page.parked);
             seen += 1;
             if runs.is_full() { self.write_runs(&mut runs) } else { Ok(()) }
         })?;
@@ -46,6 +47,9 @@ impl FrontierIndex {
         let fail = self.fail("write the queues");
         for (host, count) in &runs.pending {
             spaces.host.insert(host_slot(PENDING, HostId(*host)), number(*count)).map_err(&fail)?;
+        }
+        for (slot, block) in self.changed_blocks() {
+            spaces.host.insert(slot, block).map_err(&fail)?;
         }
         let mark = Mark {
             watermark: catalogue.watermark(),

@@ -15,9 +15,15 @@ impl FrontierIndex {
         let spaces = self.spaces()?;
         let fail = self.fail("read");
         let (mut pages, mut queued) = (0u64, 0u64);
+        let mut parked = Vec::new();
+        self.each_parked(|page| parked.push(page));
+        let mut parked = parked.into_iter().peekable();
         let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
         facts.each_page(1, |page| {
             pages += 1;
+            if parked.next_if_eq(&page.id).is_some() != page.parked {
+                find(format!("{} is not told from pages to be brought in", page.url));
+            }
             let seen = self.number_at(&spaces.seen, &UrlKey::of(page.url).0.to_be_bytes())?;
             if seen != Some(page.id.0) {
                 find(format!("{} is page {} in the catalogue and {seen:?} in the seen set", page.url, page.id.0));

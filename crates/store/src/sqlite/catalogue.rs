@@ -21,6 +21,8 @@ pub struct Catalogue {
     pub(super) path: PathBuf,
     pub(super) next_page: u64,
     pub(super) next_host: u32,
+    /// The number the next page with links gets.
+    pub(super) next_source: i64,
     pub(super) watermark: Watermark,
     pub(super) names: HashMap<Arc<str>, i64>,
     pub(super) files: HashMap<Arc<str>, i64>,
@@ -71,13 +73,16 @@ impl Catalogue {
         let version = version(&db).map_err(fail("read the version"))?;
         match version {
             None => {
-                db.execute_batch("PRAGMA page_size = 8192").map_err(fail("prepare"))?;
+                db.execute_batch("PRAGMA page_size = 4096").map_err(fail("prepare"))?;
                 tune(&db).map_err(fail("prepare"))?;
                 let made = sql_point("before-tables").and_then(|()| schema::create(&db));
                 made.and_then(|()| sql_point("after-tables")).map_err(fail("make the tables"))?;
             }
             Some((schema::APPLICATION, found)) if found > schema::VERSION => {
                 return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION });
+            }
+            Some((schema::APPLICATION, found)) if found < schema::VERSION => {
+                return Err(StoreError::OlderVersion { path: path.to_owned(), found, known: schema::VERSION });
             }
             Some((schema::APPLICATION, _)) => {
                 tune(&db).map_err(fail("prepare"))?;
@@ -90,6 +95,7 @@ impl Catalogue {
             path: path.to_owned(),
             next_page: 1,
             next_host: 1,
+            next_source: 1,
             watermark: Watermark::default(),
             names: HashMap::new(),
             files: HashMap::new(),
@@ -114,13 +120,15 @@ impl Catalogue {
         self.names.clear();
         self.files.clear();
         let ends = self.db.query_row(
-            "SELECT coalesce((SELECT max(id) FROM page_row), 0) + 1, coalesce((SELECT max(id) FROM host_row), 0) + 1",
+            "SELECT coalesce((SELECT max(id) FROM page_row), 0) + 1, coalesce((SELECT max(id) FROM host_row), 0) + 1,
+               coalesce((SELECT max(id) FROM source_row), 0) + 1",
             [],
-            |r| Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?)),
+            |r| Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?, r.get(2)?)),
         );
-        let (page, host) = ends.map_err(|e| StoreError::sql("read the last numbers", &self.path, e))?;
+        let (page, host, source) = ends.map_err(|e| StoreError::sql("read the last numbers", &self.path, e))?;
         self.next_page = page.cast_unsigned();
         self.next_host = host;
+        self.next_source = source;
         self.watermark = self.read_watermark()?;
         Ok(())
     }
@@ -229,7 +237,7 @@ fn tune(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     db.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000; PRAGMA foreign_keys = OFF;
+        "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8000; PRAGMA foreign_keys = OFF;
          PRAGMA temp_store = FILE;",
     )
 }

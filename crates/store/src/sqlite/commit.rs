@@ -1,16 +1,17 @@
 //! How is a batch recorded whole or not at all?
 //!
 //! Step 2 of the commit protocol: one transaction of prepared statements, rows in the order of their clustering keys so that SQLite
-//! writes at the ends of its trees. A link lives from the run that first saw it to the run that last did: when a page is visited
+//! writes at the ends of its trees as far as may be. A link lives from the run that first saw it to the run that last did: when a page is visited
 //! again, its living links are closed with its previous run, and those still there are opened again.
 
 use super::Catalogue;
 use super::replay::{Watermark, pack};
+use super::visits::VisitWriter;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
 use crate::{ArchiveEnd, Batch, HostFact};
-use orb_page::{Discovered, Flag, PageId, RunId, Visit};
-use rusqlite::{CachedStatement, Connection, Transaction, TransactionBehavior, params};
+use orb_page::{Discovered, RunId};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -88,9 +89,10 @@ impl Catalogue {
         write_discovered(&tx, &mut self.names, &batch.discovered)?;
         write_archive(&tx, &mut self.files, archive)?;
         write_requeued(&tx, batch)?;
-        write_visits(&tx, &mut self.names, &self.files, batch)?;
+        let next_source =
+            VisitWriter::new(&tx, batch.run, self.next_source)?.write(&mut self.names, &self.files, batch)?;
         write_dropped(&tx, &mut self.names, batch)?;
-        write_facts(&tx, &batch.facts)?;
+        write_facts(&tx, batch.run, &batch.facts)?;
         write_traps(&tx, &batch.traps)?;
         write_log(&tx, batch, watermark)?;
         if !batch.counters.is_empty() {
@@ -98,12 +100,14 @@ impl Catalogue {
                 .execute(params![batch.run.0, batch.counters])?;
         }
         sql_point("before-catalogue-commit")?;
-        tx.commit()
+        tx.commit()?;
+        self.next_source = next_source;
+        Ok(())
     }
 }
 
 /// The number of a worker's name or a reason.
-fn name_id(db: &Connection, names: &mut HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn name_id(db: &Connection, names: &mut HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
     if let Some(id) = names.get(name) {
         return Ok(*id);
     }
@@ -162,7 +166,7 @@ fn write_archive(db: &Connection, files: &mut HashMap<Arc<str>, i64>, archive: &
 }
 
 /// The number of an archive file; an error where the catalogue has none of that name.
-fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
     if let Some(id) = files.get(name) {
         return Ok(*id);
     }
@@ -188,156 +192,14 @@ fn write_dropped(db: &Connection, names: &mut HashMap<Arc<str>, i64>, batch: &Ba
     Ok(())
 }
 
-fn write_visits(
-    db: &Connection,
-    names: &mut HashMap<Arc<str>, i64>,
-    files: &HashMap<Arc<str>, i64>,
-    batch: &Batch,
-) -> rusqlite::Result<()> {
-    let mut order: Vec<usize> = (0..batch.visits.len()).collect();
-    order.sort_unstable_by_key(|&i| batch.visits[i].page);
-    let mut insert = db.prepare_cached(
-        "INSERT OR REPLACE INTO visit_row (page, run, flag, kind, at, by, status, mime, charset, length, transferred, digest, simhash,
-           title, lang, etag, last_modified, duplicate_of, problem, elapsed_ms, warc, warc_offset, warc_length)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
-    )?;
-    let mut earlier = db.prepare_cached("SELECT max(run) FROM visit_row WHERE page = ?1 AND run < ?2")?;
-    let mut links = LinkWriter::new(db, batch.run)?;
-    let mut images = ImageWriter::new(db)?;
-    for i in order {
-        let (visit, targets) = (&batch.visits[i], &batch.targets[i]);
-        let page = visit.page.0.cast_signed();
-        let previous: Option<u32> =
-            if batch.run.0 > 1 { earlier.query_row(params![page, batch.run.0], |r| r.get(0))? } else { None };
-        let by = name_id(db, names, &visit.by)?;
-        let file = visit.warc.as_ref().map(|w| file_id(db, files, &w.file)).transpose()?;
-        insert_visit(&mut insert, batch.run, by, visit, file)?;
-        let saw_content = match visit.flag {
-            Flag::New | Flag::Updated | Flag::Missing => true,
-            Flag::Same => !visit.links.is_empty(),
-            Flag::Error => false,
-        };
-        if saw_content {
-            links.write(visit, targets, previous)?;
-            images.write(visit, previous.is_some())?;
-        }
-    }
-    Ok(())
-}
-
-fn insert_visit(
-    insert: &mut CachedStatement<'_>,
-    run: RunId,
-    by: i64,
-    visit: &Visit,
-    file: Option<i64>,
-) -> rusqlite::Result<()> {
-    let warc = visit.warc.as_ref();
-    insert.execute(params![
-        visit.page.0.cast_signed(),
-        run.0,
-        visit.flag.code(),
-        visit.kind.code(),
-        visit.at.0,
-        by,
-        visit.status,
-        visit.mime,
-        visit.charset,
-        visit.length.cast_signed(),
-        visit.transferred.cast_signed(),
-        visit.digest.as_ref().map(<[u8; 32]>::as_slice),
-        visit.simhash.map(u64::cast_signed),
-        visit.title,
-        visit.lang,
-        visit.etag,
-        visit.last_modified,
-        visit.duplicate_of.map(|p| p.0.cast_signed()),
-        visit.problem,
-        visit.elapsed_ms,
-        file,
-        warc.map(|w| w.offset.cast_signed()),
-        warc.map(|w| w.length.cast_signed()),
-    ])?;
-    Ok(())
-}
-
-/// Writes the links of one page after another.
-struct LinkWriter<'db> {
-    run: RunId,
-    close: CachedStatement<'db>,
-    insert: CachedStatement<'db>,
-    order: Vec<(PageId, u8, u32)>,
-}
-
-impl<'db> LinkWriter<'db> {
-    fn new(db: &'db Connection, run: RunId) -> rusqlite::Result<Self> {
-        let close = db.prepare_cached("UPDATE link_row SET last_run = ?2 WHERE src = ?1 AND last_run IS NULL")?;
-        let insert = db.prepare_cached(
-            "INSERT INTO link_row (src, dst, kind, anchor, rel, count, first_run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (src, dst, kind) DO UPDATE
-             SET anchor = excluded.anchor, rel = excluded.rel, count = excluded.count, last_run = NULL",
-        )?;
-        Ok(Self { run, close, insert, order: Vec::new() })
-    }
-
-    /// Links to one target by one kind are one row, whose count is the sum.
-    fn write(&mut self, visit: &Visit, targets: &[PageId], previous: Option<u32>) -> rusqlite::Result<()> {
-        let src = visit.page.0.cast_signed();
-        if let Some(previous) = previous {
-            self.close.execute(params![src, previous])?;
-        }
-        self.order.clear();
-        self.order.extend((0u32..).zip(visit.links.iter().zip(targets)).map(|(i, (l, dst))| (*dst, l.kind.code(), i)));
-        self.order.sort_unstable();
-        for same in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (dst, kind, first) = same[0];
-            let link = &visit.links[first as usize];
-            let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(visit.links[*i as usize].count));
-            self.insert.execute(params![
-                src,
-                dst.0.cast_signed(),
-                kind,
-                filled(&link.anchor),
-                filled(&link.rel),
-                count,
-                self.run.0
-            ])?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes the pictures of one page after another; a page's later pictures replace its earlier ones.
-struct ImageWriter<'db> {
-    clear: CachedStatement<'db>,
-    insert: CachedStatement<'db>,
-}
-
-impl<'db> ImageWriter<'db> {
-    fn new(db: &'db Connection) -> rusqlite::Result<Self> {
-        let clear = db.prepare_cached("DELETE FROM image_row WHERE page = ?1")?;
-        let insert = db.prepare_cached(
-            "INSERT OR REPLACE INTO image_row (page, seq, url, alt, width, height, mime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?;
-        Ok(Self { clear, insert })
-    }
-
-    fn write(&mut self, visit: &Visit, again: bool) -> rusqlite::Result<()> {
-        let page = visit.page.0.cast_signed();
-        if again {
-            self.clear.execute([page])?;
-        }
-        for (seq, image) in (0i64..).zip(&visit.images) {
-            self.insert.execute(params![page, seq, image.url, image.alt, image.width, image.height, image.mime])?;
-        }
-        Ok(())
-    }
-}
-
-fn write_facts(db: &Connection, facts: &[HostFact]) -> rusqlite::Result<()> {
+fn write_facts(db: &Connection, run: RunId, facts: &[HostFact]) -> rusqlite::Result<()> {
     let mut host = db.prepare_cached(
-        "UPDATE host_row SET ip = coalesce(?2, ip), not_before = coalesce(?3, not_before), backoff_ms = coalesce(?4, backoff_ms),
-           pages = pages + ?5, errors = errors + ?6 WHERE id = ?1",
+        "UPDATE host_row SET ip = coalesce(?2, ip), not_before = coalesce(?3, not_before), backoff_ms = coalesce(?4, backoff_ms)
+         WHERE id = ?1",
+    )?;
+    let mut tally = db.prepare_cached(
+        "INSERT INTO tally_row (host, pages, errors, run) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (host) DO UPDATE SET pages = pages + ?2, errors = errors + ?3, run = coalesce(?4, run)",
     )?;
     let mut robots = db.prepare_cached(
         "INSERT INTO robots_row (host, at, status, crawl_delay, text) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -348,16 +210,14 @@ fn write_facts(db: &Connection, facts: &[HostFact]) -> rusqlite::Result<()> {
          ON CONFLICT (host) DO UPDATE SET sitemaps = excluded.sitemaps",
     )?;
     for f in facts {
-        let ip = f.ip.map(|ip| ip.to_string());
-        let backoff = f.backoff_ms.map(u64::cast_signed);
-        host.execute(params![
-            f.id.0,
-            ip,
-            f.not_before.map(|m| m.0),
-            backoff,
-            f.pages.cast_signed(),
-            f.errors.cast_signed()
-        ])?;
+        if f.ip.is_some() || f.not_before.is_some() || f.backoff_ms.is_some() {
+            let backoff = f.backoff_ms.map(u64::cast_signed);
+            host.execute(params![f.id.0, f.ip.map(|ip| ip.to_string()), f.not_before.map(|m| m.0), backoff])?;
+        }
+        if f.pages > 0 || f.errors > 0 {
+            let fetched = (f.pages > 0).then_some(run.0);
+            tally.execute(params![f.id.0, f.pages.cast_signed(), f.errors.cast_signed(), fetched])?;
+        }
         if let Some(r) = &f.robots {
             robots.execute(params![f.id.0, r.at.0, r.status, r.crawl_delay, r.text])?;
         }
@@ -385,9 +245,4 @@ fn write_log(db: &Connection, batch: &Batch, watermark: Watermark) -> rusqlite::
     db.prepare_cached("DELETE FROM batch_row WHERE no <= ?1")?
         .execute([watermark.no.saturating_sub(LOG).cast_signed()])?;
     Ok(())
-}
-
-/// `None` for an empty text: two bytes saved in most link rows.
-fn filled(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
 }

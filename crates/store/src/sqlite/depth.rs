@@ -2,7 +2,7 @@
 //!
 //! A page's depth is settled when it is discovered. With many requests at once, or in another order than breadth first, a page may be
 //! discovered over a longer way first, and what lies behind it be cut off by a limit that the shorter way keeps. Shortest distances
-//! follow from the link table by relaxation (Bellman and Ford): a pass over the links in order of their sources, until nothing changes. Mostly
+//! follow from the link table by relaxation (Bellman and Ford): a pass over the links in the order of visits, until nothing changes. Mostly
 //! the first pass changes nothing.
 
 use super::Catalogue;
@@ -48,7 +48,7 @@ fn depths(db: &Connection, pages: u64) -> rusqlite::Result<Vec<u32>> {
 
 /// One pass over the links; tells whether any distance became shorter.
 fn relax(db: &Connection, depths: &mut [u32], follow_nofollow: bool) -> rusqlite::Result<bool> {
-    let sql = "SELECT src, dst, kind FROM link_row
+    let sql = "SELECT s.page, l.dst, l.kind FROM source_row s CROSS JOIN link_row l ON l.source = s.id
                WHERE last_run IS NULL AND kind <> ?1 AND (?2 OR rel IS NULL OR rel NOT LIKE '%nofollow%')";
     let mut rows = db.prepare(sql)?;
     let mut rows = rows.query(params![LinkKind::Form.code(), follow_nofollow])?;

@@ -17,6 +17,7 @@ mod replay;
 mod resume;
 mod schema;
 mod stats;
+mod visits;
 
 pub use catalogue::{Catalogue, RunRecord};
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};

@@ -26,6 +26,9 @@ impl CatalogueReader {
             Some((schema::APPLICATION, found)) if found > schema::VERSION => {
                 Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION })
             }
+            Some((schema::APPLICATION, found)) if found < schema::VERSION => {
+                Err(StoreError::OlderVersion { path: path.to_owned(), found, known: schema::VERSION })
+            }
             Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned() }),
             None => Err(StoreError::damaged(path, "it is empty: nothing was ever recorded")),
             Some(_) => Err(StoreError::damaged(path, "it is no catalogue of ours")),

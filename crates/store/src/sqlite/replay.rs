@@ -41,6 +41,8 @@ pub(crate) struct PageState<'a> {
     pub(crate) depth: u32,
     pub(crate) redirects: u8,
     pub(crate) queued: bool,
+    /// Whether it is outside for no trap.
+    pub(crate) parked: bool,
     /// The digests this page was the first to have, with the runs they were seen in.
     pub(crate) owned: &'a [(u32, [u8; 32])],
 }
@@ -124,7 +126,7 @@ impl Facts<'_> {
         let mut pages = self
             .db
             .prepare(
-                "SELECT id, url, host, kind, rank, depth, redirects, again FROM page_row WHERE id >= ?1 ORDER BY id",
+                "SELECT id, url, host, kind, rank, depth, redirects, again, why FROM page_row WHERE id >= ?1 ORDER BY id",
             )
             .map_err(&fail)?;
         let mut visits = self
@@ -133,10 +135,11 @@ impl Facts<'_> {
             .map_err(&fail)?;
         let mut pages = pages.query([from.cast_signed()]).map_err(&fail)?;
         let mut visits = VisitCursor::new(visits.query([from.cast_signed()]).map_err(&fail)?).map_err(&fail)?;
+        let reasons = self.parking_reasons().map_err(&fail)?;
         while let Some(row) = pages.next().map_err(&fail)? {
             let id = row.get::<_, i64>(0).map_err(&fail)?;
             let last = visits.advance(id).map_err(&fail)?;
-            let state = read_page(row, last, &visits.owned).map_err(&fail)?;
+            let state = read_page(row, last, &visits.owned, &reasons).map_err(&fail)?;
             f(&state)?;
         }
         Ok(())
@@ -147,7 +150,9 @@ impl Facts<'_> {
         let fail = self.fail();
         let mut page = self
             .db
-            .prepare_cached("SELECT id, url, host, kind, rank, depth, redirects, again FROM page_row WHERE id = ?1")
+            .prepare_cached(
+                "SELECT id, url, host, kind, rank, depth, redirects, again, why FROM page_row WHERE id = ?1",
+            )
             .map_err(&fail)?;
         let mut visits = self
             .db
@@ -157,7 +162,16 @@ impl Facts<'_> {
         let Some(row) = rows.next().map_err(&fail)? else { return Ok(()) };
         let mut visits = VisitCursor::new(visits.query([id.cast_signed()]).map_err(&fail)?).map_err(&fail)?;
         let last = visits.advance(id.cast_signed()).map_err(&fail)?;
-        f(&read_page(row, last, &visits.owned).map_err(&fail)?)
+        let reasons = self.parking_reasons().map_err(&fail)?;
+        f(&read_page(row, last, &visits.owned, &reasons).map_err(&fail)?)
+    }
+
+    /// Numbers of the reasons that are no trap's.
+    fn parking_reasons(&self) -> rusqlite::Result<Vec<i64>> {
+        let mut rows = self.db.prepare_cached("SELECT id, name FROM name_row")?;
+        let names = rows.query_map([], |r| Ok((r.get(0)?, r.get::<_, String>(1)?)))?;
+        let parking = |name: &str| crate::index::is_parked(PageKind::Outside, Some(name));
+        names.filter(|n| n.as_ref().map_or(true, |(_, name)| parking(name))).map(|n| n.map(|(id, _)| id)).collect()
     }
 
     /// Every host from number `from` on, in order; with `only`, that one alone.
@@ -288,9 +302,15 @@ impl<'rows> VisitCursor<'rows> {
     }
 }
 
-fn read_page<'a>(row: &'a Row<'_>, last: Option<u32>, owned: &'a [(u32, [u8; 32])]) -> rusqlite::Result<PageState<'a>> {
+fn read_page<'a>(
+    row: &'a Row<'_>,
+    last: Option<u32>,
+    owned: &'a [(u32, [u8; 32])],
+    reasons: &[i64],
+) -> rusqlite::Result<PageState<'a>> {
     let kind: u8 = row.get(3)?;
     let again: Option<u32> = row.get(7)?;
+    let why: Option<i64> = row.get(8)?;
     Ok(PageState {
         id: PageId(row.get::<_, i64>(0)?.cast_unsigned()),
         url: row.get_ref(1)?.as_str()?,
@@ -299,6 +319,7 @@ fn read_page<'a>(row: &'a Row<'_>, last: Option<u32>, owned: &'a [(u32, [u8; 32]
         depth: row.get(5)?,
         redirects: row.get(6)?,
         queued: kind == 0 && last.is_none_or(|last| again.is_some_and(|again| again > last)),
+        parked: kind == PageKind::Outside.code() && why.is_some_and(|why| reasons.contains(&why)),
         owned,
     })
 }

@@ -28,11 +28,9 @@ pub struct Unfetched {
 }
 
 impl Catalogue {
-    /// Hosts of which a run has fetched a page.
+    /// Hosts of which a run has fetched a page, the last run to do so.
     pub fn hosts_fetched(&self, run: RunId) -> Result<Vec<HostId>> {
-        let sql = "SELECT DISTINCT p.host FROM visit_row v JOIN page_row p ON p.id = v.page
-                   WHERE v.run = ?1 AND v.status IS NOT NULL";
-        self.all(sql, [run.0], |r| r.get(0).map(HostId))
+        self.all("SELECT host FROM tally_row WHERE run = ?1", [run.0], |r| r.get(0).map(HostId))
     }
 
     /// The address at which a host was last seen.
@@ -54,19 +52,6 @@ impl Catalogue {
         row.map(|host| host.map(HostId)).map_err(|e| StoreError::sql("read a page's host", &self.path, e))
     }
 
-    /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
-    pub fn each_outside(&self, mut each: impl FnMut(PageId)) -> Result<()> {
-        let sql = "SELECT p.id FROM page_row p JOIN name_row n ON n.id = p.why
-                   WHERE p.kind = ?1 AND n.name NOT LIKE 'trap%'";
-        let fail = |e| StoreError::sql("read what is outside", &self.path, e);
-        let mut rows = self.db.prepare(sql).map_err(fail)?;
-        let mut rows = rows.query([PageKind::Outside.code()]).map_err(fail)?;
-        while let Some(row) = rows.next().map_err(fail)? {
-            each(number(row, 0).map(PageId).map_err(fail)?);
-        }
-        Ok(())
-    }
-
     /// The largest `limit` counts behind the trap rules, smallest first.
     pub fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
         let sql =
@@ -79,7 +64,8 @@ impl Catalogue {
         let sql = "WITH RECURSIVE seed(id) AS (
                      SELECT id FROM page_row WHERE origin IS NULL
                      UNION
-                     SELECT l.dst FROM seed JOIN link_row l ON l.src = seed.id AND l.kind = ?1
+                     SELECT l.dst FROM seed CROSS JOIN visit_row v ON v.page = seed.id
+                       CROSS JOIN link_row l ON l.source = v.source AND l.kind = ?1
                    )
                    SELECT p.url FROM seed JOIN page_row p ON p.id = seed.id ORDER BY p.id";
         self.all(sql, [LinkKind::Redirect.code()], |r| r.get(0))

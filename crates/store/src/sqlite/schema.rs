@@ -1,16 +1,19 @@
 //! What do the catalogue's tables look like?
 //!
 //! Base tables (`*_row`) hold small codes, raw digests and milliseconds, and are written almost only at their ends: `page_row` by the dense
-//! number given at discovery, `visit_row` and `link_row` clustered by page. Readers see CONTRACT.md's `host page visit link image run`, which
-//! are views of them with names, hexadecimal digests and times as text. There is no index besides the clustering keys: who asks for a URL's
-//! number on the hot path asks the frontier index.
+//! number given at discovery, `link_row` by the number a page gets when links are first seen on it (`source_row`), in the order of visits. Only
+//! `visit_row` is clustered by page, and costs a leaf for each visit, since hosts take turns and their pages were discovered at all times. What
+//! is counted for a host with every batch stands apart in `tally_row`, whose rows are so short that all of them fit few leaves.
+//!
+//! Readers see CONTRACT.md's `host page visit link image run`, which are views of them with names, hexadecimal digests and times as text.
+//! Besides the clustering keys there is only an index of the seeds: who asks for a URL's number on the hot path asks the frontier index.
 
 use orb_page::{Flag, LinkKind, PageKind};
 use rusqlite::Connection;
 use std::fmt::Write as _;
 
 /// The format this program writes.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// `orbc`: tells our catalogue from any other SQLite file.
 pub(crate) const APPLICATION: i64 = 0x6f72_6263;
@@ -23,24 +26,26 @@ CREATE TABLE run_row (
   counters TEXT, settings TEXT);
 CREATE TABLE host_row (
   id INTEGER PRIMARY KEY, scheme TEXT NOT NULL, name TEXT NOT NULL, port INTEGER NOT NULL, ip TEXT,
-  not_before INTEGER, backoff_ms INTEGER NOT NULL DEFAULT 0, pages INTEGER NOT NULL DEFAULT 0,
-  errors INTEGER NOT NULL DEFAULT 0, first_seen INTEGER NOT NULL);
+  not_before INTEGER, backoff_ms INTEGER NOT NULL DEFAULT 0, first_seen INTEGER NOT NULL);
+CREATE TABLE tally_row (host INTEGER PRIMARY KEY, pages INTEGER NOT NULL, errors INTEGER NOT NULL, run INTEGER);
 CREATE TABLE robots_row (
   host INTEGER PRIMARY KEY, at INTEGER NOT NULL, status INTEGER NOT NULL, crawl_delay REAL, text TEXT NOT NULL, sitemaps TEXT);
 CREATE TABLE page_row (
   id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL, kind INTEGER NOT NULL, why INTEGER,
   depth INTEGER NOT NULL, redirects INTEGER NOT NULL, priority REAL NOT NULL, rank INTEGER NOT NULL,
   at INTEGER NOT NULL, by INTEGER NOT NULL, origin INTEGER, again INTEGER);
+CREATE INDEX seed_row ON page_row (id) WHERE origin IS NULL;
 CREATE TABLE visit_row (
   page INTEGER NOT NULL, run INTEGER NOT NULL, flag INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, by INTEGER NOT NULL,
   status INTEGER, mime TEXT, charset TEXT, length INTEGER NOT NULL, transferred INTEGER NOT NULL, digest BLOB, simhash INTEGER,
   title TEXT, lang TEXT, etag TEXT, last_modified TEXT, duplicate_of INTEGER, problem TEXT, elapsed_ms INTEGER NOT NULL,
-  warc INTEGER, warc_offset INTEGER, warc_length INTEGER,
+  warc INTEGER, warc_offset INTEGER, warc_length INTEGER, source INTEGER,
   PRIMARY KEY (page, run)) WITHOUT ROWID;
+CREATE TABLE source_row (id INTEGER PRIMARY KEY, page INTEGER NOT NULL);
 CREATE TABLE link_row (
-  src INTEGER NOT NULL, dst INTEGER NOT NULL, kind INTEGER NOT NULL, anchor TEXT, rel TEXT, count INTEGER NOT NULL,
+  source INTEGER NOT NULL, dst INTEGER NOT NULL, kind INTEGER NOT NULL, anchor TEXT, rel TEXT, count INTEGER NOT NULL,
   first_run INTEGER NOT NULL, last_run INTEGER,
-  PRIMARY KEY (src, dst, kind)) WITHOUT ROWID;
+  PRIMARY KEY (source, dst, kind)) WITHOUT ROWID;
 CREATE TABLE image_row (
   page INTEGER NOT NULL, seq INTEGER NOT NULL, url TEXT NOT NULL, alt TEXT, width INTEGER, height INTEGER, mime TEXT,
   PRIMARY KEY (page, seq)) WITHOUT ROWID;
@@ -86,8 +91,8 @@ fn views() -> String {
         "
 CREATE VIEW run AS SELECT id, kind, state, {started} AS started_at, {finished} AS finished_at, counters, settings FROM run_row;
 CREATE VIEW host AS SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robots, {robots_at} AS robots_at, r.sitemaps,
-  r.crawl_delay, h.pages, h.errors, {first_seen} AS first_seen, r.status AS robots_status, {not_before} AS not_before, h.backoff_ms
-  FROM host_row h LEFT JOIN robots_row r ON r.host = h.id;
+  r.crawl_delay, coalesce(t.pages, 0) AS pages, coalesce(t.errors, 0) AS errors, {first_seen} AS first_seen, r.status AS robots_status, {not_before} AS not_before, h.backoff_ms
+  FROM host_row h LEFT JOIN robots_row r ON r.host = h.id LEFT JOIN tally_row t ON t.host = h.id;
 CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, v.status, v.mime, v.charset, v.length,
   CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
   {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
@@ -102,8 +107,8 @@ CREATE VIEW visit AS SELECT v.run, v.page AS page_id, {flag} AS flag, {visited} 
   {visit_kind} AS kind, {fetched_by} AS fetched_by, v.mime, v.charset, v.transferred, v.simhash, v.title, v.lang, v.etag, v.last_modified,
   v.duplicate_of, v.problem, v.elapsed_ms
   FROM visit_row v LEFT JOIN warc_row f ON f.id = v.warc;
-CREATE VIEW link AS SELECT l.src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
-  l.count, l.first_run, l.last_run FROM link_row l;
+CREATE VIEW link AS SELECT v.page AS src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
+  l.count, l.first_run, l.last_run FROM visit_row v JOIN link_row l ON l.source = v.source;
 CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM image_row;
 ",
         started = time("started_at"),

@@ -170,7 +170,9 @@ impl CatalogueReader {
 
     fn count_links(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
         let fail = self.fail("count the links");
-        let mut rows = self.db.prepare("SELECT src, dst FROM link_row WHERE last_run IS NULL").map_err(&fail)?;
+        let sql =
+            "SELECT s.page, l.dst FROM source_row s CROSS JOIN link_row l ON l.source = s.id WHERE l.last_run IS NULL";
+        let mut rows = self.db.prepare(sql).map_err(&fail)?;
         let mut rows = rows.query([]).map_err(&fail)?;
         let mut into = vec![0u32; of_seed.len()];
         let (mut source, mut out) = (0, 0);

@@ -1,0 +1,68 @@
+//! How do the tables in memory come to know what the tree knows?
+//!
+//! Piece by piece in the order of the keys: some when the index is opened, and some after every batch, so that a crawl of fifty million URLs
+//! goes on at once. Below the key it has come to, a table's word is final; above it the tree is asked.
+
+use super::layout::{name_range, parse_number};
+use super::table::KeyTable;
+use super::{FrontierIndex, lock};
+use crate::error::Result;
+use fjall::Keyspace;
+use std::ops::Bound;
+use std::sync::Mutex;
+
+/// Keys read at a time: some tens of milliseconds.
+const PIECE: usize = 200_000;
+
+impl FrontierIndex {
+    /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13 for a host. What does not fit is looked up on disk.
+    pub fn limit_memory(&self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let (digests, names) = (bytes / 12, bytes / 64);
+        lock(&self.shared.digests).set_limit(digests);
+        lock(&self.shared.names).set_limit(names);
+        lock(&self.shared.seen).set_limit(bytes - digests - names);
+    }
+
+    /// Empties the tables: nothing is known to them of what the tree holds.
+    pub(super) fn cool(&self) -> Result<()> {
+        for table in [&self.shared.seen, &self.shared.digests, &self.shared.names] {
+            lock(table).clear();
+        }
+        Ok(())
+    }
+
+    /// Reads on, where something is left to be read and there is room for it.
+    pub(super) fn warm(&self) -> Result<()> {
+        if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).is_told()) {
+            return Ok(());
+        }
+        let spaces = self.spaces()?;
+        self.read_on(&self.shared.names, &spaces.host, 1)?;
+        self.read_on(&self.shared.digests, &spaces.digest, 0)?;
+        self.read_on(&self.shared.seen, &spaces.seen, 0)
+    }
+
+    /// Reads the next piece of a space into its table; `prefix` is how many bytes stand before a key.
+    fn read_on(&self, table: &Mutex<KeyTable>, space: &Keyspace, prefix: usize) -> Result<()> {
+        let mut table = lock(table);
+        let Some(from) = table.told() else { return Ok(()) };
+        if table.is_full() {
+            return Ok(());
+        }
+        let (first, last) =
+            if prefix == 0 { (from.to_be_bytes().to_vec(), vec![u8::MAX; 17]) } else { name_range(from) };
+        let (mut read, mut to) = (0, None);
+        for entry in space.range::<Vec<u8>, _>((Bound::Included(first), Bound::Included(last))).take(PIECE) {
+            let (key, value) = entry.into_inner().map_err(self.fail("read the known keys"))?;
+            let key = key.get(prefix..).and_then(|k| k.try_into().ok()).map(u128::from_be_bytes);
+            let (key, number) = key
+                .zip(parse_number(&value))
+                .ok_or_else(|| self.damaged("an entry of the known keys cannot be read"))?;
+            table.put(key, number);
+            (read, to) = (read + 1, key.checked_add(1));
+        }
+        table.told_below(to.filter(|_| read == PIECE));
+        Ok(())
+    }
+}

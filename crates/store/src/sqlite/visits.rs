@@ -1,0 +1,225 @@
+//! How do visits become rows?
+//!
+//! In the order of their pages, each with its links and pictures. A page gets a number for its links (`source`) when some are first
+//! seen on it, and keeps it: the one visit that it was given with names it.
+
+use super::commit::{file_id, name_id};
+use crate::Batch;
+use orb_page::{Flag, PageId, RunId, Visit};
+use rusqlite::{CachedStatement, Connection, params};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+const COLUMNS: &str = "visit_row (page, run, flag, kind, at, by, status, mime, charset, length, transferred, digest, simhash,
+    title, lang, etag, last_modified, duplicate_of, problem, elapsed_ms, warc, warc_offset, warc_length, source)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
+
+/// Writes the visits of a batch.
+pub(super) struct VisitWriter<'db> {
+    db: &'db Connection,
+    run: RunId,
+    next_source: i64,
+    insert: CachedStatement<'db>,
+    replace: CachedStatement<'db>,
+    earlier: CachedStatement<'db>,
+    links: LinkWriter<'db>,
+    images: ImageWriter<'db>,
+}
+
+/// What was known of a page before a visit: its last run before this one, and the number of its links.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    run: Option<u32>,
+    source: Option<i64>,
+}
+
+impl<'db> VisitWriter<'db> {
+    /// A writer that goes on numbering pages with links at `next_source`.
+    pub(super) fn new(db: &'db Connection, run: RunId, next_source: i64) -> rusqlite::Result<Self> {
+        Ok(Self {
+            db,
+            run,
+            next_source,
+            insert: db.prepare_cached(&format!("INSERT OR IGNORE INTO {COLUMNS}"))?,
+            replace: db.prepare_cached(&format!("INSERT OR REPLACE INTO {COLUMNS}"))?,
+            earlier: db.prepare_cached("SELECT max(run), max(source) FROM visit_row WHERE page = ?1 AND run < ?2")?,
+            links: LinkWriter::new(db, run)?,
+            images: ImageWriter::new(db)?,
+        })
+    }
+
+    /// Writes them all; the number the next page with links gets.
+    pub(super) fn write(
+        mut self,
+        names: &mut HashMap<Arc<str>, i64>,
+        files: &HashMap<Arc<str>, i64>,
+        batch: &Batch,
+    ) -> rusqlite::Result<i64> {
+        let mut order: Vec<usize> = (0..batch.visits.len()).collect();
+        order.sort_unstable_by_key(|&i| batch.visits[i].page);
+        for i in order {
+            let (visit, targets) = (&batch.visits[i], &batch.targets[i]);
+            let by = name_id(self.db, names, &visit.by)?;
+            let file = visit.warc.as_ref().map(|w| file_id(self.db, files, &w.file)).transpose()?;
+            let saw_content = match visit.flag {
+                Flag::New | Flag::Updated | Flag::Missing => true,
+                Flag::Same => !visit.links.is_empty(),
+                Flag::Error => false,
+            };
+            let before = self.before(visit)?;
+            let source = self.record(visit, by, file, before)?;
+            if saw_content {
+                if let Some(source) = source {
+                    self.links.write(source, visit, targets, before.run)?;
+                }
+                self.images.write(visit, before.run.is_some())?;
+            }
+        }
+        Ok(self.next_source)
+    }
+
+    /// What earlier runs saw of the page.
+    fn before(&mut self, visit: &Visit) -> rusqlite::Result<Before> {
+        if self.run.0 <= 1 {
+            return Ok(Before::default());
+        }
+        let page = visit.page.0.cast_signed();
+        self.earlier.query_row(params![page, self.run.0], |r| Ok(Before { run: r.get(0)?, source: r.get(1)? }))
+    }
+
+    /// Writes the row of a visit; the number of the page's links, where it has any or had some before.
+    fn record(&mut self, visit: &Visit, by: i64, file: Option<i64>, before: Before) -> rusqlite::Result<Option<i64>> {
+        let fresh = (before.source.is_none() && !visit.links.is_empty()).then_some(self.next_source);
+        let mut own = fresh;
+        if insert_visit(&mut self.insert, self.run, by, visit, (file, own))? == 0 {
+            // Visited before in this run: the later visit stands, with the number the earlier one gave.
+            let page = visit.page.0.cast_signed();
+            let kept: Option<i64> = self
+                .db
+                .prepare_cached("SELECT source FROM visit_row WHERE page = ?1 AND run = ?2")?
+                .query_row(params![page, self.run.0], |r| r.get(0))?;
+            own = kept.or(fresh);
+            insert_visit(&mut self.replace, self.run, by, visit, (file, own))?;
+        }
+        if own.is_some() && own == fresh {
+            self.db
+                .prepare_cached("INSERT INTO source_row (id, page) VALUES (?1, ?2)")?
+                .execute(params![own, visit.page.0.cast_signed()])?;
+            self.next_source += 1;
+        }
+        Ok(before.source.or(own))
+    }
+}
+
+fn insert_visit(
+    insert: &mut CachedStatement<'_>,
+    run: RunId,
+    by: i64,
+    visit: &Visit,
+    (file, source): (Option<i64>, Option<i64>),
+) -> rusqlite::Result<usize> {
+    let warc = visit.warc.as_ref();
+    insert.execute(params![
+        visit.page.0.cast_signed(),
+        run.0,
+        visit.flag.code(),
+        visit.kind.code(),
+        visit.at.0,
+        by,
+        visit.status,
+        visit.mime,
+        visit.charset,
+        visit.length.cast_signed(),
+        visit.transferred.cast_signed(),
+        visit.digest.as_ref().map(<[u8; 32]>::as_slice),
+        visit.simhash.map(u64::cast_signed),
+        visit.title,
+        visit.lang,
+        visit.etag,
+        visit.last_modified,
+        visit.duplicate_of.map(|p| p.0.cast_signed()),
+        visit.problem,
+        visit.elapsed_ms,
+        file,
+        warc.map(|w| w.offset.cast_signed()),
+        warc.map(|w| w.length.cast_signed()),
+        source,
+    ])
+}
+
+/// Writes the links of one page after another.
+struct LinkWriter<'db> {
+    run: RunId,
+    close: CachedStatement<'db>,
+    insert: CachedStatement<'db>,
+    order: Vec<(PageId, u8, u32)>,
+}
+
+impl<'db> LinkWriter<'db> {
+    fn new(db: &'db Connection, run: RunId) -> rusqlite::Result<Self> {
+        let close = db.prepare_cached("UPDATE link_row SET last_run = ?2 WHERE source = ?1 AND last_run IS NULL")?;
+        let insert = db.prepare_cached(
+            "INSERT INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (source, dst, kind) DO UPDATE
+             SET anchor = excluded.anchor, rel = excluded.rel, count = excluded.count, last_run = NULL",
+        )?;
+        Ok(Self { run, close, insert, order: Vec::new() })
+    }
+
+    /// Links to one target by one kind are one row, whose count is the sum.
+    fn write(&mut self, source: i64, visit: &Visit, targets: &[PageId], previous: Option<u32>) -> rusqlite::Result<()> {
+        if let Some(previous) = previous {
+            self.close.execute(params![source, previous])?;
+        }
+        self.order.clear();
+        self.order.extend((0u32..).zip(visit.links.iter().zip(targets)).map(|(i, (l, dst))| (*dst, l.kind.code(), i)));
+        self.order.sort_unstable();
+        for same in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (dst, kind, first) = same[0];
+            let link = &visit.links[first as usize];
+            let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(visit.links[*i as usize].count));
+            self.insert.execute(params![
+                source,
+                dst.0.cast_signed(),
+                kind,
+                filled(&link.anchor),
+                filled(&link.rel),
+                count,
+                self.run.0
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the pictures of one page after another; a page's later pictures replace its earlier ones.
+struct ImageWriter<'db> {
+    clear: CachedStatement<'db>,
+    insert: CachedStatement<'db>,
+}
+
+impl<'db> ImageWriter<'db> {
+    fn new(db: &'db Connection) -> rusqlite::Result<Self> {
+        let clear = db.prepare_cached("DELETE FROM image_row WHERE page = ?1")?;
+        let insert = db.prepare_cached(
+            "INSERT OR REPLACE INTO image_row (page, seq, url, alt, width, height, mime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        Ok(Self { clear, insert })
+    }
+
+    fn write(&mut self, visit: &Visit, again: bool) -> rusqlite::Result<()> {
+        let page = visit.page.0.cast_signed();
+        if again {
+            self.clear.execute([page])?;
+        }
+        for (seq, image) in (0i64..).zip(&visit.images) {
+            self.insert.execute(params![page, seq, image.url, image.alt, image.width, image.height, image.mime])?;
+        }
+        Ok(())
+    }
+}
+
+/// `None` for an empty text: two bytes saved in most link rows.
+fn filled(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
