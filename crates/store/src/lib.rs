@@ -29,6 +29,6 @@ pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
     Catalogue, CatalogueReader, Cell, Column, Degrees, HostRow, ImageRow, LinkRow, PageRow, QueryEnd, QueryLimits,
-    RunRecord, Stats, Unfetched, VisitRow,
+    RunRecord, Stats, Sums, Unfetched, VisitRow,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

@@ -47,7 +47,9 @@ pub(crate) fn spent(clock: ClockId) -> Duration {
 impl Crawler {
     /// Plants the first pages of a new project.
     pub(crate) fn new(project: &mut Project, seeds: u64) -> Self {
-        let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+        // The settings of the project, where there are some, so that a crawl goes on under the same ones.
+        let settings = std::fs::read_to_string(project.dir().settings()).unwrap_or_default();
+        let run = project.catalogue_mut().begin_run("crawl", &settings).unwrap();
         let mut crawler = Self {
             run,
             by: "bench".into(),

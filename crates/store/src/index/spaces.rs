@@ -50,9 +50,9 @@ pub(super) fn open_spaces(dir: &Path) -> Result<Spaces> {
         })
         .map_err(fail)
     };
-    let seen = space("seen", 32 << 20, 12, 64 << 20)?;
+    let seen = space("seen", 16 << 20, 12, 64 << 20)?;
     let digest = space("digest", 8 << 20, 12, 32 << 20)?;
-    let queue = space("queue", 32 << 20, 8, 64 << 20)?;
+    let queue = space("queue", 24 << 20, 8, 64 << 20)?;
     let host = space("host", 8 << 20, 4, 16 << 20)?;
     Ok(Spaces { db, seen, digest, queue, host })
 }

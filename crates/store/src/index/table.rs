@@ -2,8 +2,8 @@
 //!
 //! A bounded table from 128-bit keys to numbers in front of the index, so that the seen test costs one or two cache lines whatever the number of
 //! known URLs: fifty million keys take 650 MB. Buckets of one cache line hold six keys; a key that finds its bucket full stands in one of the next.
-//! The table is cut into 4,096 segments that grow by a sixteenth when they are seven eighths full, one at a time: never are two copies of
-//! everything in memory. At its limit it forgets, and what it does not know has to be asked below it.
+//! The table is cut into 4,096 segments that grow by a sixteenth when they are seven eighths full, one at a time and by pieces of one
+//! size: never are two copies of everything in memory, nor holes where smaller ones were. At its limit it forgets, and what it does not know has to be asked below it.
 //!
 //! 64 bits of a key count: twelve choose the segment, 52 are kept and choose the bucket. Among fifty million URLs the chance that any is taken
 //! for another is one in 14,000.
@@ -15,6 +15,8 @@ const SEGMENTS: usize = 1 << SEGMENT_BITS;
 const SEGMENT_BITS: u32 = 12;
 /// Bits of a key that are kept.
 const KEPT_BITS: u32 = 52;
+/// Buckets of a piece of memory; a segment smaller than that is a single piece.
+const PIECE: usize = 64;
 /// How many buckets from home a key may stand: beyond any run of full buckets that chance makes.
 const REACH: usize = 64;
 
@@ -42,7 +44,7 @@ pub(crate) struct KeyTable {
 /// A part of the table.
 #[derive(Clone, Debug)]
 struct Segment {
-    buckets: Vec<Bucket>,
+    pieces: Vec<Box<[Bucket]>>,
     used: usize,
     clock: usize,
     /// Whether a key had to give way.
@@ -58,6 +60,10 @@ struct Bucket {
     middle: [u16; KEYS],
     /// The four upper bits of each key.
     high: u32,
+}
+
+fn empty(buckets: usize) -> Box<[Bucket]> {
+    vec![Bucket::default(); buckets].into_boxed_slice()
 }
 
 /// The bits of a key that are kept.
@@ -94,23 +100,36 @@ impl Bucket {
 
 impl Segment {
     fn new() -> Self {
-        Self { buckets: vec![Bucket::default()], used: 0, clock: 0, forgot: false }
+        Self { pieces: vec![empty(1)], used: 0, clock: 0, forgot: false }
+    }
+
+    /// How many buckets it has.
+    fn len(&self) -> usize {
+        self.pieces.iter().next_back().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
+    }
+
+    fn bucket(&self, at: usize) -> &Bucket {
+        &self.pieces[at / PIECE][at % PIECE]
+    }
+
+    fn bucket_mut(&mut self, at: usize) -> &mut Bucket {
+        &mut self.pieces[at / PIECE][at % PIECE]
     }
 
     /// The bucket a key belongs into: the kept bits as a fraction of all buckets.
     fn home(&self, key: Kept) -> usize {
-        (u128::from(key) * self.buckets.len() as u128 >> KEPT_BITS) as usize
+        (u128::from(key) * self.len() as u128 >> KEPT_BITS) as usize
     }
 
     /// The buckets a key may stand in, nearest first.
     fn places(&self, key: Kept) -> impl Iterator<Item = usize> + use<> {
-        let (home, all) = (self.home(key), self.buckets.len());
+        let (home, all) = (self.home(key), self.len());
         (home..all).chain(0..home).take(REACH)
     }
 
     fn get(&self, key: Kept) -> Option<u32> {
         for at in self.places(key) {
-            let bucket = &self.buckets[at];
+            let bucket = self.bucket(at);
             if let Some(i) = bucket.find(key) {
                 return Some(bucket.numbers[i]);
             }
@@ -124,7 +143,7 @@ impl Segment {
     /// Tells whether there was a place for the key.
     fn put(&mut self, key: Kept, number: u32) -> bool {
         for at in self.places(key) {
-            let bucket = &mut self.buckets[at];
+            let bucket = self.bucket_mut(at);
             let old = bucket.find(key);
             if let Some(i) = old.or_else(|| bucket.numbers.iter().position(|n| *n == 0)) {
                 bucket.set(i, key, number);
@@ -136,17 +155,25 @@ impl Segment {
     }
 
     fn is_crowded(&self) -> bool {
-        self.used >= self.buckets.len() * KEYS * 7 / 8
+        self.used >= self.len() * KEYS * 7 / 8
     }
 
     fn grow(&mut self, limit: usize) {
-        let size = (self.buckets.len() + self.buckets.len() / 16 + 1).min(limit);
-        let old = std::mem::replace(&mut self.buckets, vec![Bucket::default(); size]);
+        let mut keys = Vec::with_capacity(self.used);
+        for bucket in self.pieces.iter_mut().flat_map(|piece| piece.iter_mut()) {
+            keys.extend((0..KEYS).filter(|i| bucket.numbers[*i] != 0).map(|i| (bucket.key(i), bucket.numbers[i])));
+            *bucket = Bucket::default();
+        }
+        let size = self.len();
+        if size < PIECE {
+            self.pieces = vec![empty((size * 2).min(PIECE).min(limit))];
+        } else {
+            let more = (size / 16 / PIECE).max(1).min((limit - size) / PIECE);
+            self.pieces.extend((0..more).map(|_| empty(PIECE)));
+        }
         self.used = 0;
-        for bucket in old {
-            for i in (0..KEYS).filter(|i| bucket.numbers[*i] != 0) {
-                self.forgot |= !self.put(bucket.key(i), bucket.numbers[i]);
-            }
+        for (key, number) in keys {
+            self.forgot |= !self.put(key, number);
         }
     }
 
@@ -154,10 +181,10 @@ impl Segment {
     fn replace(&mut self, key: Kept, number: u32) {
         self.forgot = true;
         self.clock = self.clock.wrapping_add(1);
-        let home = self.home(key);
-        let bucket = &mut self.buckets[home];
+        let (home, place) = (self.home(key), self.clock % KEYS);
+        let bucket = self.bucket_mut(home);
         if bucket.is_full() {
-            bucket.set(self.clock % KEYS, key, number);
+            bucket.set(place, key, number);
         }
     }
 }
@@ -172,7 +199,8 @@ impl KeyTable {
 
     /// Changes how many bytes it may take; what it takes already it keeps.
     pub(crate) fn set_limit(&mut self, bytes: usize) {
-        self.limit = (bytes / SEGMENTS / size_of::<Bucket>()).max(1);
+        let limit = (bytes / SEGMENTS / size_of::<Bucket>()).max(1);
+        self.limit = if limit < PIECE { limit } else { limit / PIECE * PIECE };
     }
 
     /// Forgets every key; it has yet to be told of those there are.
@@ -206,7 +234,7 @@ impl KeyTable {
     pub(crate) fn fetch(&self, keys: impl Iterator<Item = u128>) {
         let touched = keys.fold(0u32, |sum, key| {
             let segment = &self.segments[segment_of(key)];
-            sum ^ segment.buckets[segment.home(kept(key))].high
+            sum ^ segment.bucket(segment.home(kept(key))).high
         });
         std::hint::black_box(touched);
     }
@@ -228,7 +256,7 @@ impl KeyTable {
             segment.forgot = true;
             return;
         };
-        while segment.is_crowded() && segment.buckets.len() < self.limit {
+        while segment.is_crowded() && segment.len() < self.limit {
             segment.grow(self.limit);
         }
         if segment.is_crowded() || !segment.put(kept(key), number) {
@@ -268,7 +296,7 @@ mod tests {
         for n in 1..=many {
             table.put(key(n), n);
         }
-        let buckets: usize = table.segments.iter().map(|s| s.buckets.capacity()).sum();
+        let buckets: usize = table.segments.iter().map(Segment::len).sum();
         assert!(buckets * size_of::<Bucket>() <= 1 << 20, "{buckets}");
         assert!((1..=many).all(|n| [Answer::Ask, Answer::Known(n)].contains(&table.get(key(n)))));
         assert!(table.is_full());
@@ -282,7 +310,7 @@ mod tests {
         for n in 1..1_000_u64 {
             table.put(u128::from(n) << 64, n);
         }
-        let buckets: usize = table.segments.iter().map(|s| s.buckets.len()).sum();
+        let buckets: usize = table.segments.iter().map(Segment::len).sum();
         assert!(buckets <= SEGMENTS + 4);
         assert_eq!(table.get(5_000 << 64), Answer::Known(999));
     }

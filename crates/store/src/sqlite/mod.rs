@@ -7,6 +7,7 @@
 //! cut takes back no more than a killed process does, the batch under way, and a catalogue behind the frontier index has been
 //! damaged or replaced by an older one.
 
+mod averages;
 mod catalogue;
 mod commit;
 mod depth;
@@ -19,6 +20,7 @@ mod schema;
 mod stats;
 mod visits;
 
+pub use averages::Sums;
 pub use catalogue::{Catalogue, RunRecord};
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};

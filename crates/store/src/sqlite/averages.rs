@@ -1,0 +1,76 @@
+//! What is a page like here, and what does it take?
+//!
+//! Sums over one project, from which averages follow: the ground on which the next crawl is planned.
+
+use super::CatalogueReader;
+use crate::error::Result;
+use crate::home::ProjectDir;
+use std::ops::AddAssign;
+use std::path::Path;
+
+/// Sums over what was collected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Pages fetched.
+    pub pages: u64,
+    /// Bytes of bodies as transferred.
+    pub transferred: u64,
+    /// URLs known.
+    pub known: u64,
+    /// Bytes of these URLs.
+    pub url_bytes: u64,
+    /// Links.
+    pub links: u64,
+    /// Hosts of which a page was fetched.
+    pub hosts: u64,
+    /// Pages fetched of the largest host.
+    pub largest_host: u64,
+    /// Bytes of the archive.
+    pub archive_bytes: u64,
+    /// Bytes of the catalogue.
+    pub catalogue_bytes: u64,
+    /// Bytes of the frontier index.
+    pub frontier_bytes: u64,
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Self) {
+        self.pages += other.pages;
+        self.transferred += other.transferred;
+        self.known += other.known;
+        self.url_bytes += other.url_bytes;
+        self.links += other.links;
+        self.hosts += other.hosts;
+        self.largest_host = self.largest_host.max(other.largest_host);
+        self.archive_bytes += other.archive_bytes;
+        self.catalogue_bytes += other.catalogue_bytes;
+        self.frontier_bytes += other.frontier_bytes;
+    }
+}
+
+impl Sums {
+    /// The sums over a project. Reads all its rows once.
+    pub fn of(project: &ProjectDir) -> Result<Self> {
+        let reader = CatalogueReader::open(&project.catalogue())?;
+        Ok(Self {
+            pages: reader.count("SELECT count(*) FROM visit_row WHERE status NOTNULL")?,
+            transferred: reader.count("SELECT coalesce(sum(transferred), 0) FROM visit_row")?,
+            known: reader.count("SELECT count(*) FROM page_row")?,
+            url_bytes: reader.count("SELECT coalesce(sum(octet_length(url)), 0) FROM page_row")?,
+            links: reader.count("SELECT count(*) FROM link_row WHERE last_run IS NULL")?,
+            hosts: reader.count("SELECT count(*) FROM tally_row WHERE pages > 0")?,
+            largest_host: reader.count("SELECT coalesce(max(pages), 0) FROM tally_row")?,
+            archive_bytes: size(&project.archive()),
+            catalogue_bytes: size(&project.catalogue()),
+            frontier_bytes: size(&project.frontier()),
+        })
+    }
+}
+
+/// The bytes of a file, or of everything in a directory; 0 where there is nothing.
+fn size(path: &Path) -> u64 {
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| size(&entry.path())).sum(),
+        Err(_) => std::fs::metadata(path).map_or(0, |m| m.len()),
+    }
+}
