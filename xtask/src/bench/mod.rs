@@ -4,6 +4,7 @@
 //! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. What is wanted of a ratio is
 //! said beside it, and a bench that misses it fails. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
+mod grown;
 mod known;
 mod measure;
 mod peers;
@@ -26,7 +27,12 @@ const PARTS: &[Part] = &[
     ("peers", "crawlers side by side", peers::measured),
     ("polite", "a thousand hosts at a request a second each", |_| polite::measured()),
     ("known", "a million known URLs", |_| known::measured().map(Report::from)),
+    ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),
+    ("restart", "how soon a project of 10 million known URLs goes on", |_| grown::restart()),
 ];
+
+/// Parts that take half an hour or more, and 20 GB: only where asked for by name.
+const LONG: &[&str] = &["growth", "restart"];
 
 /// What a part has found out: tables in Markdown, and whether it is what was wanted.
 #[derive(Default)]
@@ -100,7 +106,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let wish = Wish::read(args)?;
     step("release build", || cargo(&["build", "--release", "-p", "orb", "-p", "orb-testweb"]))?;
     let mut all = Report::default();
-    for (name, what, measured) in PARTS.iter().filter(|part| chosen(&wish.only, part.0)) {
+    let wanted = |part: &&Part| chosen(&wish.only, part.0) && !(wish.only.is_empty() && LONG.contains(&part.0));
+    for (name, what, measured) in PARTS.iter().filter(wanted) {
         let report = step(&format!("{name}: {what}"), || measured(&wish))?;
         all.tables.extend(report.tables);
         all.verdicts.extend(report.verdicts);

@@ -1,0 +1,97 @@
+//! What does a crawl cost that knows fifty million URLs, and how soon does one of ten million go on?
+//!
+//! `growth` is the store's own bench, which grows a project through the front door and measures windows of ordinary pages. `restart` lets it grow a
+//! project to ten million URLs, leaves it as a killed process does, and starts the program on it, again and again: after a crash, after
+//! `kill -9` under load, and after an orderly end. What counts is the time until the server sees the first request.
+
+use super::verdict::{Verdict, Wanted};
+use super::web::BenchWeb;
+use super::{Report, built};
+use crate::steps::{cargo, run};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Known URLs of the project that is started again.
+const KNOWN: &str = "10";
+/// A start that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Lets the store's bench measure, print and judge.
+pub(super) fn growth() -> Result<Report> {
+    cargo(&["bench", "-p", "orb-store", "--bench", "growth", "--", "--sizes", "1,10,50", "--window", "50000"])?;
+    Ok(Report::default())
+}
+
+/// The table of starts.
+pub(super) fn restart() -> Result<Report> {
+    let home = std::env::temp_dir().join(format!("orb-bench-{}-grown", std::process::id()));
+    let table = starts(&home);
+    std::fs::remove_dir_all(&home).with_context(|| format!("cannot remove {}", home.display()))?;
+    table
+}
+
+fn starts(home: &Path) -> Result<Report> {
+    let web = BenchWeb::start((1, 100), 100)?;
+    let project = home.join("grown");
+    std::fs::create_dir_all(&project)?;
+    let settings = format!(
+        "name = \"grown\"\nseeds = [\"http://www.notes-1.test/\"]\n[scope]\nmode = \"any\"\n[fetch]\nproxy = \"{}\"\n",
+        web.seed().trim_end_matches('/')
+    );
+    std::fs::write(project.join("project.toml"), settings)?;
+    let place = home.to_str().context("the temporary directory has no plain name")?;
+    cargo(&[
+        "bench",
+        "-p",
+        "orb-store",
+        "--bench",
+        "growth",
+        "--",
+        "--sizes",
+        KNOWN,
+        "--window",
+        "1000",
+        "--home",
+        place,
+    ])?;
+    let mut table =
+        format!("### {KNOWN} million known URLs: from the start to the first request\n\n| after | s |\n|---|---|\n");
+    let mut verdicts = Vec::new();
+    for (after, signal) in
+        [("a crash while it grew", "-KILL"), ("kill -9 under load", "-TERM"), ("an orderly end", "-KILL")]
+    {
+        let (mut process, took) = first_request(home, &web)?;
+        // Some commits more, so that there is something to be cut off from.
+        std::thread::sleep(Duration::from_secs(5));
+        run("kill", &[signal, &process.id().to_string()])?;
+        process.wait()?;
+        table += &format!("| {after} | {:.2} |\n", took.as_secs_f64());
+        let what = format!("seconds to the first request after {after}");
+        verdicts.extend(Verdict::of(what, [took.as_secs_f64()], Wanted::AtMost(5.0)));
+    }
+    Ok(Report { tables: vec![table], verdicts })
+}
+
+/// Starts the program and waits until the server is asked for something.
+fn first_request(home: &Path, web: &BenchWeb) -> Result<(Child, Duration)> {
+    web.reset()?;
+    let begun = Instant::now();
+    let mut process = Command::new(built("orb"))
+        .args(["crawl", "grown", "--quiet", "--progress", "none", "--home"])
+        .arg(home)
+        .stdin(Stdio::null())
+        .spawn()
+        .context("cannot start orb")?;
+    while web.requests()? == 0 {
+        if let Some(status) = process.try_wait()? {
+            bail!("orb ended before its first request: {status}");
+        }
+        if begun.elapsed() > PATIENCE {
+            process.kill()?;
+            bail!("no request in {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok((process, begun.elapsed()))
+}
