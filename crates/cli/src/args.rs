@@ -91,6 +91,8 @@ pub(crate) enum Command {
     Sql(SqlArgs),
     /// Prove that archive, catalogue and index agree
     Check(ProjectArgs),
+    /// What a crawl will take: disk, time, memory
+    Plan(crate::command::plan::PlanArgs),
     /// Look at one thing without crawling
     Inspect(InspectArgs),
     /// List, show and remove projects

@@ -44,6 +44,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Links(a) => command::links::run(common, a),
         Command::Sql(a) => command::sql::run(common, a),
         Command::Check(a) => command::check::run(common, a),
+        Command::Plan(a) => command::plan::run(common, a),
         Command::Inspect(a) => command::inspect::run(common, a),
         Command::Project(a) => command::project::run(common, a),
         Command::Demo(a) => command::demo::run(common, a),

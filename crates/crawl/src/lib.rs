@@ -15,6 +15,7 @@ mod ledger;
 mod limits;
 pub mod machine;
 mod picture;
+pub mod plan;
 mod progress;
 mod read;
 mod reading;

@@ -6,6 +6,7 @@ pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod inspect;
 pub(crate) mod links;
+pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod show;
 pub(crate) mod sql;

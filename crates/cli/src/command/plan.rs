@@ -1,0 +1,223 @@
+//! `orb plan`: what a crawl will take, before it is begun.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::out;
+use clap::Args;
+use orb_crawl::plan::{Assumed, Origin, Plan, Wishes};
+use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_store::{Home, ProjectDir, Sums};
+use std::io::Write as _;
+
+/// `orb plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: the Italian web of 2010, as it was estimated then
+  orb plan --pages 271.1M --links-per-page 54.5 --page-size 50KiB --url-length 61 --hosts 1.8M --bandwidth 3.4MB/s
+
+What is not given is taken from the crawls in the home, or from --from PROJECT, or is a default; the answer says which.")]
+pub(crate) struct PlanArgs {
+    /// Pages to fetch, e.g. 20000 or 271.1M
+    #[arg(long, value_name = "N", value_parser = amount)]
+    pages: f64,
+    /// Take the averages of this project alone [default: of all projects in the home]
+    #[arg(long, value_name = "PROJECT")]
+    from: Option<String>,
+    /// Links of a page [default: measured, or 54.5]
+    #[arg(long, value_name = "N", value_parser = ratio)]
+    links_per_page: Option<f64>,
+    /// URLs that become known for each page fetched [default: measured, or 2]
+    #[arg(long, value_name = "N", value_parser = amount)]
+    urls_per_page: Option<f64>,
+    /// A page's body as transferred [default: measured, or 50kB]
+    #[arg(long, value_name = "SIZE")]
+    page_size: Option<ByteSize>,
+    /// Bytes in the archive for each byte transferred [default: measured, or 0.4]
+    #[arg(long, value_name = "RATIO", value_parser = ratio)]
+    compression: Option<f64>,
+    /// Characters of a URL [default: measured, or 64]
+    #[arg(long, value_name = "N", value_parser = amount)]
+    url_length: Option<f64>,
+    /// Hosts [default: measured, or one for 500 pages]
+    #[arg(long, value_name = "N", value_parser = amount)]
+    hosts: Option<f64>,
+    /// Bits of a link in the graph [default: 3.08]
+    #[arg(long, value_name = "N", value_parser = amount)]
+    bits_per_link: Option<f64>,
+    /// What the line allows, e.g. 20Mbit/s [default: no bound]
+    #[arg(long, value_name = "RATE")]
+    bandwidth: Option<Rate>,
+    /// Wait between requests to one host [default: 1s]
+    #[arg(long, value_name = "DUR")]
+    delay: Option<Span>,
+    /// Memory for known URLs [default: 800MB]
+    #[arg(long, value_name = "SIZE")]
+    index_memory: Option<ByteSize>,
+}
+
+/// A number above 0, with `k`, `M`, `G` or `T` behind it for thousands.
+fn amount(text: &str) -> Result<f64, String> {
+    ratio(text)?;
+    number(text).filter(|n| *n > 0.0).ok_or_else(|| "it must be more than 0".to_owned())
+}
+
+/// A number that is not negative.
+fn ratio(text: &str) -> Result<f64, String> {
+    number(text).ok_or_else(|| "write a number like 20000, 54.5 or 271.1M".to_owned())
+}
+
+fn number(text: &str) -> Option<f64> {
+    let (digits, factor) = match text.char_indices().next_back()? {
+        (end, 'k' | 'K') => (&text[..end], 1e3),
+        (end, 'm' | 'M') => (&text[..end], 1e6),
+        (end, 'g' | 'G') => (&text[..end], 1e9),
+        (end, 't' | 'T') => (&text[..end], 1e12),
+        _ => (text, 1.0),
+    };
+    let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'_');
+    let value = digits.replace('_', "").parse::<f64>().ok().filter(|_| plain)? * factor;
+    (value.is_finite() && value < 1e15).then_some(value)
+}
+
+pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), Failure> {
+    let (measured, projects) = measured(common, args.from.as_deref())?;
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let size = |bytes: ByteSize| bytes.0 as f64;
+    let plan = Plan::new(
+        &Wishes {
+            pages: args.pages,
+            page_size: args.page_size.map(size),
+            compression: args.compression,
+            links_per_page: args.links_per_page,
+            urls_per_page: args.urls_per_page,
+            url_length: args.url_length,
+            hosts: args.hosts,
+            bits_per_link: args.bits_per_link,
+            bandwidth: args.bandwidth.map(|rate| size(ByteSize(rate.0))),
+            delay: args.delay.map(|delay| delay.0.as_secs_f64()),
+            index_memory: args.index_memory.map(size),
+        },
+        &measured,
+    );
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &plan)?;
+    } else {
+        print(&mut stdout, &plan, projects)?;
+    }
+    Ok(stdout.flush()?)
+}
+
+/// What was collected so far, over one project or all; a home that is not there is not made for this.
+fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), Failure> {
+    if from.is_none() && !common.home.join("orb.db").exists() {
+        return Ok((Sums::default(), 0));
+    }
+    let home = Home::open(&common.home)?;
+    let projects = match from {
+        Some(name) => vec![home.find(name)?],
+        None => home.list()?,
+    };
+    let (mut sums, mut count) = (Sums::default(), 0);
+    for project in projects.iter().filter(|project: &&ProjectDir| !project.is_empty()) {
+        let one = Sums::of(project)?;
+        count += usize::from(one.pages > 0);
+        sums += one;
+    }
+    if from.is_some() && sums.pages == 0 {
+        let name = from.unwrap_or_default();
+        return Err(Failure::Failed(anyhow::anyhow!("project {name} has fetched nothing yet to take averages from")));
+    }
+    Ok((sums, count))
+}
+
+fn print(stdout: &mut impl std::io::Write, plan: &Plan, projects: usize) -> std::io::Result<()> {
+    let ground = match projects {
+        0 => "no crawls here to measure: defaults where nothing is given".to_owned(),
+        n => format!(
+            "averages of {} pages in {n} project{}",
+            out::grouped(plan.measured_pages),
+            if n == 1 { "" } else { "s" }
+        ),
+    };
+    writeln!(
+        stdout,
+        "{} pages, {} known URLs, {} links ({ground})\n",
+        count(plan.pages),
+        count(plan.known),
+        count(plan.links)
+    )?;
+    out::table(stdout, &["assumed", "value", "from"], &assumptions(plan))?;
+    writeln!(stdout)?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for share in &plan.disk {
+        let mut how = share.derived.to_owned();
+        if (share.scaled - 1.0).abs() > 0.005 {
+            how += &format!(", × {:.2} as measured here", share.scaled);
+        }
+        if !share.built {
+            how += " (estimate: not built by this version)";
+        }
+        rows.push(vec![share.store.to_owned(), bytes(share.bytes), how]);
+    }
+    rows.push(vec!["total".to_owned(), bytes(plan.disk_total), "of what this version builds".to_owned()]);
+    out::table(stdout, &["disk", "size", "derived"], &rows)?;
+    writeln!(stdout)?;
+    let days = &plan.days;
+    let line = days.bandwidth.map_or_else(|| "no bandwidth given".to_owned(), |d| format!("{} by bandwidth", time(d)));
+    writeln!(stdout, "download  {}", bytes(plan.download))?;
+    writeln!(
+        stdout,
+        "time      {}: {} decides ({line}, {} by politeness)",
+        time(days.total),
+        days.bound,
+        time(days.politeness)
+    )?;
+    writeln!(stdout, "memory    {}", bytes(plan.memory))?;
+    writeln!(stdout, "files     {}", count(plan.files))
+}
+
+fn assumptions(plan: &Plan) -> Vec<Vec<String>> {
+    let a = &plan.assumptions;
+    let row =
+        |name: &str, assumed: Assumed, value: String| vec![name.to_owned(), value, origin(assumed.from).to_owned()];
+    let plain = |name: &str, assumed: Assumed| row(name, assumed, format!("{:.2}", assumed.value));
+    let mut rows = vec![
+        row("page size", a.page_size, bytes(a.page_size.value)),
+        plain("compression", a.compression),
+        plain("links a page", a.links_per_page),
+        plain("known URLs a page", a.urls_per_page),
+        row("URL length", a.url_length, format!("{:.1}", a.url_length.value)),
+        row("hosts", a.hosts, count(a.hosts.value)),
+        row("pages of the largest host", a.largest_host, count(a.largest_host.value)),
+        row("delay", a.delay, format!("{} s", a.delay.value)),
+        plain("bits a link", a.bits_per_link),
+    ];
+    rows.extend(a.bandwidth.map(|rate| row("bandwidth", rate, format!("{}/s", bytes(rate.value)))));
+    rows
+}
+
+fn origin(from: Origin) -> &'static str {
+    match from {
+        Origin::Given => "given",
+        Origin::Measured => "measured here",
+        Origin::Default => "default",
+    }
+}
+
+fn count(n: f64) -> String {
+    out::grouped(whole(n))
+}
+
+fn bytes(n: f64) -> String {
+    out::bytes(whole(n))
+}
+
+fn whole(n: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let whole = n.clamp(0.0, 1e19).round() as u64;
+    whole
+}
+
+fn time(days: f64) -> String {
+    if days < 3.0 { out::seconds(days * 86_400.0) } else { format!("{days:.1} days") }
+}

@@ -1,0 +1,279 @@
+//! What will a crawl of so many pages take: disk, time, memory, files?
+//!
+//! Every figure is a product of a few assumptions, each of which says where it comes from: given, measured on crawls made here, or a
+//! default. Sizes of rows and entries are those of this program's stores, seen on crawls of a million to ten million known URLs; where
+//! projects were measured, what they really take is compared with what this would have said of them, and the estimate is scaled by that.
+//!
+//! Time is what the slower of two bounds allows: the line, and politeness, which lets the largest host decide. Text index and graph are
+//! estimated from the literature: 3.08 bits a link for the compressed graph (Boldi and Vigna, WebBase 2001), positions of every word for the text.
+
+use orb_store::Sums;
+use serde::Serialize;
+
+/// Where an assumption comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The user said so.
+    Given,
+    /// The crawls in this home are so.
+    Measured,
+    /// Nobody said otherwise.
+    Default,
+}
+
+/// A number with its origin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Assumed {
+    /// The number.
+    pub value: f64,
+    /// Where it comes from.
+    pub from: Origin,
+}
+
+/// What the user says of the crawl to come; what is left out is measured or assumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wishes {
+    /// Pages to fetch.
+    pub pages: f64,
+    /// Bytes of a body as transferred.
+    pub page_size: Option<f64>,
+    /// Bytes in the archive for each byte transferred.
+    pub compression: Option<f64>,
+    /// Links of a page.
+    pub links_per_page: Option<f64>,
+    /// URLs known for each page fetched.
+    pub urls_per_page: Option<f64>,
+    /// Bytes of a URL.
+    pub url_length: Option<f64>,
+    /// Hosts.
+    pub hosts: Option<f64>,
+    /// Bits of a link in the graph.
+    pub bits_per_link: Option<f64>,
+    /// Bytes a second that the line allows.
+    pub bandwidth: Option<f64>,
+    /// Seconds between two requests to one host.
+    pub delay: Option<f64>,
+    /// Memory for known URLs at most, in bytes.
+    pub index_memory: Option<f64>,
+}
+
+/// What the estimate rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "as in Wishes")]
+pub struct Assumptions {
+    pub page_size: Assumed,
+    pub compression: Assumed,
+    pub links_per_page: Assumed,
+    pub urls_per_page: Assumed,
+    pub url_length: Assumed,
+    pub hosts: Assumed,
+    pub bits_per_link: Assumed,
+    pub delay: Assumed,
+    /// Pages of the largest host.
+    pub largest_host: Assumed,
+    /// Bytes a second; `None` where the line is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Assumed>,
+}
+
+/// What one store takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// The store.
+    pub store: &'static str,
+    /// Bytes.
+    pub bytes: f64,
+    /// Whether this version builds it.
+    pub built: bool,
+    /// How the figure comes about.
+    pub derived: &'static str,
+    /// By how much the formula was scaled to agree with what was measured here; 1 where nothing was.
+    pub scaled: f64,
+}
+
+/// How long it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Days {
+    /// As far as the line allows; `None` where no bandwidth is given.
+    pub bandwidth: Option<f64>,
+    /// As far as politeness allows.
+    pub politeness: f64,
+    /// The longer of the two.
+    pub total: f64,
+    /// Which that is.
+    pub bound: &'static str,
+}
+
+/// The estimate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// Pages to fetch.
+    pub pages: f64,
+    /// Pages the measured averages rest on.
+    pub measured_pages: u64,
+    /// What it rests on.
+    pub assumptions: Assumptions,
+    /// Bytes to be transferred.
+    pub download: f64,
+    /// URLs that become known.
+    pub known: f64,
+    /// Bytes of these URLs, written out.
+    pub url_bytes: f64,
+    /// Links that are recorded.
+    pub links: f64,
+    /// Disk by store.
+    pub disk: Vec<Share>,
+    /// Of these, what this version builds.
+    pub disk_total: f64,
+    /// Time.
+    pub days: Days,
+    /// Bytes of memory.
+    pub memory: f64,
+    /// Files.
+    pub files: f64,
+}
+
+/// Pages below which averages hold but sizes of stores do not: half-empty files weigh too much.
+const ENOUGH: u64 = 1_000;
+
+/// Bytes besides the body in the archive: the heads of request and answer, both records' headers, the line of the CDXJ file.
+const ARCHIVE_PAGE: f64 = 1_500.0;
+/// Bytes of a visit with its pictures, of a known page besides its URL, and of a link, in the catalogue.
+const VISIT: f64 = 600.0;
+const KNOWN: f64 = 55.0;
+const LINK: f64 = 48.0;
+/// Bytes of a known URL in the index, of an entry of a queue besides its URL, and the part of the known URLs that waits at the most.
+const SEEN: f64 = 30.0;
+const QUEUED: f64 = 35.0;
+const WAITING: f64 = 0.5;
+/// Bytes of memory for a known URL, and in any case.
+const MEMORY_URL: f64 = 13.0;
+const MEMORY_BASE: f64 = 200e6;
+/// The part of a body's bytes that its words with their positions take, after compression.
+const TEXT: f64 = 0.3;
+/// The part of the URLs' bytes that is left when each only says how it differs from the one before.
+const FRONT_CODED: f64 = 0.3;
+/// Bytes of a WARC file.
+const WARC_FILE: f64 = 1e9;
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+impl Plan {
+    /// Estimates a crawl from wishes and from what was measured here.
+    pub fn new(wishes: &Wishes, measured: &Sums) -> Self {
+        let a = Assumptions::new(wishes, measured);
+        let pages = wishes.pages;
+        let (known, links) = (pages * a.urls_per_page.value.max(1.0), pages * a.links_per_page.value);
+        let disk = disk(&a, pages, measured);
+        let memory = known * MEMORY_URL;
+        let archive = disk.first().map_or(0.0, |share| share.bytes);
+        let frontier = disk.iter().find(|share| share.store == "frontier index").map_or(0.0, |share| share.bytes);
+        Self {
+            pages,
+            measured_pages: measured.pages,
+            assumptions: a,
+            download: pages * a.page_size.value,
+            known,
+            url_bytes: known * a.url_length.value,
+            links,
+            disk_total: disk.iter().filter(|share| share.built).map(|share| share.bytes).sum(),
+            disk,
+            days: Days::new(&a, pages),
+            memory: MEMORY_BASE + memory.min(wishes.index_memory.unwrap_or(800e6)),
+            // Two for each WARC file, one for each table of the index, and the few that are always there.
+            files: 2.0 * (archive / WARC_FILE).ceil() + (frontier / 64e6).ceil() + 10.0,
+        }
+    }
+}
+
+fn average(sum: u64, over: u64) -> Option<f64> {
+    (over > 0 && sum > 0).then(|| sum as f64 / over as f64)
+}
+
+fn assume(given: Option<f64>, measured: Option<f64>, default: f64) -> Assumed {
+    match (given, measured) {
+        (Some(value), _) => Assumed { value, from: Origin::Given },
+        (None, Some(value)) => Assumed { value, from: Origin::Measured },
+        (None, None) => Assumed { value: default, from: Origin::Default },
+    }
+}
+
+impl Assumptions {
+    fn new(wishes: &Wishes, m: &Sums) -> Self {
+        let hosts = assume(
+            wishes.hosts,
+            average(m.hosts, m.pages).map(|share| (share * wishes.pages).max(1.0)),
+            (wishes.pages / 500.0).max(1.0),
+        );
+        let share = average(m.largest_host, m.pages).filter(|_| wishes.hosts.is_none());
+        Self {
+            page_size: assume(wishes.page_size, average(m.transferred, m.pages), 50_000.0),
+            compression: assume(wishes.compression, packed(m), 0.4),
+            links_per_page: assume(wishes.links_per_page, average(m.links, m.pages), 54.5),
+            urls_per_page: assume(wishes.urls_per_page, average(m.known, m.pages), 2.0),
+            url_length: assume(wishes.url_length, average(m.url_bytes, m.known), 64.0),
+            hosts,
+            bits_per_link: assume(wishes.bits_per_link, None, 3.08),
+            delay: assume(wishes.delay, None, 1.0),
+            largest_host: match share {
+                Some(share) => Assumed { value: share * wishes.pages, from: Origin::Measured },
+                // Nobody knows: as if all hosts were of one size.
+                None => Assumed { value: (wishes.pages / hosts.value.max(1.0)).ceil(), from: hosts.from },
+            },
+            bandwidth: wishes.bandwidth.map(|value| Assumed { value, from: Origin::Given }),
+        }
+    }
+}
+
+/// What of the archive is bodies, for each byte transferred.
+fn packed(m: &Sums) -> Option<f64> {
+    let bodies = m.archive_bytes as f64 - m.pages as f64 * ARCHIVE_PAGE;
+    (bodies > 0.0 && m.transferred > 0).then(|| bodies / m.transferred as f64)
+}
+
+/// Disk by store.
+fn disk(a: &Assumptions, pages: f64, m: &Sums) -> Vec<Share> {
+    let (known, links) = (pages * a.urls_per_page.value.max(1.0), pages * a.links_per_page.value);
+    let url = a.url_length.value;
+    let enough = m.pages >= ENOUGH;
+    let catalogue = |pages: f64, known: f64, url: f64| pages * VISIT + known * (KNOWN + url);
+    let frontier = |pages: f64, known: f64, url: f64| (pages + known) * SEEN + known * WAITING * (QUEUED + url);
+    let (m_pages, m_known, m_links) = (m.pages as f64, m.known as f64, m.links as f64);
+    let m_url = average(m.url_bytes, m.known).unwrap_or(url);
+    let scale = |really: u64, said: f64| if enough && really > 0 && said > 0.0 { really as f64 / said } else { 1.0 };
+    let tables = scale(m.catalogue_bytes, catalogue(m_pages, m_known, m_url) + m_links * LINK);
+    let index = scale(m.frontier_bytes, frontier(m_pages, m_known, m_url));
+    let share =
+        |store, bytes: f64, built, derived, scaled: f64| Share { store, bytes: bytes * scaled, built, derived, scaled };
+    let archive = pages * (a.page_size.value * a.compression.value + ARCHIVE_PAGE);
+    let bv = links * a.bits_per_link.value / 8.0;
+    let text = pages * a.page_size.value * TEXT;
+    vec![
+        share("WARC", archive, true, "pages × (page size × compression + 1.5 kB of headers and CDXJ)", 1.0),
+        share("catalogue", catalogue(pages, known, url), true, "pages × 600 B + known URLs × (55 B + URL)", tables),
+        share("links", links * LINK, true, "links × 48 B", tables),
+        share(
+            "frontier index",
+            frontier(pages, known, url),
+            true,
+            "known URLs and pages × 30 B + queued × (35 B + URL)",
+            index,
+        ),
+        share("text index", text, false, "pages × page size × 0.3", 1.0),
+        share("graph", bv, false, "links × bits a link", 1.0),
+        share("graph, transposed", bv, false, "links × bits a link", 1.0),
+        share("graph, URLs", known * url * FRONT_CODED, false, "known URLs × URL × 0.3, front coded", 1.0),
+    ]
+}
+
+impl Days {
+    fn new(a: &Assumptions, pages: f64) -> Self {
+        let bandwidth = a.bandwidth.map(|rate| pages * a.page_size.value / rate.value / DAY);
+        let politeness = a.largest_host.value * a.delay.value / DAY;
+        match bandwidth {
+            Some(line) if line >= politeness => Self { bandwidth, politeness, total: line, bound: "bandwidth" },
+            _ => Self { bandwidth, politeness, total: politeness, bound: "politeness" },
+        }
+    }
+}
