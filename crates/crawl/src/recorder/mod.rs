@@ -201,6 +201,10 @@ impl Recorder {
             };
             let Some((batch, last)) = rules.next(self.project.catalogue(), after, is_trap)? else { break };
             forgiven.iter().for_each(|trap| self.counters.forgive_trap(trap));
+            after = last;
+            if batch.requeued.is_empty() && batch.dropped.is_empty() {
+                continue;
+            }
             for page in &batch.requeued {
                 self.parked.remove(page.page.0);
             }
@@ -211,7 +215,6 @@ impl Recorder {
             self.pending.batch = batch;
             self.pending.since = Some(Instant::now());
             self.commit()?;
-            after = last;
         }
         self.project.catalogue_mut().change_settings(self.rules.run, &config.text())
     }
