@@ -31,12 +31,15 @@ pub(crate) struct Shape {
 pub(crate) struct Crawler {
     run: RunId,
     by: Arc<str>,
-    turn: VecDeque<(HostId, VecDeque<Queued>, Option<(u64, PageId)>)>,
+    turn: VecDeque<Site>,
     cursor: HostId,
     first_pages: HashMap<HostId, Vec<PageId>>,
     /// Time spent on making things up.
     pub(crate) made_up: Duration,
 }
+
+/// A host in its turn: the pages read from its queue, and the last of them.
+type Site = (HostId, VecDeque<Queued>, Option<(u64, PageId)>);
 
 /// Processor time on a clock.
 pub(crate) fn spent(clock: ClockId) -> Duration {

@@ -8,7 +8,12 @@
 //!
 //! It fails where the last size costs more than 1.3 times the processor time of the first, a page more than 30 kB, or the process more than 1 GB.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a bench that cannot go on fails, and prints"
+)]
 
 mod crawler;
 mod web;

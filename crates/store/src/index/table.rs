@@ -118,7 +118,7 @@ impl Segment {
 
     /// The bucket a key belongs into: the kept bits as a fraction of all buckets.
     fn home(&self, key: Kept) -> usize {
-        (u128::from(key) * self.len() as u128 >> KEPT_BITS) as usize
+        ((u128::from(key) * self.len() as u128) >> KEPT_BITS) as usize
     }
 
     /// The buckets a key may stand in, nearest first.
