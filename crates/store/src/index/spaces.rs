@@ -4,7 +4,7 @@
 //! tables in memory answer for them, so they are merged late: twelve tables of the first level at a time. Filters are cut into pieces everywhere:
 //! whole ones are larger than the cache, and reading one again for each look-up once cost more than everything else together.
 //!
-//! Memory: the sum of the memtables, twice while they are flushed, and the cache. A journal holds what the memtables do and is replayed after a
+//! Memory: the memtables, whose entries take several times their bytes, and the cache. A journal holds what the memtables do and is replayed after a
 //! crash; its bound is what a restart may cost.
 
 use crate::error::{Result, StoreError};
@@ -50,9 +50,9 @@ pub(super) fn open_spaces(dir: &Path) -> Result<Spaces> {
         })
         .map_err(fail)
     };
-    let seen = space("seen", 16 << 20, 12, 64 << 20)?;
-    let digest = space("digest", 8 << 20, 12, 32 << 20)?;
-    let queue = space("queue", 24 << 20, 8, 64 << 20)?;
-    let host = space("host", 8 << 20, 4, 16 << 20)?;
+    let seen = space("seen", 8 << 20, 12, 64 << 20)?;
+    let digest = space("digest", 4 << 20, 12, 32 << 20)?;
+    let queue = space("queue", 16 << 20, 8, 64 << 20)?;
+    let host = space("host", 4 << 20, 4, 16 << 20)?;
     Ok(Spaces { db, seen, digest, queue, host })
 }
