@@ -36,7 +36,7 @@ fn starts(home: &Path) -> Result<Report> {
     let project = home.join("grown");
     std::fs::create_dir_all(&project)?;
     let settings = format!(
-        "name = \"grown\"\nseeds = [\"http://www.notes-1.test/\"]\n[scope]\nmode = \"any\"\n[fetch]\nproxy = \"{}\"\n",
+        "name = \"grown\"\nseeds = [\"http://www.notes-1.test/\"]\n[scope]\nmode = \"any\"\n[fetch]\nproxy = \"{}\"\n# end of the settings\n",
         web.seed().trim_end_matches('/')
     );
     std::fs::write(project.join("project.toml"), settings)?;
