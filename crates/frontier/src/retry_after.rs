@@ -40,8 +40,9 @@ fn http_date(text: &str) -> Option<Moment> {
     Some(Moment((((days * 24 + h) * 60 + m) * 60 + s) * 1_000))
 }
 
+/// A number up to `max`, in no more digits than that has.
 fn number(digits: &str, max: i64) -> Option<i64> {
-    let plain = digits.bytes().all(|b| b.is_ascii_digit());
+    let plain = digits.len() <= max.ilog10() as usize + 1 && digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse().ok().filter(|n| plain && *n <= max)
 }
 
@@ -75,6 +76,7 @@ mod tests {
             ("", None),
             ("-1", None),
             ("Sun, 99 Nov 1994 08:49:47 GMT", None),
+            ("Sun, 006 Nov 1994 08:49:47 GMT", None),
             ("Sun, 06 Foo 1994 08:49:47 GMT", None),
         ] {
             assert_eq!(retry_after(value, NOW).map(|d| d.as_secs()), seconds, "{value:?}");
