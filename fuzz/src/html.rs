@@ -13,9 +13,13 @@ use pieces::{FOREIGN, PIECES, page};
 use std::collections::BTreeSet;
 
 /// What only a tree can do, and the reader does otherwise on purpose: see `tests/html_oracle.rs` in `orb-extract`. SVG and
-/// MathML come in whole pieces only, because HTML left open within them is closed by a stack of elements or not at all; of two
-/// `<html>` or `<body>` a tree makes one.
-const ONLY_A_TREE: &[&str] = &["<frame", "<table", "<template", "manifest", "background"];
+/// MathML come in whole pieces only, because HTML left open within them is closed by a stack of elements or not at all.
+const ONLY_A_TREE: &[&str] = &["<frame", "<table", "<template"];
+
+/// Of two `<html>` or `<body>` a tree makes one, with the attributes of both.
+fn is_joined(page: &str) -> bool {
+    ["<html", "<body"].iter().any(|tag| page.split(tag).skip(1).any(|rest| !rest.starts_with('>')))
+}
 
 /// A page of pieces and characters.
 pub fn html(bytes: &[u8]) {
@@ -31,7 +35,7 @@ pub fn html(bytes: &[u8]) {
     let lower = page.to_ascii_lowercase();
     let foreign = |text: &str| text.matches("<svg").count() + text.matches("<math").count();
     let is_whole = foreign(&lower) == pieces.iter().map(|piece| foreign(piece)).sum::<usize>();
-    if is_whole && !ONLY_A_TREE.iter().any(|tag| lower.contains(tag)) {
+    if is_whole && !is_joined(&lower) && !ONLY_A_TREE.iter().any(|tag| lower.contains(tag)) {
         assert_eq!(gist(reader(&page)), gist(tree(&page)), "{page}");
     }
 }
