@@ -27,6 +27,15 @@ pub struct Unfetched {
     pub why: Option<String>,
 }
 
+/// Seeds and where they have moved. `CROSS JOIN` keeps the order of tables: from the few seeds to their pages, never through all pages.
+const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
+    SELECT id FROM page_row WHERE origin IS NULL
+    UNION
+    SELECT l.dst FROM seed CROSS JOIN visit_row v ON v.page = seed.id
+      CROSS JOIN link_row l ON l.source = v.source AND l.kind = ?1
+  )
+  SELECT p.url FROM seed CROSS JOIN page_row p ON p.id = seed.id ORDER BY p.id";
+
 impl Catalogue {
     /// Hosts of which a run has fetched a page, the last run to do so.
     pub fn hosts_fetched(&self, run: RunId) -> Result<Vec<HostId>> {
@@ -61,14 +70,7 @@ impl Catalogue {
 
     /// The URLs of the seeds, and of the places they redirect to, one redirect after the other.
     pub fn seed_urls(&self) -> Result<Vec<String>> {
-        let sql = "WITH RECURSIVE seed(id) AS (
-                     SELECT id FROM page_row WHERE origin IS NULL
-                     UNION
-                     SELECT l.dst FROM seed CROSS JOIN visit_row v ON v.page = seed.id
-                       CROSS JOIN link_row l ON l.source = v.source AND l.kind = ?1
-                   )
-                   SELECT p.url FROM seed JOIN page_row p ON p.id = seed.id ORDER BY p.id";
-        self.all(sql, [LinkKind::Redirect.code()], |r| r.get(0))
+        self.all(SEEDS, [LinkKind::Redirect.code()], |r| r.get(0))
     }
 
     /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
@@ -115,4 +117,18 @@ impl Catalogue {
 
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_looks_for_its_seeds_without_reading_every_page() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalogue = Catalogue::create_or_open(&dir.path().join("crawl.db")).unwrap();
+        let plan = catalogue.all(&format!("EXPLAIN QUERY PLAN {SEEDS}"), [0], |r| r.get::<_, String>(3)).unwrap();
+        let scans = plan.iter().filter(|step| step.starts_with("SCAN ") && step.as_str() != "SCAN seed");
+        assert_eq!(scans.collect::<Vec<_>>(), ["SCAN page_row USING INDEX seed_row"], "{plan:?}");
+    }
 }
