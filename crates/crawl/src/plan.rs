@@ -60,15 +60,22 @@ pub struct Wishes {
 
 /// What the estimate rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "as in Wishes")]
 pub struct Assumptions {
+    /// Bytes of a body as transferred.
     pub page_size: Assumed,
+    /// Bytes in the archive for each byte transferred.
     pub compression: Assumed,
+    /// Links of a page.
     pub links_per_page: Assumed,
+    /// URLs known for each page fetched.
     pub urls_per_page: Assumed,
+    /// Bytes of a URL.
     pub url_length: Assumed,
+    /// Hosts.
     pub hosts: Assumed,
+    /// Bits of a link in the graph.
     pub bits_per_link: Assumed,
+    /// Seconds between two requests to one host.
     pub delay: Assumed,
     /// Pages of the largest host.
     pub largest_host: Assumed,
