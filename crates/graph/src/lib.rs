@@ -1,0 +1,1 @@
+//! Who points to whom, and who matters?

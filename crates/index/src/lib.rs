@@ -1,0 +1,1 @@
+//! Which pages answer this query?
