@@ -1,1 +1,27 @@
 //! Who points to whom, and who matters?
+//!
+//! The web graph, derived from the catalogue's links and disposable: nodes in the order of their URLs ([`nodes`]), arcs sorted outside of memory
+//! ([`arcs`]), compressed in WebGraph's format ([`compress`]) in both directions, for pages and for hosts. Whoever holds the catalogue
+//! feeds it in ([`Naming`], [`Linking`]) and asks it ([`WebGraph`]) by the catalogue's numbers; dense node numbers never leave this crate.
+
+#![allow(clippy::cast_possible_truncation, reason = "nodes have 32 bits, which is checked where they are given")]
+
+mod arcs;
+mod build;
+mod compress;
+mod error;
+mod manifest;
+mod nodes;
+mod options;
+mod place;
+mod progress;
+mod read;
+mod varint;
+
+pub use build::{Linking, Naming};
+pub use compress::Tally;
+pub use error::{GraphError, Result};
+pub use manifest::{FileSeal, Manifest, Mark};
+pub use options::{GraphOptions, SeenLink};
+pub use progress::{Step, Watch, unwatched};
+pub use read::{PagesPointing, WebGraph};

@@ -1,0 +1,94 @@
+//! How do several sorted runs become one?
+//!
+//! The run whose next arc is the smallest gives it. An iterator cannot fail half-way, and the compressor takes iterators: a merge that
+//! cannot read on ends early and leaves word in [`Failed`], which is asked before anything made of it is believed.
+
+use super::run::RunReader;
+use crate::error::{GraphError, Result};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a merge leaves word why it ended early.
+#[derive(Clone, Default)]
+pub(crate) struct Failed(Arc<Mutex<Option<GraphError>>>);
+
+impl Failed {
+    fn set(&self, error: GraphError) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// The failure, if there was one.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+}
+
+/// The arcs of several runs in order, each once.
+pub(crate) struct Merge {
+    readers: Vec<RunReader>,
+    /// The next arc of each run that has one, the smallest first.
+    heads: BinaryHeap<Reverse<(u64, usize)>>,
+    last: Option<u64>,
+    failed: Failed,
+}
+
+impl Merge {
+    pub(super) fn new(readers: Vec<RunReader>, failed: Failed) -> Self {
+        let mut merge = Self { heads: BinaryHeap::with_capacity(readers.len()), readers, last: None, failed };
+        for run in 0..merge.readers.len() {
+            if let Some(arc) = merge.step(run) {
+                merge.heads.push(Reverse((arc, run)));
+            }
+        }
+        merge
+    }
+
+    /// The next arc of one run.
+    fn step(&mut self, run: usize) -> Option<u64> {
+        let reader = &mut self.readers[run];
+        match reader.next() {
+            Ok(arc) => arc,
+            Err(e) => {
+                self.failed.set(reader.fail(e));
+                self.heads.clear();
+                None
+            }
+        }
+    }
+
+    /// The next arc, repetitions included.
+    fn smallest(&mut self) -> Option<u64> {
+        let Reverse((arc, run)) = *self.heads.peek()?;
+        match self.step(run) {
+            Some(next) => {
+                if let Some(mut head) = self.heads.peek_mut() {
+                    *head = Reverse((next, run));
+                }
+            }
+            None => {
+                // Empty after a failure.
+                if let Some(head) = self.heads.peek_mut() {
+                    PeekMut::pop(head);
+                }
+            }
+        }
+        Some(arc)
+    }
+}
+
+impl Iterator for Merge {
+    type Item = (usize, usize);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        loop {
+            let arc = self.smallest()?;
+            if self.last != Some(arc) {
+                self.last = Some(arc);
+                return Some(((arc >> 32) as usize, arc as u32 as usize));
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! How do links, met in any order, come into the order of a graph?
+//!
+//! By an external sort. Arcs fill a buffer of a fixed size; a full one goes to a thread that sorts it, drops repetitions and writes it down as
+//! a run, once by source and once by target: so the transpose costs a second sort of what is in memory anyway, and no second
+//! reading. Meanwhile the next buffer fills. At the end the runs are merged while they are compressed ([`merge`]).
+//!
+//! A run lies in parts, one for each range of nodes that is compressed on its own, so that all cores can compress at once.
+
+mod merge;
+mod run;
+
+pub(crate) use merge::{Failed, Merge};
+
+use crate::error::Result;
+use run::Run;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Arcs sorted at once, unless told otherwise: 64 MB.
+pub(crate) const BUFFER: usize = 8 << 20;
+
+/// Below this number of nodes one part is enough.
+const SMALL: u32 = 1 << 16;
+
+/// An arc as it is sorted: source above, target below.
+fn pack(src: u32, dst: u32) -> u64 {
+    u64::from(src) << 32 | u64::from(dst)
+}
+
+/// The arc the other way round.
+fn turned(arc: u64) -> u64 {
+    arc.rotate_left(32)
+}
+
+/// Takes arcs in any order.
+pub(crate) struct ArcSorter {
+    buffer: Vec<u64>,
+    capacity: usize,
+    full: Option<SyncSender<Vec<u64>>>,
+    empty: Receiver<Vec<u64>>,
+    thread: Option<JoinHandle<Result<Runs>>>,
+    nodes: u32,
+}
+
+/// The runs written: by source, by target.
+#[derive(Default)]
+struct Runs {
+    forward: Vec<Run>,
+    backward: Vec<Run>,
+}
+
+/// Arcs in order, to be merged.
+pub(crate) struct SortedArcs {
+    runs: Vec<Run>,
+    bounds: Vec<u32>,
+}
+
+/// Which orders are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Orders {
+    /// By source and by target.
+    Both,
+    /// By target alone.
+    Backward,
+}
+
+impl ArcSorter {
+    /// A sorter of arcs between so many nodes, which keeps its runs in a directory under names of its own.
+    pub(crate) fn new(dir: &Path, name: &str, nodes: u32, orders: Orders, capacity: usize) -> Self {
+        let (full, arrived) = sync_channel::<Vec<u64>>(0);
+        let (spent, empty) = sync_channel(2);
+        let writer = RunWriter { dir: dir.to_owned(), name: name.to_owned(), bounds: bounds(nodes), orders };
+        let thread = std::thread::spawn(move || {
+            let mut runs = Runs::default();
+            for mut arcs in arrived {
+                writer.write(&mut arcs, &mut runs)?;
+                arcs.clear();
+                // Nobody takes it where no more arcs come.
+                let _ = spent.try_send(arcs);
+            }
+            Ok(runs)
+        });
+        Self { buffer: Vec::new(), capacity, full: Some(full), empty, thread: Some(thread), nodes }
+    }
+
+    /// One more arc.
+    #[inline]
+    pub(crate) fn push(&mut self, src: u32, dst: u32) -> Result<()> {
+        self.buffer.push(pack(src, dst));
+        if self.buffer.len() >= self.capacity { self.hand_over() } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self) -> Result<()> {
+        let next = self.empty.try_recv().unwrap_or_default();
+        let full = std::mem::replace(&mut self.buffer, next);
+        match self.full.as_ref().map(|thread| thread.send(full)) {
+            Some(Ok(())) => Ok(()),
+            // It takes nothing any more because it has failed.
+            _ => self.runs().map(|_| ()),
+        }
+    }
+
+    /// Waits for the thread: its runs, or why it ended.
+    fn runs(&mut self) -> Result<Runs> {
+        self.full = None;
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(runs)) => runs,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(Runs::default()),
+        }
+    }
+
+    /// The arcs by source (none where they are not wanted) and by target.
+    pub(crate) fn finish(mut self) -> Result<(SortedArcs, SortedArcs)> {
+        if !self.buffer.is_empty() {
+            self.hand_over()?;
+        }
+        let (runs, bounds) = (self.runs()?, bounds(self.nodes));
+        let forward = SortedArcs { runs: runs.forward, bounds: bounds.clone() };
+        Ok((forward, SortedArcs { runs: runs.backward, bounds }))
+    }
+}
+
+impl SortedArcs {
+    /// Where the parts begin, and where the last one ends.
+    pub(crate) fn bounds(&self) -> &[u32] {
+        &self.bounds
+    }
+
+    /// At most how many arcs there are: repetitions within a run are gone, those across runs are not.
+    pub(crate) fn at_most(&self) -> u64 {
+        self.runs.iter().map(Run::arcs).sum()
+    }
+
+    /// The arcs of one part, each once, in order.
+    pub(crate) fn part(&self, part: usize, failed: &Failed) -> Result<Merge> {
+        let readers = self.runs.iter().map(|run| run.read(part)).collect::<Result<Vec<_>>>()?;
+        Ok(Merge::new(readers, failed.clone()))
+    }
+
+    /// Takes the runs off the disk.
+    pub(crate) fn remove(self) -> Result<()> {
+        self.runs.into_iter().try_for_each(Run::remove)
+    }
+}
+
+/// Ranges of nodes to be compressed on their own: some for each core, so that none waits long for another.
+fn bounds(nodes: u32) -> Vec<u32> {
+    let parts = if nodes < SMALL { 1 } else { rayon::current_num_threads().clamp(1, 64) as u64 * 2 };
+    (0..=parts).map(|i| (u64::from(nodes) * i / parts) as u32).collect()
+}
+
+/// Writes buffers down as runs.
+struct RunWriter {
+    dir: PathBuf,
+    name: String,
+    bounds: Vec<u32>,
+    orders: Orders,
+}
+
+impl RunWriter {
+    fn write(&self, arcs: &mut Vec<u64>, runs: &mut Runs) -> Result<()> {
+        let number = runs.backward.len();
+        let path = |order: &str| self.dir.join(format!("{}-{order}-{number}", self.name));
+        if self.orders == Orders::Both {
+            arcs.sort_unstable();
+            arcs.dedup();
+            runs.forward.push(Run::write(path("out"), arcs, &self.bounds)?);
+        }
+        arcs.iter_mut().for_each(|arc| *arc = turned(*arc));
+        arcs.sort_unstable();
+        arcs.dedup();
+        runs.backward.push(Run::write(path("in"), arcs, &self.bounds)?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn merged(arcs: &SortedArcs) -> Vec<(usize, usize)> {
+        let failed = Failed::default();
+        let parts = 0..arcs.bounds().len() - 1;
+        let all = parts.flat_map(|part| arcs.part(part, &failed).unwrap()).collect();
+        failed.check().unwrap();
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn arcs_come_out_in_order_each_once_both_ways(
+            arcs in prop::collection::vec((0u32..70_000, 0u32..70_000), 0..400),
+            again in prop::collection::vec(0usize..400, 0..50),
+            capacity in 1usize..64,
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let mut sorter = ArcSorter::new(dir.path(), "t", 70_000, Orders::Both, capacity);
+            let mut expected = BTreeSet::new();
+            for &(src, dst) in arcs.iter().chain(again.iter().filter_map(|i| arcs.get(*i))) {
+                sorter.push(src, dst).unwrap();
+                expected.insert((src as usize, dst as usize));
+            }
+            let (forward, backward) = sorter.finish().unwrap();
+            let back: BTreeSet<_> = expected.iter().map(|(s, d)| (*d, *s)).collect();
+            prop_assert_eq!(merged(&forward), expected.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(merged(&backward), back.into_iter().collect::<Vec<_>>());
+            forward.remove().unwrap();
+            backward.remove().unwrap();
+            prop_assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_disk_that_takes_no_runs_ends_the_sort() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sorter = ArcSorter::new(&dir.path().join("gone"), "t", 9, Orders::Both, 2);
+        let pushed = (0..9).try_for_each(|i| sorter.push(i, i));
+        assert!(pushed.and_then(|()| sorter.finish().map(|_| ())).is_err());
+    }
+}

@@ -1,0 +1,206 @@
+//! How does a graph come to be?
+//!
+//! In three acts: the pages are named ([`Naming`]), their links are told ([`Linking`]), and everything is compressed, sealed and put in place.
+//! Whoever holds the catalogue calls; this crate knows none. Links that the options leave out are not lost: they form a graph of their own,
+//! kept the other way round only (`rest-t`), so that *who points here* has a whole answer.
+
+use crate::arcs::{self, ArcSorter, Orders};
+use crate::compress::{Tally, compress};
+use crate::error::{GraphError, Result};
+use crate::manifest::{Manifest, Mark, seal};
+use crate::nodes::{self, NONE, NameSorter};
+use crate::options::{GraphOptions, SeenLink};
+use crate::place::{Place, sync};
+use crate::progress::{Step, Watch};
+use crate::read::Which;
+use orb_page::{HostId, Moment, PageId};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
+
+/// Arcs between hosts sorted at once: most repeat one that was there before.
+const HOST_BUFFER: usize = 1 << 20;
+
+/// Links between two words about progress.
+const BEAT: u64 = 1 << 17;
+
+/// The first act: which pages and hosts are there?
+pub struct Naming {
+    place: Place,
+    options: GraphOptions,
+    watch: Watch,
+    expected: Mark,
+    pages: NameSorter,
+    hosts: NameSorter,
+    /// The host of each page, by its number.
+    host_of: Vec<u32>,
+}
+
+impl Naming {
+    /// Begins a graph that is to stand in `dir`, of a catalogue that has come so far.
+    pub fn begin(dir: &Path, options: GraphOptions, mark: Mark, watch: Watch) -> Result<Self> {
+        let place = Place::take(dir)?;
+        let pages = NameSorter::new(place.new_dir(), "pages-run", nodes::BUFFER);
+        let hosts = NameSorter::new(place.new_dir(), "hosts-run", nodes::BUFFER);
+        Ok(Self { place, options, watch, expected: mark, pages, hosts, host_of: Vec::new() })
+    }
+
+    /// One host: its number and how its pages' URLs begin.
+    pub fn host(&mut self, host: HostId, origin: &str) -> Result<()> {
+        self.hosts.push(u64::from(host.0), origin)
+    }
+
+    /// One page.
+    pub fn page(&mut self, page: PageId, host: HostId, url: &str) -> Result<()> {
+        self.pages.push(page.0, url)?;
+        let place = usize::try_from(page.0).map_err(|_| GraphError::TooLarge)?;
+        if self.host_of.len() <= place {
+            self.host_of.resize(place + 1, NONE);
+        }
+        self.host_of[place] = host.0;
+        if self.pages.count().is_multiple_of(BEAT) {
+            (self.watch)(Step::Pages, self.pages.count(), self.expected.pages);
+        }
+        Ok(())
+    }
+
+    /// All pages have been told: numbers them.
+    pub fn number(self) -> Result<Linking> {
+        if self.pages.count() == 0 {
+            return Err(GraphError::Empty);
+        }
+        let dir = self.place.new_dir().to_owned();
+        let (nodes, hosts) = (self.pages.count() as u32, self.hosts.count() as u32);
+        let at = |which: Which| (dir.join(which.names()), dir.join(which.numbers()));
+        let (list, numbers) = at(Which::Host);
+        let host_nodes = self.hosts.finish(&list, &numbers, &self.watch)?;
+        let (list, numbers) = at(Which::Web);
+        let node_of = self.pages.finish(&list, &numbers, &self.watch)?;
+        let mut host_of = self.host_of;
+        for host in &mut host_of {
+            *host = host_nodes.get(*host as usize).copied().unwrap_or(NONE);
+        }
+        let sorter = |name, nodes, orders, size| ArcSorter::new(&dir, name, nodes, orders, size);
+        Ok(Linking {
+            web: sorter("web-run", nodes, Orders::Both, arcs::BUFFER),
+            rest: sorter("rest-run", nodes, Orders::Backward, arcs::BUFFER),
+            between: sorter("host-run", hosts, Orders::Both, HOST_BUFFER),
+            place: self.place,
+            options: self.options,
+            watch: self.watch,
+            mark: self.expected,
+            node_of,
+            host_of,
+            sizes: (nodes, hosts),
+            links: 0,
+            last: (NONE, NONE),
+        })
+    }
+}
+
+/// The second act: which page points where?
+pub struct Linking {
+    place: Place,
+    options: GraphOptions,
+    watch: Watch,
+    mark: Mark,
+    /// The node of each page, by its number.
+    node_of: Vec<u32>,
+    /// The node of each page's host, by the page's number.
+    host_of: Vec<u32>,
+    sizes: (u32, u32),
+    web: ArcSorter,
+    rest: ArcSorter,
+    between: ArcSorter,
+    links: u64,
+    last: (u32, u32),
+}
+
+impl Linking {
+    /// One link. A link of or to a page that was not named is passed over.
+    #[inline]
+    pub fn link(&mut self, link: &SeenLink) -> Result<()> {
+        let (Some(src), Some(dst)) = (find(&self.node_of, link.src), find(&self.node_of, link.dst)) else {
+            return Ok(());
+        };
+        self.links += 1;
+        if self.links.is_multiple_of(BEAT) {
+            (self.watch)(Step::Links, self.links, 0);
+        }
+        if !self.options.takes(link) {
+            return self.rest.push(src, dst);
+        }
+        if let (Some(from), Some(to)) = (find(&self.host_of, link.src), find(&self.host_of, link.dst))
+            && from != to
+            && self.last != (from, to)
+        {
+            self.last = (from, to);
+            self.between.push(from, to)?;
+        }
+        self.web.push(src, dst)
+    }
+
+    /// All links have been told: compresses the graph and puts it in its place.
+    pub fn finish(self) -> Result<Manifest> {
+        let Self { place, options, watch, mark, sizes, web, rest, between, links, node_of, host_of, .. } = self;
+        drop((node_of, host_of));
+        let dir = place.new_dir().to_owned();
+        let (web, web_t) = both(&dir, [Which::Web, Which::WebT], web, &watch)?;
+        let (_, rest_t) = both(&dir, [Which::RestT, Which::RestT], rest, &watch)?;
+        let (host, host_t) = both(&dir, [Which::Host, Which::HostT], between, &watch)?;
+        watch(Step::Closing, 0, 0);
+        let manifest = Manifest {
+            format: Manifest::FORMAT,
+            id: RandomState::new().hash_one(mark.nonce),
+            built_at: Moment::now(),
+            mark,
+            options,
+            nodes: u64::from(sizes.0),
+            links,
+            web,
+            web_t,
+            rest_t,
+            hosts: u64::from(sizes.1),
+            host,
+            host_t,
+            files: sealed(&dir)?,
+        };
+        manifest.write(&dir)?;
+        place.settle()?;
+        Ok(manifest)
+    }
+}
+
+/// The entry of a page.
+#[inline]
+fn find(list: &[u32], page: PageId) -> Option<u32> {
+    let place = usize::try_from(page.0).ok()?;
+    list.get(place).copied().filter(|entry| *entry != NONE)
+}
+
+/// Compresses what was sorted: by source, where that is wanted, and by target.
+fn both(dir: &Path, [out, back]: [Which; 2], arcs: ArcSorter, watch: &Watch) -> Result<(Tally, Tally)> {
+    let (forward, backward) = arcs.finish()?;
+    let mut tally = Tally::default();
+    if out != back {
+        tally = compress(&dir.join(out.base()), &forward, watch)?;
+        forward.remove()?;
+    }
+    let turned = compress(&dir.join(back.base()), &backward, watch)?;
+    backward.remove()?;
+    Ok((tally, turned))
+}
+
+/// Has every file on the disk, and its checksum.
+fn sealed(dir: &Path) -> Result<BTreeMap<String, crate::FileSeal>> {
+    let entries = std::fs::read_dir(dir).map_err(GraphError::io("list", dir))?;
+    let mut files = BTreeMap::new();
+    for entry in entries {
+        let path = entry.map_err(GraphError::io("list", dir))?.path();
+        if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+            sync(&path)?;
+            files.insert(name.to_owned(), seal(&path)?);
+        }
+    }
+    Ok(files)
+}

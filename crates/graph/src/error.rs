@@ -1,0 +1,81 @@
+//! What can go wrong with a graph?
+//!
+//! Only our own failures: disks, locks, damage. A graph is derived: whatever is wrong with one, building it again helps.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What this crate's functions return.
+pub type Result<T> = std::result::Result<T, GraphError>;
+
+/// A failure, naming what was attempted and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// A file could not be read or written.
+    #[error("cannot {what} {}", path.display())]
+    Io {
+        /// What was attempted.
+        what: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// There is no graph.
+    #[error("no graph has been built in {}", dir.display())]
+    Missing {
+        /// Where it would be.
+        dir: PathBuf,
+    },
+    /// A file is not what was once written.
+    #[error("{} is damaged: {why}; building the graph again makes it anew", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Written by another version of this program.
+    #[error("{} has format {found}, and this program knows format {known}; building the graph again helps", path.display())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The format this program knows.
+        known: u32,
+    },
+    /// Another process builds the graph.
+    #[error("another process is building the graph in {}; wait for it to end", dir.display())]
+    Busy {
+        /// Where.
+        dir: PathBuf,
+    },
+    /// Compression failed.
+    #[error("cannot {what} {}: {why}", path.display())]
+    Compression {
+        /// What was attempted.
+        what: &'static str,
+        /// The files' common name.
+        path: PathBuf,
+        /// What the library said.
+        why: String,
+    },
+    /// There are no pages to make a graph of.
+    #[error("there are no pages yet to make a graph of")]
+    Empty,
+    /// There are more pages than a graph can have nodes.
+    #[error("a graph has at most {} pages", u32::MAX - 1)]
+    TooLarge,
+}
+
+impl GraphError {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { what, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn damaged(path: &Path, why: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), why: why.into() }
+    }
+}

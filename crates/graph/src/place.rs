@@ -1,0 +1,145 @@
+//! How does a new graph take the place of the old one?
+//!
+//! It is built in a directory beside it and changes places with it in one step, so that a process killed at any moment leaves the old graph
+//! or the new one, and a reader finds either whole. A lock, which the system lets go of however its holder ends, keeps two builds apart; what
+//! a killed build has left is swept by the next one.
+
+use crate::error::{GraphError, Result};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The place of a graph, held for building.
+#[derive(Debug)]
+pub(crate) struct Place {
+    dir: PathBuf,
+    new: PathBuf,
+    old: PathBuf,
+    _lock: File,
+}
+
+/// A path beside the graph's.
+fn beside(dir: &Path, ending: &str) -> PathBuf {
+    let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(ending);
+    dir.with_file_name(name)
+}
+
+impl Place {
+    /// Takes the place and sweeps what was left there.
+    pub(crate) fn take(dir: &Path) -> Result<Self> {
+        let path = beside(dir, ".lock");
+        let open = File::options().create(true).append(true).open(&path);
+        let lock = open.map_err(GraphError::io("open", &path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(GraphError::Busy { dir: dir.to_owned() }),
+            Err(TryLockError::Error(e)) => return Err(GraphError::io("lock", &path)(e)),
+        }
+        let place = Self { dir: dir.to_owned(), new: beside(dir, ".new"), old: beside(dir, ".old"), _lock: lock };
+        place.restore()?;
+        remove(&place.new)?;
+        remove(&place.old)?;
+        fs::create_dir(&place.new).map_err(GraphError::io("make", &place.new))?;
+        Ok(place)
+    }
+
+    /// Brings back a graph that was moved aside by an exchange in two steps, if the second one never came.
+    fn restore(&self) -> Result<()> {
+        if self.dir.exists() || !self.old.exists() {
+            return Ok(());
+        }
+        fs::rename(&self.old, &self.dir).map_err(GraphError::io("move", &self.old))
+    }
+
+    /// Where the new graph is to be built.
+    pub(crate) fn new_dir(&self) -> &Path {
+        &self.new
+    }
+
+    /// Puts the new graph, all of it on the disk, into its place.
+    pub(crate) fn settle(self) -> Result<()> {
+        sync(&self.new)?;
+        let fail = GraphError::io("replace", &self.dir);
+        if self.dir.exists() {
+            match renameat_with(CWD, &self.new, CWD, &self.dir, RenameFlags::EXCHANGE) {
+                Ok(()) => {}
+                // Not every file system can exchange.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                    fs::rename(&self.dir, &self.old).map_err(&fail)?;
+                    fs::rename(&self.new, &self.dir).map_err(&fail)?;
+                }
+                Err(e) => return Err(fail(e.into())),
+            }
+        } else {
+            fs::rename(&self.new, &self.dir).map_err(&fail)?;
+        }
+        if let Some(parent) = self.dir.parent() {
+            sync(parent)?;
+        }
+        remove(&self.new)?;
+        remove(&self.old)
+    }
+}
+
+/// Has a file or directory on the disk.
+pub(crate) fn sync(path: &Path) -> Result<()> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(GraphError::io("write", path))
+}
+
+fn remove(dir: &Path) -> Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(GraphError::io("remove", dir)(e)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(dir: &Path, text: &str) {
+        let place = Place::take(dir).unwrap();
+        fs::write(place.new_dir().join("web"), text).unwrap();
+        place.settle().unwrap();
+    }
+
+    #[test]
+    fn a_new_graph_takes_the_place_and_leaves_nothing_beside_it() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("graph");
+        for text in ["one", "two"] {
+            build(&dir, text);
+            assert_eq!(fs::read_to_string(dir.join("web")).unwrap(), text);
+            let mut names: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+            names.sort();
+            assert_eq!(names, ["graph", "graph.lock"]);
+        }
+    }
+
+    #[test]
+    fn one_process_builds_at_a_time() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("graph");
+        let first = Place::take(&dir).unwrap();
+        assert!(matches!(Place::take(&dir), Err(GraphError::Busy { .. })));
+        drop(first);
+        Place::take(&dir).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_build_left_is_swept_and_a_graph_set_aside_comes_back() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("graph");
+        build(&dir, "one");
+        fs::create_dir(home.path().join("graph.new")).unwrap();
+        fs::write(home.path().join("graph.new/half"), "x").unwrap();
+        fs::rename(&dir, home.path().join("graph.old")).unwrap();
+        let place = Place::take(&dir).unwrap();
+        assert_eq!(fs::read_to_string(dir.join("web")).unwrap(), "one");
+        assert_eq!(fs::read_dir(place.new_dir()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! What does a graph answer?
+//!
+//! Opened, it costs a few reads: the compressed lists are mapped into memory when they are first asked for, and before that compared with
+//! their checksums, since their reader believes every bit. To the outside a page is known by its number in the catalogue; nodes are a
+//! matter of this crate.
+
+use crate::error::{GraphError, Result};
+use crate::manifest::Manifest;
+use crate::nodes::{Names, Numbers};
+use dsi_bitstream::traits::BE;
+use orb_page::{HostId, PageId};
+use std::iter::Peekable;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use webgraph::graphs::bvgraph::{BvGraph, ConstCodesDecoderFactory, EF, Static};
+use webgraph::traits::{RandomAccessGraph as _, RandomAccessLabeling as _};
+use webgraph::utils::MmapHelper;
+
+/// A graph in compressed form, as the library reads it.
+pub(crate) type Lists = BvGraph<ConstCodesDecoderFactory<BE, MmapHelper<u32>, EF>>;
+
+/// The compressed graphs there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Pages.
+    Web,
+    /// Pages, the other way round.
+    WebT,
+    /// Links that are no arcs of the graph of pages, the other way round.
+    RestT,
+    /// Hosts.
+    Host,
+    /// Hosts, the other way round.
+    HostT,
+}
+
+impl Which {
+    /// The files' common name.
+    pub(crate) fn base(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::WebT => "web-t",
+            Self::RestT => "rest-t",
+            Self::Host => "host",
+            Self::HostT => "host-t",
+        }
+    }
+
+    /// The list of its nodes' names.
+    pub(crate) fn names(self) -> &'static str {
+        if matches!(self, Self::Host | Self::HostT) { "hosts" } else { "urls" }
+    }
+
+    /// The catalogue's numbers of its nodes.
+    pub(crate) fn numbers(self) -> &'static str {
+        if matches!(self, Self::Host | Self::HostT) { "hosts.ids" } else { "urls.ids" }
+    }
+}
+
+/// A graph that has been built.
+pub struct WebGraph {
+    dir: PathBuf,
+    manifest: Manifest,
+    urls: Names,
+    pages: Numbers,
+    hosts: Names,
+    host_ids: Numbers,
+    lists: [OnceLock<Lists>; 5],
+}
+
+impl WebGraph {
+    /// Opens the graph in a directory.
+    pub fn open(dir: &Path) -> Result<Self> {
+        // A build may put another graph in its place meanwhile; then that one is opened.
+        let mut tries = 0;
+        loop {
+            let manifest = Manifest::read(dir)?;
+            let opened = Self::open_as(dir, &manifest);
+            tries += 1;
+            if tries >= 5 || Manifest::read(dir)?.id == manifest.id {
+                return opened;
+            }
+        }
+    }
+
+    fn open_as(dir: &Path, manifest: &Manifest) -> Result<Self> {
+        let (urls, pages) = opened(dir, Which::Web, manifest.nodes)?;
+        let (hosts, host_ids) = opened(dir, Which::Host, manifest.hosts)?;
+        let (dir, manifest) = (dir.to_owned(), manifest.clone());
+        Ok(Self { dir, manifest, urls, pages, hosts, host_ids, lists: Default::default() })
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What it knows about itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The page with this URL.
+    pub fn page_at(&self, url: &str) -> Result<Option<PageId>> {
+        match self.urls.find(url)? {
+            Some(node) => self.page_of(node as u32),
+            None => Ok(None),
+        }
+    }
+
+    /// The URL of a page.
+    pub fn url_of(&self, page: PageId) -> Result<Option<String>> {
+        match self.node_of(page)? {
+            Some(node) => self.urls.name(u64::from(node)),
+            None => Ok(None),
+        }
+    }
+
+    /// The pages with any link to this one, of whatever kind, in the order of their URLs.
+    pub fn pages_pointing_to(&self, page: PageId) -> Result<PagesPointing<'_>> {
+        let node = self.node_of(page)?;
+        let list = |which| node.map_or(Ok(Vec::new()), |node| self.successors(which, node));
+        let (arcs, rest) = (list(Which::WebT)?, list(Which::RestT)?);
+        Ok(PagesPointing { graph: self, arcs: arcs.into_iter().peekable(), rest: rest.into_iter().peekable() })
+    }
+
+    /// The pages this one has arcs to, in the order of their URLs.
+    pub fn pages_pointed_to(&self, page: PageId) -> Result<Vec<PageId>> {
+        let Some(node) = self.node_of(page)? else { return Ok(Vec::new()) };
+        let nodes = self.successors(Which::Web, node)?;
+        nodes.into_iter().filter_map(|node| self.page_of(node).transpose()).collect()
+    }
+
+    /// Compares every file with its checksum.
+    pub fn verify(&self) -> Result<()> {
+        self.manifest.files.keys().try_for_each(|name| self.manifest.verify(&self.dir, name))
+    }
+}
+
+/// What only this crate sees: nodes.
+#[allow(dead_code, reason = "the ranks stand on it")]
+impl WebGraph {
+    /// How many nodes one of the graphs has.
+    pub(crate) fn nodes(&self, which: Which) -> u32 {
+        if matches!(which, Which::Host | Which::HostT) { self.host_ids.nodes() } else { self.pages.nodes() }
+    }
+
+    /// The node of a page.
+    pub(crate) fn node_of(&self, page: PageId) -> Result<Option<u32>> {
+        self.pages.node(page.0)
+    }
+
+    /// The page of a node.
+    pub(crate) fn page_of(&self, node: u32) -> Result<Option<PageId>> {
+        Ok(self.pages.number(node)?.map(|number| PageId(u64::from(number))))
+    }
+
+    /// The pages of all nodes, in their order.
+    pub(crate) fn pages(&self) -> Result<Vec<u32>> {
+        self.pages.all()
+    }
+
+    /// The URL of a node.
+    pub(crate) fn url(&self, node: u32) -> Result<Option<String>> {
+        self.urls.name(u64::from(node))
+    }
+
+    /// Tells the URLs of all nodes in order.
+    pub(crate) fn urls(&self, tell: impl FnMut(u64, &[u8])) -> Result<()> {
+        self.urls.all(tell)
+    }
+
+    /// The host of a node of the host graph.
+    pub(crate) fn host_of(&self, node: u32) -> Result<Option<HostId>> {
+        Ok(self.host_ids.number(node)?.map(HostId))
+    }
+
+    /// How the URLs of the pages of a node of the host graph begin.
+    pub(crate) fn origin(&self, node: u32) -> Result<Option<String>> {
+        self.hosts.name(u64::from(node))
+    }
+
+    /// One of the compressed graphs, compared with its checksums when it is first asked for.
+    pub(crate) fn lists(&self, which: Which) -> Result<&Lists> {
+        let place = &self.lists[which as usize];
+        if let Some(lists) = place.get() {
+            return Ok(lists);
+        }
+        for ending in ["graph", "properties", "ef"] {
+            self.manifest.verify(&self.dir, &format!("{}.{ending}", which.base()))?;
+        }
+        let base = self.dir.join(which.base());
+        let load = BvGraph::with_basename(&base).endianness::<BE>().dispatch::<Static>().load();
+        let lists = load.map_err(|e| GraphError::damaged(&base, format!("{e:#}")))?;
+        if Manifest::read(&self.dir)?.id != self.manifest.id {
+            return Err(GraphError::damaged(&self.dir, "another graph took its place while it was read"));
+        }
+        Ok(place.get_or_init(|| lists))
+    }
+
+    /// Where a node's arcs go, in order.
+    pub(crate) fn successors(&self, which: Which, node: u32) -> Result<Vec<u32>> {
+        // A graph without hosts has no nodes to ask about.
+        if node >= self.nodes(which) {
+            return Ok(Vec::new());
+        }
+        Ok(self.lists(which)?.successors(node as usize).map(|to| to as u32).collect())
+    }
+
+    /// How many arcs leave a node.
+    pub(crate) fn degree(&self, which: Which, node: u32) -> Result<usize> {
+        if node >= self.nodes(which) {
+            return Ok(0);
+        }
+        Ok(self.lists(which)?.outdegree(node as usize))
+    }
+}
+
+fn opened(dir: &Path, which: Which, nodes: u64) -> Result<(Names, Numbers)> {
+    let (list, numbers) = (dir.join(which.names()), dir.join(which.numbers()));
+    let (names, ids) = (Names::open(&list)?, Numbers::open(&numbers)?);
+    if names.len() != nodes || u64::from(ids.nodes()) != nodes {
+        return Err(GraphError::damaged(&list, "it belongs to another graph"));
+    }
+    Ok((names, ids))
+}
+
+/// The pages that point to one, in the order of their URLs, each once.
+pub struct PagesPointing<'a> {
+    graph: &'a WebGraph,
+    arcs: Peekable<std::vec::IntoIter<u32>>,
+    rest: Peekable<std::vec::IntoIter<u32>>,
+}
+
+impl Iterator for PagesPointing<'_> {
+    type Item = Result<PageId>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let node = match (self.arcs.peek(), self.rest.peek()) {
+            (Some(a), Some(b)) => *a.min(b),
+            (Some(a), None) => *a,
+            (None, Some(b)) => *b,
+            (None, None) => return None,
+        };
+        self.arcs.next_if_eq(&node);
+        self.rest.next_if_eq(&node);
+        self.graph.page_of(node).transpose()
+    }
+}
