@@ -298,7 +298,7 @@ pub(crate) enum Form {
 }
 
 /// How much of a list to print.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Listing {
     /// Rows at most
     #[arg(long, value_name = "N")]
@@ -309,16 +309,37 @@ pub(crate) struct Listing {
 }
 
 /// `orb links`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct LinksArgs {
-    #[command(flatten)]
-    pub(crate) page: PageArgs,
+    /// The project
+    pub(crate) project: String,
+    /// The page's URL
+    #[arg(required_unless_present = "since")]
+    pub(crate) url: Option<String>,
     /// Where it points
     #[arg(long)]
     pub(crate) out: bool,
     /// Who points to it, with their words
     #[arg(long = "in", conflicts_with = "out")]
     pub(crate) backward: bool,
+    /// What others call it: the words of the links to it, the most common first
+    #[arg(long, requires = "backward")]
+    pub(crate) anchors: bool,
+    /// Everything its links ever said, from which run to which
+    #[arg(long, conflicts_with_all = ["backward", "since"])]
+    pub(crate) history: bool,
+    /// Which links are new, lost or changed since this run; of all pages, unless one is named
+    #[arg(long, value_name = "RUN", conflicts_with = "backward", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) since: Option<u32>,
+    /// Only links that are new since then
+    #[arg(long, requires = "since")]
+    pub(crate) new: bool,
+    /// Only links that are lost since then
+    #[arg(long, requires = "since")]
+    pub(crate) lost: bool,
+    /// Only links whose words, rel or count changed since then
+    #[arg(long, requires = "since")]
+    pub(crate) changed: bool,
     #[command(flatten)]
     pub(crate) listing: Listing,
 }

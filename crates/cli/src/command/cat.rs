@@ -23,7 +23,7 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
         Some(run) => {
             visits.iter().find(|v| v.run == run).with_context(|| format!("run {run} did not visit {}", page.url))?
         }
-        None => visits.last().with_context(|| format!("{} is {} and was never fetched", page.url, page.kind))?,
+        None => visits.first().with_context(|| format!("{} is {} and was never fetched", page.url, page.kind))?,
     };
     let place = visit.warc().with_context(|| match &visit.problem {
         Some(problem) => format!("there is no content of {}: {problem}", page.url),

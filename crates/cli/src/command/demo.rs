@@ -1,7 +1,7 @@
 //! `orb demo`: a small built-in web, crawled and shown, with no network.
 
 use super::crawl::{self, Request};
-use crate::args::{Common, DemoArgs, LinksArgs, Listing, PageArgs, ProjectArgs, RowFormat, SqlArgs};
+use crate::args::{Common, DemoArgs, LinksArgs, Listing, ProjectArgs, RowFormat, SqlArgs};
 use crate::failure::Failure;
 use crate::{command, out};
 use orb_crawl::units::Span;
@@ -63,12 +63,12 @@ fn request(seed: &str) -> Result<Request, Failure> {
 /// What one would look at next.
 fn tour(common: &Common, seed: &str) -> Result<(), Failure> {
     let project = || ProjectArgs { project: PROJECT.to_owned() };
-    let page = || PageArgs { project: PROJECT.to_owned(), url: seed.to_owned() };
     say(common, "orb stats demo")?;
     command::stats::run(common, &project())?;
     say(common, &format!("orb links demo {seed} --out --limit 5"))?;
     let listing = Listing { limit: Some(5), offset: 0 };
-    command::links::run(common, &LinksArgs { page: page(), out: true, backward: false, listing })?;
+    let (project_name, url) = (PROJECT.to_owned(), Some(seed.to_owned()));
+    command::links::run(common, &LinksArgs { project: project_name, url, out: true, listing, ..LinksArgs::default() })?;
     let sql = "SELECT kind, count(*) AS pages, sum(length) AS bytes FROM page GROUP BY kind ORDER BY 2 DESC";
     say(common, &format!("orb sql demo \"{sql}\""))?;
     let (sql, listing) = (Some(sql.to_owned()), Listing { limit: None, offset: 0 });

@@ -5,12 +5,18 @@ use crate::args::{Common, PageArgs};
 use crate::failure::Failure;
 use crate::out;
 use orb_page::PageId;
-use orb_store::{LinkRow, PageRow, VisitRow};
+use orb_store::{AnchorRow, LinkRow, PageRow, VisitRow};
 use serde_json::json;
 use std::io::Write;
 
 /// Links shown without `--json`.
 const SHOWN: u64 = 10;
+
+/// Words of others shown.
+const CALLED: u64 = 5;
+
+/// All links are read for the words of others only where no more pages than this have any: that takes a moment.
+const READ_ALL: u64 = 20_000;
 
 pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
     let (_, reader) = open_reader(common, &args.project)?;
@@ -21,15 +27,18 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
         Some(id) => reader.page(PageId(id))?.map(|p| p.url),
         None => None,
     };
+    let small = reader.pages_with_links()? <= READ_ALL;
+    let anchors = if small { Some(reader.anchors(id, CALLED)?) } else { None };
     let mut stdout = out::stdout();
     if common.json {
         let links = reader.links_out(id, u64::MAX, 0)?;
-        let value =
-            json!({"page": page, "discovered_from_url": from, "visits": visits, "links": links, "images": images});
+        let value = json!({"page": page, "discovered_from_url": from, "visits": visits, "anchors": anchors, "links": links,
+            "images": images});
         out::json(&mut stdout, &value)?;
     } else {
         print_page(&mut stdout, &page, from.as_deref())?;
         print_visits(&mut stdout, &visits)?;
+        print_anchors(&mut stdout, &args.project, &page.url, anchors.as_deref())?;
         let links = reader.links_out(id, SHOWN + 1, 0)?;
         print_links(&mut stdout, &args.project, &page.url, &links)?;
         writeln!(stdout, "images   {}", images.len())?;
@@ -75,6 +84,23 @@ fn print_visits(sink: &mut impl Write, visits: &[VisitRow]) -> std::io::Result<(
         writeln!(sink, "run {:<5}{} {} {} {} bytes  {place}", v.run, v.at, v.flag, status, v.length)?;
     }
     Ok(())
+}
+
+/// What others call it.
+fn print_anchors(
+    sink: &mut impl Write,
+    project: &str,
+    url: &str,
+    anchors: Option<&[AnchorRow]>,
+) -> std::io::Result<()> {
+    match anchors {
+        Some([]) => Ok(()),
+        Some(anchors) => {
+            let words = anchors.iter().map(|a| format!("'{}' ({})", out::clip(&a.anchor, 60), a.count));
+            writeln!(sink, "called   {}", words.collect::<Vec<_>>().join(", "))
+        }
+        None => writeln!(sink, "called   orb links {project} '{url}' --in --anchors tells"),
+    }
 }
 
 fn print_links(sink: &mut impl Write, project: &str, url: &str, links: &[LinkRow]) -> std::io::Result<()> {

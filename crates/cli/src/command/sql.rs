@@ -57,14 +57,19 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn schema(common: &Common, reader: &CatalogueReader, out: &mut impl Write) -> Result<(), Failure> {
+fn schema(common: &Common, reader: &CatalogueReader, sink: &mut impl Write) -> Result<(), Failure> {
     let tables = reader.schema()?;
     if common.json {
-        let tables: Map<String, Value> = tables.into_iter().map(|(name, columns)| (name, json!(columns))).collect();
-        return Ok(out::json(out, &tables)?);
+        return Ok(out::json(sink, &tables)?);
     }
-    for (name, columns) in tables {
-        writeln!(out, "{name} ({})", columns.join(", "))?;
+    for (i, table) in tables.iter().enumerate() {
+        let columns: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+        let width = columns.iter().map(|name| name.len()).max().unwrap_or(0);
+        writeln!(sink, "{}{} ({})", if i == 0 { "" } else { "\n" }, table.table, columns.join(", "))?;
+        writeln!(sink, "  {}", table.about)?;
+        for column in &table.columns {
+            writeln!(sink, "  {:<width$}  {}", column.name, column.about)?;
+        }
     }
     Ok(())
 }
@@ -89,7 +94,7 @@ impl<W: Write> Printer<'_, W> {
             }
             RowFormat::Csv => {
                 self.csv_head()?;
-                let cells: Vec<String> = row.iter().map(|c| quoted(&text(c))).collect();
+                let cells: Vec<String> = row.iter().map(|c| quoted(&whole(c))).collect();
                 writeln!(self.out, "{}", cells.join(","))?;
             }
             RowFormat::Json => {
@@ -125,12 +130,17 @@ impl<W: Write> Printer<'_, W> {
     }
 }
 
+/// A cell on one line.
 fn text(cell: &Cell<'_>) -> String {
+    whole(cell).replace(['\n', '\r', '\t'], " ")
+}
+
+fn whole(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => String::new(),
         Cell::Integer(n) => n.to_string(),
         Cell::Real(x) => x.to_string(),
-        Cell::Text(t) => t.replace(['\n', '\r', '\t'], " "),
+        Cell::Text(t) => (*t).to_owned(),
         Cell::Blob(b) => b.iter().map(|x| format!("{x:02x}")).collect(),
     }
 }

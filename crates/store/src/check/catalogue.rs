@@ -45,6 +45,11 @@ const RULES: &[(&str, &str)] = &[
     ),
     ("links end before they begin", "SELECT count(*) FROM link_row WHERE last_run < first_run"),
     (
+        "what links said begins or ends at pages that are not there",
+        "SELECT count(*) FROM past_row, (SELECT coalesce(max(id), 0) AS last FROM page_row)
+         WHERE dst < 1 OR dst > last OR last_run < first_run OR source NOT IN (SELECT id FROM source_row)",
+    ),
+    (
         "pictures belong to no page",
         "SELECT count(*) FROM image_row WHERE page < 1 OR page > (SELECT coalesce(max(id), 0) FROM page_row)",
     ),

@@ -7,10 +7,14 @@
 //! cut takes back no more than a killed process does, the batch under way, and a catalogue behind the frontier index has been
 //! damaged or replaced by an older one.
 
+mod anchors;
 mod averages;
 mod catalogue;
 mod commit;
 mod depth;
+mod describe;
+mod history;
+mod links;
 mod page;
 mod query;
 mod reader;
@@ -18,10 +22,14 @@ mod replay;
 mod resume;
 mod schema;
 mod stats;
+mod views;
 mod visits;
 
+pub use anchors::AnchorRow;
 pub use averages::Sums;
 pub use catalogue::{Catalogue, RunRecord};
+pub use describe::{ColumnNote, TableNote};
+pub use history::{LinkChange, LinkChangeRow, LinkValues};
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};
 pub use reader::CatalogueReader;

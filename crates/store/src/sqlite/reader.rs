@@ -44,7 +44,7 @@ impl CatalogueReader {
         move |e| StoreError::sql(what, &path, e)
     }
 
-    fn one<T>(
+    pub(super) fn one<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -53,7 +53,7 @@ impl CatalogueReader {
         self.db.query_row(sql, values, read).optional().map_err(self.fail("read"))
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -130,20 +130,9 @@ impl CatalogueReader {
     pub fn queued(&self) -> Result<u64> {
         self.facts().count_queued()
     }
-
-    /// The definitions of the tables and views that CONTRACT.md names: name and columns.
-    pub fn schema(&self) -> Result<Vec<(String, Vec<String>)>> {
-        ["host", "page", "visit", "link", "image", "run"]
-            .into_iter()
-            .map(|table| {
-                let columns = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
-                Ok((table.to_owned(), columns))
-            })
-            .collect()
-    }
 }
 
-fn sql_limit(n: u64) -> i64 {
+pub(super) fn sql_limit(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
@@ -162,6 +151,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
         db = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).map_err(fail)?;
     }
     db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
-    db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE").map_err(fail)?;
+    // What is temporary goes where that setting changes, so that it comes first.
+    db.execute_batch("PRAGMA temp_store = FILE").map_err(fail)?;
+    schema::complete_for_reading(&db).map_err(fail)?;
+    db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384").map_err(fail)?;
     Ok(db)
 }

@@ -51,23 +51,45 @@ CREATE TABLE image_row (
   PRIMARY KEY (page, seq)) WITHOUT ROWID;
 CREATE TABLE warc_row (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, records INTEGER NOT NULL);
 CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BLOB NOT NULL, hosts BLOB NOT NULL, requeued BLOB NOT NULL);
-CREATE TABLE trap_row (key INTEGER PRIMARY KEY, count INTEGER NOT NULL);
 ";
 
-/// What catalogues made before it lack.
-const ADDED: &str = "CREATE TABLE IF NOT EXISTS trap_row (key INTEGER PRIMARY KEY, count INTEGER NOT NULL)";
+/// Tables that older catalogues lack, by name and definition.
+const ADDED: [(&str, &str); 2] = [
+    ("trap_row", "(key INTEGER PRIMARY KEY, count INTEGER NOT NULL)"),
+    (
+        "past_row",
+        "(source INTEGER NOT NULL, dst INTEGER NOT NULL, kind INTEGER NOT NULL, last_run INTEGER NOT NULL, first_run INTEGER NOT NULL,
+          anchor TEXT, rel TEXT, count INTEGER NOT NULL,
+          PRIMARY KEY (source, dst, kind, last_run)) WITHOUT ROWID",
+    ),
+];
 
 /// Makes the tables in an empty database.
 pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
+    let (added, views, more) = (added(), views(), super::views::statements(""));
     db.execute_batch(&format!(
-        "BEGIN;{TABLES}{}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT",
-        views()
+        "BEGIN;{TABLES}{added}{views}{more}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT"
     ))
 }
 
 /// Adds what an older catalogue lacks.
 pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(ADDED)
+    db.execute_batch(&(added() + &super::views::statements("")))
+}
+
+/// Gives a connection that may not write what an older catalogue lacks, for itself alone.
+pub(crate) fn complete_for_reading(db: &Connection) -> rusqlite::Result<()> {
+    let mut known = db.prepare("SELECT count(*) FROM main.sqlite_schema WHERE name = ?1")?;
+    for (name, columns) in ADDED {
+        if known.query_row([name], |r| r.get::<_, i64>(0))? == 0 {
+            db.execute_batch(&format!("CREATE TEMP TABLE {name} {columns}"))?;
+        }
+    }
+    db.execute_batch(&super::views::statements("TEMP"))
+}
+
+fn added() -> String {
+    ADDED.iter().map(|(name, columns)| format!("CREATE TABLE IF NOT EXISTS {name} {columns};\n")).collect()
 }
 
 /// The latest visit of page `p`, as a join.

@@ -4,8 +4,9 @@
 //! seen on it, and keeps it: the one visit that it was given with names it.
 
 use super::commit::{file_id, name_id};
+use super::links::{Earlier, LinkWriter};
 use crate::Batch;
-use orb_page::{Flag, PageId, RunId, Visit};
+use orb_page::{Flag, RunId, Visit};
 use rusqlite::{CachedStatement, Connection, params};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,12 +68,13 @@ impl<'db> VisitWriter<'db> {
                 Flag::Error => false,
             };
             let before = self.before(visit)?;
-            let source = self.record(visit, by, file, before)?;
+            let (source, repeated) = self.record(visit, by, file, before)?;
             if saw_content {
                 if let Some(source) = source {
-                    self.links.write(source, visit, targets, before.run)?;
+                    let earlier = Earlier { rows: before.source.is_some() || repeated, run: before.run };
+                    self.links.write(source, visit, targets, earlier)?;
                 }
-                self.images.write(visit, before.run.is_some())?;
+                self.images.write(visit, before.run.is_some() || repeated)?;
             }
         }
         Ok(self.next_source)
@@ -87,11 +89,19 @@ impl<'db> VisitWriter<'db> {
         self.earlier.query_row(params![page, self.run.0], |r| Ok(Before { run: r.get(0)?, source: r.get(1)? }))
     }
 
-    /// Writes the row of a visit; the number of the page's links, where it has any or had some before.
-    fn record(&mut self, visit: &Visit, by: i64, file: Option<i64>, before: Before) -> rusqlite::Result<Option<i64>> {
+    /// Writes the row of a visit; the number of the page's links, where it has any or had some before, and whether this run has visited
+    /// the page before.
+    fn record(
+        &mut self,
+        visit: &Visit,
+        by: i64,
+        file: Option<i64>,
+        before: Before,
+    ) -> rusqlite::Result<(Option<i64>, bool)> {
         let fresh = (before.source.is_none() && !visit.links.is_empty()).then_some(self.next_source);
         let mut own = fresh;
-        if insert_visit(&mut self.insert, self.run, by, visit, (file, own))? == 0 {
+        let repeated = insert_visit(&mut self.insert, self.run, by, visit, (file, own))? == 0;
+        if repeated {
             // Visited before in this run: the later visit stands, with the number the earlier one gave.
             let page = visit.page.0.cast_signed();
             let kept: Option<i64> = self
@@ -107,7 +117,7 @@ impl<'db> VisitWriter<'db> {
                 .execute(params![own, visit.page.0.cast_signed()])?;
             self.next_source += 1;
         }
-        Ok(before.source.or(own))
+        Ok((before.source.or(own), repeated))
     }
 }
 
@@ -147,51 +157,6 @@ fn insert_visit(
     ])
 }
 
-/// Writes the links of one page after another.
-struct LinkWriter<'db> {
-    run: RunId,
-    close: CachedStatement<'db>,
-    insert: CachedStatement<'db>,
-    order: Vec<(PageId, u8, u32)>,
-}
-
-impl<'db> LinkWriter<'db> {
-    fn new(db: &'db Connection, run: RunId) -> rusqlite::Result<Self> {
-        let close = db.prepare_cached("UPDATE link_row SET last_run = ?2 WHERE source = ?1 AND last_run IS NULL")?;
-        let insert = db.prepare_cached(
-            "INSERT INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (source, dst, kind) DO UPDATE
-             SET anchor = excluded.anchor, rel = excluded.rel, count = excluded.count, last_run = NULL",
-        )?;
-        Ok(Self { run, close, insert, order: Vec::new() })
-    }
-
-    /// Links to one target by one kind are one row, whose count is the sum.
-    fn write(&mut self, source: i64, visit: &Visit, targets: &[PageId], previous: Option<u32>) -> rusqlite::Result<()> {
-        if let Some(previous) = previous {
-            self.close.execute(params![source, previous])?;
-        }
-        self.order.clear();
-        self.order.extend((0u32..).zip(visit.links.iter().zip(targets)).map(|(i, (l, dst))| (*dst, l.kind.code(), i)));
-        self.order.sort_unstable();
-        for same in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (dst, kind, first) = same[0];
-            let link = &visit.links[first as usize];
-            let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(visit.links[*i as usize].count));
-            self.insert.execute(params![
-                source,
-                dst.0.cast_signed(),
-                kind,
-                filled(&link.anchor),
-                filled(&link.rel),
-                count,
-                self.run.0
-            ])?;
-        }
-        Ok(())
-    }
-}
-
 /// Writes the pictures of one page after another; a page's later pictures replace its earlier ones.
 struct ImageWriter<'db> {
     clear: CachedStatement<'db>,
@@ -217,9 +182,4 @@ impl<'db> ImageWriter<'db> {
         }
         Ok(())
     }
-}
-
-/// `None` for an empty text: two bytes saved in most link rows.
-fn filled(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
 }

@@ -1,0 +1,280 @@
+//! What does each table and column mean?
+//!
+//! A sentence for each, shown by `orb sql --schema`; a test holds them against the database.
+
+use super::CatalogueReader;
+use crate::error::Result;
+use serde::Serialize;
+
+/// A table or view as it is described to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableNote {
+    /// Its name.
+    pub table: &'static str,
+    /// What a row of it is.
+    pub about: &'static str,
+    /// Its columns with their meanings, in their order.
+    pub columns: Vec<ColumnNote>,
+}
+
+/// A column as it is described to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnNote {
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    pub about: &'static str,
+}
+
+impl CatalogueReader {
+    /// The tables and views that may be relied on, with what they mean.
+    pub fn schema(&self) -> Result<Vec<TableNote>> {
+        let described = NOTES.iter().map(|(table, about, columns)| {
+            let names: Vec<String> = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
+            let meaning = |name: &String| columns.iter().find(|(n, _)| n == name).map_or("", |(_, about)| about);
+            let columns = names.into_iter().map(|name| ColumnNote { about: meaning(&name), name }).collect();
+            Ok(TableNote { table, about, columns })
+        });
+        described.collect()
+    }
+}
+
+type Note = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const NOTES: &[Note] = &[
+    (
+        "host",
+        "A server that was met: scheme, name and port.",
+        &[
+            ("id", "its number"),
+            ("name", "name or address, as in URLs"),
+            ("scheme", "http or https"),
+            ("port", "port"),
+            ("ip", "the address it resolved to last"),
+            ("robots", "its robots.txt"),
+            ("robots_at", "when that was read"),
+            ("sitemaps", "sitemaps it names, one a line"),
+            ("crawl_delay", "seconds it asks to be left alone between requests"),
+            ("pages", "pages fetched from it"),
+            ("errors", "errors met there"),
+            ("first_seen", "when it was first met"),
+            ("robots_status", "status code of the robots.txt"),
+            ("not_before", "it is not asked before this time"),
+            ("backoff_ms", "the current length of its back-off, in milliseconds"),
+        ],
+    ),
+    (
+        "page",
+        "A resource with one canonical URL, of any type, with what its latest visit found.",
+        &[
+            ("id", "its number, given at discovery and never reused"),
+            ("url", "its canonical URL"),
+            ("host_id", "its host: host.id"),
+            (
+                "kind",
+                "FRONTIER HTML BINARY DUPLICATE REDIRECT DISALLOWED DOMAIN_ERROR TIMEOUT BROWSER_ERROR HTTP_ERROR OUTSIDE",
+            ),
+            ("status", "status code"),
+            ("mime", "media type"),
+            ("charset", "character encoding"),
+            ("length", "bytes of the content, codings taken off"),
+            ("digest", "sha256 of the content, hexadecimal"),
+            ("simhash", "SimHash of the text: near texts differ in few bits"),
+            ("title", "title"),
+            ("lang", "language"),
+            ("depth", "links from the nearest seed"),
+            ("priority", "importance for the order best, 0 to 1"),
+            ("discovered_at", "when it was first heard of"),
+            ("discovered_by", "the worker that heard of it"),
+            ("discovered_from", "the page it was found on: page.id; NULL for a seed"),
+            ("fetched_at", "when its latest visit was"),
+            ("fetched_by", "the worker that read it"),
+            ("etag", "the server's version of it"),
+            ("last_modified", "when it last changed, as the server wrote it"),
+            ("warc_file", "the archive file that holds it, in warc/"),
+            ("warc_offset", "where in that file its record begins"),
+            ("warc_length", "bytes of that record, compressed"),
+            ("duplicate_of", "an earlier page with the same content: page.id"),
+            ("next_due", "when it is to be visited again; not yet set by anything"),
+            ("changes", "visits that found it changed"),
+            ("visits", "visits"),
+            ("why", "why it is not fetched: scope, depth, nofollow, robots, trap-…"),
+            ("problem", "what went wrong, one line"),
+            ("elapsed_ms", "how long the fetch took, in milliseconds"),
+            ("transferred", "bytes of the body as transferred"),
+            ("redirects", "redirects in a row that led here"),
+            ("seed", "1 for a seed"),
+        ],
+    ),
+    (
+        "visit",
+        "What one run saw of one page.",
+        &[
+            ("run", "the run: run.id"),
+            ("page_id", "the page: page.id"),
+            ("flag", "NEW SAM UPD MIS ERR, against the visit before"),
+            ("at", "when the request was sent"),
+            ("status", "status code"),
+            ("digest", "sha256 of the content, hexadecimal"),
+            ("length", "bytes of the content, codings taken off"),
+            ("warc_file", "the archive file that holds it"),
+            ("warc_offset", "where in that file its record begins"),
+            ("warc_length", "bytes of that record, compressed"),
+            ("kind", "what it was found to be, as page.kind"),
+            ("fetched_by", "the worker that read it"),
+            ("mime", "media type"),
+            ("charset", "character encoding"),
+            ("transferred", "bytes of the body as transferred"),
+            ("simhash", "SimHash of the text"),
+            ("title", "title"),
+            ("lang", "language"),
+            ("etag", "the server's version of it"),
+            ("last_modified", "when it last changed, as the server wrote it"),
+            ("duplicate_of", "an earlier page with the same content: page.id"),
+            ("problem", "what went wrong, one line"),
+            ("elapsed_ms", "how long the fetch took, in milliseconds"),
+        ],
+    ),
+    (
+        "link",
+        "A link from one page to another by one kind of element, living or gone.",
+        &[
+            ("src", "the page it stands on: page.id"),
+            ("dst", "the page it points to: page.id"),
+            ("kind", "a area img script css frame form redirect canonical sitemap refresh link media …"),
+            ("anchor", "its words: the first anchor text, alt or title"),
+            ("rel", "its rel, lower case"),
+            ("count", "how often it stands on the page"),
+            ("first_run", "the run that first saw it"),
+            ("last_run", "the last run that saw it; NULL while it is still there"),
+        ],
+    ),
+    (
+        "image",
+        "A picture on a page.",
+        &[
+            ("page_id", "the page: page.id"),
+            ("url", "where the picture is"),
+            ("alt", "its text"),
+            ("width", "width in pixels, as the page says"),
+            ("height", "height in pixels, as the page says"),
+            ("mime", "media type guessed from the name"),
+        ],
+    ),
+    (
+        "run",
+        "One execution of the project.",
+        &[
+            ("id", "its number, from 1"),
+            ("kind", "crawl or track"),
+            ("state", "running, or how it ended"),
+            ("started_at", "when it began"),
+            ("finished_at", "when it ended"),
+            ("counters", "what it counted, as JSON"),
+            ("settings", "the settings it ran under"),
+        ],
+    ),
+    (
+        "link_past",
+        "What a link said before it changed, or before it was lost and came back.",
+        &[
+            ("src", "the page it stood on: page.id"),
+            ("dst", "the page it pointed to: page.id"),
+            ("kind", "by what"),
+            ("anchor", "its words then"),
+            ("rel", "its rel then"),
+            ("count", "how often it stood there then"),
+            ("first_run", "the run that first saw the link"),
+            ("last_run", "the last run that saw it say this"),
+        ],
+    ),
+    (
+        "link_url",
+        "A living link with the URLs of both its ends.",
+        &[
+            ("src_url", "the URL of the page it stands on"),
+            ("dst_url", "the URL it points to"),
+            ("kind", "by what"),
+            ("anchor", "its words"),
+            ("rel", "its rel"),
+            ("count", "how often it stands on the page"),
+            ("src", "page.id of the page it stands on"),
+            ("dst", "page.id of its target"),
+            ("first_run", "the run that first saw it"),
+        ],
+    ),
+    (
+        "broken_link",
+        "A living link to a page that could not be had.",
+        &[
+            ("src_url", "the URL of the page it stands on"),
+            ("dst_url", "the URL it points to"),
+            ("kind", "by what"),
+            ("anchor", "its words"),
+            ("dst_kind", "HTTP_ERROR DOMAIN_ERROR TIMEOUT BROWSER_ERROR"),
+            ("status", "the target's status code"),
+            ("problem", "what went wrong, one line"),
+            ("src", "page.id of the page it stands on"),
+            ("dst", "page.id of its target"),
+        ],
+    ),
+    (
+        "redirect",
+        "A page that leads to another.",
+        &[
+            ("src_url", "the URL that leads away"),
+            ("dst_url", "where it leads"),
+            ("status", "its status code"),
+            ("src", "page.id of the one"),
+            ("dst", "page.id of the other"),
+        ],
+    ),
+    (
+        "duplicate",
+        "A page with the content of an earlier one.",
+        &[
+            ("url", "its URL"),
+            ("original_url", "the URL of the earlier one"),
+            ("digest", "sha256 of the content"),
+            ("length", "bytes of the content"),
+            ("id", "page.id"),
+            ("duplicate_of", "page.id of the earlier one"),
+        ],
+    ),
+    (
+        "host_count",
+        "A host with its pages counted.",
+        &[
+            ("scheme", "http or https"),
+            ("name", "its name"),
+            ("port", "its port"),
+            ("known", "pages known"),
+            ("fetched", "pages with an answer"),
+            ("html", "HTML pages"),
+            ("binary", "binary files"),
+            ("duplicates", "duplicates"),
+            ("errors", "pages that could not be had"),
+            ("queued", "pages that wait"),
+            ("bytes", "bytes of bodies as transferred"),
+            ("host_id", "host.id"),
+        ],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_described_and_every_description_has_its_column() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("crawl.db");
+        drop(super::super::Catalogue::create_or_open(&path).unwrap());
+        let tables = CatalogueReader::open(&path).unwrap().schema().unwrap();
+        for (table, (name, _, notes)) in tables.iter().zip(NOTES) {
+            assert_eq!(table.table, *name);
+            let columns: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+            assert_eq!(columns, notes.iter().map(|(n, _)| *n).collect::<Vec<_>>(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Which questions are asked so often that they have a name?
+//!
+//! Views besides CONTRACT.md's tables, made of them. They stand in the catalogue for whoever opens it with other tools; a reader of ours makes
+//! them anew for itself, so that an older catalogue has them too.
+
+use orb_page::{LinkKind, PageKind};
+
+/// What a page is that could not be had.
+const FAILED: [PageKind; 4] = [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
+
+/// Names and definitions.
+fn definitions() -> [(&'static str, String); 6] {
+    let kind = super::schema::case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
+    let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
+    [
+        (
+            "link_past",
+            format!(
+                "SELECT s.page AS src, l.dst, {kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel, l.count,
+                 l.first_run, l.last_run FROM past_row l JOIN source_row s ON s.id = l.source"
+            ),
+        ),
+        (
+            "link_url",
+            format!(
+                "SELECT a.url AS src_url, b.url AS dst_url, {kind} AS kind, coalesce(l.anchor, '') AS anchor,
+                 coalesce(l.rel, '') AS rel, l.count, s.page AS src, l.dst, l.first_run
+                 FROM source_row s CROSS JOIN link_row l ON l.source = s.id JOIN page_row a ON a.id = s.page
+                 JOIN page_row b ON b.id = l.dst WHERE l.last_run IS NULL"
+            ),
+        ),
+        (
+            "broken_link",
+            format!(
+                "SELECT a.url AS src_url, p.url AS dst_url, {kind} AS kind, coalesce(l.anchor, '') AS anchor, p.kind AS dst_kind,
+                 p.status, p.problem, s.page AS src, l.dst
+                 FROM source_row s CROSS JOIN link_row l ON l.source = s.id JOIN page_row a ON a.id = s.page
+                 JOIN page p ON p.id = l.dst WHERE l.last_run IS NULL AND p.kind IN ({failed})"
+            ),
+        ),
+        (
+            "redirect",
+            format!(
+                "SELECT a.url AS src_url, b.url AS dst_url, v.status, s.page AS src, l.dst
+                 FROM source_row s CROSS JOIN link_row l ON l.source = s.id JOIN page_row a ON a.id = s.page
+                 JOIN page_row b ON b.id = l.dst
+                 LEFT JOIN visit_row v ON v.page = s.page AND v.run = (SELECT max(run) FROM visit_row w WHERE w.page = s.page)
+                 WHERE l.last_run IS NULL AND l.kind = {}",
+                LinkKind::Redirect.code()
+            ),
+        ),
+        (
+            "duplicate",
+            "SELECT p.url, o.url AS original_url, p.digest, p.length, p.id, p.duplicate_of FROM page p
+             JOIN page_row o ON o.id = p.duplicate_of"
+                .to_owned(),
+        ),
+        (
+            "host_count",
+            format!(
+                "SELECT h.scheme, h.name, h.port, coalesce(known, 0) AS known, coalesce(fetched, 0) AS fetched, coalesce(html, 0) AS html,
+                 coalesce(binary, 0) AS binary, coalesce(duplicates, 0) AS duplicates, coalesce(errors, 0) AS errors,
+                 coalesce(queued, 0) AS queued, coalesce(bytes, 0) AS bytes, h.id AS host_id
+                 FROM host_row h LEFT JOIN (SELECT host_id, count(*) AS known, count(status) AS fetched, sum(kind = 'HTML') AS html,
+                   sum(kind = 'BINARY') AS binary, sum(kind = 'DUPLICATE') AS duplicates, sum(kind IN ({failed})) AS errors,
+                   sum(kind = 'FRONTIER') AS queued, sum(transferred) AS bytes FROM page GROUP BY host_id) p ON p.host_id = h.id"
+            ),
+        ),
+    ]
+}
+
+/// The statements that make the views, anew where `scope` is `TEMP`, else where they are missing.
+pub(super) fn statements(scope: &str) -> String {
+    let make = |(name, select): (&str, String)| format!("CREATE {scope} VIEW IF NOT EXISTS {name} AS {select};\n");
+    definitions().into_iter().map(make).collect()
+}
