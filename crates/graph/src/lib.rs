@@ -15,6 +15,7 @@ mod nodes;
 mod options;
 mod place;
 mod progress;
+mod rank;
 mod read;
 mod varint;
 
@@ -24,4 +25,5 @@ pub use error::{GraphError, Result};
 pub use manifest::{FileSeal, Manifest, Mark};
 pub use options::{GraphOptions, SeenLink};
 pub use progress::{Step, Watch, unwatched};
+pub use rank::{Account, BowTie, Harmonic, Hits, PageRank, Ranking};
 pub use read::{PagesPointing, WebGraph};

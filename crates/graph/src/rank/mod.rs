@@ -1,0 +1,110 @@
+//! Who matters?
+//!
+//! [`Ranking`] says how, [`Scores`] what came out: PageRank, hubs and authorities, harmonic centrality, degrees, components and the bow-tie of one
+//! graph, found from its arcs alone. One file a ranking, each with its theory.
+
+mod components;
+mod harmonic;
+mod hits;
+mod pagerank;
+mod plain;
+mod sums;
+
+pub use components::BowTie;
+pub use harmonic::Harmonic;
+pub use hits::Hits;
+pub use pagerank::PageRank;
+
+use components::Components;
+use plain::Neighbours;
+use serde::{Deserialize, Serialize};
+
+/// How a graph is ranked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// PageRank.
+    pub pagerank: PageRank,
+    /// Hubs and authorities.
+    pub hits: Hits,
+    /// Harmonic centrality.
+    pub harmonic: Harmonic,
+}
+
+/// What a ranking found out about every node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Scores {
+    pub(crate) pagerank: Vec<f64>,
+    pub(crate) hub: Vec<f64>,
+    pub(crate) authority: Vec<f64>,
+    pub(crate) harmonic: Vec<f64>,
+    pub(crate) in_degree: Vec<u32>,
+    pub(crate) out_degree: Vec<u32>,
+    pub(crate) component: Vec<u32>,
+    pub(crate) bow_tie: Vec<BowTie>,
+    pub(crate) account: Account,
+}
+
+/// How a ranking went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// Nodes ranked.
+    pub nodes: u64,
+    /// Arcs between them.
+    pub arcs: u64,
+    /// Rounds that PageRank took.
+    pub pagerank_rounds: u32,
+    /// The sum of the changes in the last of them.
+    pub pagerank_change: f64,
+    /// Rounds that hubs and authorities took.
+    pub hits_rounds: u32,
+    /// The residual that was left.
+    pub hits_change: f64,
+    /// Sources of the harmonic centrality: all nodes where it is exact.
+    pub harmonic_sources: u64,
+    /// Strongly connected components.
+    pub components: u64,
+    /// Nodes of the largest one.
+    pub largest_component: u64,
+    /// Nodes in each part of the bow-tie, in the order of [`BowTie::ALL`].
+    pub bow_tie: [u64; 6],
+}
+
+impl Ranking {
+    /// Ranks every node; `told` hears what is being done.
+    pub(crate) fn of<G: Neighbours>(&self, forward: &G, backward: &G, told: &mut dyn FnMut(&'static str)) -> Scores {
+        let mut scores = Scores { in_degree: degrees(backward), out_degree: degrees(forward), ..Scores::default() };
+        told("pagerank");
+        let pagerank = self.pagerank.of(backward, &scores.out_degree);
+        told("hubs and authorities");
+        let hits = self.hits.of(forward, backward);
+        told("harmonic centrality");
+        let (harmonic, sources) = self.harmonic.of(forward);
+        told("components");
+        let components = Components::of(forward);
+        scores.bow_tie = components.bow_tie(forward, backward);
+        let mut bow_tie = [0; 6];
+        scores.bow_tie.iter().for_each(|part| bow_tie[usize::from(part.code())] += 1);
+        scores.account = Account {
+            nodes: forward.nodes() as u64,
+            arcs: forward.arcs(),
+            pagerank_rounds: pagerank.rounds,
+            pagerank_change: pagerank.change,
+            hits_rounds: hits.rounds,
+            hits_change: hits.change,
+            harmonic_sources: sources as u64,
+            components: components.sizes.len() as u64,
+            largest_component: components.sizes.first().copied().map_or(0, u64::from),
+            bow_tie,
+        };
+        [scores.hub, scores.authority] = hits.scores;
+        (scores.pagerank, scores.harmonic, scores.component) = (pagerank.scores, harmonic, components.of);
+        scores
+    }
+}
+
+/// How many neighbours each node has.
+fn degrees(graph: &impl Neighbours) -> Vec<u32> {
+    let mut degrees = Vec::with_capacity(graph.nodes());
+    graph.scan(0..graph.nodes(), |_, list| degrees.push(u32::try_from(list.len()).unwrap_or(u32::MAX)));
+    degrees
+}
