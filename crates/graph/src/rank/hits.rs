@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn without_arcs_nobody_has_a_score_and_a_tie_is_shared() {
         assert_eq!(hits(3, &[]).scores, [vec![0.0; 3], vec![0.0; 3]]);
-        assert_eq!(hits(0, &[]).scores, [vec![], vec![]]);
+        assert_eq!(hits(0, &[]).scores, [Vec::<f64>::new(), Vec::new()]);
         near(&hits(4, &[(0, 1), (2, 3)]).scores[1], &[0.0, 0.5, 0.0, 0.5]);
         near(&hits(2, &[(0, 0)]).scores[0], &[1.0, 0.0]);
     }

@@ -4,16 +4,21 @@
 //! graph, found from its arcs alone. One file a ranking, each with its theory.
 
 mod components;
+mod compressed;
+mod file;
 mod harmonic;
 mod hits;
 mod pagerank;
 mod plain;
+mod ranks;
 mod sums;
 
 pub use components::BowTie;
+pub use file::{By, Standing};
 pub use harmonic::Harmonic;
 pub use hits::Hits;
 pub use pagerank::PageRank;
+pub use ranks::{Ranked, Ranks};
 
 use components::Components;
 use plain::Neighbours;

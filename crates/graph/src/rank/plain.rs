@@ -42,6 +42,7 @@ impl Plain {
     }
 
     /// The graph whose nodes' neighbours come one list after the other.
+    #[cfg(test)]
     pub(crate) fn from_lists<L: IntoIterator<Item = u32>>(lists: impl IntoIterator<Item = L>) -> Self {
         let mut plain = Self { starts: vec![0], targets: Vec::new() };
         for list in lists {

@@ -1,0 +1,65 @@
+//! Graphviz's DOT: for small graphs that are to be laid out by it.
+
+use super::vertex::Vertex;
+use super::{End, Form};
+use std::fmt;
+use std::io::{self, Write};
+
+pub(super) struct Dot<W: Write> {
+    out: W,
+}
+
+/// Text in the quotes of DOT: a backslash would begin an escape, a line end would end the line.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                c if c.is_control() => f.write_str(" ")?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        f.write_str("\"")
+    }
+}
+
+impl<W: Write> Dot<W> {
+    pub(super) fn begin(mut out: W, title: &str) -> io::Result<Self> {
+        writeln!(out, "digraph {} {{", Quoted(title))?;
+        Ok(Self { out })
+    }
+}
+
+impl<W: Write> Form for Dot<W> {
+    fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
+        let (number, label, url) = (vertex.number, Quoted(vertex.label()), Quoted(vertex.name));
+        write!(self.out, "n{number} [label={label}, URL={url}")?;
+        if let Some(standing) = vertex.standing {
+            write!(self.out, ", pagerank={:?}, indegree={}", standing.pagerank.to_string(), standing.indegree)?;
+        }
+        writeln!(self.out, "];")
+    }
+
+    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()> {
+        writeln!(self.out, "n{} -> n{};", from.number, to.number)
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        writeln!(self.out, "}}")?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_backslashes_stay_inside() {
+        assert_eq!(Quoted("a\"b\\\n").to_string(), r#""a\"b\\ ""#);
+    }
+}

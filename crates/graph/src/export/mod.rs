@@ -1,0 +1,251 @@
+//! How does a graph leave for other people's tools?
+//!
+//! A selection of pages or hosts ([`Selection`]) is told twice, first its vertices, then its arcs, to a [`Form`]: one file for each format, one line for it
+//! in [`Format::form`]. Nothing is gathered but what the format itself cannot do without, so that a whole graph goes through in little
+//! memory. A vertex is known by its number in the catalogue, never by its place in the graph.
+
+mod dot;
+mod drawing;
+mod edges;
+mod gexf;
+mod graphml;
+mod output;
+mod parquet;
+mod vertex;
+mod webgraph;
+mod xml;
+
+pub use output::Output;
+pub use webgraph::copy_lists;
+
+use crate::error::{GraphError, Result};
+use crate::rank::{By, Ranks};
+use crate::read::{WebGraph, Which};
+use std::io::{self, Write};
+use std::path::Path;
+use vertex::{Names, Vertex};
+
+use crate::near::Reach;
+use orb_page::PageId;
+
+/// The formats a graph can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// GraphML, an XML that nearly every tool reads.
+    Graphml,
+    /// GEXF 1.2, Gephi's XML.
+    Gexf,
+    /// Graphviz.
+    Dot,
+    /// A line of two addresses for each arc.
+    Edges,
+    /// Parquet: the arcs, and a second file with the vertices.
+    Parquet,
+    /// A page with a drawing to move about in.
+    Html,
+}
+
+/// What of a graph is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Selection {
+    /// Everything.
+    Whole,
+    /// The best.
+    Top {
+        /// By which ranking.
+        by: By,
+        /// How many.
+        count: usize,
+    },
+    /// What lies around a page.
+    Around {
+        /// The page.
+        page: PageId,
+        /// How far to go.
+        reach: Reach,
+    },
+}
+
+/// Something a graph can be told to.
+trait Form {
+    /// One vertex; all of them come before the first arc.
+    fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()>;
+
+    /// One arc between two vertices that were told.
+    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()>;
+
+    /// Whether the ends of arcs must come with their names.
+    fn names_ends(&self) -> bool {
+        false
+    }
+
+    /// Everything was told.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// The end of an arc: its number in the catalogue, and its name where the format asks for it.
+#[derive(Clone, Copy)]
+struct End<'a> {
+    number: u64,
+    name: &'a str,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Written {
+    /// Vertices.
+    pub nodes: u64,
+    /// Arcs.
+    pub arcs: u64,
+}
+
+/// A wish for an export.
+pub struct Wish<'a> {
+    /// What of the graph.
+    pub selection: Selection,
+    /// Hosts instead of pages.
+    pub hosts: bool,
+    /// What to call it.
+    pub title: &'a str,
+    /// The title of a page, where it has one; never asked about hosts.
+    pub titles: &'a mut dyn FnMut(PageId) -> Option<String>,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Graphml, Self::Gexf, Self::Dot, Self::Edges, Self::Parquet, Self::Html];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Graphml => "graphml",
+            Self::Gexf => "gexf",
+            Self::Dot => "dot",
+            Self::Edges => "edges",
+            Self::Parquet => "parquet",
+            Self::Html => "html",
+        }
+    }
+
+    fn form<'a>(self, out: Box<dyn Write + Send + 'a>, title: &str) -> io::Result<Box<dyn Form + 'a>> {
+        Ok(match self {
+            Self::Graphml => Box::new(graphml::Graphml::begin(out)?),
+            Self::Gexf => Box::new(gexf::Gexf::begin(out, title)?),
+            Self::Dot => Box::new(dot::Dot::begin(out, title)?),
+            Self::Edges => Box::new(edges::Edges { out }),
+            Self::Html => Box::new(drawing::Drawing::new(out, title)),
+            Self::Parquet => return Err(io::Error::new(io::ErrorKind::Unsupported, "Parquet needs files")),
+        })
+    }
+}
+
+/// Writes a graph to a stream; Parquet, which is two files, cannot be streamed.
+pub fn to_stream(graph: &WebGraph, format: Format, wish: Wish<'_>, out: Box<dyn Write + Send + '_>) -> Result<Written> {
+    let fail = GraphError::io("write", Path::new("the output"));
+    let form = format.form(out, wish.title).map_err(&fail)?;
+    told(graph, wish, form, &fail)
+}
+
+/// Writes a graph to a file, which appears when it is whole; an existing one is refused unless `force` is given.
+pub fn to_file(graph: &WebGraph, format: Format, wish: Wish<'_>, path: &Path, force: bool) -> Result<Written> {
+    let fail = GraphError::io("write", path);
+    let mut output = Output::create(path, force)?;
+    let written = if format == Format::Parquet {
+        let mut nodes = Output::create(&parquet::nodes_path(path), force)?;
+        let form = Box::new(parquet::Parquet::begin(output.file()?, nodes.file()?).map_err(&fail)?);
+        let written = told(graph, wish, form, &fail)?;
+        nodes.settle()?;
+        written
+    } else {
+        let form = format.form(Box::new(output.file()?), wish.title).map_err(&fail)?;
+        told(graph, wish, form, &fail)?
+    };
+    output.settle()?;
+    Ok(written)
+}
+
+/// Tells a selection to a form: the vertices, then the arcs between them.
+fn told(
+    graph: &WebGraph,
+    wish: Wish<'_>,
+    mut form: Box<dyn Form + '_>,
+    fail: &impl Fn(io::Error) -> GraphError,
+) -> Result<Written> {
+    let ranks = graph.ranks()?;
+    let which = if wish.hosts { Which::Host } else { Which::Web };
+    let nodes = chosen(graph, ranks.as_ref(), which, wish.selection)?;
+    let all = 0..graph.nodes(which);
+    let list = || nodes.as_deref().map_or_else(|| Members::All(all.clone()), |nodes| Members::Some(nodes.iter()));
+    let mut written = Written::default();
+    let mut names = Names::new(graph, which);
+    for node in list() {
+        let Some((number, name)) = names.of(node)? else { continue };
+        let title = if wish.hosts { None } else { (wish.titles)(PageId(number)) };
+        let standing = match &ranks {
+            Some(ranks) => Some(ranks.standing(which, node)?),
+            None => None,
+        };
+        let vertex = Vertex { number, name: &name, title: title.as_deref(), standing };
+        form.vertex(&vertex).map_err(fail)?;
+        written.nodes += 1;
+    }
+    let named = form.names_ends();
+    for node in list() {
+        let successors = graph.successors(which, node)?;
+        let Some((number, from)) = names.end(node, named)? else { continue };
+        for to in successors {
+            if nodes.as_ref().is_some_and(|nodes| nodes.binary_search(&to).is_err()) {
+                continue;
+            }
+            if let Some((target, to)) = names.end(to, named)? {
+                form.arc(End { number, name: &from }, End { number: target, name: &to }).map_err(fail)?;
+                written.arcs += 1;
+            }
+        }
+    }
+    form.finish().map_err(fail)?;
+    Ok(written)
+}
+
+/// The nodes of a selection, in order; `None` for all of them.
+fn chosen(
+    graph: &WebGraph,
+    ranks: Option<&Ranks>,
+    which: Which,
+    selection: Selection,
+) -> Result<Option<Vec<u32>>> {
+    let mut nodes = match selection {
+        Selection::Whole => return Ok(None),
+        Selection::Top { by, count } => {
+            let ranks = ranks.ok_or_else(|| GraphError::NotRanked { dir: graph.dir().to_owned() })?;
+            ranks.best_nodes(which, by, count)?
+        }
+        Selection::Around { page, reach } => {
+            let start = if which == Which::Host { graph.host_node_of(page)? } else { graph.node_of(page)? };
+            let pair = if which == Which::Host { [Which::Host, Which::HostT] } else { [Which::Web, Which::WebT] };
+            match start {
+                Some(start) => graph.reached(pair, start, &reach, ranks)?.into_iter().map(|near| near.0).collect(),
+                None => Vec::new(),
+            }
+        }
+    };
+    nodes.sort_unstable();
+    Ok(Some(nodes))
+}
+
+/// The nodes that are told.
+enum Members<'a> {
+    All(std::ops::Range<u32>),
+    Some(std::slice::Iter<'a, u32>),
+}
+
+impl Iterator for Members<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        match self {
+            Self::All(range) => range.next(),
+            Self::Some(nodes) => nodes.next().copied(),
+        }
+    }
+}

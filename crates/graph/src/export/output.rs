@@ -1,0 +1,85 @@
+//! How does a file come to be there whole or not at all?
+//!
+//! Written beside its place under another name, and renamed at the end; what is left unfinished is removed. A file that is there already is
+//! refused before anything is done, unless it may be replaced.
+
+use crate::error::{GraphError, Result};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    unfinished: PathBuf,
+    force: bool,
+    settled: bool,
+}
+
+impl Output {
+    /// Begins a file; one that is there is refused unless `force` is given.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        if !force && path.symlink_metadata().is_ok() {
+            return Err(GraphError::Exists { path: path.to_owned() });
+        }
+        let name = path.file_name().map_or_else(OsString::new, OsString::from);
+        let mut unfinished = OsString::from(".");
+        unfinished.push(&name);
+        unfinished.push(format!(".{}.new", std::process::id()));
+        let unfinished = path.with_file_name(unfinished);
+        Ok(Self { path: path.to_owned(), unfinished, force, settled: false })
+    }
+
+    /// Where to write.
+    pub fn file(&mut self) -> Result<BufWriter<File>> {
+        let file = File::create(&self.unfinished).map_err(GraphError::io("write", &self.path))?;
+        Ok(BufWriter::with_capacity(1 << 18, file))
+    }
+
+    /// Puts what was written, and flushed, in its place.
+    pub fn settle(mut self) -> Result<()> {
+        if !self.force && self.path.symlink_metadata().is_ok() {
+            return Err(GraphError::Exists { path: self.path.clone() });
+        }
+        let synced = File::open(&self.unfinished).and_then(|file| file.sync_all());
+        let placed = synced.and_then(|()| fs::rename(&self.unfinished, &self.path));
+        placed.map_err(GraphError::io("write", &self.path))?;
+        self.settled = true;
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.settled {
+            let _ = fs::remove_file(&self.unfinished);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn a_file_appears_whole_and_an_existing_one_is_spared() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("a.xml");
+        let mut half = Output::create(&path, false).unwrap();
+        half.file().unwrap().write_all(b"half").unwrap();
+        assert!(!path.exists());
+        drop(half);
+        assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 0);
+        for (force, text) in [(false, "one"), (true, "two")] {
+            let mut whole = Output::create(&path, force).unwrap();
+            whole.file().unwrap().write_all(text.as_bytes()).unwrap();
+            whole.settle().unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert!(matches!(Output::create(&path, false), Err(GraphError::Exists { .. })));
+        assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 1);
+    }
+}

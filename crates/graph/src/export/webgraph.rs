@@ -1,0 +1,50 @@
+//! The compressed files themselves, for WebGraph and whatever reads its format.
+
+use super::{Output, Written};
+use crate::error::{GraphError, Result};
+use crate::read::{WebGraph, Which};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What WebGraph needs of a graph.
+const PARTS: [&str; 3] = ["graph", "properties", "offsets"];
+
+/// Copies the compressed lists to `<base>.graph`, `.properties` and `.offsets`, the transpose to `<base>-t.*`, and the names of the nodes, one
+/// a line in their order, to `<base>.urls`.
+pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Result<Written> {
+    let pair = if hosts { [Which::Host, Which::HostT] } else { [Which::Web, Which::WebT] };
+    let mut outputs = Vec::new();
+    for (which, ending) in pair.into_iter().zip(["", "-t"]) {
+        for part in PARTS {
+            let mut output = Output::create(&named(base, &format!("{ending}.{part}")), force)?;
+            let from = graph.dir().join(which.base()).with_extension(part);
+            let fail = GraphError::io("copy", &from);
+            let mut source = File::open(&from).map_err(&fail)?;
+            let mut target = output.file()?;
+            io::copy(&mut source, &mut target).and_then(|_| target.flush()).map_err(&fail)?;
+            outputs.push(output);
+        }
+    }
+    let path = named(base, ".urls");
+    let mut output = Output::create(&path, force)?;
+    let mut list = output.file()?;
+    let nodes = graph.nodes(pair[0]);
+    for node in 0..nodes {
+        let name = if hosts { graph.origin(node)? } else { graph.url(node)? };
+        writeln!(list, "{}", name.unwrap_or_default()).map_err(GraphError::io("write", &path))?;
+    }
+    list.flush().map_err(GraphError::io("write", &path))?;
+    outputs.push(output);
+    outputs.into_iter().try_for_each(Output::settle)?;
+    let tally = if hosts { graph.manifest().host } else { graph.manifest().web };
+    Ok(Written { nodes: u64::from(nodes), arcs: tally.arcs })
+}
+
+/// The base's name with something behind it.
+fn named(base: &Path, ending: &str) -> PathBuf {
+    let mut name = base.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(ending);
+    base.with_file_name(name)
+}

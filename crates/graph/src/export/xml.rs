@@ -1,0 +1,58 @@
+//! How is text written so that XML stays XML?
+//!
+//! XML 1.0 has no way to say most control characters: they become the replacement character.
+
+use std::fmt;
+
+/// Text as it may stand between tags and in quotes.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut plain = 0;
+        for (at, c) in self.0.char_indices() {
+            let instead = match c {
+                '&' => "&amp;",
+                '<' => "&lt;",
+                '>' => "&gt;",
+                '"' => "&quot;",
+                '\t' => "&#9;",
+                '\n' => "&#10;",
+                '\r' => "&#13;",
+                '\0'..' ' | '\u{fffe}' | '\u{ffff}' => "\u{fffd}",
+                _ => continue,
+            };
+            f.write_str(&self.0[plain..at])?;
+            f.write_str(instead)?;
+            plain = at + c.len_utf8();
+        }
+        f.write_str(&self.0[plain..])
+    }
+}
+
+/// A number as XML Schema writes it.
+pub(super) struct Real(pub(super) f64);
+
+impl fmt::Display for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            x if x.is_nan() => f.write_str("NaN"),
+            x if x.is_infinite() => f.write_str(if x > 0.0 { "INF" } else { "-INF" }),
+            // A tiny number would have hundreds of zeros.
+            x if x != 0.0 && x.abs() < 1e-5 => write!(f, "{x:e}"),
+            x => write!(f, "{x}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out_of_a_text() {
+        assert_eq!(Escaped("a<b> & \"c\"\u{1}\n").to_string(), "a&lt;b&gt; &amp; &quot;c&quot;\u{fffd}&#10;");
+        assert_eq!(Escaped("plain ü").to_string(), "plain ü");
+        assert_eq!([0.25, 0.0, 1e-300, 3.0].map(|x| Real(x).to_string()), ["0.25", "0", "1e-300", "3"]);
+    }
+}

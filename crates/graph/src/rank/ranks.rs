@@ -1,0 +1,213 @@
+//! What are the ranks of this page?
+//!
+//! The scores of both graphs, of pages and of hosts, lie in the graph's directory (`ranks`, `hosts.ranks`) and belong to one build of it: another
+//! build takes its place with all it had. Whoever asks knows the catalogue's numbers; nodes stay inside.
+
+use super::compressed::Compressed;
+use super::file::{self, RankFile};
+use super::plain::{Neighbours, Plain};
+use super::{Account, By, Ranking, Standing};
+use crate::error::{GraphError, Result};
+use crate::manifest::Manifest;
+use crate::nodes::{Names, Numbers};
+use crate::read::{WebGraph, Which};
+use orb_page::{HostId, PageId};
+use std::path::{Path, PathBuf};
+
+/// The files, for pages and for hosts.
+const FILES: [&str; 2] = ["ranks", "hosts.ranks"];
+
+/// One entry of a list of the best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// The number of the page or host in the catalogue.
+    pub number: u64,
+    /// The page's URL, or how the URLs of the host's pages begin.
+    pub url: String,
+    /// What it is worth by the ranking asked for.
+    pub score: f64,
+    /// What it is worth by all of them.
+    pub standing: Standing,
+}
+
+impl WebGraph {
+    /// Ranks pages and hosts and writes the scores down. Arrays of the arcs are made where they fit `memory` bytes.
+    pub fn rank(&self, ranking: &Ranking, memory: u64, told: &mut dyn FnMut(&'static str)) -> Result<[Account; 2]> {
+        let pages = self.ranked([Which::Web, Which::WebT], ranking, memory, told)?;
+        let hosts = self.ranked([Which::Host, Which::HostT], ranking, memory, told)?;
+        if Manifest::read(self.dir())?.id != self.manifest().id {
+            return Err(GraphError::damaged(self.dir(), "another graph took its place while it was ranked"));
+        }
+        told("writing");
+        let build = self.manifest().id;
+        for (name, scores) in FILES.iter().zip([&pages, &hosts]) {
+            file::write(&self.dir().join(name), build, ranking, scores)?;
+        }
+        Ok([pages.account, hosts.account])
+    }
+
+    fn ranked(
+        &self,
+        [forth, back]: [Which; 2],
+        ranking: &Ranking,
+        memory: u64,
+        told: &mut dyn FnMut(&'static str),
+    ) -> Result<super::Scores> {
+        told("reading arcs");
+        let (forward, backward) = (Compressed::open(self, forth)?, Compressed::open(self, back)?);
+        if 2 * Plain::size(forward.nodes(), forward.arcs()) > memory {
+            return Ok(ranking.of(&forward, &backward, told));
+        }
+        Ok(ranking.of(&forward.plain(), &backward.plain(), told))
+    }
+
+    /// The ranks of this build; `None` where it has not been ranked.
+    pub fn ranks(&self) -> Result<Option<Ranks>> {
+        let of = |which: Which, name: &str| Side::open(self.dir(), which, name, self.manifest().id);
+        let (pages, hosts) = (of(Which::Web, FILES[0])?, of(Which::Host, FILES[1])?);
+        Ok(pages.zip(hosts).map(|(pages, hosts)| Ranks { pages, hosts }))
+    }
+}
+
+/// The ranks of a graph's pages and hosts.
+pub struct Ranks {
+    pages: Side,
+    hosts: Side,
+}
+
+/// The ranks of one graph, with what says which node is which.
+struct Side {
+    scores: RankFile,
+    names: Names,
+    numbers: Numbers,
+}
+
+impl Side {
+    fn open(dir: &Path, which: Which, name: &str, build: u64) -> Result<Option<Self>> {
+        let path: PathBuf = dir.join(name);
+        let Some(scores) = RankFile::open(&path)?.filter(|scores| scores.build() == build) else { return Ok(None) };
+        let (names, numbers) = (Names::open(&dir.join(which.names()))?, Numbers::open(&dir.join(which.numbers()))?);
+        if scores.account().nodes != u64::from(numbers.nodes()) {
+            return Err(GraphError::damaged(&path, "it belongs to another graph"));
+        }
+        Ok(Some(Self { scores, names, numbers }))
+    }
+
+    fn of(&self, number: u64) -> Result<Option<Standing>> {
+        self.numbers.node(number)?.map(|node| self.scores.standing(node)).transpose()
+    }
+
+    fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
+        let best = self.scores.best(by, limit, offset)?;
+        best.into_iter()
+            .filter_map(|(node, score)| {
+                let entry = || {
+                    let (Some(number), Some(url)) = (self.numbers.number(node)?, self.names.name(u64::from(node))?)
+                    else {
+                        return Ok(None);
+                    };
+                    let standing = self.scores.standing(node)?;
+                    Ok(Some(Ranked { number: u64::from(number), url, score, standing }))
+                };
+                entry().transpose()
+            })
+            .collect()
+    }
+
+    /// All of them in the order of their numbers.
+    fn all(&self) -> Result<impl Iterator<Item = (u64, Standing)> + use<>> {
+        let mut numbers: Vec<(u32, u32)> = self.numbers.all()?.into_iter().zip(0..).collect();
+        numbers.sort_unstable();
+        let standings = self.scores.standings()?;
+        Ok(numbers.into_iter().filter_map(move |(number, node)| {
+            standings.get(node as usize).map(|standing| (u64::from(number), *standing))
+        }))
+    }
+}
+
+impl Ranks {
+    /// Opens the ranks of the graph in a directory; `None` where it has not been ranked.
+    pub fn open(dir: &Path) -> Result<Option<Self>> {
+        WebGraph::open(dir)?.ranks()
+    }
+
+    /// What the rankings say of a page; `None` where the graph does not know it.
+    pub fn of(&self, page: PageId) -> Result<Option<Standing>> {
+        self.pages.of(page.0)
+    }
+
+    /// What they say of a host.
+    pub fn of_host(&self, host: HostId) -> Result<Option<Standing>> {
+        self.hosts.of(u64::from(host.0))
+    }
+
+    /// The PageRank of every page by its number, 0 where the graph does not know it.
+    pub fn pageranks(&self) -> Result<Vec<f64>> {
+        let numbers = self.pages.numbers.all()?;
+        let mut ranks = vec![0.0; numbers.iter().max().map_or(0, |n| *n as usize + 1)];
+        self.pages.scores.scores(By::Pagerank, |node, score| {
+            if let Some(number) = numbers.get(node as usize) {
+                ranks[*number as usize] = score;
+            }
+        })?;
+        Ok(ranks)
+    }
+
+    /// The best pages, best first; of equal ones those whose URL comes first.
+    pub fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
+        self.pages.best(by, limit, offset)
+    }
+
+    /// The best hosts.
+    pub fn best_hosts(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
+        self.hosts.best(by, limit, offset)
+    }
+
+    /// The standing of every page, in the order of their numbers.
+    pub fn pages(&self) -> Result<impl Iterator<Item = (u64, Standing)> + use<>> {
+        self.pages.all()
+    }
+
+    /// The standing of every host, in the order of their numbers.
+    pub fn hosts(&self) -> Result<impl Iterator<Item = (u64, Standing)> + use<>> {
+        self.hosts.all()
+    }
+
+    /// How pages and hosts were ranked.
+    pub fn ranking(&self) -> &Ranking {
+        self.pages.scores.ranking()
+    }
+
+    /// How that went, for pages and for hosts.
+    pub fn accounts(&self) -> [&Account; 2] {
+        [self.pages.scores.account(), self.hosts.scores.account()]
+    }
+
+    /// Reads all of it against its checksums.
+    pub fn verify(&self) -> Result<()> {
+        self.pages.scores.check()?;
+        self.hosts.scores.check()
+    }
+}
+
+/// What only this crate sees: nodes.
+impl Ranks {
+    fn side(&self, which: Which) -> &Side {
+        if matches!(which, Which::Host | Which::HostT) { &self.hosts } else { &self.pages }
+    }
+
+    /// The standing of a node.
+    pub(crate) fn standing(&self, which: Which, node: u32) -> Result<Standing> {
+        self.side(which).scores.standing(node)
+    }
+
+    /// The PageRank of a node.
+    pub(crate) fn pagerank_of(&self, which: Which, node: u32) -> Result<f64> {
+        self.side(which).scores.score(By::Pagerank, node)
+    }
+
+    /// The best nodes.
+    pub(crate) fn best_nodes(&self, which: Which, by: By, count: usize) -> Result<Vec<u32>> {
+        Ok(self.side(which).scores.best(by, count, 0)?.into_iter().map(|(node, _)| node).collect())
+    }
+}
