@@ -62,6 +62,18 @@ pub enum GraphError {
         /// What the library said.
         why: String,
     },
+    /// The graph has not been ranked.
+    #[error("the graph in {} has no ranks; orb graph build makes them", dir.display())]
+    NotRanked {
+        /// Where it is.
+        dir: PathBuf,
+    },
+    /// What is to be written is there already.
+    #[error("{} is there already; --force replaces it", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
     /// There are no pages to make a graph of.
     #[error("there are no pages yet to make a graph of")]
     Empty,

@@ -180,6 +180,13 @@ impl WebGraph {
         self.hosts.name(u64::from(node))
     }
 
+    /// The node of a page's host.
+    pub(crate) fn host_node_of(&self, page: PageId) -> Result<Option<u32>> {
+        let Some(url) = self.url_of(page)? else { return Ok(None) };
+        let end = url.match_indices('/').nth(2).map_or(url.len(), |(at, _)| at);
+        Ok(self.hosts.find(&url[..end])?.map(|node| node as u32))
+    }
+
     /// One of the compressed graphs, compared with its checksums when it is first asked for.
     pub(crate) fn lists(&self, which: Which) -> Result<&Lists> {
         let place = &self.lists[which as usize];

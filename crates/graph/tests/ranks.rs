@@ -45,7 +45,7 @@ fn ranked(dir: &Path) -> WebGraph {
 }
 
 #[test]
-fn pages_and_hosts_have_standings_by_their_numbers() {
+fn pages_and_hosts_have_merits_by_their_numbers() {
     let tmp = tempfile::tempdir().unwrap();
     let graph = ranked(&tmp.path().join("graph"));
     let ranks = graph.ranks().unwrap().unwrap();
@@ -55,7 +55,7 @@ fn pages_and_hosts_have_standings_by_their_numbers() {
     assert_eq!([of(5), of(6)].map(|s| (s.bowtie, s.component)), [(BowTie::Out, 1); 2]);
     assert_eq!((of(8).bowtie, of(9).bowtie), (BowTie::In, BowTie::Disconnected));
     assert_eq!((ranks.of(PageId(4)).unwrap(), ranks.of(PageId(99)).unwrap()), (None, None));
-    let sum: f64 = ranks.pages().unwrap().map(|(_, standing)| standing.pagerank).sum();
+    let sum: f64 = ranks.pages().unwrap().map(|(_, merit)| merit.pagerank).sum();
     assert!((sum - 1.0).abs() < 1e-12);
     assert_eq!(ranks.pages().unwrap().map(|(page, _)| page).collect::<Vec<_>>(), [1, 2, 3, 5, 6, 8, 9]);
     assert_eq!(ranks.pageranks().unwrap()[8], of(8).pagerank);
@@ -131,22 +131,22 @@ fn every_format_tells_the_selected_pages_and_the_arcs_between_them() {
         (Format::Html, "\\u003cOne>", "\"arcs\":["),
     ] {
         let path = tmp.path().join(format.name());
-        let written = export::to_file(&graph, format, wish(Selection::Whole, &mut titles), &path, false).unwrap();
+        let written = export::to_file(&graph, format, &mut wish(Selection::Whole, &mut titles), &path, false).unwrap();
         assert_eq!((written.nodes, written.arcs), (7, 9));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(page_one) && text.contains(arc), "{text}");
-        let again = export::to_file(&graph, format, wish(Selection::Whole, &mut titles), &path, false);
+        let again = export::to_file(&graph, format, &mut wish(Selection::Whole, &mut titles), &path, false);
         assert!(matches!(again, Err(GraphError::Exists { .. })));
         let top = Selection::Top { by: By::Backlinks, count: 2 };
-        let written = export::to_file(&graph, format, wish(top, &mut titles), &path, true).unwrap();
+        let written = export::to_file(&graph, format, &mut wish(top, &mut titles), &path, true).unwrap();
         assert_eq!((written.nodes, written.arcs), (2, 1));
         let reach = Reach { hops: 1, direction: Direction::Both, limit: 99 };
         let around = Selection::Around { page: PageId(6), reach };
-        let written = export::to_file(&graph, format, wish(around, &mut titles), &path, true).unwrap();
+        let written = export::to_file(&graph, format, &mut wish(around, &mut titles), &path, true).unwrap();
         assert_eq!((written.nodes, written.arcs), (2, 2));
         let mut hosts = wish(Selection::Whole, &mut titles);
         hosts.hosts = true;
-        let written = export::to_file(&graph, format, hosts, &path, true).unwrap();
+        let written = export::to_file(&graph, format, &mut hosts, &path, true).unwrap();
         assert_eq!((written.nodes, written.arcs), (3, 3));
     }
 }
@@ -157,7 +157,8 @@ fn parquet_is_two_files_and_webgraph_seven() {
     let graph = ranked(&tmp.path().join("graph"));
     let mut titles = |_: PageId| None;
     let path = tmp.path().join("arcs.parquet");
-    let written = export::to_file(&graph, Format::Parquet, wish(Selection::Whole, &mut titles), &path, false).unwrap();
+    let written =
+        export::to_file(&graph, Format::Parquet, &mut wish(Selection::Whole, &mut titles), &path, false).unwrap();
     assert_eq!((written.nodes, written.arcs), (7, 9));
     for name in ["arcs.parquet", "arcs.nodes.parquet"] {
         let bytes = std::fs::read(tmp.path().join(name)).unwrap();
@@ -165,7 +166,8 @@ fn parquet_is_two_files_and_webgraph_seven() {
     }
     let written = export::copy_lists(&graph, false, &tmp.path().join("copy"), false).unwrap();
     assert_eq!((written.nodes, written.arcs), (7, 9));
-    for name in ["copy.graph", "copy.properties", "copy.offsets", "copy-t.graph", "copy-t.properties", "copy-t.offsets"] {
+    for name in ["copy.graph", "copy.properties", "copy.offsets", "copy-t.graph", "copy-t.properties", "copy-t.offsets"]
+    {
         let own = graph.dir().join(name.replace("copy", "web"));
         assert_eq!(std::fs::read(tmp.path().join(name)).unwrap(), std::fs::read(own).unwrap());
     }
@@ -179,9 +181,9 @@ fn the_best_of_a_graph_without_ranks_cannot_be_told() {
     let tmp = tempfile::tempdir().unwrap();
     let graph = built(&tmp.path().join("graph"));
     let mut titles = |_: PageId| None;
-    let top = wish(Selection::Top { by: By::Pagerank, count: 2 }, &mut titles);
+    let mut top = wish(Selection::Top { by: By::Pagerank, count: 2 }, &mut titles);
     let path = tmp.path().join("none");
-    assert!(matches!(export::to_file(&graph, Format::Dot, top, &path, false), Err(GraphError::NotRanked { .. })));
-    let whole = export::to_file(&graph, Format::Dot, wish(Selection::Whole, &mut titles), &path, false);
+    assert!(matches!(export::to_file(&graph, Format::Dot, &mut top, &path, false), Err(GraphError::NotRanked { .. })));
+    let whole = export::to_file(&graph, Format::Dot, &mut wish(Selection::Whole, &mut titles), &path, false);
     assert_eq!(whole.unwrap().nodes, 7);
 }

@@ -38,8 +38,8 @@ impl<W: Write> Form for Dot<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
         let (number, label, url) = (vertex.number, Quoted(vertex.label()), Quoted(vertex.name));
         write!(self.out, "n{number} [label={label}, URL={url}")?;
-        if let Some(standing) = vertex.standing {
-            write!(self.out, ", pagerank={:?}, indegree={}", standing.pagerank.to_string(), standing.indegree)?;
+        if let Some(merit) = vertex.merit {
+            write!(self.out, ", pagerank={:?}, indegree={}", merit.pagerank.to_string(), merit.indegree)?;
         }
         writeln!(self.out, "];")
     }

@@ -140,14 +140,19 @@ impl Format {
 }
 
 /// Writes a graph to a stream; Parquet, which is two files, cannot be streamed.
-pub fn to_stream(graph: &WebGraph, format: Format, wish: Wish<'_>, out: Box<dyn Write + Send + '_>) -> Result<Written> {
+pub fn to_stream(
+    graph: &WebGraph,
+    format: Format,
+    wish: &mut Wish<'_>,
+    out: Box<dyn Write + Send + '_>,
+) -> Result<Written> {
     let fail = GraphError::io("write", Path::new("the output"));
     let form = format.form(out, wish.title).map_err(&fail)?;
     told(graph, wish, form, &fail)
 }
 
 /// Writes a graph to a file, which appears when it is whole; an existing one is refused unless `force` is given.
-pub fn to_file(graph: &WebGraph, format: Format, wish: Wish<'_>, path: &Path, force: bool) -> Result<Written> {
+pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Path, force: bool) -> Result<Written> {
     let fail = GraphError::io("write", path);
     let mut output = Output::create(path, force)?;
     let written = if format == Format::Parquet {
@@ -167,7 +172,7 @@ pub fn to_file(graph: &WebGraph, format: Format, wish: Wish<'_>, path: &Path, fo
 /// Tells a selection to a form: the vertices, then the arcs between them.
 fn told(
     graph: &WebGraph,
-    wish: Wish<'_>,
+    wish: &mut Wish<'_>,
     mut form: Box<dyn Form + '_>,
     fail: &impl Fn(io::Error) -> GraphError,
 ) -> Result<Written> {
@@ -181,11 +186,11 @@ fn told(
     for node in list() {
         let Some((number, name)) = names.of(node)? else { continue };
         let title = if wish.hosts { None } else { (wish.titles)(PageId(number)) };
-        let standing = match &ranks {
-            Some(ranks) => Some(ranks.standing(which, node)?),
+        let merit = match &ranks {
+            Some(ranks) => Some(ranks.merit(which, node)?),
             None => None,
         };
-        let vertex = Vertex { number, name: &name, title: title.as_deref(), standing };
+        let vertex = Vertex { number, name: &name, title: title.as_deref(), merit };
         form.vertex(&vertex).map_err(fail)?;
         written.nodes += 1;
     }
@@ -208,12 +213,7 @@ fn told(
 }
 
 /// The nodes of a selection, in order; `None` for all of them.
-fn chosen(
-    graph: &WebGraph,
-    ranks: Option<&Ranks>,
-    which: Which,
-    selection: Selection,
-) -> Result<Option<Vec<u32>>> {
+fn chosen(graph: &WebGraph, ranks: Option<&Ranks>, which: Which, selection: Selection) -> Result<Option<Vec<u32>>> {
     let mut nodes = match selection {
         Selection::Whole => return Ok(None),
         Selection::Top { by, count } => {

@@ -1,7 +1,7 @@
 //! What is told of a page or host?
 
 use crate::error::Result;
-use crate::rank::Standing;
+use crate::rank::Merit;
 use crate::read::{WebGraph, Which};
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub(super) struct Vertex<'a> {
     /// A page's title.
     pub(super) title: Option<&'a str>,
     /// Its ranks, where there are any.
-    pub(super) standing: Option<Standing>,
+    pub(super) merit: Option<Merit>,
 }
 
 /// A fact about a vertex.
@@ -53,7 +53,7 @@ impl Vertex<'_> {
 
     /// Its facts in the order of [`FACTS`]; `None` where one is not known.
     pub(super) fn facts(&self) -> [Option<Fact<'_>>; FACTS.len()] {
-        let s = self.standing.as_ref();
+        let s = self.merit.as_ref();
         [
             Some(Fact::Text(self.name)),
             Some(Fact::Text(self.host())),

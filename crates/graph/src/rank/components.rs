@@ -268,9 +268,9 @@ mod tests {
             let (components, _) = shape(12, &arcs);
             let forward = Plain::from_arcs(12, &arcs);
             let from: Vec<Vec<bool>> = (0..12).map(|n| reached(&forward, &[n])).collect();
-            for a in 0..12 {
-                for b in 0..12 {
-                    prop_assert_eq!(components.of[a] == components.of[b], from[a][b] && from[b][a]);
+            for (a, reached_a) in from.iter().enumerate() {
+                for (b, reached_b) in from.iter().enumerate() {
+                    prop_assert_eq!(components.of[a] == components.of[b], reached_a[b] && reached_b[a]);
                 }
             }
             prop_assert!(components.sizes.is_sorted_by(|a, b| a >= b));

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::read::{Lists, WebGraph, Which};
 use lender::prelude::*;
 use std::ops::Range;
-use webgraph::traits::{RandomAccessGraph as _, RandomAccessLabeling as _, SequentialLabeling as _};
+use webgraph::traits::{RandomAccessGraph as _, RandomAccessLabeling, SequentialLabeling as _};
 
 /// One of the compressed graphs, one way.
 pub(super) struct Compressed<'a> {
@@ -37,7 +37,7 @@ impl Neighbours for Compressed<'_> {
     }
 
     fn arcs(&self) -> u64 {
-        self.lists.map_or(0, |lists| lists.num_arcs())
+        self.lists.map_or(0, RandomAccessLabeling::num_arcs)
     }
 
     fn parts(&self) -> Vec<Range<usize>> {

@@ -43,7 +43,7 @@ pub enum By {
 
 /// What the rankings say of one page or host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Standing {
+pub struct Merit {
     /// The probability that a reader is there who follows links at random.
     pub pagerank: f64,
     /// Its share of all hub values.
@@ -253,11 +253,11 @@ impl RankFile {
     }
 
     /// What a node is worth; the node must be one of the graph's.
-    pub(crate) fn standing(&self, node: u32) -> Result<Standing> {
+    pub(crate) fn merit(&self, node: u32) -> Result<Merit> {
         let real = |column| self.entry(column, node).map(f64::from_le_bytes);
         let whole = |column| self.entry(column, node).map(u32::from_le_bytes);
         let [bow_tie] = self.entry(7, node)?;
-        Ok(Standing {
+        Ok(Merit {
             pagerank: real(0)?,
             hub: real(1)?,
             authority: real(2)?,
@@ -270,9 +270,9 @@ impl RankFile {
     }
 
     /// What all nodes are worth, in their order.
-    pub(crate) fn standings(&self) -> Result<Vec<Standing>> {
+    pub(crate) fn merits(&self) -> Result<Vec<Merit>> {
         let nodes = usize::try_from(self.head.account.nodes).map_err(|_| self.damaged())?;
-        let nobody = Standing {
+        let nobody = Merit {
             pagerank: 0.0,
             hub: 0.0,
             authority: 0.0,
@@ -426,13 +426,13 @@ mod tests {
         file.check().unwrap();
         assert_eq!((file.build(), file.ranking()), (7, &Ranking::default()));
         assert_eq!((file.account().arcs, file.account().bow_tie), (6, scores.account.bow_tie));
-        assert_eq!(file.standings().unwrap()[3], file.standing(3).unwrap());
+        assert_eq!(file.merits().unwrap()[3], file.merit(3).unwrap());
         for node in 0..5 {
-            let standing = file.standing(node).unwrap();
+            let merit = file.merit(node).unwrap();
             let at = node as usize;
-            assert_eq!((standing.pagerank, standing.hub), (scores.pagerank[at], scores.hub[at]));
-            assert_eq!((standing.harmonic, standing.bowtie), (scores.harmonic[at], scores.bow_tie[at]));
-            assert_eq!((standing.indegree, standing.component), (scores.in_degree[at], scores.component[at]));
+            assert_eq!((merit.pagerank, merit.hub), (scores.pagerank[at], scores.hub[at]));
+            assert_eq!((merit.harmonic, merit.bowtie), (scores.harmonic[at], scores.bow_tie[at]));
+            assert_eq!((merit.indegree, merit.component), (scores.in_degree[at], scores.component[at]));
             assert_eq!(file.score(By::Authority, node).unwrap(), scores.authority[at]);
         }
         assert_eq!(file.best(By::Backlinks, 2, 0).unwrap(), [(0, 3.0), (1, 1.0)]);
@@ -463,7 +463,7 @@ mod tests {
                 continue;
             };
             noticed += usize::from(file.check().is_err());
-            let _ = file.standing(4);
+            let _ = file.merit(4);
             let _ = file.best(By::Hub, 3, 0);
         }
         // What is left are the figures of the head that nothing depends on.

@@ -129,11 +129,10 @@ fn advance(best: &mut Pair, ahead: Pair, last: Option<Pair>) -> Pair {
         ways.push(last);
     }
     let mut space = [[0.0; 3]; 3];
-    let members = |i: usize| if i == 0 { &*best } else { &ways[i - 1] };
-    for row in 0..=ways.len() {
-        for column in 0..=row {
-            let value = dot(&members(row).hubs, &members(column).hubs);
-            (space[row][column], space[column][row]) = (value, value);
+    let members: Vec<&[f64]> = std::iter::once(&*best).chain(&ways).map(|pair| pair.hubs.as_slice()).collect();
+    for (row, a) in space.iter_mut().zip(&members) {
+        for (value, b) in row.iter_mut().zip(&members) {
+            *value = dot(a, b);
         }
     }
     let found = dominant(space);

@@ -14,7 +14,7 @@ mod ranks;
 mod sums;
 
 pub use components::BowTie;
-pub use file::{By, Standing};
+pub use file::{By, Merit};
 pub use harmonic::Harmonic;
 pub use hits::Hits;
 pub use pagerank::PageRank;

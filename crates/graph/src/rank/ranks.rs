@@ -6,7 +6,7 @@
 use super::compressed::Compressed;
 use super::file::{self, RankFile};
 use super::plain::{Neighbours, Plain};
-use super::{Account, By, Ranking, Standing};
+use super::{Account, By, Merit, Ranking};
 use crate::error::{GraphError, Result};
 use crate::manifest::Manifest;
 use crate::nodes::{Names, Numbers};
@@ -27,7 +27,7 @@ pub struct Ranked {
     /// What it is worth by the ranking asked for.
     pub score: f64,
     /// What it is worth by all of them.
-    pub standing: Standing,
+    pub merit: Merit,
 }
 
 impl WebGraph {
@@ -93,8 +93,8 @@ impl Side {
         Ok(Some(Self { scores, names, numbers }))
     }
 
-    fn of(&self, number: u64) -> Result<Option<Standing>> {
-        self.numbers.node(number)?.map(|node| self.scores.standing(node)).transpose()
+    fn of(&self, number: u64) -> Result<Option<Merit>> {
+        self.numbers.node(number)?.map(|node| self.scores.merit(node)).transpose()
     }
 
     fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
@@ -106,8 +106,8 @@ impl Side {
                     else {
                         return Ok(None);
                     };
-                    let standing = self.scores.standing(node)?;
-                    Ok(Some(Ranked { number: u64::from(number), url, score, standing }))
+                    let merit = self.scores.merit(node)?;
+                    Ok(Some(Ranked { number: u64::from(number), url, score, merit }))
                 };
                 entry().transpose()
             })
@@ -115,13 +115,13 @@ impl Side {
     }
 
     /// All of them in the order of their numbers.
-    fn all(&self) -> Result<impl Iterator<Item = (u64, Standing)> + use<>> {
+    fn all(&self) -> Result<impl Iterator<Item = (u64, Merit)> + use<>> {
         let mut numbers: Vec<(u32, u32)> = self.numbers.all()?.into_iter().zip(0..).collect();
         numbers.sort_unstable();
-        let standings = self.scores.standings()?;
-        Ok(numbers.into_iter().filter_map(move |(number, node)| {
-            standings.get(node as usize).map(|standing| (u64::from(number), *standing))
-        }))
+        let merits = self.scores.merits()?;
+        Ok(numbers
+            .into_iter()
+            .filter_map(move |(number, node)| merits.get(node as usize).map(|merit| (u64::from(number), *merit))))
     }
 }
 
@@ -132,12 +132,12 @@ impl Ranks {
     }
 
     /// What the rankings say of a page; `None` where the graph does not know it.
-    pub fn of(&self, page: PageId) -> Result<Option<Standing>> {
+    pub fn of(&self, page: PageId) -> Result<Option<Merit>> {
         self.pages.of(page.0)
     }
 
     /// What they say of a host.
-    pub fn of_host(&self, host: HostId) -> Result<Option<Standing>> {
+    pub fn of_host(&self, host: HostId) -> Result<Option<Merit>> {
         self.hosts.of(u64::from(host.0))
     }
 
@@ -163,13 +163,13 @@ impl Ranks {
         self.hosts.best(by, limit, offset)
     }
 
-    /// The standing of every page, in the order of their numbers.
-    pub fn pages(&self) -> Result<impl Iterator<Item = (u64, Standing)> + use<>> {
+    /// The merit of every page, in the order of their numbers.
+    pub fn pages(&self) -> Result<impl Iterator<Item = (u64, Merit)> + use<>> {
         self.pages.all()
     }
 
-    /// The standing of every host, in the order of their numbers.
-    pub fn hosts(&self) -> Result<impl Iterator<Item = (u64, Standing)> + use<>> {
+    /// The merit of every host, in the order of their numbers.
+    pub fn hosts(&self) -> Result<impl Iterator<Item = (u64, Merit)> + use<>> {
         self.hosts.all()
     }
 
@@ -196,9 +196,9 @@ impl Ranks {
         if matches!(which, Which::Host | Which::HostT) { &self.hosts } else { &self.pages }
     }
 
-    /// The standing of a node.
-    pub(crate) fn standing(&self, which: Which, node: u32) -> Result<Standing> {
-        self.side(which).scores.standing(node)
+    /// The merit of a node.
+    pub(crate) fn merit(&self, which: Which, node: u32) -> Result<Merit> {
+        self.side(which).scores.merit(node)
     }
 
     /// The PageRank of a node.

@@ -80,7 +80,7 @@ impl<W: Write> Form for Drawing<W> {
             node.insert("t".to_owned(), json!(title.chars().take(TITLE).collect::<String>()));
         }
         node.insert("h".to_owned(), json!(self.host(vertex.host())));
-        if let Some(s) = &vertex.standing {
+        if let Some(s) = &vertex.merit {
             for (key, x) in [("p", s.pagerank), ("u", s.hub), ("a", s.authority), ("m", s.harmonic)] {
                 node.insert(key.to_owned(), json!(x));
             }
@@ -137,7 +137,7 @@ mod tests {
             number: 9,
             name: "http://a.test/</script>",
             title: Some("</script><script>alert(2)</script> {{script}}"),
-            standing: None,
+            merit: None,
         };
         drawing.vertex(&vertex).unwrap();
         drawing.arc(End { number: 9, name: "" }, End { number: 9, name: "" }).unwrap();
