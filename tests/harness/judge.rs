@@ -6,7 +6,7 @@ use super::orb::Running;
 use super::root;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Lines, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,16 @@ pub(crate) fn records(warcs: &[PathBuf]) -> Vec<Record> {
     let script = root().join("tests/judges/records.py");
     let listed = ask("python", [script].iter().chain(warcs));
     listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Every arc of a graph in the format of WebGraph, read by somebody else.
+pub(crate) fn bvgraph(base: &Path) -> BTreeSet<(usize, usize)> {
+    let script = root().join("tests/judges/bvgraph.py");
+    let arc = |line: &str| {
+        let (src, dst) = line.split_once(' ').unwrap();
+        (src.parse().unwrap(), dst.parse().unwrap())
+    };
+    ask("python", [script.as_path(), base]).lines().map(arc).collect()
 }
 
 /// A line of a CDXJ file: its key, its time, and its fields.

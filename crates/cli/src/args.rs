@@ -87,9 +87,11 @@ pub(crate) enum Command {
     Cat(CatArgs),
     /// A page's links
     Links(LinksArgs),
+    /// The web graph: who points to whom
+    Graph(crate::command::graph::GraphArgs),
     /// Read-only SQL over the catalogue
     Sql(SqlArgs),
-    /// Prove that archive, catalogue and index agree
+    /// Prove that archive, catalogue, index and graph agree
     Check(ProjectArgs),
     /// What a crawl will take: disk, time, memory
     Plan(crate::command::plan::PlanArgs),

@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod failure;
 mod live;
+mod meter;
 mod metrics;
 mod out;
 mod signals;
@@ -42,6 +43,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Show(a) => command::show::run(common, a),
         Command::Cat(a) => command::cat::run(common, a),
         Command::Links(a) => command::links::run(common, a),
+        Command::Graph(a) => command::graph::run(common, a),
         Command::Sql(a) => command::sql::run(common, a),
         Command::Check(a) => command::check::run(common, a),
         Command::Plan(a) => command::plan::run(common, a),

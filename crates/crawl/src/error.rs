@@ -1,6 +1,7 @@
 //! What of our own can go wrong in a crawl?
 
 use orb_fetch::FetchError;
+use orb_graph::GraphError;
 use orb_store::StoreError;
 use orb_urls::ScopeError;
 
@@ -10,6 +11,9 @@ pub enum CrawlError {
     /// The stores failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The web graph failed.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     /// The scope cannot be understood.
     #[error(transparent)]
     Scope(#[from] ScopeError),

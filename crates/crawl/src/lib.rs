@@ -27,6 +27,7 @@ mod scope;
 mod score;
 mod settings;
 mod shared;
+pub mod structure;
 mod summary;
 pub mod units;
 mod why;

@@ -53,6 +53,11 @@ impl ProjectDir {
         self.dir.join("frontier")
     }
 
+    /// The web graph.
+    pub fn graph(&self) -> PathBuf {
+        self.dir.join("graph")
+    }
+
     /// Reports and logs of a run.
     pub fn run(&self, run: orb_page::RunId) -> PathBuf {
         self.dir.join("runs").join(run.0.to_string())

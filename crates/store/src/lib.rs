@@ -28,8 +28,8 @@ pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AnchorRow, Catalogue, CatalogueReader, Cell, Column, ColumnNote, Degrees, HostRow, ImageRow, LinkChange,
-    LinkChangeRow, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RunRecord, Stats, Sums, TableNote, Unfetched,
-    VisitRow,
+    AnchorRow, Catalogue, CatalogueReader, Cell, Column, ColumnNote, Degrees, Extent, HostRow, ImageRow, LinkChange,
+    LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RunRecord, Stats, Sums, TableNote,
+    Unfetched, VisitRow,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

@@ -1,13 +1,16 @@
-//! `orb check`: prove that archive, catalogue and index agree; exit 1 and say where if not.
+//! `orb check`: prove that archive, catalogue, index and graph agree; exit 1 and say where if not.
 
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use crate::out;
+use orb_crawl::structure;
 use orb_store::{CheckReport, Home, check};
 use std::io::Write;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
-    let report = check(&Home::open(&common.home)?.find(&args.project)?)?;
+    let project = Home::open(&common.home)?.find(&args.project)?;
+    let mut report = check(&project)?;
+    structure::check(&project, &mut report)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &report)?;
@@ -29,7 +32,7 @@ fn print(stdout: &mut impl Write, project: &str, report: &CheckReport) -> std::i
     let n = out::grouped;
     writeln!(
         stdout,
-        "project {project}: {} pages, {} visits, {} links, {} records in {} WARC files, {} digests compared, {} queued: {}",
+        "project {project}: {} pages, {} visits, {} links, {} records in {} WARC files, {} digests compared, {} queued, {} arcs: {}",
         n(c.pages),
         n(c.visits),
         n(c.links),
@@ -37,6 +40,7 @@ fn print(stdout: &mut impl Write, project: &str, report: &CheckReport) -> std::i
         n(c.files),
         n(c.digests),
         n(c.queued),
+        n(c.arcs),
         if report.is_clean() { "all agree".to_owned() } else { format!("{} findings", n(report.found)) },
     )
 }

@@ -2,9 +2,10 @@
 
 use super::{find_page, open_reader};
 use crate::args::{Common, LinksArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::anyhow;
+use orb_crawl::structure::links_in;
 use orb_page::{PageId, RunId};
 use orb_store::{CatalogueReader, LinkChange, LinkChangeRow, LinkRow, LinkValues};
 use std::io::{self, Write};
@@ -30,8 +31,15 @@ pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
 
 fn links(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId) -> Result<(), Failure> {
     let (limit, offset) = (args.listing.limit.unwrap_or(u64::MAX), args.listing.offset);
-    let links =
-        if args.backward { reader.links_in(id, limit, offset)? } else { reader.links_out(id, limit, offset)? };
+    let links = if args.backward {
+        let found = links_in(reader, &reader.path().with_file_name("graph"), id, (limit, offset))?;
+        if let Some(note) = found.note.filter(|_| !common.quiet) {
+            complain(&note);
+        }
+        found.links
+    } else {
+        reader.links_out(id, limit, offset)?
+    };
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &links)?;

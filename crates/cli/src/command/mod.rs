@@ -4,6 +4,7 @@ pub(crate) mod cat;
 pub(crate) mod check;
 pub(crate) mod crawl;
 pub(crate) mod demo;
+pub(crate) mod graph;
 pub(crate) mod inspect;
 pub(crate) mod links;
 pub(crate) mod plan;
@@ -17,6 +18,7 @@ pub(crate) mod why;
 use crate::args::Common;
 use crate::failure::Failure;
 use anyhow::anyhow;
+use orb_crawl::structure;
 use orb_store::{CatalogueReader, Home, PageRow, ProjectDir};
 use orb_urls::{Canonicaliser, Rules};
 
@@ -32,12 +34,13 @@ pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir,
 
 /// The page with this URL, as typed or in canonical form.
 pub(crate) fn find_page(reader: &CatalogueReader, project: &str, url: &str) -> Result<PageRow, Failure> {
-    if let Some(page) = reader.page_by_url(url)? {
+    let graph = reader.path().with_file_name("graph");
+    if let Some(page) = structure::find_page(reader, &graph, url)? {
         return Ok(page);
     }
     let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
     let canonical = canonical.map_err(|e| Failure::Usage(format!("'{url}' is no URL: {e}")))?;
-    match reader.page_by_url(canonical.as_str())? {
+    match structure::find_page(reader, &graph, canonical.as_str())? {
         Some(page) => Ok(page),
         None => Err(anyhow!("project {project} does not know {}", canonical.as_str()).into()),
     }

@@ -33,7 +33,7 @@ pub struct CheckReport {
 /// One contradiction or damage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// `catalogue`, `archive`, `cdxj` or `frontier`.
+    /// `catalogue`, `archive`, `cdxj`, `frontier` or `graph`.
     pub store: &'static str,
     /// What is wrong, with the file or page it is about.
     pub what: String,
@@ -56,6 +56,8 @@ pub struct CheckCounts {
     pub digests: u64,
     /// Pages waiting in queues.
     pub queued: u64,
+    /// Arcs of the web graph, compared with the links.
+    pub arcs: u64,
 }
 
 impl CheckReport {
@@ -64,7 +66,8 @@ impl CheckReport {
         self.found == 0
     }
 
-    fn find(&mut self, store: &'static str, what: impl Into<String>) {
+    /// Notes a contradiction or damage, also what was found in a store that is derived from these.
+    pub fn find(&mut self, store: &'static str, what: impl Into<String>) {
         self.found += 1;
         if self.findings.len() < LISTED {
             self.findings.push(Finding { store, what: what.into() });

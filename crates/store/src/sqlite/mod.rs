@@ -22,6 +22,7 @@ mod replay;
 mod resume;
 mod schema;
 mod stats;
+mod structure;
 mod views;
 mod visits;
 
@@ -36,3 +37,4 @@ pub use reader::CatalogueReader;
 pub(crate) use replay::{PageState, Placed, Touched, Watermark};
 pub use resume::Unfetched;
 pub use stats::{Column, Degrees, Stats};
+pub use structure::{Extent, LinkFact};

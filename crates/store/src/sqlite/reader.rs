@@ -86,9 +86,9 @@ impl CatalogueReader {
         self.all(sql, params![page.0.cast_signed(), sql_limit(limit), sql_limit(offset)], LinkRow::read)
     }
 
-    /// The links that point to a page, with the URLs they come from. There is no index by target: this reads all links.
+    /// The links that point to a page, with the URLs they come from and by them. There is no index by target: this reads all links.
     pub fn links_in(&self, page: PageId, limit: u64, offset: u64) -> Result<Vec<LinkRow>> {
-        let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.src WHERE l.dst = ?1 ORDER BY l.src LIMIT ?2 OFFSET ?3";
+        let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.src WHERE l.dst = ?1 ORDER BY p.url, l.kind LIMIT ?2 OFFSET ?3";
         self.all(sql, params![page.0.cast_signed(), sql_limit(limit), sql_limit(offset)], LinkRow::read)
     }
 

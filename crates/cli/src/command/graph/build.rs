@@ -1,0 +1,97 @@
+//! `orb graph build`: from the links collected so far to a graph.
+
+use super::stats;
+use crate::args::Common;
+use crate::command::open_reader;
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::out;
+use clap::{Args, ValueEnum};
+use orb_crawl::structure::{Outcome, build};
+use orb_graph::{GraphOptions, Watch};
+use orb_page::LinkKind;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// `orb graph build`.
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// The project
+    project: String,
+    /// Which links become arcs: a,area,img,…, or all; redirects are arcs from the page that sends on to the one it sends to
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "a,area,frame,redirect,refresh")]
+    kinds: Vec<String>,
+    /// What becomes of links marked nofollow
+    #[arg(long, value_enum, default_value_t = Choice::Keep, value_name = "WHAT")]
+    nofollow: Choice,
+    /// What becomes of links of a page to itself
+    #[arg(long, value_enum, default_value_t = Choice::Drop, value_name = "WHAT")]
+    self_loops: Choice,
+    /// Take links that are no longer there, too
+    #[arg(long)]
+    gone: bool,
+    /// Build it even where nothing has changed
+    #[arg(long)]
+    force: bool,
+}
+
+/// What becomes of links of a sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// They are arcs
+    Keep,
+    /// They are none
+    Drop,
+}
+
+impl BuildArgs {
+    fn options(&self) -> Result<GraphOptions, Failure> {
+        let mut kinds = Vec::new();
+        for name in &self.kinds {
+            match (name.trim(), LinkKind::from_name(name.trim())) {
+                ("all", _) => kinds.extend(LinkKind::ALL),
+                (_, Some(kind)) => kinds.push(kind),
+                (name, None) => {
+                    let known: Vec<&str> = LinkKind::ALL.iter().map(|kind| kind.name()).collect();
+                    let known = known.join(", ");
+                    return Err(Failure::Usage(format!("'{name}' is no kind of link; there are {known}, and all")));
+                }
+            }
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        let (nofollow, self_loops) = (self.nofollow == Choice::Keep, self.self_loops == Choice::Keep);
+        Ok(GraphOptions { kinds, nofollow, self_loops, gone: self.gone })
+    }
+}
+
+pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), Failure> {
+    let options = args.options()?;
+    let (project, reader) = open_reader(common, &args.project)?;
+    let begin = Instant::now();
+    let meter = Meter::start(common, &format!("graph {}", project.name));
+    let said = meter.said();
+    let watch: Watch = Arc::new(move |step, done, of| said.tell(step.name(), done, of));
+    let outcome = build(&project, &options, args.force, &watch);
+    drop(meter);
+    let (manifest, built) = match outcome? {
+        Outcome::Built(manifest) => (manifest, true),
+        Outcome::Current(manifest) => (manifest, false),
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    let figures = stats::Figures::of(&project, &manifest, &reader.extent()?);
+    let mut stdout = out::stdout();
+    if common.json {
+        let mut value = serde_json::to_value(&figures)?;
+        value["built"] = built.into();
+        value["seconds"] = ((seconds * 1e3).round() / 1e3).into();
+        out::json(&mut stdout, &value)?;
+    } else if built {
+        writeln!(stdout, "graph of {}: {} in {}", project.name, figures.line(), out::seconds(seconds))?;
+    } else {
+        let at = &figures.built_at;
+        writeln!(stdout, "graph of {}: nothing new since it was built at {at}: {}", project.name, figures.line())?;
+    }
+    Ok(stdout.flush()?)
+}

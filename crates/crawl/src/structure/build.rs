@@ -1,0 +1,46 @@
+//! How is the graph built from the catalogue?
+
+use super::{Standing, mark, seen, standing};
+use crate::error::CrawlError;
+use orb_graph::{GraphError, GraphOptions, Manifest, Naming, Watch, WebGraph};
+use orb_store::{CatalogueReader, ProjectDir};
+
+/// What became of a build.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There is a new graph.
+    Built(Manifest),
+    /// The graph there is says all that the catalogue does.
+    Current(Manifest),
+}
+
+/// Brings the graph of a project to where its catalogue is, also while a crawl goes on. Where nothing was recorded since it was built with the
+/// same options, there is nothing to do, unless that is wanted nonetheless.
+pub fn build(project: &ProjectDir, options: &GraphOptions, always: bool, watch: &Watch) -> Result<Outcome, CrawlError> {
+    let reader = CatalogueReader::open(&project.catalogue())?;
+    let dir = project.graph();
+    reader.at_one_moment(|reader| {
+        let extent = reader.extent()?;
+        if !always
+            && let Some(manifest) = standing_graph(&dir, options)?
+            && standing(&manifest.mark, &extent) == Standing::Current
+        {
+            return Ok(Outcome::Current(manifest));
+        }
+        let mut naming = Naming::begin(&dir, options.clone(), mark(&extent), watch.clone())?;
+        reader.each_origin(|host, origin| Ok::<_, CrawlError>(naming.host(host, origin)?))?;
+        reader.each_url(|page, host, url| Ok::<_, CrawlError>(naming.page(page, host, url)?))?;
+        let mut linking = naming.number()?;
+        reader.each_link(|link| Ok::<_, CrawlError>(linking.link(&seen(link))?))?;
+        Ok(Outcome::Built(linking.finish()?))
+    })
+}
+
+/// The graph that was built with these options, if it is whole.
+fn standing_graph(dir: &std::path::Path, options: &GraphOptions) -> Result<Option<Manifest>, CrawlError> {
+    match WebGraph::open(dir).and_then(|graph| graph.verify().map(|()| graph)) {
+        Ok(graph) => Ok(Some(graph.manifest().clone()).filter(|m| m.options == *options)),
+        Err(GraphError::Missing { .. } | GraphError::Damaged { .. } | GraphError::OtherFormat { .. }) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}

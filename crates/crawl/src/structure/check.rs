@@ -1,0 +1,71 @@
+//! Does the graph agree with the catalogue?
+
+use super::{Standing, seen, standing};
+use crate::error::CrawlError;
+use orb_graph::{Fingerprint, GraphError, Manifest, WebGraph, Witness};
+use orb_store::{CatalogueReader, CheckReport, ProjectDir};
+
+/// Compares the graph with its checksums and with the catalogue at its mark, and adds what was found to a report. A project without a graph
+/// lacks nothing.
+pub fn check(project: &ProjectDir, report: &mut CheckReport) -> Result<(), CrawlError> {
+    let graph = match WebGraph::open(&project.graph()) {
+        Err(GraphError::Missing { .. }) => return Ok(()),
+        other => other,
+    };
+    match graph.and_then(|graph| graph.verify().and_then(|()| Ok((graph.fingerprint()?, graph)))) {
+        Ok((held, graph)) => {
+            let reader = CatalogueReader::open(&project.catalogue())?;
+            reader.at_one_moment(|reader| compare(reader, graph.manifest(), &held, report))
+        }
+        Err(e @ (GraphError::Damaged { .. } | GraphError::OtherFormat { .. })) => {
+            report.find("graph", e.to_string());
+            Ok(())
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn compare(
+    reader: &CatalogueReader,
+    manifest: &Manifest,
+    held: &Fingerprint,
+    report: &mut CheckReport,
+) -> Result<(), CrawlError> {
+    let current = match standing(&manifest.mark, &reader.extent()?) {
+        Standing::Foreign => {
+            report.find("graph", "it was built from another catalogue; building the graph again makes it anew");
+            return Ok(());
+        }
+        Standing::Behind { batches, .. } => {
+            let note = format!("the graph is {batches} batches older than the catalogue: its links were not compared");
+            report.notes.push(note);
+            false
+        }
+        Standing::Current => true,
+    };
+    let mut witness = Witness::new(&manifest.options, manifest.mark.pages);
+    reader.each_url(|page, _, url| {
+        witness.page(page, url);
+        Ok::<_, CrawlError>(())
+    })?;
+    if current {
+        reader.each_link(|link| {
+            witness.link(&seen(link));
+            Ok::<_, CrawlError>(())
+        })?;
+    }
+    let told = witness.finish();
+    let mut differ = |what: &str, here: orb_graph::Sum, there: orb_graph::Sum| {
+        if here != there {
+            let (here, there) = (here.count, there.count);
+            report.find("graph", format!("its {what} ({here}) are not the catalogue's ({there})"));
+        }
+    };
+    differ("pages", held.pages, told.pages);
+    if current {
+        differ("arcs", held.arcs, told.arcs);
+        differ("other links", held.rest, told.rest);
+        report.counts.arcs = held.arcs.count;
+    }
+    Ok(())
+}

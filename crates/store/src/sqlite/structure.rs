@@ -1,0 +1,186 @@
+//! What does whoever maps the web's structure read?
+//!
+//! Pages, hosts and links, each once and in the order in which they lie, so that a catalogue larger than memory is read at the speed of the
+//! disk; and the few rows behind one answer, by key. All of it is as of one moment inside [`CatalogueReader::at_one_moment`].
+
+use super::page::LinkRow;
+use super::reader::CatalogueReader;
+use crate::error::{Result, StoreError};
+use orb_page::{HostId, LinkKind, PageId, RunId};
+use rusqlite::{OptionalExtension as _, Row, params};
+use std::path::Path;
+
+/// How far a catalogue has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// The number of its last batch.
+    pub batch: u64,
+    /// What tells that batch from another of the same number, as in a catalogue put back from a copy.
+    pub nonce: u64,
+    /// Its last run; 0 where there is none.
+    pub run: RunId,
+    /// Its pages, numbered from 1.
+    pub pages: u64,
+    /// Its pages with links, numbered from 1 in the order in which links were first seen on them.
+    pub sources: u64,
+}
+
+/// A link as it is read in bulk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkFact {
+    /// The page it is on.
+    pub src: PageId,
+    /// The page it points to.
+    pub dst: PageId,
+    /// By what it points.
+    pub kind: LinkKind,
+    /// Whether it is marked `nofollow`.
+    pub nofollow: bool,
+    /// Whether it is no longer there.
+    pub gone: bool,
+}
+
+impl CatalogueReader {
+    /// The catalogue's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whatever is read by `look` is as of one moment, however long it takes. What is written meanwhile stays in the log.
+    pub fn at_one_moment<T, E: From<StoreError>>(
+        &self,
+        look: impl FnOnce(&Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let moment = self.db.unchecked_transaction().map_err(self.fail("read"))?;
+        let seen = look(self)?;
+        moment.finish().map_err(self.fail("read"))?;
+        Ok(seen)
+    }
+
+    /// How far the catalogue has come.
+    pub fn extent(&self) -> Result<Extent> {
+        let fail = self.fail("read the last numbers");
+        let last = |column: &str, table: &str| {
+            let sql = format!("SELECT coalesce(max({column}), 0) FROM {table}");
+            self.db.query_row(&sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(&fail)
+        };
+        let batch = self.db.query_row("SELECT no, nonce FROM batch_row ORDER BY no DESC LIMIT 1", [], |r| {
+            Ok((r.get::<_, i64>(0)?.cast_unsigned(), r.get::<_, i64>(1)?.cast_unsigned()))
+        });
+        let (batch, nonce) = batch.optional().map_err(&fail)?.unwrap_or_default();
+        let run = RunId(u32::try_from(last("id", "run_row")?).unwrap_or(u32::MAX));
+        Ok(Extent { batch, nonce, run, pages: last("id", "page_row")?, sources: last("id", "source_row")? })
+    }
+
+    /// Every page in the order of the numbers: its number, its host, its URL.
+    pub fn each_url<E: From<StoreError>>(
+        &self,
+        mut tell: impl FnMut(PageId, HostId, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let fail = self.fail("read the pages");
+        let mut rows = self.db.prepare("SELECT id, host, url FROM page_row ORDER BY id").map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let (id, host, url) = page(row).map_err(&fail)?;
+            tell(id, host, url)?;
+        }
+        Ok(())
+    }
+
+    /// Every host in the order of the numbers, and how the URLs of its pages begin.
+    pub fn each_origin<E: From<StoreError>>(
+        &self,
+        mut tell: impl FnMut(HostId, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let fail = self.fail("read the hosts");
+        let mut rows = self.db.prepare("SELECT id, scheme, name, port FROM host_row ORDER BY id").map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let (host, origin) = origin(row).map_err(&fail)?;
+            tell(host, &origin)?;
+        }
+        Ok(())
+    }
+
+    /// Every link, those that are gone included, in the order of the visits that first saw links on a page; those of one page by target.
+    pub fn each_link<E: From<StoreError>>(
+        &self,
+        mut tell: impl FnMut(&LinkFact) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let fail = self.fail("read the links");
+        let sql = "SELECT s.page, l.dst, l.kind, l.rel, l.last_run FROM source_row s CROSS JOIN link_row l ON l.source = s.id";
+        let mut rows = self.db.prepare(sql).map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            // A kind of a later version is none that anybody here could ask for.
+            if let Some(link) = link(row).map_err(&fail)? {
+                tell(&link)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The page with this URL among those numbered above `after`. There is no index by URL: this reads them all.
+    pub fn page_by_url_after(&self, url: &str, after: PageId) -> Result<Option<PageId>> {
+        let sql = "SELECT id FROM page_row WHERE id > ?1 AND url = ?2";
+        let found = self.db.query_row(sql, params![after.0.cast_signed(), url], |r| r.get::<_, i64>(0));
+        Ok(found.optional().map_err(self.fail("read"))?.map(|id| PageId(id.cast_unsigned())))
+    }
+
+    /// The links of one page to another, with the URL of the page they are on.
+    pub fn links_between(&self, src: PageId, dst: PageId) -> Result<Vec<LinkRow>> {
+        let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.src WHERE l.src = ?1 AND l.dst = ?2 ORDER BY l.kind";
+        self.link_rows(sql, [src.0, dst.0])
+    }
+
+    /// The links to a page of those pages that had none until the `after`-th page with links was recorded, by the URLs they come from.
+    pub fn links_in_after(&self, dst: PageId, after: u64) -> Result<Vec<LinkRow>> {
+        let sql = "SELECT DISTINCT s.page FROM source_row s CROSS JOIN link_row r ON r.source = s.id AND r.dst = ?2 WHERE s.id > ?1";
+        let fail = self.fail("read");
+        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
+        let pages = rows.query_map([after.cast_signed(), dst.0.cast_signed()], |r| r.get::<_, i64>(0));
+        let pages = pages.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>).map_err(&fail)?;
+        let mut links = Vec::new();
+        for page in pages {
+            links.append(&mut self.links_between(PageId(page.cast_unsigned()), dst)?);
+        }
+        links.sort_by(|a, b| a.url.cmp(&b.url));
+        Ok(links)
+    }
+
+    fn link_rows(&self, sql: &str, [first, second]: [u64; 2]) -> Result<Vec<LinkRow>> {
+        let fail = self.fail("read");
+        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
+        let found = rows.query_map([first.cast_signed(), second.cast_signed()], LinkRow::read).map_err(&fail)?;
+        found.collect::<rusqlite::Result<_>>().map_err(&fail)
+    }
+}
+
+fn page<'r>(row: &'r Row<'_>) -> rusqlite::Result<(PageId, HostId, &'r str)> {
+    Ok((PageId(row.get::<_, i64>(0)?.cast_unsigned()), HostId(row.get(1)?), row.get_ref(2)?.as_str()?))
+}
+
+fn origin(row: &Row<'_>) -> rusqlite::Result<(HostId, String)> {
+    let (scheme, name, port): (String, String, u16) = (row.get(1)?, row.get(2)?, row.get(3)?);
+    // A name with colons is an address in brackets.
+    let name = if name.contains(':') { format!("[{name}]") } else { name };
+    let origin = match (scheme.as_str(), port) {
+        ("http", 80) | ("https", 443) | ("ftp", 21) => format!("{scheme}://{name}"),
+        _ => format!("{scheme}://{name}:{port}"),
+    };
+    Ok((HostId(row.get(0)?), origin))
+}
+
+fn link(row: &Row<'_>) -> rusqlite::Result<Option<LinkFact>> {
+    let id = |column| row.get::<_, i64>(column).map(|id| PageId(id.cast_unsigned()));
+    let Some(kind) = LinkKind::from_code(row.get(2)?) else { return Ok(None) };
+    let rel = row.get_ref(3)?.as_str_or_null()?.unwrap_or_default();
+    let nofollow = !rel.is_empty() && rel.split(' ').any(|token| token == "nofollow");
+    Ok(Some(LinkFact {
+        src: id(0)?,
+        dst: id(1)?,
+        kind,
+        nofollow,
+        gone: row.get_ref(4)? != rusqlite::types::ValueRef::Null,
+    }))
+}
