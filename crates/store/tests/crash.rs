@@ -21,7 +21,10 @@ fn project(home: &Path) -> ProjectDir {
 
 /// Goes on with the crawl until it is done.
 fn crawl(home: &Path) {
-    let mut recorder = Recorder::new(Project::open(&project(home)).unwrap());
+    let project = Project::open(&project(home)).unwrap();
+    // Some batches go into the tree at once, some stay in memory for a while.
+    project.index().fold_at(150);
+    let mut recorder = Recorder::new(project);
     recorder.run_out(BATCH);
     let run = recorder.run;
     recorder.project.catalogue_mut().finish_run(run, "finished", "{}").unwrap();

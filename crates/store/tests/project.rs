@@ -147,6 +147,66 @@ fn an_index_rebuilt_from_the_catalogue_equals_the_one_that_grew() {
 }
 
 #[test]
+fn what_was_not_folded_when_the_process_ended_is_known_again() {
+    for fold_at in [1, 120, 1 << 20] {
+        let (_tmp, dir) = new_project();
+        let mut project = Project::open(&dir).unwrap();
+        for n in [1, 5, 20, 30, 40] {
+            project.index().fold_at(fold_at);
+            let mut recorder = Recorder::new(project);
+            recorder.step(n);
+            let grown = render(recorder.project.index());
+            drop(recorder);
+            project = Project::open(&dir).unwrap();
+            assert_eq!(project.start().index, IndexStart::Current);
+            same(&render(project.index()), &grown);
+        }
+        drop(project);
+        let report = orb_store::check(&dir).unwrap();
+        assert!(report.is_clean() && report.counts.queued > 0, "{report:?}");
+    }
+}
+
+#[test]
+fn a_page_that_moved_in_its_queue_since_the_last_fold_is_at_its_new_place_alone() {
+    use orb_store::{Batch, Requeued};
+    let (_tmp, dir) = new_project();
+    let mut recorder = Recorder::new(Project::open(&dir).unwrap());
+    recorder.step(1);
+    recorder.project.close().unwrap();
+    // The fold has the queue; now its first page is visited and queued again, twice.
+    let mut recorder = Recorder::new(Project::open(&dir).unwrap());
+    let host = recorder.project.index().next_host(orb_page::HostId(0)).unwrap().unwrap();
+    let first = recorder.project.index().peek(host, None, 1).unwrap().remove(0);
+    for rank in [0, 78] {
+        while recorder.project.index().peek(host, None, 9_999).unwrap().iter().any(|q| q.page == first.page) {
+            recorder.step(1);
+        }
+        let run = recorder.project.catalogue_mut().begin_run("track", "{}").unwrap();
+        recorder.run = run;
+        let (page, url) = (first.page, first.url.clone());
+        let requeued = vec![Requeued { page, host, url, rank, depth: 0 }];
+        recorder.project.commit(&mut Batch { run, requeued, ..Batch::default() }, &[], &[]).unwrap();
+    }
+    let grown = render(recorder.project.index());
+    drop(recorder);
+    let project = Project::open(&dir).unwrap();
+    assert_eq!(project.start().index, IndexStart::Current);
+    same(&render(project.index()), &grown);
+    let places: Vec<u64> = project
+        .index()
+        .peek(host, None, 9_999)
+        .unwrap()
+        .iter()
+        .filter(|q| q.page == first.page)
+        .map(|q| q.rank)
+        .collect();
+    assert_eq!(places, [78]);
+    drop(project);
+    assert!(orb_store::check(&dir).unwrap().is_clean());
+}
+
+#[test]
 fn an_index_left_behind_catches_up() {
     let (tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());

@@ -1,7 +1,8 @@
 //! Who visits the pages?
 //!
 //! What recorder and frontier do to the store, and nothing else: pages are taken from the queues of many hosts in turn, their links looked up,
-//! new ones numbered, and a thousand visits committed together. The time it takes to make things up is left out of the account.
+//! new ones numbered, and a thousand visits committed together. The time it takes to make things up, and to throw them away, is left out of the
+//! account.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
 use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
@@ -98,6 +99,9 @@ impl Crawler {
             assert!(seen.iter().zip(targets).all(|(seen, page)| *seen == (page.0 < known).then_some(*page)));
         }
         project.commit(&mut batch, &[], &[]).unwrap();
+        let begun = spent(ClockId::ThreadCPUTime);
+        drop((batch, keys, leased));
+        self.made_up += spent(ClockId::ThreadCPUTime) - begun;
     }
 
     /// The next page of the next host.

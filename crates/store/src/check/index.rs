@@ -9,7 +9,7 @@ use crate::sqlite::Catalogue;
 pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut CheckReport) -> Result<()> {
     let index = match FrontierIndex::look(&project.frontier(), catalogue)? {
         Standing::Current(index) => index,
-        Standing::Behind(_, batches, _) => {
+        Standing::Behind(batches) => {
             report
                 .notes
                 .push(format!("the frontier index is behind by {batches} batches and catches up at the next start"));
@@ -27,5 +27,5 @@ pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut Ch
         }
     };
     report.counts.queued = index.verify(catalogue, |what| report.find("frontier", what))?;
-    index.close()
+    index.shut()
 }

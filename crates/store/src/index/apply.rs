@@ -1,16 +1,16 @@
 //! How does the index follow a batch?
 //!
-//! Step 3 of the commit protocol: one atomic write with the watermark in it. Queue lengths are kept exactly, so every removal looks
-//! whether there is something to remove, unless it is known from reading. Keys are written in their order: each then finds its place in the tree's
-//! memory close to the one before it.
+//! Step 3 of the commit protocol: hosts and the watermark in one atomic write, keys and queues in memory, from where they are folded into the
+//! tree now and then. Queue lengths are kept exactly, so every removal looks whether there is something to remove, unless it is known
+//! from reading.
 
 use super::layout::{
-    MARK, Mark, PENDING, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number,
-    put_queue_value, queue_key, robots_value,
+    MARK, Mark, Place, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
+    queue_key, robots_value,
 };
-use super::{FrontierIndex, Pending, Spaces, is_parked, lock};
+use super::{FrontierIndex, Pending, Spaces, State, is_parked, lock, write};
 use crate::error::Result;
-use crate::sqlite::{Catalogue, Touched, Watermark};
+use crate::sqlite::Watermark;
 use crate::{Batch, HostFact, HostRecord, Queues};
 use fjall::OwnedWriteBatch;
 use orb_page::{HostId, PageId, PageKind, UrlKey};
@@ -21,7 +21,7 @@ impl FrontierIndex {
     /// Follows a batch the catalogue has recorded under this watermark.
     pub(crate) fn apply(&self, batch: &Batch, watermark: Watermark) -> Result<()> {
         self.stage("before-index")?;
-        let mut write = Write::new(self)?;
+        let mut write = Write::new(self, true)?;
         let gone: HashSet<PageId> =
             batch.finished.iter().map(|f| f.2).chain(batch.dropped.iter().map(|d| d.0)).collect();
         {
@@ -34,11 +34,11 @@ impl FrontierIndex {
         for d in &batch.discovered {
             write.see(d.key, d.page);
             if d.kind == PageKind::Frontier && !gone.contains(&d.page) {
-                write.enqueue(d.host, d.rank, d.page, (d.depth, d.redirects, &d.url));
+                write.enqueue(d.host, d.rank, d.page);
             }
         }
         for r in batch.requeued.iter().filter(|r| !gone.contains(&r.page)) {
-            write.enqueue(r.host, r.rank, r.page, (r.depth, 0, &r.url));
+            write.enqueue(r.host, r.rank, r.page);
         }
         for (host, rank, page) in &batch.finished {
             write.dequeue(*host, *rank, *page)?;
@@ -58,71 +58,27 @@ impl FrontierIndex {
             next_host: write.mark.next_host.max(batch.hosts.last().map_or(0, |h| h.id.0 + 1)),
             seen: write.mark.seen + batch.discovered.len() as u64,
         };
-        write.commit(mark)?;
+        write.commit(mark, (batch.finished.len() + batch.dropped.len()) as u64)?;
+        self.fold_if_due()?;
         self.stage("after-index")?;
         self.warm()
     }
-
-    /// Does what the batches recorded since the watermark ask for, from the facts as they are now.
-    pub(super) fn catch_up(&self, catalogue: &Catalogue, touched: Touched) -> Result<()> {
-        self.stage("before-catch-up")?;
-        let facts = catalogue.facts();
-        let mut write = Write::new(self)?;
-        let mut mark = write.mark;
-        facts.each_host(mark.next_host, false, |host| {
-            write.name_host(host);
-            write.put_host(host, true);
-            Ok(())
-        })?;
-        for id in touched.hosts.into_iter().filter_map(|h| u32::try_from(h).ok()).filter(|h| *h < mark.next_host) {
-            facts.each_host(id, true, |host| {
-                write.put_host(host, true);
-                Ok(())
-            })?;
-        }
-        for id in touched.pages.into_iter().filter(|id| *id < mark.next_page) {
-            facts.page(id, |page| {
-                lock(&self.shared.parked).set(page.id, page.parked);
-                if !page.queued {
-                    write.dequeue(page.host, page.rank, page.id)?;
-                } else if !write.holds(page.host, page.rank, page.id)? {
-                    write.enqueue(page.host, page.rank, page.id, (page.depth, page.redirects, page.url));
-                }
-                page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
-            })?;
-        }
-        facts.each_page(mark.next_page, |page| {
-            write.see(UrlKey::of(page.url), page.id);
-            lock(&self.shared.parked).set(page.id, page.parked);
-            if page.queued {
-                write.enqueue(page.host, page.rank, page.id, (page.depth, page.redirects, page.url));
-            }
-            mark.seen += 1;
-            page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
-        })?;
-        mark.next_page = catalogue.next_page_id().0;
-        mark.next_host = catalogue.next_host_id().0;
-        mark.watermark = catalogue.watermark();
-        write.commit(mark)?;
-        self.stage("after-catch-up")
-    }
 }
 
-/// One atomic write in the making, and what memory learns once it is done.
-struct Write<'a> {
+/// What a batch changes, in the making: a write to the hosts, and what memory learns once that is done.
+pub(super) struct Write<'a> {
     index: &'a FrontierIndex,
     spaces: Spaces,
-    batch: OwnedWriteBatch,
-    mark: Mark,
+    /// `None` where the hosts are as they should be.
+    hosts: Option<OwnedWriteBatch>,
+    pub(super) mark: Mark,
     seen: Vec<(u128, u64)>,
     names: Vec<(u128, u64)>,
     owned: BTreeMap<u128, u64>,
     queues: BTreeMap<u32, Change>,
-    entries: Vec<Placed>,
+    /// Entries of queues to put in (`true`) or to take out.
+    entries: Vec<(Place, bool)>,
 }
-
-/// What is to stand in the queue under a key; nothing where an entry is taken out.
-type Placed = ([u8; 20], Option<Vec<u8>>);
 
 /// What a batch does to one host's queue.
 #[derive(Default)]
@@ -133,14 +89,14 @@ struct Change {
 }
 
 impl<'a> Write<'a> {
-    fn new(index: &'a FrontierIndex) -> Result<Self> {
+    pub(super) fn new(index: &'a FrontierIndex, hosts: bool) -> Result<Self> {
         let spaces = index.spaces()?;
-        let batch = spaces.db.batch();
+        let hosts = hosts.then(|| spaces.db.batch());
         let mark = lock(&index.shared.state).mark;
         Ok(Self {
             index,
             spaces,
-            batch,
+            hosts,
             mark,
             seen: Vec::new(),
             names: Vec::new(),
@@ -150,34 +106,32 @@ impl<'a> Write<'a> {
         })
     }
 
-    fn see(&mut self, key: UrlKey, page: PageId) {
+    pub(super) fn see(&mut self, key: UrlKey, page: PageId) {
         self.seen.push((key.0, page.0));
     }
 
-    fn enqueue(&mut self, host: HostId, rank: u64, page: PageId, (depth, redirects, url): (u32, u8, &str)) {
-        let mut value = Vec::with_capacity(url.len() + 4);
-        put_queue_value(&mut value, depth, redirects, url);
-        self.entries.push((queue_key(host, rank, page), Some(value)));
+    pub(super) fn enqueue(&mut self, host: HostId, rank: u64, page: PageId) {
+        self.entries.push((queue_key(host, rank, page), true));
         let change = self.queues.entry(host.0).or_default();
         change.added += 1;
         change.first = Some(change.first.map_or((rank, page.0), |f| f.min((rank, page.0))));
     }
 
-    fn holds(&self, host: HostId, rank: u64, page: PageId) -> Result<bool> {
-        self.spaces.queue.contains_key(queue_key(host, rank, page)).map_err(self.index.fail("look into a queue"))
+    pub(super) fn holds(&self, host: HostId, rank: u64, page: PageId) -> Result<bool> {
+        self.index.holds(&self.spaces.queue, &queue_key(host, rank, page))
     }
 
-    fn dequeue(&mut self, host: HostId, rank: u64, page: PageId) -> Result<()> {
+    pub(super) fn dequeue(&mut self, host: HostId, rank: u64, page: PageId) -> Result<()> {
         let peeked = lock(&self.index.shared.state).peeked.remove(&(rank, page.0));
         if peeked || self.holds(host, rank, page)? {
-            self.entries.push((queue_key(host, rank, page), None));
+            self.entries.push((queue_key(host, rank, page), false));
             self.queues.entry(host.0).or_default().removed += 1;
         }
         Ok(())
     }
 
     /// Notes the page as the first with this content, unless another was before it.
-    fn own(&mut self, digest: &[u8; 32], page: PageId) -> Result<()> {
+    pub(super) fn own(&mut self, digest: &[u8; 32], page: PageId) -> Result<()> {
         if self.index.digest_first(digest)?.is_none() {
             self.owned.entry(digest_key(digest)).or_insert(page.0);
         }
@@ -218,82 +172,76 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    fn name_host(&mut self, host: &HostRecord) {
+    pub(super) fn name_host(&mut self, host: &HostRecord) {
         let key = name_key(&host.scheme, &host.name, host.port);
-        self.batch.insert(&self.spaces.host, name_slot(key), number(u64::from(host.id.0)));
+        if let Some(hosts) = &mut self.hosts {
+            hosts.insert(&self.spaces.host, name_slot(key), number(u64::from(host.id.0)));
+        }
         self.names.push((key, u64::from(host.id.0)));
     }
 
-    fn put_host(&mut self, host: &HostRecord, with_robots: bool) {
-        self.batch.insert(&self.spaces.host, host_slot(RECORD, host.id), host_value(host));
+    pub(super) fn put_host(&mut self, host: &HostRecord, with_robots: bool) {
+        let Some(hosts) = &mut self.hosts else { return };
+        hosts.insert(&self.spaces.host, host_slot(RECORD, host.id), host_value(host));
         if let (true, Some(robots)) = (with_robots, &host.robots) {
-            self.batch.insert(&self.spaces.host, host_slot(ROBOTS, host.id), robots_value(robots));
+            hosts.insert(&self.spaces.host, host_slot(ROBOTS, host.id), robots_value(robots));
         }
     }
 
-    fn commit(mut self, mark: Mark) -> Result<()> {
-        let lengths: Vec<(u32, Pending)> = {
-            let state = lock(&self.index.shared.state);
-            self.queues.iter().map(|(host, change)| (*host, changed(state.hosts.get(host), change))).collect()
-        };
-        for (host, pending) in &lengths {
-            let slot = host_slot(PENDING, HostId(*host));
-            if pending.count == 0 {
-                self.batch.remove(&self.spaces.host, slot);
-            } else {
-                self.batch.insert(&self.spaces.host, slot, number(pending.count));
+    /// Makes it so; `visits` is how many pages have left their queues.
+    pub(super) fn commit(mut self, mark: Mark, visits: u64) -> Result<()> {
+        if let Some(mut hosts) = self.hosts.take() {
+            for (slot, block) in self.index.changed_blocks() {
+                hosts.insert(&self.spaces.host, slot, block);
             }
+            hosts.insert(&self.spaces.host, MARK, mark.encode());
+            self.index.stage("before-index-commit")?;
+            hosts.commit().map_err(self.index.fail("write a batch"))?;
         }
-        self.seen.sort_unstable();
-        for (key, page) in &self.seen {
-            self.batch.insert(&self.spaces.seen, key.to_be_bytes(), number(*page));
-        }
-        self.entries.sort_by_key(|(key, _)| *key);
-        for (key, value) in self.entries {
-            match value {
-                Some(value) => self.batch.insert(&self.spaces.queue, key, value),
-                None => self.batch.remove(&self.spaces.queue, key),
-            }
-        }
-        for (key, page) in &self.owned {
-            self.batch.insert(&self.spaces.digest, key.to_be_bytes(), number(*page));
-        }
-        for (slot, block) in self.index.changed_blocks() {
-            self.batch.insert(&self.spaces.host, slot, block);
-        }
-        self.batch.insert(&self.spaces.host, MARK, mark.encode());
-        self.index.stage("before-index-commit")?;
-        self.batch.commit().map_err(self.index.fail("write a batch"))?;
         let shared = &self.index.shared;
-        remember(&shared.seen, self.seen);
-        remember(&shared.names, self.names);
-        remember(&shared.digests, self.owned);
+        lock(&shared.seen).learn(self.seen);
+        lock(&shared.digests).learn(self.owned.into_iter().collect());
+        {
+            let mut names = lock(&shared.names);
+            self.names.iter().for_each(|(key, number)| names.table.put(*key, *number));
+        }
+        let mut waiting = write(&shared.waiting);
         let mut state = lock(&shared.state);
-        state.mark = mark;
-        for (host, pending) in lengths {
-            let before = state.hosts.get(&host).copied().unwrap_or_default();
-            state.queued = state.queued + pending.count - before.count;
-            if pending.count == 0 {
-                state.hosts.remove(&host);
+        self.entries.sort_by_key(|(place, _)| *place);
+        for (place, there) in self.entries {
+            // What the tree cannot hold needs no mark that it is gone.
+            if there || parse_queue_key(&place).2.0 < state.folded.next_page {
+                waiting.changes.insert(place, there);
             } else {
-                // A reader may have moved the front on meanwhile; going back is always safe.
-                state.hosts.insert(host, pending);
+                waiting.changes.remove(&place);
             }
         }
+        waiting.hosts.extend(self.queues.keys());
+        for (host, change) in &self.queues {
+            state.change(*host, change);
+        }
+        state.mark = mark;
+        state.visits += visits;
         Ok(())
     }
 }
 
-fn remember(cache: &std::sync::Mutex<super::KeyTable>, learnt: impl IntoIterator<Item = (u128, u64)>) {
-    let mut cache = lock(cache);
-    for (key, number) in learnt {
-        cache.put(key, number);
+impl State {
+    /// Changes the length of a host's queue.
+    fn change(&mut self, host: u32, change: &Change) {
+        let before = self.hosts.get(&host).copied();
+        let pending = changed(before, change);
+        self.queued = self.queued + pending.count - before.map_or(0, |p| p.count);
+        if pending.count == 0 {
+            self.hosts.remove(&host);
+        } else {
+            self.hosts.insert(host, pending);
+        }
     }
 }
 
 /// The host's queue after the change.
-fn changed(before: Option<&Pending>, change: &Change) -> Pending {
-    let before = before.copied();
+fn changed(before: Option<Pending>, change: &Change) -> Pending {
     let count = (before.map_or(0, |p| p.count) + change.added).saturating_sub(change.removed);
     let front = match (before, change.first) {
         (Some(p), Some(first)) => p.front.min(first),

@@ -1,35 +1,46 @@
 //! How are the index's keys and values laid out?
 //!
 //! `seen`: URL key → page. `digest`: first half of the sha256 → the page that first had it. `queue`: host, rank, page (big-endian, so that
-//! the order of keys is the order of the queue) → depth, redirects, URL. `host`: by a leading letter, `h` record, `r` robots.txt, `n` hash of
-//! scheme, name and port → number, `p` number of queued pages, `o` a block of pages left outside, `m` the watermark.
+//! the order of keys is the order of the queue) → nothing; before them all, as if of a host 0, the length of each host's queue and the mark they
+//! were folded at. `host`: by a leading letter, `h` record, `r` robots.txt, `n` hash of scheme, name and port → number, `o` a block of
+//! pages left outside, `m` the mark.
 
 use super::varint::{put_varint, take_varint};
 use crate::sqlite::Watermark;
-use crate::{HostRecord, Queued, RobotsRecord};
+use crate::{HostRecord, RobotsRecord};
 use orb_page::{HostId, Moment, PageId};
 
-/// The key of the watermark.
+/// The key of the mark in the `host` space.
 pub(crate) const MARK: &[u8] = b"m";
+
+/// A key of the `queue` space.
+pub(crate) type Place = [u8; 20];
+
+/// The key of the mark in the `queue` space.
+pub(crate) const FOLDED: Place = [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// The letters of the `host` space.
 pub(crate) const RECORD: u8 = b'h';
 /// See [`RECORD`].
 pub(crate) const ROBOTS: u8 = b'r';
 /// See [`RECORD`].
-pub(crate) const PENDING: u8 = b'p';
-
-/// See [`RECORD`].
 pub(crate) const PARKED: u8 = b'o';
 
 /// How far the index has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) watermark: Watermark,
     pub(crate) next_page: u64,
     pub(crate) next_host: u32,
     /// How many URLs are in the seen set.
     pub(crate) seen: u64,
+}
+
+impl Default for Mark {
+    /// Where nothing is known.
+    fn default() -> Self {
+        Self { watermark: Watermark::default(), next_page: 1, next_host: 1, seen: 0 }
+    }
 }
 
 impl Mark {
@@ -96,7 +107,7 @@ pub(crate) fn slot_host(key: &[u8]) -> Option<HostId> {
 }
 
 /// The key of a queue entry.
-pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> [u8; 20] {
+pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> Place {
     let mut out = [0; 20];
     out[..4].copy_from_slice(&host.0.to_be_bytes());
     out[4..12].copy_from_slice(&rank.to_be_bytes());
@@ -105,28 +116,23 @@ pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> [u8; 20] {
 }
 
 /// Host, rank and page of a queue entry's key.
-pub(crate) fn parse_queue_key(key: &[u8]) -> Option<(HostId, u64, PageId)> {
-    let key: &[u8; 20] = key.try_into().ok()?;
-    Some((
-        HostId(u32::from_be_bytes(*key.first_chunk()?)),
-        u64::from_be_bytes(*key[4..].first_chunk()?),
-        PageId(u64::from_be_bytes(*key[12..].first_chunk()?)),
-    ))
+pub(crate) fn parse_queue_key(place: &Place) -> (HostId, u64, PageId) {
+    let mut host = [0; 4];
+    let (mut rank, mut page) = ([0; 8], [0; 8]);
+    host.copy_from_slice(&place[..4]);
+    rank.copy_from_slice(&place[4..12]);
+    page.copy_from_slice(&place[12..]);
+    (HostId(u32::from_be_bytes(host)), u64::from_be_bytes(rank), PageId(u64::from_be_bytes(page)))
 }
 
-/// The value of a queue entry, appended to `out`.
-pub(crate) fn put_queue_value(out: &mut Vec<u8>, depth: u32, redirects: u8, url: &str) {
-    put_varint(out, u64::from(depth));
-    out.push(redirects);
-    out.extend_from_slice(url.as_bytes());
+/// The key of the length of a host's queue.
+pub(crate) fn count_key(host: u32) -> Place {
+    queue_key(HostId(0), u64::from(host), PageId(0))
 }
 
-/// A queue entry from its key and value.
-pub(crate) fn parse_queued(key: &[u8], mut value: &[u8]) -> Option<Queued> {
-    let (_, rank, page) = parse_queue_key(key)?;
-    let depth = u32::try_from(take_varint(&mut value)?).ok()?;
-    let (&redirects, url) = value.split_first()?;
-    Some(Queued { page, rank, url: std::str::from_utf8(url).ok()?.to_owned(), depth, redirects })
+/// The lengths of all hosts' queues, without the mark.
+pub(crate) fn count_range() -> std::ops::Range<Place> {
+    count_key(0)..FOLDED
 }
 
 /// A number as a value.
@@ -208,7 +214,8 @@ mod tests {
         let keys = [(1, 0, 9), (1, 1, 3), (1, 256, 2), (2, 0, 1), (256, 0, 1)];
         let bytes: Vec<_> = keys.iter().map(|(h, r, p)| queue_key(HostId(*h), *r, PageId(*p))).collect();
         assert!(bytes.is_sorted());
-        assert_eq!(parse_queue_key(&bytes[2]), Some((HostId(1), 256, PageId(2))));
+        assert_eq!(parse_queue_key(&bytes[2]), (HostId(1), 256, PageId(2)));
+        assert!(count_range().contains(&count_key(u32::MAX)) && FOLDED < queue_key(HostId(1), 0, PageId(0)));
     }
 
     proptest! {
@@ -224,7 +231,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
-            let _ = (parse_host(HostId(1), &bytes), parse_robots(&bytes), parse_queued(&bytes, &bytes), Mark::decode(&bytes));
+            let _ = (parse_host(HostId(1), &bytes), parse_robots(&bytes), parse_number(&bytes), Mark::decode(&bytes));
         }
     }
 }

@@ -1,12 +1,16 @@
 //! Which URLs are known, and what waits?
 //!
 //! The frontier index is a log-structured tree (fjall) beside the catalogue: the seen set, the first page of each digest, a queue for each
-//! host. Everything in it is derived from the catalogue, batch by batch, with a watermark in the same atomic write; what does not fit the
-//! catalogue's history is thrown away and rebuilt. It is written without fsync: after a power cut it may be behind, and catches up.
+//! host. Everything in it is derived from the catalogue, batch by batch; what does not fit the catalogue's history is thrown away and
+//! rebuilt. Hosts are written with every batch and its watermark, without fsync: after a power cut they may be behind, and catch up. The rest is kept
+//! in memory until there is enough of it for long tables (`fold`), and read again from the catalogue after a crash.
 //!
-//! Memory: bounded tables before the tree, small memtables in it, and some 40 bytes for each host that has queued pages.
+//! Memory: bounded tables before the tree, half a million changes not yet folded, and some 40 bytes for each host that has queued pages.
 
 mod apply;
+mod fold;
+mod follow;
+mod fresh;
 mod intact;
 mod layout;
 mod open;
@@ -17,13 +21,14 @@ mod spaces;
 mod table;
 mod varint;
 mod verify;
+mod waiting;
 mod warm;
 
 use crate::error::{Result, StoreError};
-use crate::sqlite::Watermark;
-use crate::{HostRecord, Queued, Queues};
+use crate::sqlite::PageReader;
 use fjall::Keyspace;
-use layout::{PENDING, RECORD, ROBOTS};
+use fresh::Known;
+use layout::{RECORD, ROBOTS};
 pub use open::IndexStart;
 pub(crate) use open::{AHEAD, Standing};
 use orb_page::{HostId, PageId, UrlKey};
@@ -34,9 +39,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use table::{Answer, KeyTable};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use table::Answer;
 pub(crate) use varint::{put_varint, take_varint};
+use waiting::Waiting;
 
 /// The seen set and the queues. A handle: clones share one index, and may be used from several threads.
 #[derive(Clone)]
@@ -49,16 +56,26 @@ struct Shared {
     /// `None` only where opening it again has failed.
     spaces: RwLock<Option<Spaces>>,
     state: Mutex<State>,
-    seen: Mutex<KeyTable>,
-    digests: Mutex<KeyTable>,
-    names: Mutex<KeyTable>,
+    seen: Mutex<Known>,
+    digests: Mutex<Known>,
+    names: Mutex<Known>,
     parked: Mutex<Parked>,
+    /// Taken before `state` where both are needed.
+    waiting: RwLock<Waiting>,
+    /// Reads what there is to say of queued pages; `None` once the index is closed.
+    pages: Mutex<Option<PageReader>>,
+    /// Entries that are gathered before a fold.
+    fold_at: AtomicUsize,
 }
 
 /// What is kept in memory of the queues.
 #[derive(Default)]
 struct State {
     mark: layout::Mark,
+    /// What the tree has.
+    folded: layout::Mark,
+    /// Visits since then.
+    visits: u64,
     queued: u64,
     hosts: BTreeMap<u32, Pending>,
     /// Ranks and pages of entries read and not yet taken out, so that taking them out needs no look. Not more than [`PEEKED`].
@@ -80,6 +97,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl FrontierIndex {
     /// Its directory.
     pub fn path(&self) -> &Path {
@@ -87,7 +112,7 @@ impl FrontierIndex {
     }
 
     fn spaces(&self) -> Result<Spaces> {
-        let spaces = self.shared.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        let spaces = read(&self.shared.spaces);
         // Closed while it is in use, it waits for room to be opened again.
         spaces.clone().ok_or_else(|| StoreError::NoSpace { path: self.shared.dir.clone() })
     }
@@ -115,12 +140,12 @@ impl FrontierIndex {
 
     /// The numbers of the pages with these URLs, as far as they are committed.
     pub fn seen(&self, keys: &[UrlKey]) -> Result<Vec<Option<PageId>>> {
-        let mut cache = lock(&self.shared.seen);
-        cache.fetch(keys.iter().map(|k| k.0));
+        let known = &mut *lock(&self.shared.seen);
+        known.table.fetch(keys.iter().map(|k| k.0));
         let mut spaces = None;
         let mut out = Vec::with_capacity(keys.len());
         for key in keys {
-            let answer = match cache.get(key.0) {
+            let answer = match known.table.get(key.0) {
                 Answer::Known(n) => Some(n),
                 Answer::Unknown => None,
                 Answer::Ask => {
@@ -128,11 +153,7 @@ impl FrontierIndex {
                         Some(space) => space,
                         None => spaces.insert(self.spaces()?.seen),
                     };
-                    let found = self.number_at(space, &key.0.to_be_bytes())?;
-                    if let Some(n) = found {
-                        cache.put(key.0, n);
-                    }
-                    found
+                    self.ask(known, key.0, space, &key.0.to_be_bytes())?
                 }
             };
             out.push(answer.map(PageId));
@@ -156,22 +177,36 @@ impl FrontierIndex {
 
     fn cached(
         &self,
-        cache: &Mutex<KeyTable>,
+        known: &Mutex<Known>,
         key: u128,
         space: impl Fn(&Spaces) -> Keyspace,
         slot: &[u8],
     ) -> Result<Option<u64>> {
-        let mut cache = lock(cache);
-        match cache.get(key) {
+        let mut known = lock(known);
+        match known.table.get(key) {
             Answer::Known(n) => Ok(Some(n)),
             Answer::Unknown => Ok(None),
-            Answer::Ask => {
-                let found = self.number_at(&space(&self.spaces()?), slot)?;
-                if let Some(n) = found {
-                    cache.put(key, n);
-                }
-                Ok(found)
-            }
+            Answer::Ask => self.ask(&mut known, key, &space(&self.spaces()?), slot),
+        }
+    }
+
+    /// Looks for a key below the table.
+    fn ask(&self, known: &mut Known, key: u128, space: &Keyspace, slot: &[u8]) -> Result<Option<u64>> {
+        let found = match known.fresh.get(key) {
+            Some(n) => Some(n),
+            None => self.number_at(space, slot)?,
+        };
+        if let Some(n) = found {
+            known.table.put(key, n);
+        }
+        Ok(found)
+    }
+
+    /// The number of a key whatever the table says.
+    fn number_below(&self, known: &Mutex<Known>, space: &Keyspace, key: u128) -> Result<Option<u64>> {
+        match lock(known).fresh.get(key) {
+            Some(n) => Ok(Some(n)),
+            None => self.number_at(space, &key.to_be_bytes()),
         }
     }
 
@@ -181,74 +216,7 @@ impl FrontierIndex {
     }
 }
 
-impl Queues for FrontierIndex {
-    type Error = StoreError;
-
-    fn peek(&self, host: HostId, after: Option<(u64, PageId)>, limit: usize) -> Result<Vec<Queued>> {
-        let (pending, batch) = {
-            let state = lock(&self.shared.state);
-            let Some(pending) = state.hosts.get(&host.0).copied() else { return Ok(Vec::new()) };
-            (pending, state.mark.watermark)
-        };
-        let front = Bound::Included(layout::queue_key(host, pending.front.0, PageId(pending.front.1)));
-        let from = match after {
-            Some((rank, page)) if (rank, page.0) >= pending.front => {
-                Bound::Excluded(layout::queue_key(host, rank, page))
-            }
-            _ => front,
-        };
-        let to = Bound::Included(layout::queue_key(host, u64::MAX, PageId(u64::MAX)));
-        let limit_here = limit.min(usize::try_from(pending.count).unwrap_or(usize::MAX));
-        let mut out = Vec::with_capacity(limit_here.min(1_024));
-        for entry in self.spaces()?.queue.range::<[u8; 20], _>((from, to)).take(limit_here) {
-            let (key, value) = entry.into_inner().map_err(self.fail("read a queue"))?;
-            out.push(layout::parse_queued(&key, &value).ok_or_else(|| self.damaged("a queue entry cannot be read"))?);
-        }
-        let first = out.first().filter(|_| after.is_none()).map(|q| (q.rank, q.page.0));
-        self.note_peeked(host, batch, first, &out);
-        Ok(out)
-    }
-
-    fn next_host(&self, after: HostId) -> Result<Option<HostId>> {
-        let state = lock(&self.shared.state);
-        Ok(state.hosts.range((Bound::Excluded(after.0), Bound::Unbounded)).next().map(|(id, _)| HostId(*id)))
-    }
-
-    fn host(&self, id: HostId) -> Result<Option<HostRecord>> {
-        let space = self.spaces()?.host;
-        let Some(value) = space.get(layout::host_slot(RECORD, id)).map_err(self.fail("read a host"))? else {
-            return Ok(None);
-        };
-        let mut record = layout::parse_host(id, &value).ok_or_else(|| self.damaged("a host cannot be read"))?;
-        if let Some(value) = space.get(layout::host_slot(ROBOTS, id)).map_err(self.fail("read a host"))? {
-            record.robots =
-                Some(layout::parse_robots(&value).ok_or_else(|| self.damaged("a robots.txt cannot be read"))?);
-        }
-        Ok(Some(record))
-    }
-
-    fn queued(&self) -> u64 {
-        lock(&self.shared.state).queued
-    }
-}
-
 impl FrontierIndex {
-    /// Notes what was read, and the first entry found, unless a batch has come in meanwhile, which may have put something before it
-    /// or taken something out.
-    fn note_peeked(&self, host: HostId, batch: Watermark, first: Option<(u64, u64)>, read: &[Queued]) {
-        let mut state = lock(&self.shared.state);
-        if state.mark.watermark != batch {
-            return;
-        }
-        if state.peeked.len() + read.len() > PEEKED {
-            state.peeked.clear();
-        }
-        state.peeked.extend(read.iter().map(|q| (q.rank, q.page.0)));
-        if let (Some(pending), Some(first)) = (state.hosts.get_mut(&host.0), first) {
-            pending.front = first;
-        }
-    }
-
     /// How many pages of a host are queued.
     pub fn queued_of(&self, host: HostId) -> u64 {
         lock(&self.shared.state).hosts.get(&host.0).map_or(0, |p| p.count)
@@ -269,6 +237,16 @@ impl FrontierIndex {
         longest.into_sorted_vec().into_iter().map(|(Reverse(count), host)| (HostId(host), count)).collect()
     }
 
+    /// Changes how many entries are gathered before they are folded into the tree.
+    pub fn fold_at(&self, entries: usize) {
+        self.shared.fold_at.store(entries, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// The last batch that is folded: what the later ones touched must stay listed in the catalogue.
+    pub(crate) fn folded(&self) -> u64 {
+        lock(&self.shared.state).folded.watermark.no
+    }
+
     /// How many URLs are known.
     pub fn known(&self) -> u64 {
         lock(&self.shared.state).mark.seen
@@ -277,6 +255,6 @@ impl FrontierIndex {
 
 /// The first and last key that begin with a letter in the `host` space.
 fn letter_range(letter: u8) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
-    debug_assert!([RECORD, ROBOTS, PENDING, layout::PARKED].contains(&letter));
+    debug_assert!([RECORD, ROBOTS, layout::PARKED].contains(&letter));
     (Bound::Included(vec![letter]), Bound::Excluded(vec![letter + 1]))
 }

@@ -1,19 +1,20 @@
 //! Does the index fit the catalogue, and if not, how does it get there?
 
 use super::intact::{self, Condition};
-use super::layout::{MARK, Mark, PENDING, parse_number, slot_host};
+use super::layout::{FOLDED, MARK, Mark, Place, count_range, parse_number, parse_queue_key};
 use super::spaces::{Spaces, open_spaces};
-use super::table::KeyTable;
-use super::{FrontierIndex, Pending, Shared, State, letter_range, lock};
+use super::waiting::Waiting;
+use super::{FrontierIndex, Known, Pending, Shared, State, fold, lock, write};
 use crate::error::{Result, StoreError};
 use crate::fault;
-use crate::sqlite::{Catalogue, Touched};
-use fjall::PersistMode;
+use crate::sqlite::{Catalogue, PageReader, Touched};
+use fjall::{Keyspace, PersistMode};
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, RwLock};
 
 /// Memory for known keys, unless said otherwise.
 const MEMORY: u64 = 800_000_000;
@@ -39,8 +40,16 @@ pub(crate) enum Standing {
     /// It is where the catalogue is.
     Current(FrontierIndex),
     /// It is behind by this many batches and can catch up.
-    Behind(FrontierIndex, u64, Touched),
+    Behind(u64),
     /// It is of no use, for this reason.
+    Unfit(&'static str),
+}
+
+/// What is there before anything is done to it.
+enum Found {
+    /// An index that has recorded all but this many batches, and what was touched since it was last folded.
+    Fit(FrontierIndex, u64, Touched),
+    /// Nothing of use, for this reason.
     Unfit(&'static str),
 }
 
@@ -50,12 +59,14 @@ impl FrontierIndex {
         if !dir.exists() {
             return Ok(Standing::Unfit("it is missing"));
         }
-        match Self::stand(dir, catalogue) {
-            Ok(Standing::Current(index)) => {
+        match Self::find(dir, catalogue) {
+            Ok(Found::Fit(index, 0, touched)) => {
                 index.load()?;
+                index.follow(catalogue, &touched, false)?;
                 Ok(Standing::Current(index))
             }
-            Ok(standing) => Ok(standing),
+            Ok(Found::Fit(_, batches, _)) => Ok(Standing::Behind(batches)),
+            Ok(Found::Unfit(reason)) => Ok(Standing::Unfit(reason)),
             Err(StoreError::Index { .. } | StoreError::Damaged { .. }) => Ok(Standing::Unfit("it is damaged")),
             Err(e) => Err(e),
         }
@@ -72,7 +83,7 @@ impl FrontierIndex {
             Err(_) => "it was damaged",
         };
         wipe(dir)?;
-        let index = Self::assemble(dir, open_spaces(dir)?, Mark::default());
+        let index = Self::assemble(dir, open_spaces(dir)?, Mark::default(), catalogue)?;
         index.rebuild(catalogue)?;
         index.load()?;
         Ok((index, IndexStart::Rebuilt(reason)))
@@ -80,127 +91,143 @@ impl FrontierIndex {
 
     /// The index if it can be used, else why it cannot.
     fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), &'static str>> {
-        let fresh = catalogue.watermark().no == 0;
-        match Self::stand(dir, catalogue)? {
-            Standing::Unfit(reason) => Ok(Err(reason)),
-            Standing::Current(index) => {
-                index.load()?;
-                Ok(Ok((index, if fresh { IndexStart::Fresh } else { IndexStart::Current })))
-            }
-            Standing::Behind(index, batches, touched) => {
-                index.load()?;
-                index.catch_up(catalogue, touched)?;
-                Ok(Ok((index, IndexStart::CaughtUp(batches))))
-            }
-        }
+        let (index, batches, touched) = match Self::find(dir, catalogue)? {
+            Found::Unfit(reason) => return Ok(Err(reason)),
+            Found::Fit(index, batches, touched) => (index, batches, touched),
+        };
+        index.load()?;
+        index.follow(catalogue, &touched, batches > 0)?;
+        let start = match batches {
+            0 if catalogue.watermark().no == 0 => IndexStart::Fresh,
+            0 => IndexStart::Current,
+            batches => IndexStart::CaughtUp(batches),
+        };
+        Ok(Ok((index, start)))
     }
 
-    /// Opens the index as it is and compares watermarks.
-    fn stand(dir: &Path, catalogue: &Catalogue) -> Result<Standing> {
+    /// Opens the index as it is and compares marks.
+    fn find(dir: &Path, catalogue: &Catalogue) -> Result<Found> {
         let missing = !dir.exists();
         let condition = if missing { Condition::Unknown } else { intact::examine(dir)? };
         if condition == Condition::Changed || beside(dir, "suspect").exists() {
-            return Ok(Standing::Unfit("it was damaged"));
+            return Ok(Found::Unfit("it was damaged"));
         }
         let spaces = open_caught(dir)?;
         let read = || intact::read_through(&spaces).map_err(|e| StoreError::index("read", dir, e));
         if condition == Condition::Unknown && !read()? {
-            return Ok(Standing::Unfit("it was damaged"));
+            return Ok(Found::Unfit("it was damaged"));
         }
-        let mark = spaces.host.get(MARK).map_err(|e| StoreError::index("read the watermark", dir, e))?;
+        let (hosts, folded) = marks(dir, &spaces)?;
         let goal = catalogue.watermark();
-        let mark = match mark {
-            Some(bytes) => {
-                Mark::decode(&bytes).ok_or_else(|| StoreError::damaged(dir, "the watermark cannot be read"))?
-            }
-            None if goal.no == 0 => Mark { next_page: 1, next_host: 1, ..Mark::default() },
-            None if missing => return Ok(Standing::Unfit("it was missing")),
-            None => return Ok(Standing::Unfit("it was not finished")),
+        let done = match hosts {
+            Some(mark) => mark.watermark,
+            None if goal.no == 0 => goal,
+            None if missing => return Ok(Found::Unfit("it was missing")),
+            None => return Ok(Found::Unfit("it was not finished")),
         };
-        let done = mark.watermark;
         if done.no > goal.no {
-            return Ok(Standing::Unfit(AHEAD));
+            return Ok(Found::Unfit(AHEAD));
         }
-        let index = Self::assemble(dir, spaces, mark);
-        if done == goal {
-            return Ok(Standing::Current(index));
+        let folded = folded.unwrap_or_default();
+        if folded.watermark.no > done.no {
+            return Ok(Found::Unfit("it was damaged"));
         }
-        Ok(match catalogue.facts().touched_since(done)? {
-            Some(touched) => Standing::Behind(index, goal.no - done.no, touched),
-            None => Standing::Unfit("it was too far behind"),
-        })
+        let facts = catalogue.facts();
+        let follows = done == goal || facts.touched_since(done)?.is_some();
+        match facts.touched_since(folded.watermark)?.filter(|_| follows) {
+            Some(touched) => {
+                Ok(Found::Fit(Self::assemble(dir, spaces, folded, catalogue)?, goal.no - done.no, touched))
+            }
+            None => Ok(Found::Unfit("it was too far behind")),
+        }
     }
 
-    fn assemble(dir: &Path, spaces: Spaces, mark: Mark) -> Self {
+    fn assemble(dir: &Path, spaces: Spaces, folded: Mark, catalogue: &Catalogue) -> Result<Self> {
         let shared = Shared {
             dir: dir.to_owned(),
             spaces: RwLock::new(Some(spaces)),
-            state: Mutex::new(State { mark, ..State::default() }),
-            seen: Mutex::new(KeyTable::new(0)),
-            digests: Mutex::new(KeyTable::new(0)),
-            names: Mutex::new(KeyTable::new(0)),
+            state: Mutex::new(State { mark: folded, folded, ..State::default() }),
+            seen: Mutex::new(Known::new()),
+            digests: Mutex::new(Known::new()),
+            names: Mutex::new(Known::new()),
             parked: Mutex::default(),
+            waiting: RwLock::default(),
+            pages: Mutex::new(Some(PageReader::open(catalogue.path())?)),
+            fold_at: AtomicUsize::new(fold::ENTRIES),
         };
         let index = Self { shared: Arc::new(shared) };
         index.limit_memory(MEMORY);
-        index
+        Ok(index)
     }
 
-    /// Reads the lengths of the queues, and begins to fill the tables.
+    /// Reads what the tree says, and forgets what memory says.
     fn load(&self) -> Result<()> {
         let spaces = self.spaces()?;
         let mut hosts = std::collections::BTreeMap::new();
         let mut queued = 0u64;
-        for entry in spaces.host.range::<Vec<u8>, _>(letter_range(PENDING)) {
+        for entry in spaces.queue.range(count_range()) {
             let (key, value) = entry.into_inner().map_err(self.fail("read the queues"))?;
-            let (host, count) = slot_host(&key)
-                .zip(parse_number(&value))
-                .ok_or_else(|| self.damaged("a queue's length cannot be read"))?;
+            let host = Place::try_from(&*key).ok().and_then(|place| u32::try_from(parse_queue_key(&place).1).ok());
+            let (host, count) =
+                host.zip(parse_number(&value)).ok_or_else(|| self.damaged("a queue's length cannot be read"))?;
             queued += count;
-            hosts.insert(host.0, Pending { count, front: (0, 0) });
+            hosts.insert(host, Pending { count, front: (0, 0) });
         }
+        *write(&self.shared.waiting) = Waiting::default();
         {
             let mut state = lock(&self.shared.state);
-            state.hosts = hosts;
-            state.queued = queued;
-            state.peeked.clear();
+            let folded = state.folded;
+            *state = State { mark: folded, folded, hosts, queued, ..State::default() };
         }
         self.load_parked(&spaces)?;
-        self.cool()?;
+        self.cool();
         self.warm()
     }
 
     /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up, or is made anew.
     pub(crate) fn recover(&self, catalogue: &Catalogue) -> Result<()> {
-        let mark = self.reopen(false)?;
-        if let Some(touched) = catalogue.facts().touched_since(mark.watermark)? {
-            lock(&self.shared.state).mark = mark;
+        let folded = self.reopen(false)?;
+        if let Some(touched) = catalogue.facts().touched_since(folded.watermark)? {
+            lock(&self.shared.state).folded = folded;
             self.load()?;
-            return self.catch_up(catalogue, touched);
+            return self.follow(catalogue, &touched, true);
         }
         self.reopen(true)?;
         self.rebuild(catalogue)?;
         self.load()
     }
 
-    /// Opens the database again, emptied if so wished; how far it has come.
+    /// Opens the database again, emptied if so wished; how far it was folded.
     fn reopen(&self, emptied: bool) -> Result<Mark> {
         let dir = &self.shared.dir;
-        let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        let mut spaces = write(&self.shared.spaces);
         // The old database lets go of its directory only when its last handle is gone.
         *spaces = None;
         if emptied {
             wipe(dir)?;
         }
         let opened = open_spaces(dir)?;
-        let mark = opened.host.get(MARK).map_err(self.fail("read the watermark"))?;
+        let (_, folded) = marks(dir, &opened)?;
         *spaces = Some(opened);
-        Ok(mark.and_then(|bytes| Mark::decode(&bytes)).unwrap_or_default())
+        Ok(folded.unwrap_or_default())
     }
 
-    /// Hands everything to the disk and closes the database for all handles, leaving its fingerprint.
+    /// Hands everything to the disk and closes the database for all handles.
     pub(crate) fn close(&self) -> Result<()> {
-        let mut spaces = self.shared.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        if self.is_open() {
+            self.fold()?;
+        }
+        self.shut()
+    }
+
+    fn is_open(&self) -> bool {
+        super::read(&self.shared.spaces).is_some()
+    }
+
+    /// Closes the database for all handles as it is, leaving its fingerprint.
+    pub(crate) fn shut(&self) -> Result<()> {
+        *lock(&self.shared.pages) = None;
+        let mut spaces = write(&self.shared.spaces);
         let dir = &self.shared.dir;
         if let Some(open) = &*spaces {
             fault::point("before-index-closes").map_err(|e| StoreError::io("close", dir, e))?;
@@ -212,6 +239,19 @@ impl FrontierIndex {
         }
         Ok(())
     }
+}
+
+/// How far hosts and queues have come.
+fn marks(dir: &Path, spaces: &Spaces) -> Result<(Option<Mark>, Option<Mark>)> {
+    let read = |space: &Keyspace, key: &[u8]| match space.get(key) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => match Mark::decode(&bytes) {
+            Some(mark) => Ok(Some(mark)),
+            None => Err(StoreError::damaged(dir, "the watermark cannot be read")),
+        },
+        Err(e) => Err(StoreError::index("read the watermark", dir, e)),
+    };
+    Ok((read(&spaces.host, MARK)?, read(&spaces.queue, &FOLDED)?))
 }
 
 /// Opens a database of which it is not known whether it is as it was left: it may refuse in any way.

@@ -4,19 +4,18 @@
 //! memtables: fifty million URLs need no more memory than one million.
 
 use super::layout::{
-    MARK, Mark, PENDING, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number,
-    put_queue_value, queue_key, robots_value,
+    FOLDED, MARK, Mark, Place, RECORD, ROBOTS, count_key, digest_key, host_slot, host_value, name_key, name_slot,
+    number, queue_key, robots_value,
 };
 use super::{FrontierIndex, lock};
 use crate::error::Result;
 use crate::sqlite::{Catalogue, PageState};
-use fjall::{Keyspace, PersistMode};
-use orb_page::{HostId, UrlKey};
+use fjall::PersistMode;
+use orb_page::UrlKey;
 use std::collections::BTreeMap;
 
-/// Entries of a sorted run, and bytes of the queue values in one.
+/// Entries of a sorted run.
 const RUN: usize = 1 << 20;
-const RUN_BYTES: usize = 24 << 20;
 
 impl FrontierIndex {
     /// Fills an empty index from the catalogue.
@@ -45,9 +44,6 @@ impl FrontierIndex {
         self.write_runs(&mut runs)?;
         self.stage("during-rebuild")?;
         let fail = self.fail("write the queues");
-        for (host, count) in &runs.pending {
-            spaces.host.insert(host_slot(PENDING, HostId(*host)), number(*count)).map_err(&fail)?;
-        }
         for (slot, block) in self.changed_blocks() {
             spaces.host.insert(slot, block).map_err(&fail)?;
         }
@@ -57,12 +53,16 @@ impl FrontierIndex {
             next_host: catalogue.next_host_id().0,
             seen,
         };
-        // The watermark comes last: a rebuild cut off is begun again.
+        let lengths = runs.pending.iter().map(|(host, count)| (count_key(*host), Some(number(*count))));
+        self.ingest(&spaces.queue, lengths.chain([(FOLDED, Some(mark.encode().to_vec()))]))?;
+        // The mark of the hosts comes last: a rebuild cut off is begun again.
         spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
         self.stage("before-rebuilt-mark")?;
         spaces.host.insert(MARK, mark.encode()).map_err(&fail)?;
         spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
-        lock(&self.shared.state).mark = mark;
+        let mut state = lock(&self.shared.state);
+        (state.mark, state.folded) = (mark, mark);
+        drop(state);
         self.stage("after-rebuild")
     }
 
@@ -71,10 +71,9 @@ impl FrontierIndex {
         runs.seen.sort_unstable();
         runs.seen.dedup_by_key(|e| (e.0, e.1));
         let seen = runs.seen.iter().map(|(high, low, id)| (join(*high, *low), *id));
-        self.ingest(&spaces.seen, seen.map(|(key, id)| (key.to_be_bytes(), number(id))))?;
-        runs.queue.sort_unstable_by_key(|e| e.0);
-        let bytes = &runs.bytes;
-        self.ingest(&spaces.queue, runs.queue.iter().map(|(key, at, len)| (*key, bytes[*at..at + len].to_vec())))?;
+        self.ingest(&spaces.seen, seen.map(|(key, id)| (key.to_be_bytes(), Some(number(id)))))?;
+        runs.queue.sort_unstable();
+        self.ingest(&spaces.queue, runs.queue.iter().map(|place| (*place, Some(Vec::new()))))?;
         runs.digests.sort_unstable();
         runs.digests.dedup_by_key(|e| e.0);
         let mut first = Vec::with_capacity(runs.digests.len());
@@ -82,32 +81,14 @@ impl FrontierIndex {
             // An earlier run of this rebuild may have it already: the smaller (run, page) stays.
             let known = spaces.digest.get(key.to_be_bytes()).map_err(self.fail("look up a digest"))?;
             if known.is_none_or(|v| owner(&v) > (*run, *id)) {
-                first.push((key.to_be_bytes(), owner_value(*run, *id)));
+                first.push((key.to_be_bytes(), Some(owner_value(*run, *id))));
             }
         }
         self.ingest(&spaces.digest, first.into_iter())?;
         runs.seen.clear();
         runs.queue.clear();
-        runs.bytes.clear();
         runs.digests.clear();
         Ok(())
-    }
-
-    fn ingest<const N: usize>(
-        &self,
-        space: &Keyspace,
-        entries: impl Iterator<Item = ([u8; N], Vec<u8>)>,
-    ) -> Result<()> {
-        let fail = self.fail("write a table");
-        let mut entries = entries.peekable();
-        if entries.peek().is_none() {
-            return Ok(());
-        }
-        let mut ingestion = space.start_ingestion().map_err(&fail)?;
-        for (key, value) in entries {
-            ingestion.write(key, value).map_err(&fail)?;
-        }
-        ingestion.finish().map_err(&fail)
     }
 }
 
@@ -132,8 +113,7 @@ fn join(high: u64, low: u64) -> u128 {
 #[derive(Default)]
 struct Runs {
     seen: Vec<(u64, u64, u64)>,
-    queue: Vec<([u8; 20], usize, usize)>,
-    bytes: Vec<u8>,
+    queue: Vec<Place>,
     digests: Vec<(u128, u32, u64)>,
     pending: BTreeMap<u32, u64>,
 }
@@ -143,15 +123,13 @@ impl Runs {
         let key = UrlKey::of(page.url).0;
         self.seen.push(((key >> 64) as u64, key as u64, page.id.0));
         if page.queued {
-            let at = self.bytes.len();
-            put_queue_value(&mut self.bytes, page.depth, page.redirects, page.url);
-            self.queue.push((queue_key(page.host, page.rank, page.id), at, self.bytes.len() - at));
+            self.queue.push(queue_key(page.host, page.rank, page.id));
             *self.pending.entry(page.host.0).or_default() += 1;
         }
         self.digests.extend(page.owned.iter().map(|(run, d)| (digest_key(d), *run, page.id.0)));
     }
 
     fn is_full(&self) -> bool {
-        self.seen.len() >= RUN || self.bytes.len() >= RUN_BYTES || self.digests.len() >= RUN
+        self.seen.len() >= RUN || self.digests.len() >= RUN
     }
 }

@@ -4,8 +4,7 @@
 //! goes on at once. Below the key it has come to, a table's word is final; above it the tree is asked.
 
 use super::layout::{name_range, parse_number};
-use super::table::KeyTable;
-use super::{FrontierIndex, lock};
+use super::{FrontierIndex, Known, lock};
 use crate::error::Result;
 use fjall::Keyspace;
 use std::ops::Bound;
@@ -19,22 +18,23 @@ impl FrontierIndex {
     pub fn limit_memory(&self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let (digests, names) = (bytes / 12, bytes / 64);
-        lock(&self.shared.digests).set_limit(digests);
-        lock(&self.shared.names).set_limit(names);
-        lock(&self.shared.seen).set_limit(bytes - digests - names);
+        lock(&self.shared.digests).table.set_limit(digests);
+        lock(&self.shared.names).table.set_limit(names);
+        lock(&self.shared.seen).table.set_limit(bytes - digests - names);
     }
 
-    /// Empties the tables: nothing is known to them of what the tree holds.
-    pub(super) fn cool(&self) -> Result<()> {
-        for table in [&self.shared.seen, &self.shared.digests, &self.shared.names] {
-            lock(table).clear();
+    /// Empties the tables: nothing is known to them of what the tree holds, and the tree is all there is.
+    pub(super) fn cool(&self) {
+        for known in [&self.shared.seen, &self.shared.digests, &self.shared.names] {
+            let mut known = lock(known);
+            known.table.clear();
+            known.fresh.clear();
         }
-        Ok(())
     }
 
     /// Reads on, where something is left to be read and there is room for it.
     pub(super) fn warm(&self) -> Result<()> {
-        if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).is_told()) {
+        if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).table.is_told()) {
             return Ok(());
         }
         let spaces = self.spaces()?;
@@ -44,8 +44,8 @@ impl FrontierIndex {
     }
 
     /// Reads the next piece of a space into its table; `prefix` is how many bytes stand before a key.
-    fn read_on(&self, table: &Mutex<KeyTable>, space: &Keyspace, prefix: usize) -> Result<()> {
-        let mut table = lock(table);
+    fn read_on(&self, known: &Mutex<Known>, space: &Keyspace, prefix: usize) -> Result<()> {
+        let table = &mut lock(known).table;
         let Some(from) = table.told() else { return Ok(()) };
         if table.is_full() {
             return Ok(());

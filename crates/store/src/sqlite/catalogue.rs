@@ -24,6 +24,8 @@ pub struct Catalogue {
     /// The number the next page with links gets.
     pub(super) next_source: i64,
     pub(super) watermark: Watermark,
+    /// The last batch of which nobody asks any more what it touched.
+    pub(super) followed: u64,
     pub(super) names: HashMap<Arc<str>, i64>,
     pub(super) files: HashMap<Arc<str>, i64>,
 }
@@ -97,6 +99,7 @@ impl Catalogue {
             next_host: 1,
             next_source: 1,
             watermark: Watermark::default(),
+            followed: 0,
             names: HashMap::new(),
             files: HashMap::new(),
         };

@@ -5,17 +5,17 @@
 //! again, its living links are closed with its previous run, and those still there are opened again.
 
 use super::Catalogue;
-use super::replay::{Watermark, pack};
+use super::replay::{Watermark, pack, pack_pairs};
 use super::visits::VisitWriter;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
 use crate::{ArchiveEnd, Batch, HostFact};
 use orb_page::{Discovered, RunId};
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many batches back the frontier index may be and still catch up without being rebuilt.
+/// How many batches stay listed although the frontier index has them: an older copy of it can still catch up.
 pub(crate) const LOG: u64 = 1_000;
 
 impl Catalogue {
@@ -35,6 +35,11 @@ impl Catalogue {
         // It is recorded: nothing but a crash can come between.
         let _ = sql_point("after-catalogue");
         Ok(())
+    }
+
+    /// Says that the frontier index has all batches up to this one for good: what they touched need not stay listed.
+    pub(crate) fn followed(&mut self, batch: u64) {
+        self.followed = batch;
     }
 
     /// Takes out of the batch those pages to be queued again that wait in their queue already, or are named twice.
@@ -88,13 +93,18 @@ impl Catalogue {
         write_hosts(&tx, batch)?;
         write_discovered(&tx, &mut self.names, &batch.discovered)?;
         write_archive(&tx, &mut self.files, archive)?;
-        write_requeued(&tx, batch)?;
+        let moved = write_requeued(&tx, batch)?;
         let next_source =
             VisitWriter::new(&tx, batch.run, self.next_source)?.write(&mut self.names, &self.files, batch)?;
         write_dropped(&tx, &mut self.names, batch)?;
         write_facts(&tx, batch.run, &batch.facts)?;
         write_traps(&tx, &batch.traps)?;
-        write_log(&tx, batch, watermark)?;
+        write_log(&tx, batch, watermark, &moved)?;
+        tx.prepare_cached("DELETE FROM batch_row WHERE no <= ?1")?.execute([watermark
+            .no
+            .saturating_sub(LOG)
+            .min(self.followed)
+            .cast_signed()])?;
         if !batch.counters.is_empty() {
             tx.prepare_cached("UPDATE run_row SET counters = ?2 WHERE id = ?1")?
                 .execute(params![batch.run.0, batch.counters])?;
@@ -173,14 +183,19 @@ pub(super) fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &st
     db.prepare_cached("SELECT id FROM warc_row WHERE name = ?1")?.query_row([name], |r| r.get(0))
 }
 
-fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
+/// Puts pages into their queues again; the places they had before.
+fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, u64)>> {
+    let mut before = db.prepare_cached("SELECT rank FROM page_row WHERE id = ?1")?;
     let mut update = db.prepare_cached(
         "UPDATE page_row SET kind = 0, why = NULL, redirects = 0, rank = ?2, depth = ?3, again = ?4 WHERE id = ?1",
     )?;
+    let mut moved = Vec::with_capacity(batch.requeued.len());
     for page in &batch.requeued {
+        let rank: Option<i64> = before.query_row([page.page.0.cast_signed()], |r| r.get(0)).optional()?;
+        moved.extend(rank.map(|rank| (page.page.0, rank.cast_unsigned())));
         update.execute(params![page.page.0.cast_signed(), page.rank.cast_signed(), page.depth, batch.run.0])?;
     }
-    Ok(())
+    Ok(moved)
 }
 
 fn write_dropped(db: &Connection, names: &mut HashMap<Arc<str>, i64>, batch: &Batch) -> rusqlite::Result<()> {
@@ -228,21 +243,19 @@ fn write_facts(db: &Connection, run: RunId, facts: &[HostFact]) -> rusqlite::Res
     Ok(())
 }
 
-/// Notes which pages and hosts the batch touched, so that the frontier index can catch up.
 fn write_traps(db: &Connection, counts: &[(u64, u32)]) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached("INSERT OR REPLACE INTO trap_row (key, count) VALUES (?1, ?2)")?;
     counts.iter().try_for_each(|(key, count)| insert.execute(params![key.cast_signed(), count]).map(drop))
 }
 
-fn write_log(db: &Connection, batch: &Batch, watermark: Watermark) -> rusqlite::Result<()> {
+/// Notes which pages and hosts the batch touched, so that the frontier index can catch up.
+fn write_log(db: &Connection, batch: &Batch, watermark: Watermark, moved: &[(u64, u64)]) -> rusqlite::Result<()> {
     let visited = batch.visits.iter().map(|v| v.page.0);
     let dropped = batch.dropped.iter().map(|d| d.0.0);
     let pages = pack(visited.chain(dropped).collect());
     let hosts = pack(batch.facts.iter().map(|f| u64::from(f.id.0)).collect());
-    let requeued = pack(batch.requeued.iter().map(|r| r.page.0).collect());
+    let requeued = pack_pairs(moved);
     db.prepare_cached("INSERT INTO batch_row (no, nonce, pages, hosts, requeued) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![watermark.no.cast_signed(), watermark.nonce.cast_signed(), pages, hosts, requeued])?;
-    db.prepare_cached("DELETE FROM batch_row WHERE no <= ?1")?
-        .execute([watermark.no.saturating_sub(LOG).cast_signed()])?;
     Ok(())
 }

@@ -38,8 +38,6 @@ pub(crate) struct PageState<'a> {
     pub(crate) url: &'a str,
     pub(crate) host: HostId,
     pub(crate) rank: u64,
-    pub(crate) depth: u32,
-    pub(crate) redirects: u8,
     pub(crate) queued: bool,
     /// Whether it is outside for no trap.
     pub(crate) parked: bool,
@@ -48,9 +46,12 @@ pub(crate) struct PageState<'a> {
 }
 
 /// Pages and hosts whose state may have changed, each once.
+#[derive(Debug, Default)]
 pub(crate) struct Touched {
     pub(crate) pages: Vec<u64>,
     pub(crate) hosts: Vec<u64>,
+    /// Pages put into their queues again, each with a place it had before, in order.
+    pub(crate) moved: Vec<(u64, u64)>,
 }
 
 /// A host as the index needs it.
@@ -89,35 +90,36 @@ impl Facts<'_> {
     }
 
     /// What the batches after this mark touched, or `None` if a store at the mark cannot follow: another batch of that number was
-    /// recorded here, later ones are no longer listed, or a page was taken out of its queue and put in again meanwhile, so that its
-    /// earlier place is not known any more.
+    /// recorded here, or later ones are no longer listed.
     pub(crate) fn touched_since(&self, mark: Watermark) -> Result<Option<Touched>> {
-        let nonce = self
+        let first = "SELECT no, nonce FROM batch_row WHERE no >= ?1 ORDER BY no LIMIT 1";
+        let (listed, nonce) = self
             .db
-            .query_row("SELECT nonce FROM batch_row WHERE no = ?1", [mark.no.cast_signed()], |r| r.get::<_, i64>(0))
+            .query_row(first, [mark.no.cast_signed()], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?)))
             .optional()
-            .map_err(self.fail())?;
-        if nonce.is_none_or(|n| n.cast_unsigned() != mark.nonce) {
+            .map_err(self.fail())?
+            .unwrap_or_default();
+        let begins = mark.no == 0 && listed <= 1;
+        if !begins && (listed.cast_unsigned(), nonce.cast_unsigned()) != (mark.no, mark.nonce) {
             return Ok(None);
         }
         let mut rows =
             self.db.prepare("SELECT pages, hosts, requeued FROM batch_row WHERE no > ?1").map_err(self.fail())?;
         let mut rows = rows.query([mark.no.cast_signed()]).map_err(self.fail())?;
-        let (mut pages, mut hosts, mut requeued) = (Vec::new(), Vec::new(), Vec::new());
+        let mut touched = Touched::default();
         while let Some(row) = rows.next().map_err(self.fail())? {
-            for (column, list) in [&mut pages, &mut hosts, &mut requeued].into_iter().enumerate() {
-                unpack(row.get_ref(column).and_then(|v| Ok(v.as_blob()?)).map_err(self.fail())?, list);
-            }
+            let blob = |i: usize| row.get_ref(i).and_then(|v| Ok(v.as_blob()?)).map_err(self.fail());
+            unpack(blob(0)?, &mut touched.pages);
+            unpack(blob(1)?, &mut touched.hosts);
+            unpack_pairs(blob(2)?, &mut touched.moved);
         }
-        for list in [&mut pages, &mut hosts, &mut requeued] {
+        touched.pages.extend(touched.moved.iter().map(|(page, _)| *page));
+        for list in [&mut touched.pages, &mut touched.hosts] {
             list.sort_unstable();
             list.dedup();
         }
-        if requeued.iter().any(|page| pages.binary_search(page).is_ok()) {
-            return Ok(None);
-        }
-        pages.append(&mut requeued);
-        Ok(Some(Touched { pages, hosts }))
+        touched.moved.sort_unstable();
+        Ok(Some(touched))
     }
 
     /// Every page from number `from` on, in order.
@@ -125,9 +127,7 @@ impl Facts<'_> {
         let fail = self.fail();
         let mut pages = self
             .db
-            .prepare(
-                "SELECT id, url, host, kind, rank, depth, redirects, again, why FROM page_row WHERE id >= ?1 ORDER BY id",
-            )
+            .prepare("SELECT id, url, host, kind, rank, again, why FROM page_row WHERE id >= ?1 ORDER BY id")
             .map_err(&fail)?;
         let mut visits = self
             .db
@@ -146,24 +146,34 @@ impl Facts<'_> {
     }
 
     /// One page, if there is such a number.
-    pub(crate) fn page(&self, id: u64, f: impl FnOnce(&PageState<'_>) -> Result<()>) -> Result<()> {
+    pub(crate) fn page(&self, id: u64, mut f: impl FnMut(&PageState<'_>) -> Result<()>) -> Result<()> {
+        self.pages([id].into_iter(), &mut f)
+    }
+
+    /// Those of these pages that there are.
+    pub(crate) fn pages(
+        &self,
+        ids: impl Iterator<Item = u64>,
+        mut f: impl FnMut(&PageState<'_>) -> Result<()>,
+    ) -> Result<()> {
         let fail = self.fail();
         let mut page = self
             .db
-            .prepare_cached(
-                "SELECT id, url, host, kind, rank, depth, redirects, again, why FROM page_row WHERE id = ?1",
-            )
+            .prepare_cached("SELECT id, url, host, kind, rank, again, why FROM page_row WHERE id = ?1")
             .map_err(&fail)?;
         let mut visits = self
             .db
             .prepare_cached("SELECT page, run, kind, duplicate_of, digest FROM visit_row WHERE page = ?1 ORDER BY run")
             .map_err(&fail)?;
-        let mut rows = page.query([id.cast_signed()]).map_err(&fail)?;
-        let Some(row) = rows.next().map_err(&fail)? else { return Ok(()) };
-        let mut visits = VisitCursor::new(visits.query([id.cast_signed()]).map_err(&fail)?).map_err(&fail)?;
-        let last = visits.advance(id.cast_signed()).map_err(&fail)?;
         let reasons = self.parking_reasons().map_err(&fail)?;
-        f(&read_page(row, last, &visits.owned, &reasons).map_err(&fail)?)
+        for id in ids {
+            let mut rows = page.query([id.cast_signed()]).map_err(&fail)?;
+            let Some(row) = rows.next().map_err(&fail)? else { continue };
+            let mut visits = VisitCursor::new(visits.query([id.cast_signed()]).map_err(&fail)?).map_err(&fail)?;
+            let last = visits.advance(id.cast_signed()).map_err(&fail)?;
+            f(&read_page(row, last, &visits.owned, &reasons).map_err(&fail)?)?;
+        }
+        Ok(())
     }
 
     /// Numbers of the reasons that are no trap's.
@@ -309,15 +319,13 @@ fn read_page<'a>(
     reasons: &[i64],
 ) -> rusqlite::Result<PageState<'a>> {
     let kind: u8 = row.get(3)?;
-    let again: Option<u32> = row.get(7)?;
-    let why: Option<i64> = row.get(8)?;
+    let again: Option<u32> = row.get(5)?;
+    let why: Option<i64> = row.get(6)?;
     Ok(PageState {
         id: PageId(row.get::<_, i64>(0)?.cast_unsigned()),
         url: row.get_ref(1)?.as_str()?,
         host: HostId(row.get(2)?),
         rank: row.get::<_, i64>(4)?.cast_unsigned(),
-        depth: row.get(5)?,
-        redirects: row.get(6)?,
         queued: kind == 0 && last.is_none_or(|last| again.is_some_and(|again| again > last)),
         parked: kind == PageKind::Outside.code() && why.is_some_and(|why| reasons.contains(&why)),
         owned,
@@ -362,12 +370,35 @@ fn unpack(mut bytes: &[u8], out: &mut Vec<u64>) {
     }
 }
 
+/// Pairs of numbers as they come, seven bits a byte.
+pub(super) fn pack_pairs(pairs: &[(u64, u64)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for n in pairs.iter().flat_map(|(a, b)| [a, b]) {
+        crate::index::put_varint(&mut out, *n);
+    }
+    out
+}
+
+fn unpack_pairs(mut bytes: &[u8], out: &mut Vec<(u64, u64)>) {
+    let mut next = || crate::index::take_varint(&mut bytes);
+    while let Some(pair) = next().zip(next()) {
+        out.push(pair);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn packed_pairs_come_back_as_they_were(pairs: Vec<(u64, u64)>) {
+            let mut out = Vec::new();
+            unpack_pairs(&pack_pairs(&pairs), &mut out);
+            prop_assert_eq!(out, pairs);
+        }
+
         #[test]
         fn packed_numbers_come_back_sorted(mut numbers: Vec<u64>) {
             let mut out = Vec::new();
@@ -379,6 +410,7 @@ mod tests {
         #[test]
         fn unpacking_any_bytes_does_not_panic(bytes: Vec<u8>) {
             unpack(&bytes, &mut Vec::new());
+            unpack_pairs(&bytes, &mut Vec::new());
         }
     }
 }

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use std::fmt::Write as _;
 
 /// The format this program writes.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// `orbc`: tells our catalogue from any other SQLite file.
 pub(crate) const APPLICATION: i64 = 0x6f72_6263;

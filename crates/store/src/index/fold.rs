@@ -1,0 +1,99 @@
+//! How does what is known get into the tree?
+//!
+//! Not batch by batch: what a batch adds to the seen set, the digests and the queues is kept in memory and folded into the tree when there are
+//! half a million entries, as tables written once and in order, past journal and memtables. A table of random keys merges with everything
+//! that is there, so few long ones cost a fraction of many short ones: it is what keeps a page as cheap among fifty million known URLs as among
+//! one million. What a crash takes from memory is read again from the catalogue, which lists what each batch touched
+//! (`batch_row`) until it is folded.
+//!
+//! Order makes it safe. Keys and digests may be in the tree before the mark says so: to note them again does no harm. The queues, their lengths and the
+//! mark are one table, which is there or not.
+
+use super::layout::{FOLDED, count_key, number};
+use super::{FrontierIndex, lock, read, write};
+use crate::error::Result;
+use fjall::{Keyspace, PersistMode};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// Entries of one kind that are gathered before they are folded, unless said otherwise.
+pub(super) const ENTRIES: usize = 1 << 19;
+/// Visits after which there is a fold in any case: what a crash leaves to be read again one by one.
+const VISITS: u64 = 100_000;
+
+impl FrontierIndex {
+    /// Folds, if enough has gathered.
+    pub(super) fn fold_if_due(&self) -> Result<()> {
+        let most = self.shared.fold_at.load(Ordering::Relaxed);
+        let due = lock(&self.shared.state).visits >= VISITS
+            || read(&self.shared.waiting).changes.len() >= most
+            || [&self.shared.seen, &self.shared.digests].iter().any(|known| lock(known).fresh.len() >= most);
+        if due { self.fold() } else { Ok(()) }
+    }
+
+    /// Writes what the tree does not have yet.
+    pub(super) fn fold(&self) -> Result<()> {
+        let mark = {
+            let state = lock(&self.shared.state);
+            if state.mark == state.folded {
+                return Ok(());
+            }
+            state.mark
+        };
+        let spaces = self.spaces()?;
+        self.stage("before-fold")?;
+        // The hosts must not be behind the mark of the queues.
+        spaces.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
+        self.fold_keys(&self.shared.seen, &spaces.seen)?;
+        self.fold_keys(&self.shared.digests, &spaces.digest)?;
+        self.stage("during-fold")?;
+        {
+            let waiting = read(&self.shared.waiting);
+            let lengths: Vec<_> = {
+                let state = lock(&self.shared.state);
+                let length = |host: &u32| state.hosts.get(host).map(|p| number(p.count));
+                waiting.hosts.iter().map(|host| (count_key(*host), length(host))).collect()
+            };
+            let entries = waiting.changes.iter().map(|(place, there)| (*place, there.then(Vec::new)));
+            let mark = [(FOLDED, Some(mark.encode().to_vec()))];
+            self.ingest(&spaces.queue, lengths.into_iter().chain(mark).chain(entries))?;
+        }
+        {
+            // Nobody sees the one without the other: readers look at the mark while they hold the changes.
+            let mut waiting = write(&self.shared.waiting);
+            *waiting = super::waiting::Waiting::default();
+            let mut state = lock(&self.shared.state);
+            (state.folded, state.visits) = (mark, 0);
+        }
+        for known in [&self.shared.seen, &self.shared.digests] {
+            lock(known).fresh.clear();
+        }
+        self.stage("after-fold")
+    }
+
+    fn fold_keys(&self, known: &Mutex<super::Known>, space: &Keyspace) -> Result<()> {
+        let mut known = lock(known);
+        self.ingest(space, known.fresh.in_order().map(|(key, n)| (key.to_be_bytes(), Some(number(n)))))
+    }
+
+    /// Writes entries that come in order straight into a table; those without a value are taken out.
+    pub(super) fn ingest<const N: usize>(
+        &self,
+        space: &Keyspace,
+        entries: impl Iterator<Item = ([u8; N], Option<Vec<u8>>)>,
+    ) -> Result<()> {
+        let fail = self.fail("write a table");
+        let mut entries = entries.peekable();
+        if entries.peek().is_none() {
+            return Ok(());
+        }
+        let mut ingestion = space.start_ingestion().map_err(&fail)?;
+        for (key, value) in entries {
+            match value {
+                Some(value) => ingestion.write(key, value).map_err(&fail)?,
+                None => ingestion.write_tombstone(key).map_err(&fail)?,
+            }
+        }
+        ingestion.finish().map_err(&fail)
+    }
+}
