@@ -17,8 +17,6 @@ const SEGMENT_BITS: u32 = 12;
 const KEPT_BITS: u32 = 52;
 /// Buckets of a piece of memory; a segment smaller than that is a single piece.
 const PIECE: usize = 64;
-/// How many buckets from home a key may stand: beyond any run of full buckets that chance makes.
-const REACH: usize = 64;
 
 /// What the table says of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +122,8 @@ impl Segment {
     /// The buckets a key may stand in, nearest first.
     fn places(&self, key: Kept) -> impl Iterator<Item = usize> + use<> {
         let (home, all) = (self.home(key), self.len());
-        (home..all).chain(0..home).take(REACH)
+        // To the end: at seven eighths, one run of full buckets in some thousand is longer than sixty.
+        (home..all).chain(0..home)
     }
 
     fn get(&self, key: Kept) -> Option<u32> {
@@ -287,6 +286,17 @@ mod tests {
         }
         assert!((1..=many).all(|n| table.get(key(n)) == Answer::Known(n)));
         assert!((many + 1..2 * many).all(|n| table.get(key(n)) == Answer::Unknown));
+    }
+
+    #[test]
+    fn a_table_below_its_limit_forgets_nothing_however_long_a_run_of_full_buckets_is() {
+        let mut table = KeyTable::new(8 << 30);
+        // One segment, as full as it gets before it grows.
+        for n in 1..=60_000 {
+            table.put(key(n) >> SEGMENT_BITS, n);
+        }
+        assert!(!table.is_full());
+        assert!((1..=60_000).all(|n| table.get(key(n) >> SEGMENT_BITS) == Answer::Known(n)));
     }
 
     #[test]
