@@ -32,6 +32,9 @@ impl CatalogueReader {
         let described = NOTES.iter().map(|(table, about, columns)| {
             let names: Vec<String> = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
             let meaning = |name: &String| columns.iter().find(|(n, _)| n == name).map_or("", |(_, about)| about);
+            // The ranks are described also where they have not been made.
+            let names =
+                if names.is_empty() { columns.iter().map(|(name, _)| (*name).to_owned()).collect() } else { names };
             let columns = names.into_iter().map(|name| ColumnNote { about: meaning(&name), name }).collect();
             Ok(TableNote { table, about, columns })
         });
@@ -257,6 +260,36 @@ const NOTES: &[Note] = &[
             ("queued", "pages that wait"),
             ("bytes", "bytes of bodies as transferred"),
             ("host_id", "host.id"),
+        ],
+    ),
+    (
+        "rank",
+        "What the graph says of a page, as of the last orb graph build.",
+        &[
+            ("page_id", "the page: page.id"),
+            ("pagerank", "the probability that a reader is there who follows links at random; the sum is 1"),
+            ("hub", "how much it points to what matters; the sum is 1"),
+            ("authority", "how much it is pointed to by those who know; the sum is 1"),
+            ("harmonic", "how near it is to all others: the sum of 1/d over all that lead here by d links"),
+            ("indegree", "how many point to it"),
+            ("outdegree", "how many it points to"),
+            ("component", "its strongly connected component; 0 is the largest"),
+            ("bowtie", "core in out tube tendril disconnected"),
+        ],
+    ),
+    (
+        "host_rank",
+        "What the graph of hosts says of a host, as of the last orb graph build.",
+        &[
+            ("host_id", "the host: host.id"),
+            ("pagerank", "the probability that a reader is there who follows links at random; the sum is 1"),
+            ("hub", "how much it points to what matters; the sum is 1"),
+            ("authority", "how much it is pointed to by those who know; the sum is 1"),
+            ("harmonic", "how near it is to all others: the sum of 1/d over all that lead here by d links"),
+            ("indegree", "how many point to it"),
+            ("outdegree", "how many it points to"),
+            ("component", "its strongly connected component; 0 is the largest"),
+            ("bowtie", "core in out tube tendril disconnected"),
         ],
     ),
 ];

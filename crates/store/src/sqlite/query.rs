@@ -134,5 +134,10 @@ fn explain(error: &Error, time: Duration) -> StoreError {
         Error::SqlInputError { msg, .. } | Error::SqliteFailure(_, Some(msg)) => msg.clone(),
         e => e.to_string(),
     };
-    StoreError::Query(text)
+    match text.as_str() {
+        "no such table: rank" | "no such table: host_rank" => {
+            StoreError::Query(format!("{text}; orb graph build makes it"))
+        }
+        _ => StoreError::Query(text),
+    }
 }

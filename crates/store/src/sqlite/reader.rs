@@ -5,7 +5,7 @@
 use super::catalogue::{RunRecord, version};
 use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 use super::replay::Facts;
-use super::schema;
+use super::{ranks, schema};
 use crate::error::{Result, StoreError};
 use orb_page::{PageId, RunId};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
@@ -73,6 +73,15 @@ impl CatalogueReader {
     /// The page with this number.
     pub fn page(&self, id: PageId) -> Result<Option<PageRow>> {
         self.one("SELECT * FROM page WHERE id = ?1", [id.0.cast_signed()], PageRow::read)
+    }
+
+    /// The title that the latest visit of a page found.
+    pub fn title(&self, page: PageId) -> Result<Option<String>> {
+        let sql = "SELECT title FROM visit_row WHERE page = ?1 ORDER BY run DESC LIMIT 1";
+        let fail = self.fail("read");
+        let mut statement = self.db.prepare_cached(sql).map_err(&fail)?;
+        let title = statement.query_row([page.0.cast_signed()], |r| r.get(0)).optional().map_err(&fail)?;
+        Ok(title.flatten())
     }
 
     /// A page's visits, latest first.
@@ -154,6 +163,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
     // What is temporary goes where that setting changes, so that it comes first.
     db.execute_batch("PRAGMA temp_store = FILE").map_err(fail)?;
     schema::complete_for_reading(&db).map_err(fail)?;
+    ranks::attach(&db, path);
     db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384").map_err(fail)?;
     Ok(db)
 }
