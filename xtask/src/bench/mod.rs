@@ -9,6 +9,7 @@ mod known;
 mod measure;
 mod peers;
 mod polite;
+mod ranked;
 mod tools;
 mod verdict;
 mod web;
@@ -27,6 +28,7 @@ const PARTS: &[Part] = &[
     ("peers", "crawlers side by side", peers::measured),
     ("polite", "a thousand hosts at a request a second each", |_| polite::measured()),
     ("known", "a million known URLs", |_| known::measured().map(Report::from)),
+    ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),
     ("restart", "how soon a project of 10 million known URLs goes on", |_| grown::restart()),
 ];

@@ -127,7 +127,7 @@ impl Format {
         }
     }
 
-    fn form<'a>(self, out: Box<dyn Write + Send + 'a>, title: &str) -> io::Result<Box<dyn Form + 'a>> {
+    fn form<'a>(self, out: Box<dyn Write + 'a>, title: &str) -> io::Result<Box<dyn Form + 'a>> {
         Ok(match self {
             Self::Graphml => Box::new(graphml::Graphml::begin(out)?),
             Self::Gexf => Box::new(gexf::Gexf::begin(out, title)?),
@@ -140,12 +140,7 @@ impl Format {
 }
 
 /// Writes a graph to a stream; Parquet, which is two files, cannot be streamed.
-pub fn to_stream(
-    graph: &WebGraph,
-    format: Format,
-    wish: &mut Wish<'_>,
-    out: Box<dyn Write + Send + '_>,
-) -> Result<Written> {
+pub fn to_stream(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, out: Box<dyn Write + '_>) -> Result<Written> {
     let fail = GraphError::io("write", Path::new("the output"));
     let form = format.form(out, wish.title).map_err(&fail)?;
     told(graph, wish, form, &fail)

@@ -15,29 +15,29 @@ const PARTS: [&str; 3] = ["graph", "properties", "offsets"];
 /// a line in their order, to `<base>.urls`.
 pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Result<Written> {
     let pair = if hosts { [Which::Host, Which::HostT] } else { [Which::Web, Which::WebT] };
-    let mut outputs = Vec::new();
+    let mut copies = Vec::new();
     for (which, ending) in pair.into_iter().zip(["", "-t"]) {
         for part in PARTS {
-            let mut output = Output::create(&named(base, &format!("{ending}.{part}")), force)?;
-            let from = graph.dir().join(which.base()).with_extension(part);
-            let fail = GraphError::io("copy", &from);
-            let mut source = File::open(&from).map_err(&fail)?;
-            let mut target = output.file()?;
-            io::copy(&mut source, &mut target).and_then(|_| target.flush()).map_err(&fail)?;
-            outputs.push(output);
+            let output = Output::create(&named(base, &format!("{ending}.{part}")), force)?;
+            copies.push((graph.dir().join(which.base()).with_extension(part), output));
         }
     }
     let path = named(base, ".urls");
-    let mut output = Output::create(&path, force)?;
-    let mut list = output.file()?;
+    let mut list = Output::create(&path, force)?;
+    for (from, output) in &mut copies {
+        let fail = GraphError::io("copy", from);
+        let mut source = File::open(&*from).map_err(&fail)?;
+        let mut target = output.file()?;
+        io::copy(&mut source, &mut target).and_then(|_| target.flush()).map_err(&fail)?;
+    }
     let nodes = graph.nodes(pair[0]);
+    let mut lines = list.file()?;
     for node in 0..nodes {
         let name = if hosts { graph.origin(node)? } else { graph.url(node)? };
-        writeln!(list, "{}", name.unwrap_or_default()).map_err(GraphError::io("write", &path))?;
+        writeln!(lines, "{}", name.unwrap_or_default()).map_err(GraphError::io("write", &path))?;
     }
-    list.flush().map_err(GraphError::io("write", &path))?;
-    outputs.push(output);
-    outputs.into_iter().try_for_each(Output::settle)?;
+    lines.flush().map_err(GraphError::io("write", &path))?;
+    copies.into_iter().map(|(_, output)| output).chain([list]).try_for_each(Output::settle)?;
     let tally = if hosts { graph.manifest().host } else { graph.manifest().web };
     Ok(Written { nodes: u64::from(nodes), arcs: tally.arcs })
 }

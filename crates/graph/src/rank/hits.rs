@@ -25,7 +25,7 @@ pub struct Hits {
 
 impl Default for Hits {
     fn default() -> Self {
-        Self { tolerance: 1e-9, rounds: 300 }
+        Self { tolerance: 1e-10, rounds: 300 }
     }
 }
 

@@ -69,6 +69,9 @@ class Layout {
         if (d2 < .01) { dx = Math.cos(i) * .1; dy = Math.sin(i) * .1; d2 = .01; }
         const f = force * t.mass[c] / Math.max(d2, 9);
         this.vx[i] += dx * f * .02; this.vy[i] += dy * f * .02;
+        // Two pages do not lie on each other.
+        const apart = t.mass[c] === 1 ? this.reach[i] + this.reach[t.one[c]] + 5 : 0;
+        if (d2 < apart * apart) { const d = Math.sqrt(d2), push = (apart - d) / d * .6; this.vx[i] += dx * push; this.vy[i] += dy * push; }
       } else for (let q = 0; q < 4; q++) { const k = t.kids[c * 4 + q]; if (k >= 0) stack.push(k, s / 2); }
     }
   }
@@ -77,7 +80,7 @@ class Layout {
       const dx = this.x[b] - this.x[a], dy = this.y[b] - this.y[a], d = Math.hypot(dx, dy) || 1;
       const rest = this.gap + this.reach[a] + this.reach[b];
       // A page with many links is held by none of them.
-      const f = .09 * (d - rest) / d / Math.sqrt(Math.min(this.degree[a], this.degree[b]) || 1);
+      const f = .22 * (d - rest) / d / (Math.min(this.degree[a], this.degree[b]) || 1);
       const share = this.degree[a] / (this.degree[a] + this.degree[b]);
       this.vx[a] += dx * f * (1 - share); this.vy[a] += dy * f * (1 - share);
       this.vx[b] -= dx * f * share; this.vy[b] -= dy * f * share;

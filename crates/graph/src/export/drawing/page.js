@@ -15,7 +15,12 @@ const layout = new Layout(nodes, arcs, graph.hosts.length || 1);
 const view = { x: 0, y: 0, scale: 1, width: 0, height: 0 };
 let chosen = -1, over = -1, host = -1, held = calm, touched = false, by = (SIZES[0] || ["p"])[0], radius = [], ranked = [];
 
-const name = v => v.t || v.n.replace(/^https?:\/\//, "");
+// Titles of a site mostly end alike ("… — Some Documentation"): what at least three pages and a third of the host's titles share is left out.
+const endings = new Map(), ending = v => (v.t && v.t.match(/\s[—–|·:-]\s[^—–|·]*$/) || [""])[0];
+for (const v of nodes) { const key = v.h + ending(v); endings.set(key, (endings.get(key) || 0) + 1); }
+const titled = graph.hosts.map((_, h) => nodes.filter(v => v.h === h && v.t).length);
+const common = v => { const count = endings.get(v.h + ending(v)); return count >= 3 && count * 3 >= titled[v.h]; };
+const name = v => v.t ? (common(v) ? v.t.slice(0, v.t.length - ending(v).length).trim() || v.t : v.t) : v.n.replace(/^https?:\/\//, "");
 const short = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 const figure = x => x === undefined || x === null ? "–" : x !== 0 && Math.abs(x) < 1 ? Number(x.toPrecision(3)).toString() : (Math.round(x * 100) / 100).toLocaleString("en");
 function element(tag, text, more = {}) { const e = document.createElement(tag); if (text !== undefined) e.textContent = text; return Object.assign(e, more); }
@@ -127,16 +132,18 @@ function choose(i, centre) {
   if (i < 0) { paint(); return; }
   const v = nodes[i], panel = $("details");
   panel.replaceChildren(element("button", "×", { className: "close", ariaLabel: "Close", onclick: () => { choose(-1); canvas.focus(); } }));
-  panel.append(element("h2", name(v)));
+  panel.append(element("h2", v.t || name(v)));
   if (/^https?:/.test(v.n)) panel.append(element("a", v.n, { href: v.n, target: "_blank", rel: "noreferrer noopener" })); else panel.append(element("p", v.n));
   const facts = element("dl");
   for (const [label, value] of [["PageRank", figure(v.p)], ["Place by PageRank", v.p === undefined ? "–" : "" + (1 + nodes.filter(w => w.p > v.p).length)], ["Backlinks in the whole graph", figure(v.i)], ["Links out in the whole graph", figure(v.o)], ["Hub", figure(v.u)], ["Authority", figure(v.a)], ["Harmonic centrality", figure(v.m)], ["Bow-tie", v.b || "–"]]) facts.append(element("dt", label), element("dd", value));
   panel.append(facts, ...neighbours("Linked from", into[i]), ...neighbours("Links to", out[i]));
   panel.scrollTop = 0;
   $("spoken").textContent = `${name(v)}, ${into[i].length} links to it and ${out[i].length} from it in this drawing`;
-  if (centre) { view.x = layout.x[i]; view.y = layout.y[i]; view.scale = Math.max(view.scale, 1); touched = true; }
+  if (centre) { view.x = layout.x[i]; view.y = layout.y[i]; view.scale = Math.max(view.scale, 1); touched = true; view.x += aside(panel) / 2 / view.scale; }
   paint();
 }
+// How much of the drawing's width the panel covers.
+function aside(panel) { return panel.offsetWidth < view.width / 2 ? panel.offsetWidth : 0; }
 function neighbours(title, list) {
   const items = element("ul"), order = [...list].sort((a, b) => (nodes[b][by] || 0) - (nodes[a][by] || 0));
   for (const j of order.slice(0, 200)) { const item = element("li"); item.append(element("button", name(nodes[j]), { title: nodes[j].n, onclick: () => choose(j, true), onmouseenter: () => { over = j; paint(); }, onmouseleave: () => { over = -1; paint(); } })); items.append(item); }
@@ -280,7 +287,9 @@ measure(); tools(); legend(); table(); search(); keys(); pointer();
 $("still").setAttribute("aria-pressed", held);
 // Most of the way before it is first seen; the rest is watched, unless motion is unwanted.
 for (const end = performance.now() + 2500; layout.heat > (calm ? .015 : .12) && performance.now() < end;) layout.step();
-addEventListener("resize", resize);
-resize();
+// The page named behind the # is chosen from the start.
+function named() { const wish = decodeURIComponent(location.hash.slice(1)), i = wish ? nodes.findIndex(v => v.n === wish) : -1; if (i >= 0) choose(i, true); }
+addEventListener("resize", resize); addEventListener("hashchange", named);
+resize(); named();
 requestAnimationFrame(tick);
 document.documentElement.dataset.ready = "yes";
