@@ -96,6 +96,27 @@ fn read_cdxj_line(line: &str) -> CdxjLine {
     CdxjLine { key, time, fields: fields.into_iter().map(|(name, value)| (name, plain(value))).collect() }
 }
 
+/// What networkx says of a graph: `arcs` has two numbers a line, `wanted` names what to compute.
+pub(crate) fn networkx_ranks(arcs: &Path, nodes: usize, wanted: &[&str]) -> BTreeMap<String, Vec<Value>> {
+    let script = root().join("tests/judges/ranks.py");
+    let mut args = vec![script.into_os_string(), arcs.into(), nodes.to_string().into()];
+    args.extend(wanted.iter().map(|what| (*what).into()));
+    serde_json::from_str(&ask("python", args)).unwrap()
+}
+
+/// A graph as networkx reads it from a file: its nodes with what is said of each, and its arcs, both sorted.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub(crate) struct ReadGraph {
+    pub(crate) nodes: Vec<(String, BTreeMap<String, Value>)>,
+    pub(crate) arcs: Vec<(String, String)>,
+}
+
+/// The graph in a file of this format (`graphml`, `gexf`, `edges`, `dot` or `parquet`).
+pub(crate) fn networkx_reads(format: &str, path: &Path) -> ReadGraph {
+    let script = root().join("tests/judges/graph.py");
+    serde_json::from_str(&ask("python", [script.as_os_str(), format.as_ref(), path.as_os_str()])).unwrap()
+}
+
 /// pywb over one archive, until it is dropped.
 pub(crate) struct Replay {
     server: Child,

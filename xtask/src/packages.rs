@@ -26,6 +26,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         "keeps the judges in a directory of their own",
         Probe::Runs("python3", &["-c", "import ensurepip"]),
     ),
+    ("chromium", "draws the drawings that tests/pictures.rs looks at", Probe::Runs("chromium", &["--version"])),
     ("wget", "the independent crawler that tests/real_site.rs compares with", Probe::Runs("wget", &["--version"])),
     ("python3-doc", "a real site for tests/real_site.rs", Probe::File("/usr/share/doc/python3-doc/html/index.html")),
     (

@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Cat(CatArgs),
     /// A page's links
     Links(LinksArgs),
+    /// The pages or hosts that matter most
+    Top(crate::command::top::TopArgs),
     /// The web graph: who points to whom
     Graph(crate::command::graph::GraphArgs),
     /// Read-only SQL over the catalogue

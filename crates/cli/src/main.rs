@@ -43,6 +43,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Show(a) => command::show::run(common, a),
         Command::Cat(a) => command::cat::run(common, a),
         Command::Links(a) => command::links::run(common, a),
+        Command::Top(a) => command::top::run(common, a),
         Command::Graph(a) => command::graph::run(common, a),
         Command::Sql(a) => command::sql::run(common, a),
         Command::Check(a) => command::check::run(common, a),

@@ -13,6 +13,7 @@ pub(crate) mod show;
 pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod top;
 pub(crate) mod why;
 
 use crate::args::Common;

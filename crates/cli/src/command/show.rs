@@ -4,6 +4,7 @@ use super::{find_page, open_reader};
 use crate::args::{Common, PageArgs};
 use crate::failure::Failure;
 use crate::out;
+use orb_graph::{Merit, Ranks};
 use orb_page::PageId;
 use orb_store::{AnchorRow, LinkRow, PageRow, VisitRow};
 use serde_json::json;
@@ -19,7 +20,7 @@ const CALLED: u64 = 5;
 const READ_ALL: u64 = 20_000;
 
 pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
-    let (_, reader) = open_reader(common, &args.project)?;
+    let (project, reader) = open_reader(common, &args.project)?;
     let page = find_page(&reader, &args.project, &args.url)?;
     let id = PageId(page.id);
     let (visits, images) = (reader.visits(id)?, reader.images(id)?);
@@ -29,14 +30,17 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
     };
     let small = reader.pages_with_links()? <= READ_ALL;
     let anchors = if small { Some(reader.anchors(id, CALLED)?) } else { None };
+    // A graph that is missing or damaged is told of by those who need one.
+    let ranks = Ranks::open(&project.graph()).ok().flatten().and_then(|ranks| ranks.of(id).ok().flatten());
     let mut stdout = out::stdout();
     if common.json {
         let links = reader.links_out(id, u64::MAX, 0)?;
-        let value = json!({"page": page, "discovered_from_url": from, "visits": visits, "anchors": anchors, "links": links,
-            "images": images});
+        let value = json!({"page": page, "discovered_from_url": from, "visits": visits, "ranks": ranks, "anchors": anchors,
+            "links": links, "images": images});
         out::json(&mut stdout, &value)?;
     } else {
         print_page(&mut stdout, &page, from.as_deref())?;
+        print_ranks(&mut stdout, ranks.as_ref())?;
         print_visits(&mut stdout, &visits)?;
         print_anchors(&mut stdout, &args.project, &page.url, anchors.as_deref())?;
         let links = reader.links_out(id, SHOWN + 1, 0)?;
@@ -72,6 +76,18 @@ fn print_page(sink: &mut impl Write, p: &PageRow, from: Option<&str>) -> std::io
         }
     }
     Ok(())
+}
+
+fn print_ranks(sink: &mut impl Write, ranks: Option<&Merit>) -> std::io::Result<()> {
+    let Some(m) = ranks else { return Ok(()) };
+    let n = |n: u32| out::grouped(n.into());
+    writeln!(
+        sink,
+        "pagerank {:.7}, hub {:.7}, authority {:.7}, harmonic {:.1}",
+        m.pagerank, m.hub, m.authority, m.harmonic
+    )?;
+    writeln!(sink, "degrees  {} in, {} out", n(m.indegree), n(m.outdegree))?;
+    writeln!(sink, "bow-tie  {}, component {}", m.bowtie.name(), m.component)
 }
 
 fn print_visits(sink: &mut impl Write, visits: &[VisitRow]) -> std::io::Result<()> {

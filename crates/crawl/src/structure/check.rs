@@ -14,6 +14,9 @@ pub fn check(project: &ProjectDir, report: &mut CheckReport) -> Result<(), Crawl
     };
     match graph.and_then(|graph| graph.verify().and_then(|()| Ok((graph.fingerprint()?, graph)))) {
         Ok((held, graph)) => {
+            if let Err(e) = graph.ranks().and_then(|ranks| ranks.map_or(Ok(()), |ranks| ranks.verify())) {
+                report.find("graph", e.to_string());
+            }
             let reader = CatalogueReader::open(&project.catalogue())?;
             reader.at_one_moment(|reader| compare(reader, graph.manifest(), &held, report))
         }

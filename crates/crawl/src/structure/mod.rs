@@ -7,10 +7,12 @@
 mod backward;
 mod build;
 mod check;
+mod rank;
 
 pub use backward::{Backward, find_page, links_in};
 pub use build::{Outcome, build};
 pub use check::check;
+pub use rank::rank;
 
 use orb_graph::Mark;
 use orb_store::Extent;

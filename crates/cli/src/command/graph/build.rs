@@ -1,5 +1,6 @@
 //! `orb graph build`: from the links collected so far to a graph.
 
+use super::ranks::{self, RankArgs};
 use super::stats;
 use crate::args::Common;
 use crate::command::open_reader;
@@ -34,6 +35,8 @@ pub(crate) struct BuildArgs {
     /// Build it even where nothing has changed
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    ranks: RankArgs,
 }
 
 /// What becomes of links of a sort.
@@ -72,19 +75,23 @@ pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), Failure> {
     let begin = Instant::now();
     let meter = Meter::start(common, &format!("graph {}", project.name));
     let said = meter.said();
-    let watch: Watch = Arc::new(move |step, done, of| said.tell(step.name(), done, of));
+    let told = said.clone();
+    let watch: Watch = Arc::new(move |step, done, of| told.tell(step.name(), done, of));
     let outcome = build(&project, &options, args.force, &watch);
+    let ranked = if outcome.is_ok() { args.ranks.rank(&project, &said) } else { Ok(None) };
     drop(meter);
     let (manifest, built) = match outcome? {
         Outcome::Built(manifest) => (manifest, true),
         Outcome::Current(manifest) => (manifest, false),
     };
+    let ranked = ranked?;
     let seconds = begin.elapsed().as_secs_f64();
     let figures = stats::Figures::of(&project, &manifest, &reader.extent()?);
     let mut stdout = out::stdout();
     if common.json {
         let mut value = serde_json::to_value(&figures)?;
         value["built"] = built.into();
+        value["ranks"] = ranks::told(ranked.as_ref());
         value["seconds"] = ((seconds * 1e3).round() / 1e3).into();
         out::json(&mut stdout, &value)?;
     } else if built {
@@ -92,6 +99,9 @@ pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), Failure> {
     } else {
         let at = &figures.built_at;
         writeln!(stdout, "graph of {}: nothing new since it was built at {at}: {}", project.name, figures.line())?;
+    }
+    if let Some([pages, _]) = ranked.filter(|_| !common.json) {
+        writeln!(stdout, "ranks: {}", ranks::line(&pages))?;
     }
     Ok(stdout.flush()?)
 }

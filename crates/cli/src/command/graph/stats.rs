@@ -1,5 +1,6 @@
 //! `orb graph stats`: the graph's size, and how old it is.
 
+use super::ranks;
 use crate::args::{Common, ProjectArgs};
 use crate::command::open_reader;
 use crate::failure::Failure;
@@ -149,11 +150,16 @@ pub(super) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
         other => other?,
     };
     let figures = Figures::of(&project, graph.manifest(), &reader.extent()?);
+    let accounts = ranks::accounts(&graph);
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, &figures)?;
+        let mut value = serde_json::to_value(&figures)?;
+        value["ranks"] = ranks::told(accounts.as_ref());
+        out::json(&mut stdout, &value)?;
     } else {
-        out::table(&mut stdout, &["measured", "graph"], &figures.rows())?;
+        let mut rows = figures.rows();
+        rows.extend(accounts.iter().flat_map(|[pages, _]| ranks::rows(pages)).map(|(name, value)| vec![name, value]));
+        out::table(&mut stdout, &["measured", "graph"], &rows)?;
     }
     Ok(stdout.flush()?)
 }

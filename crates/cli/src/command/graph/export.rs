@@ -1,0 +1,178 @@
+//! `orb graph export`: the graph, or a part of it, for other people's tools and as a drawing.
+
+use super::neighbours::AroundArgs;
+use super::open_graph;
+use crate::args::Common;
+use crate::command::top::Measure;
+use crate::command::{find_page, open_reader};
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::out;
+use clap::{Args, ValueEnum};
+use orb_graph::export::{self, Selection, Wish, Written};
+use orb_graph::{GraphError, WebGraph};
+use orb_page::PageId;
+use orb_store::{CatalogueReader, ProjectDir, StoreError};
+use serde_json::json;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Pages of a drawing unless told otherwise: the most linked, or around a page.
+const DRAWN: (usize, usize) = (100, 500);
+
+/// `orb graph export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The project
+    project: String,
+    /// In which form
+    #[arg(value_enum)]
+    format: Format,
+    /// The file to write; '-' is standard output. Parquet has a second file beside it, webgraph several that begin so
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// The best N only [default: all; 100 for html]
+    #[arg(long, value_name = "N", conflicts_with = "around", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+    /// The best by what
+    #[arg(long, value_enum, default_value_t = Measure::Backlinks, value_name = "MEASURE", conflicts_with = "around")]
+    by: Measure,
+    /// What lies around this page only
+    #[arg(long, value_name = "URL")]
+    around: Option<String>,
+    #[command(flatten)]
+    reach: AroundArgs,
+    /// Pages around it at most, the best where there are more [default: all; 500 for html]
+    #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// Hosts instead of pages
+    #[arg(long)]
+    hosts: bool,
+    /// Replace the file where it is there already
+    #[arg(long)]
+    force: bool,
+}
+
+/// Forms of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// GraphML
+    Graphml,
+    /// GEXF 1.2 (Gephi)
+    Gexf,
+    /// Graphviz
+    Dot,
+    /// Two addresses a line
+    Edges,
+    /// Arcs, and nodes with their ranks
+    Parquet,
+    /// The compressed files, for WebGraph
+    Webgraph,
+    /// A drawing to move about in, in one file
+    Html,
+}
+
+impl Format {
+    fn of_graph(self) -> Option<export::Format> {
+        Some(match self {
+            Self::Graphml => export::Format::Graphml,
+            Self::Gexf => export::Format::Gexf,
+            Self::Dot => export::Format::Dot,
+            Self::Edges => export::Format::Edges,
+            Self::Parquet => export::Format::Parquet,
+            Self::Html => export::Format::Html,
+            Self::Webgraph => return None,
+        })
+    }
+}
+
+pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
+    let (project, reader) = open_reader(common, &args.project)?;
+    let graph = open_graph(common, &project, &reader)?;
+    let selection = args.selection(&reader)?;
+    let meter = Meter::start(common, &format!("graph {}", project.name));
+    meter.said().tell("writing", 0, 0);
+    let written = match args.format.of_graph() {
+        Some(format) => args.write(&project, &reader, (&graph, format), selection),
+        None if selection != Selection::Whole => {
+            Err(Failure::Usage("the format webgraph is the whole graph; leave --top and --around out".to_owned()))
+        }
+        None if args.output == Path::new("-") => {
+            Err(Failure::Usage("the format webgraph is several files; name them with -o BASE".to_owned()))
+        }
+        None => Ok(export::copy_lists(&graph, args.hosts, &args.output, args.force)?),
+    };
+    drop(meter);
+    let written = written?;
+    if args.output == Path::new("-") {
+        return Ok(());
+    }
+    let mut stdout = out::stdout();
+    let file = args.output.display();
+    if common.json {
+        out::json(&mut stdout, &json!({"file": file.to_string(), "nodes": written.nodes, "arcs": written.arcs}))?;
+    } else {
+        let what = if args.hosts { "hosts" } else { "pages" };
+        writeln!(stdout, "{file}: {} {what}, {} arcs", out::grouped(written.nodes), out::grouped(written.arcs))?;
+    }
+    Ok(stdout.flush()?)
+}
+
+impl ExportArgs {
+    fn selection(&self, reader: &CatalogueReader) -> Result<Selection, Failure> {
+        let drawn = self.format == Format::Html;
+        let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        if let Some(url) = &self.around {
+            let page = PageId(find_page(reader, &self.project, url)?.id);
+            let limit = self.limit.map_or(if drawn { DRAWN.1 } else { usize::MAX }, size);
+            return Ok(Selection::Around { page, reach: self.reach.reach(limit) });
+        }
+        Ok(match self.top.map(size).or(drawn.then_some(DRAWN.0)) {
+            Some(count) => Selection::Top { by: self.by.by(), count },
+            None => Selection::Whole,
+        })
+    }
+
+    fn title(&self, project: &str, selection: &Selection) -> String {
+        let what = if self.hosts { "hosts" } else { "pages" };
+        match (selection, &self.around) {
+            (Selection::Around { .. }, Some(url)) => format!("{project}: {what} around {url}"),
+            (Selection::Top { .. }, _) if self.by == Measure::Backlinks => format!("{project}: the most linked {what}"),
+            (Selection::Top { by, .. }, _) => format!("{project}: the best {what} by {}", by.name()),
+            _ => format!("{project}: all {what}"),
+        }
+    }
+
+    fn write(
+        &self,
+        project: &ProjectDir,
+        reader: &CatalogueReader,
+        (graph, format): (&WebGraph, export::Format),
+        selection: Selection,
+    ) -> Result<Written, Failure> {
+        let mut failed: Option<StoreError> = None;
+        let mut titles = |page| {
+            let title = reader.title(page);
+            title.unwrap_or_else(|e| {
+                failed.get_or_insert(e);
+                None
+            })
+        };
+        let title = self.title(&project.name, &selection);
+        let mut wish = Wish { selection, hosts: self.hosts, title: &title, titles: &mut titles };
+        let written = if self.output != Path::new("-") {
+            export::to_file(graph, format, &mut wish, &self.output, self.force)
+        } else if format == export::Format::Parquet {
+            return Err(Failure::Usage("the format parquet is two files; name them with -o FILE".to_owned()));
+        } else {
+            export::to_stream(graph, format, &mut wish, Box::new(out::content()))
+        };
+        match (failed, written) {
+            (Some(e), _) => Err(e.into()),
+            (None, Err(GraphError::Io { source, .. })) if source.kind() == ErrorKind::BrokenPipe => {
+                Err(Failure::OutputClosed)
+            }
+            (None, written) => Ok(written?),
+        }
+    }
+}

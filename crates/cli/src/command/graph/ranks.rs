@@ -1,0 +1,102 @@
+//! How are ranks wished for, and how are they told of?
+
+use crate::failure::Failure;
+use crate::meter::Said;
+use crate::out;
+use clap::Args;
+use orb_crawl::structure::rank;
+use orb_crawl::units::ByteSize;
+use orb_graph::{Account, BowTie, Harmonic, PageRank, Ranking, WebGraph};
+use orb_store::ProjectDir;
+use serde_json::{Value, json};
+
+/// How pages and hosts are ranked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Ranks")]
+pub(super) struct RankArgs {
+    /// Build the graph alone
+    #[arg(long)]
+    no_ranks: bool,
+    /// PageRank: the probability of following a link
+    #[arg(long, value_name = "P", default_value_t = PageRank::default().damping, value_parser = share)]
+    damping: f64,
+    /// PageRank: the sum of changes at which it ends
+    #[arg(long, value_name = "X", default_value_t = PageRank::default().tolerance, value_parser = positive)]
+    tolerance: f64,
+    /// Harmonic centrality: sources to draw in a graph too large for all of them
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// Arrays of the arcs are made where they take no more than this; else the compressed files are read again and again
+    #[arg(long, value_name = "SIZE", default_value = "4GB")]
+    memory: ByteSize,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|x| (0.0..1.0).contains(x)).ok_or_else(|| "it lies between 0 and 1, 1 excluded".to_owned())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|x| (1e-15..=1.0).contains(x)).ok_or_else(|| "it lies between 1e-15 and 1".to_owned())
+}
+
+impl RankArgs {
+    /// Ranks the graph of a project, unless that is not wanted.
+    pub(super) fn rank(&self, project: &ProjectDir, said: &Said) -> Result<Option<[Account; 2]>, Failure> {
+        if self.no_ranks {
+            return Ok(None);
+        }
+        let pagerank = PageRank { damping: self.damping, tolerance: self.tolerance, ..PageRank::default() };
+        let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
+        let ranking = Ranking { pagerank, harmonic: Harmonic { samples, ..Harmonic::default() }, ..Ranking::default() };
+        Ok(Some(rank(project, &ranking, self.memory.0, &mut |stage| said.tell(stage, 0, 0))?))
+    }
+}
+
+/// How the graph there is was ranked, for pages and for hosts.
+pub(super) fn accounts(graph: &WebGraph) -> Option<[Account; 2]> {
+    graph.ranks().ok().flatten().map(|ranks| ranks.accounts().map(Clone::clone))
+}
+
+/// The accounts as JSON, bow-ties by name.
+pub(super) fn told(accounts: Option<&[Account; 2]>) -> Value {
+    let one = |account: &Account| {
+        let mut value = serde_json::to_value(account).unwrap_or_default();
+        value["bow_tie"] = BowTie::ALL.iter().zip(account.bow_tie).map(|(part, n)| (part.name(), n)).collect();
+        value
+    };
+    accounts.map_or(Value::Null, |[pages, hosts]| json!({"pages": one(pages), "hosts": one(hosts)}))
+}
+
+/// The account of the pages as rows of a table.
+pub(super) fn rows(account: &Account) -> Vec<(String, String)> {
+    let n = out::grouped;
+    let mut rows = vec![
+        ("PageRank, rounds".to_owned(), n(account.pagerank_rounds.into())),
+        ("hubs and authorities, rounds".to_owned(), n(account.hits_rounds.into())),
+        ("harmonic centrality, sources".to_owned(), sources(account)),
+        ("strongly connected components".to_owned(), n(account.components)),
+        ("largest component".to_owned(), n(account.largest_component)),
+    ];
+    rows.extend(
+        BowTie::ALL.iter().zip(account.bow_tie).map(|(part, count)| (format!("bow-tie: {}", part.name()), n(count))),
+    );
+    rows
+}
+
+fn sources(account: &Account) -> String {
+    let exact = account.harmonic_sources == account.nodes;
+    format!("{}{}", out::grouped(account.harmonic_sources), if exact { " (exact)" } else { " (sampled)" })
+}
+
+/// The account of the pages in a line.
+pub(super) fn line(account: &Account) -> String {
+    let n = out::grouped;
+    format!(
+        "PageRank in {} rounds, hubs and authorities in {}, harmonic centrality from {} sources; {} components, the largest of {} pages",
+        account.pagerank_rounds,
+        account.hits_rounds,
+        sources(account),
+        n(account.components),
+        n(account.largest_component)
+    )
+}

@@ -1,0 +1,37 @@
+//! How do the ranks follow the graph?
+//!
+//! They are found from the graph alone and lie beside it: once for whoever asks the graph, once as tables for whoever asks with SQL.
+
+use crate::error::CrawlError;
+use orb_graph::{Account, Merit, Ranking, WebGraph};
+use orb_store::{ProjectDir, RankRow, has_rank_tables, write_rank_tables};
+
+/// Ranks the pages and hosts of a project's graph, unless that has been done in the same way; how it went, for pages and for hosts. Arrays of the
+/// arcs are made where they fit `memory` bytes; `told` hears what is being done.
+pub fn rank(
+    project: &ProjectDir,
+    ranking: &Ranking,
+    memory: u64,
+    told: &mut dyn FnMut(&'static str),
+) -> Result<[Account; 2], CrawlError> {
+    let dir = project.graph();
+    let graph = WebGraph::open(&dir)?;
+    if has_rank_tables(&dir)
+        && let Ok(Some(ranks)) = graph.ranks()
+        && ranks.ranking() == ranking
+        && ranks.verify().is_ok()
+    {
+        return Ok(ranks.accounts().map(Clone::clone));
+    }
+    let accounts = graph.rank(ranking, memory, told)?;
+    told("writing tables");
+    if let Some(ranks) = graph.ranks()? {
+        write_rank_tables(&dir, ranks.pages()?.map(row), ranks.hosts()?.map(row))?;
+    }
+    Ok(accounts)
+}
+
+fn row((id, m): (u64, Merit)) -> RankRow {
+    let Merit { pagerank, hub, authority, harmonic, indegree, outdegree, component, bowtie } = m;
+    RankRow { id, pagerank, hub, authority, harmonic, indegree, outdegree, component, bowtie: bowtie.name() }
+}
