@@ -1,80 +1,118 @@
 //! Under which one spelling is a page known?
 
+use crate::canonical::plain;
 use crate::{Refused, scheme};
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use url::Url;
+use url::{Position, Url};
 
 /// A canonical URL with a host, of a scheme that is fetched. Two are equal when they are spelt the same.
 #[derive(Clone)]
-pub struct Address(Url);
+pub struct Address {
+    text: String,
+    marks: Marks,
+}
+
+/// Where the parts of an address begin and end in its text.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks {
+    /// The end of the scheme.
+    pub(crate) scheme: u32,
+    /// The host, in its brackets where it has some.
+    pub(crate) host: (u32, u32),
+    /// The port where it is said.
+    pub(crate) port: Option<u16>,
+    /// The slash the path begins with.
+    pub(crate) path: u32,
+    /// The question mark.
+    pub(crate) query: Option<u32>,
+}
 
 impl Address {
     /// Takes an address back from where it was stored, without canonicalising it again.
     pub fn from_canonical(stored: &str) -> Result<Self, Refused> {
-        Self::checked(Url::parse(stored)?)
+        match plain::absolute(stored) {
+            Some(address) => Ok(address),
+            None => Self::checked(Url::parse(stored)?),
+        }
     }
 
     /// An address from a parsed URL, if it is of the web and names a host.
     pub(crate) fn checked(url: Url) -> Result<Self, Refused> {
         scheme::check(url.scheme())?;
-        match url.host_str() {
-            None | Some("") => Err(Refused::NoHost),
-            Some(_) => Ok(Self(url)),
+        if url.host_str().is_none_or(str::is_empty) {
+            return Err(Refused::NoHost);
         }
+        let at = |position: Position| mark(url[..position].len());
+        let marks = Marks {
+            scheme: at(Position::AfterScheme),
+            host: (at(Position::BeforeHost), at(Position::AfterHost)),
+            port: url.port(),
+            path: at(Position::BeforePath),
+            query: url.query().map(|_| at(Position::AfterPath)),
+        };
+        Ok(Self { text: url.into(), marks })
+    }
+
+    /// An address whose parts somebody has found.
+    pub(crate) fn marked(text: String, marks: Marks) -> Self {
+        Self { text, marks }
+    }
+
+    pub(crate) fn marks(&self) -> Marks {
+        self.marks
     }
 
     /// The whole of it.
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        &self.text
     }
 
     /// The scheme in lower case.
     pub fn scheme(&self) -> &str {
-        self.0.scheme()
+        self.between(0, self.marks.scheme)
     }
 
     /// The host in lower case, international names in their ASCII form, IPv6 addresses without brackets.
     pub fn host(&self) -> &str {
-        let host = self.0.host_str().unwrap_or_default();
+        let host = self.between(self.marks.host.0, self.marks.host.1);
         host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
     }
 
     /// The port to connect to, said or not.
     pub fn port(&self) -> u16 {
-        self.0.port_or_known_default().unwrap_or_default()
+        self.marks.port.unwrap_or_else(|| scheme::check(self.scheme()).unwrap_or_default())
     }
 
     /// The port where it differs from the one its scheme implies.
     pub fn unusual_port(&self) -> Option<u16> {
-        self.0.port()
+        self.marks.port
     }
 
     /// The path, from its first slash.
     pub fn path(&self) -> &str {
-        self.0.path()
+        self.between(self.marks.path, self.marks.query.unwrap_or(mark(self.text.len())))
     }
 
     /// The query without its question mark.
     pub fn query(&self) -> Option<&str> {
-        self.0.query()
+        self.marks.query.map(|at| self.between(at + 1, mark(self.text.len())))
     }
 
     /// Path and query as they stand in a request line.
     pub fn path_and_query(&self) -> &str {
-        &self.0[url::Position::BeforePath..url::Position::AfterQuery]
-    }
-
-    /// The parsed URL.
-    pub fn url(&self) -> &Url {
-        &self.0
+        self.between(self.marks.path, mark(self.text.len()))
     }
 
     /// The text alone.
     pub fn into_string(self) -> String {
-        self.0.into()
+        self.text
+    }
+
+    fn between(&self, from: u32, to: u32) -> &str {
+        self.text.get(from as usize..to as usize).unwrap_or_default()
     }
 
     /// The server it is asked from.
@@ -87,6 +125,11 @@ impl Address {
     pub fn site(&self) -> &str {
         crate::site::registrable(self.host())
     }
+}
+
+/// A place in a text; none is longer than 4 GB, which [`Url`] makes sure of.
+pub(crate) fn mark(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl fmt::Display for Address {

@@ -6,11 +6,12 @@
 //! section 6.2.2, escapes are written one way ([`percent`]); the fragment and the dot after a host name go. Whatever goes
 //! further is one of [`Rules`].
 //!
-//! Reading a link is the most frequent thing a crawl does. The rules therefore only look, and allocate when there is
-//! something to change. What was changed is read again until nothing changes, so that the form is stable: a path parameter
+//! Reading a link is the most frequent thing a crawl does. Most are spelt as they should be and are only taken to pieces
+//! ([`plain`]); the rules only look, and allocate when there is something to change. What was changed is read again until nothing changes, so that the form is stable: a path parameter
 //! taken from `/a/..;jsessionid=1/b` leaves a dot segment behind.
 
 mod percent;
+pub(crate) mod plain;
 mod query;
 
 use crate::{Address, Refused, scheme, session, site};
@@ -74,7 +75,10 @@ impl Canonicaliser {
 
     /// Reads an absolute URL.
     pub fn parse(&self, input: &str) -> Result<Address, Refused> {
-        self.read(input, Url::options())
+        match plain::absolute(input.split('#').next().unwrap_or(input)).filter(|address| self.keeps(address)) {
+            Some(address) => Ok(address),
+            None => self.read(input, Url::options()),
+        }
     }
 
     /// Reads what a person typed: like [`parse`](Self::parse), with `http://` where there is no scheme.
@@ -104,7 +108,10 @@ impl Canonicaliser {
         if href.is_empty() || href.starts_with('#') {
             return Ok(base.clone());
         }
-        self.read(href, Url::options().base_url(Some(base.url())))
+        if let Some(address) = plain::joined(base, href).filter(|address| self.keeps(address)) {
+            return Ok(address);
+        }
+        self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)))
     }
 
     /// Like [`resolve`](Self::resolve) for a page in another encoding than UTF-8: browsers write a query in the bytes of
@@ -118,7 +125,7 @@ impl Canonicaliser {
         if href.is_ascii() {
             return self.resolve(base, href);
         }
-        self.read(href, Url::options().base_url(Some(base.url())).encoding_override(Some(encode)))
+        self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)).encoding_override(Some(encode)))
     }
 
     /// What the links of a page are resolved against: its `<base href>` where there is one that can be used, as in
@@ -128,6 +135,12 @@ impl Canonicaliser {
             Some(Ok(base)) => Cow::Owned(base),
             _ => Cow::Borrowed(page),
         }
+    }
+
+    /// Whether an address that is spelt as browsers would is spelt as the rules want it, too.
+    fn keeps(&self, address: &Address) -> bool {
+        let len = address.as_str().len();
+        len <= MAX_LENGTH && !self.rules.strip_www && self.respelt(address.path_and_query()).is_none()
     }
 
     fn read(&self, input: &str, options: ParseOptions<'_>) -> Result<Address, Refused> {
