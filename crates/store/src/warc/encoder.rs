@@ -1,9 +1,10 @@
 //! How does an exchange become records?
 //!
 //! This runs in the threads that extract, so that the recorder only copies finished bytes. Bodies in memory are compressed in one
-//! shot (libdeflate), spooled ones streamed through zlib-rs into another unnamed file. What is compressed already (a body that
+//! shot (at level 1 by [`Deflater`], above by libdeflate), spooled ones streamed through zlib-rs into another unnamed file. What is compressed already (a body that
 //! came as gzip, a picture) is told by its bytes and stored as it is: a second compression gains nothing and costs most.
 
+use super::deflate::Deflater;
 use super::density;
 use super::header::{Header, RecordId, RecordIds, push_digest};
 use super::http;
@@ -128,7 +129,7 @@ fn quote(out: &mut String, text: &str) {
 /// Turns exchanges into records. One for each thread: it keeps its buffers.
 pub struct Encoder {
     ids: RecordIds,
-    compressor: Compressor,
+    packer: Packer,
     level: i32,
     header: Header,
     raw: Vec<u8>,
@@ -156,7 +157,7 @@ impl Encoder {
         let level = level.clamp(1, 12);
         Self {
             ids: RecordIds::new(),
-            compressor: Compressor::new(CompressionLvl::new(level).unwrap_or_default()),
+            packer: Packer::new(level),
             level,
             header: Header::default(),
             raw: Vec::new(),
@@ -235,7 +236,7 @@ impl Encoder {
         if dense {
             density::store(&self.raw, &mut self.packed);
         } else {
-            compress(&mut self.compressor, &self.raw, &mut self.packed);
+            self.packer.compress(&self.raw, &mut self.packed);
         }
     }
 
@@ -338,13 +339,35 @@ fn spool_error(e: io::Error) -> StoreError {
     StoreError::io("spool a record in", &std::env::temp_dir(), e)
 }
 
-/// Appends one gzip member.
-fn compress(compressor: &mut Compressor, raw: &[u8], out: &mut Vec<u8>) {
-    let from = out.len();
-    out.resize(from + compressor.gzip_compress_bound(raw.len()), 0);
-    // The bound is enough for anything, so this does not fail.
-    let len = compressor.gzip_compress(raw, &mut out[from..]).unwrap_or(0);
-    out.truncate(from + len);
+/// What makes gzip members.
+enum Packer {
+    /// In next to no time.
+    Quick(Box<Deflater>),
+    /// As small as its level says.
+    Thorough(Compressor),
+}
+
+impl Packer {
+    fn new(level: i32) -> Self {
+        match CompressionLvl::new(level) {
+            Ok(thorough) if level > 1 => Self::Thorough(Compressor::new(thorough)),
+            _ => Self::Quick(Box::new(Deflater::new())),
+        }
+    }
+
+    /// Appends one gzip member.
+    fn compress(&mut self, raw: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Quick(deflater) => deflater.gzip(raw, out),
+            Self::Thorough(compressor) => {
+                let from = out.len();
+                out.resize(from + compressor.gzip_compress_bound(raw.len()), 0);
+                // The bound is enough for anything, so this does not fail.
+                let len = compressor.gzip_compress(raw, &mut out[from..]).unwrap_or(0);
+                out.truncate(from + len);
+            }
+        }
+    }
 }
 
 /// The record that begins every file, as a gzip member.
@@ -360,6 +383,6 @@ pub(crate) fn warcinfo(file: &str, project: &str, at: Moment) -> Vec<u8> {
     raw.extend_from_slice(fields.as_bytes());
     raw.extend_from_slice(b"\r\n\r\n");
     let mut out = Vec::new();
-    compress(&mut Compressor::new(CompressionLvl::default()), &raw, &mut out);
+    Packer::new(6).compress(&raw, &mut out);
     out
 }

@@ -6,6 +6,7 @@
 //! reckon it so. The block digest is left out: it would hash every body a second time, and the member's own CRC guards the block.
 
 mod cdxj;
+mod deflate;
 mod density;
 mod encoder;
 mod header;
