@@ -118,23 +118,28 @@ const TOGETHER: usize = 15;
 /// counted in eight lanes of a byte for each of eight shifts, and the lanes are emptied before one can overflow.
 struct Votes {
     waiting: [u64; TOGETHER],
-    cast: usize,
+    /// How many wait.
+    filled: usize,
+    /// How often those that waited were counted.
+    rounds: usize,
     lanes: [[u64; 8]; 4],
     ones: [u32; 64],
 }
 
 impl Default for Votes {
     fn default() -> Self {
-        Self { waiting: [0; TOGETHER], cast: 0, lanes: [[0; 8]; 4], ones: [0; 64] }
+        Self { waiting: [0; TOGETHER], filled: 0, rounds: 0, lanes: [[0; 8]; 4], ones: [0; 64] }
     }
 }
 
 impl Votes {
     #[inline]
     fn cast(&mut self, hash: u64) {
-        self.waiting[self.cast % TOGETHER] = hash;
-        self.cast += 1;
-        if self.cast.is_multiple_of(TOGETHER) {
+        if let Some(place) = self.waiting.get_mut(self.filled) {
+            *place = hash;
+        }
+        self.filled += 1;
+        if self.filled == TOGETHER {
             self.count();
         }
     }
@@ -147,7 +152,9 @@ impl Votes {
             }
         }
         self.waiting = [0; TOGETHER];
-        if (self.cast / TOGETHER).is_multiple_of(255) {
+        self.filled = 0;
+        self.rounds += 1;
+        if self.rounds.is_multiple_of(255) {
             self.flush();
         }
     }
@@ -164,11 +171,12 @@ impl Votes {
     }
 
     fn result(mut self) -> u64 {
-        if !self.cast.is_multiple_of(TOGETHER) {
+        let cast = self.rounds * TOGETHER + self.filled;
+        if self.filled > 0 {
             self.count();
         }
         self.flush();
-        let majority = self.cast / 2;
+        let majority = cast / 2;
         self.ones.iter().enumerate().fold(0, |bits, (i, &ones)| bits | (u64::from(ones as usize > majority) << i))
     }
 }

@@ -13,14 +13,14 @@ fn two_hosts_on_one_address_share_its_delay() {
     shows(
         &world.run(1_500),
         &expect![[r#"
-        0.000 h1 is 10.0.0.1
-        0.000 h2 is 10.0.0.1
-        0.000 h3 is 10.0.0.2
-        0.000 get h1/robots.txt
-        0.000 get h3/robots.txt
-        1.000 get h3/1
-        1.000 get h2/robots.txt
-    "#]],
+            0.000 h1 is 10.0.0.1
+            0.000 h2 is 10.0.0.1
+            0.000 h3 is 10.0.0.2
+            0.000 get h1/robots.txt
+            0.000 get h3/robots.txt
+            1.000 get h2/robots.txt
+            1.000 get h3/1
+        "#]],
     );
     shows(
         &world.whys(),
@@ -98,14 +98,14 @@ fn after_a_restart_everybody_counts_as_just_asked() {
     shows(
         &world.run(HOUR),
         &expect![[r#"
-        0.500 restart
-        3.500 h1 is 10.0.0.1
-        3.500 h2 is 10.0.0.2
-        3.500 get h1/1
-        3.500 get h2/1
-        6.500 get h1/2
-        6.600 finished
-    "#]],
+            0.500 restart
+            3.500 h2 is 10.0.0.2
+            3.500 get h2/1
+            3.500 h1 is 10.0.0.1
+            3.500 get h1/1
+            6.500 get h1/2
+            6.600 finished
+        "#]],
     );
 }
 
@@ -201,16 +201,16 @@ fn without_delay_a_host_takes_several_requests_at_once() {
     shows(
         &world.run(HOUR),
         &expect![[r#"
-        0.000 h1 is 10.0.0.1
-        0.000 h2 is 10.0.0.1
-        0.000 get h1/robots.txt
-        0.000 get h2/robots.txt
-        0.100 get h1/1
-        0.100 get h2/1
-        0.100 get h1/2
-        0.200 get h1/3
-        0.300 finished
-    "#]],
+            0.000 h1 is 10.0.0.1
+            0.000 h2 is 10.0.0.1
+            0.000 get h1/robots.txt
+            0.000 get h2/robots.txt
+            0.100 get h2/1
+            0.100 get h1/1
+            0.100 get h1/2
+            0.200 get h1/3
+            0.300 finished
+        "#]],
     );
 }
 

@@ -110,17 +110,17 @@ fn robots_are_followed_to_where_they_moved() {
     shows(
         &world.run(HOUR),
         &expect![[r#"
-        0.000 h1 is 10.0.0.1
-        0.000 h2 is 10.0.0.2
-        0.000 get h1/robots.txt
-        0.000 get h2/robots.txt
-        1.000 h2 is 10.0.0.2
-        1.000 get h2/1
-        2.000 get h2/r
-        3.000 get h1/1
-        4.000 drop 102 DISALLOWED robots
-        4.000 finished
-    "#]],
+            0.000 h1 is 10.0.0.1
+            0.000 h2 is 10.0.0.2
+            0.000 get h1/robots.txt
+            0.000 get h2/robots.txt
+            1.000 get h2/1
+            1.000 h2 is 10.0.0.2
+            2.000 get h2/r
+            3.000 get h1/1
+            4.000 drop 102 DISALLOWED robots
+            4.000 finished
+        "#]],
     );
 }
 

@@ -8,6 +8,11 @@ use orb_page::{PageId, RunId, Visit};
 use rusqlite::{CachedStatement, Connection, params};
 use std::cmp::Ordering;
 
+/// Rows that one statement adds: every statement opens the table and finds its place anew.
+const TOGETHER: usize = 8;
+/// The values of a row that is added.
+const COLUMNS: usize = 7;
+
 /// What was recorded of a page's links before a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Earlier {
@@ -21,6 +26,7 @@ pub(super) struct Earlier {
 pub(super) struct LinkWriter<'db> {
     run: RunId,
     insert: CachedStatement<'db>,
+    insert_together: CachedStatement<'db>,
     read: CachedStatement<'db>,
     change: CachedStatement<'db>,
     remove: CachedStatement<'db>,
@@ -40,7 +46,7 @@ struct Kept {
 }
 
 /// A link as it was just seen; links to one target by one kind are one, whose count is the sum.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Seen<'a> {
     dst: i64,
     kind: u8,
@@ -60,9 +66,8 @@ impl<'db> LinkWriter<'db> {
     pub(super) fn new(db: &'db Connection, run: RunId) -> rusqlite::Result<Self> {
         Ok(Self {
             run,
-            insert: db.prepare_cached(
-                "INSERT INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?,
+            insert: db.prepare_cached(&insert_of(1))?,
+            insert_together: db.prepare_cached(&insert_of(TOGETHER))?,
             read: db.prepare_cached(
                 "SELECT dst, kind, anchor, rel, count, first_run, last_run FROM link_row WHERE source = ?1 ORDER BY dst, kind",
             )?,
@@ -97,8 +102,26 @@ impl<'db> LinkWriter<'db> {
         written
     }
 
+    /// Rows that nothing stands in the way of, several to a statement.
     fn add<'a>(&mut self, source: i64, mut seen: impl Iterator<Item = Seen<'a>>) -> rusqlite::Result<()> {
-        seen.try_for_each(|link| self.open(source, link))
+        let (together, run) = (&mut self.insert_together, self.run.0);
+        let mut waiting = [Seen::default(); TOGETHER];
+        loop {
+            let filled = waiting.iter_mut().zip(&mut seen).map(|(place, link)| *place = link).count();
+            if filled < TOGETHER {
+                return waiting[..filled].iter().try_for_each(|link| self.open(source, *link));
+            }
+            for (first, l) in (1..).step_by(COLUMNS).zip(&waiting) {
+                together.raw_bind_parameter(first, source)?;
+                together.raw_bind_parameter(first + 1, l.dst)?;
+                together.raw_bind_parameter(first + 2, l.kind)?;
+                together.raw_bind_parameter(first + 3, l.anchor)?;
+                together.raw_bind_parameter(first + 4, l.rel)?;
+                together.raw_bind_parameter(first + 5, l.count)?;
+                together.raw_bind_parameter(first + 6, run)?;
+            }
+            together.raw_execute()?;
+        }
     }
 
     fn open(&mut self, source: i64, l: Seen<'_>) -> rusqlite::Result<()> {
@@ -163,6 +186,12 @@ impl<'db> LinkWriter<'db> {
             .execute(params![source, link.dst, link.kind, link.anchor, link.rel, link.count, first_run, open])
             .map(drop)
     }
+}
+
+/// The statement that adds so many rows.
+fn insert_of(rows: usize) -> String {
+    let values = vec!["(?, ?, ?, ?, ?, ?, ?)"; rows].join(", ");
+    format!("INSERT INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES {values}")
 }
 
 fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<Kept> {
