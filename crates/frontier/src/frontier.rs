@@ -310,7 +310,7 @@ impl Frontier {
     fn grant(&mut self, site: &mut Site, now: Moment) {
         self.grants += 1;
         self.in_flight += 1;
-        site.in_flight += 1;
+        site.takes_off();
         let key = self.key(site, now);
         if !matches!(key, Key::Host(_)) {
             self.bench.hold(key, self.floor());

@@ -218,7 +218,7 @@ impl Frontier {
         let ready = !site.is_waited_for() && site.in_flight < at_once && site.gone.is_none();
         if ready && site.has_work() {
             let (key, at) = (self.key(&site, now), site.opens().max(now));
-            site.place = Some(self.bench.place(key, (site.id, site.has_begun()), at, self.floor()));
+            site.place = Some(self.bench.place(key, (site.id, site.standing()), at, self.floor()));
         } else if ready && site.in_flight == 0 {
             site.idle = Some(site.gate);
             self.intake.idle.insert((site.gate, site.id));

@@ -90,7 +90,7 @@ impl Frontier {
         };
         let Some(mut site) = self.take_if(lease.host, |s| s.in_flight > 0) else { return (After::Record, None) };
         self.in_flight -= 1;
-        site.in_flight -= 1;
+        site.lands(ended.status.is_some());
         if let Some(key) = site.held.take() {
             let touched = now.plus(self.config.politeness.delay);
             self.bench.release(key, if ended.touched() { touched } else { Moment(i64::MIN) });

@@ -1,6 +1,6 @@
 //! What does the frontier know about a host it works on?
 
-use crate::workbench::{Key, Place};
+use crate::workbench::{Key, Place, Standing};
 use crate::{FrontierConfig, Politeness, Why, robots};
 use orb_page::{Failure, FailureKind, HostId, Moment, PageId};
 use orb_store::{HostRecord, Queued};
@@ -50,6 +50,8 @@ pub(crate) struct Site {
     pub(crate) stuck: bool,
     /// Whether it ever answered since it is in memory.
     pub(crate) answered: bool,
+    /// Connections to it that are open and free, as far as can be told from requests and answers.
+    free: u32,
     /// How often it was asked since it is in memory, and how long that took in all.
     pub(crate) answers: u32,
     pub(crate) answering: Duration,
@@ -126,6 +128,7 @@ impl Site {
             failures: 0,
             stuck: false,
             answered: false,
+            free: 0,
             answers: 0,
             answering: Duration::ZERO,
             dead: None,
@@ -141,9 +144,27 @@ impl Site {
         !self.queue.is_empty() || self.more || self.fresh
     }
 
-    /// Whether anything was ever had from it: then it is to be finished before others are begun.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.answered || self.in_flight > 0 || matches!(self.rules, Rules::Read { .. })
+    /// What it has to show where not all can be asked: something was had from it, or a connection to it is free.
+    pub(crate) fn standing(&self) -> Standing {
+        if self.free > 0 {
+            Standing::Warm
+        } else if self.answered || self.in_flight > 0 || matches!(self.rules, Rules::Read { .. }) {
+            Standing::Begun
+        } else {
+            Standing::New
+        }
+    }
+
+    /// A request takes a connection that is free, if one is.
+    pub(crate) fn takes_off(&mut self) {
+        self.in_flight += 1;
+        self.free = self.free.saturating_sub(1);
+    }
+
+    /// A request is over, and its connection free where there was an answer.
+    pub(crate) fn lands(&mut self, answered: bool) {
+        self.in_flight -= 1;
+        self.free += u32::from(answered);
     }
 
     /// Whether it waits for somebody to tell us something.

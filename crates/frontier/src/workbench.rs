@@ -4,10 +4,10 @@
 //! its gate and the gate of its first host are open; groups are kept in the order in which they are due. Thousands of hosts on one
 //! address cost as little as one.
 //!
-//! Where more may be asked than there are connections, hosts already begun come before new ones, and of those the one asked last: what has
-//! begun is to be finished, over connections that are open. (In turns, two hundred hosts on 128 connections had a new connection for most
-//! pages.) Of [`SHARE`] turns one is a new host's all the same and one that of the host that waits longest, so that no host without end
-//! keeps the others out.
+//! Where more may be asked than there are connections, the host that a connection has just become free to goes on, then hosts already begun,
+//! then new ones ([`Standing`]): what has begun is to be finished, over connections that are open. (In turns, two hundred hosts on 128 connections had
+//! a new connection for most pages.) Of [`SHARE`] turns one is a new host's all the same and one that of the host begun that waits longest, so
+//! that no host without end keeps the others out.
 //!
 //! A group is held from the moment a request of one of its hosts is granted until it is on the wire, so that two requests can
 //! never come closer than the delay because one of them was slow to leave.
@@ -29,13 +29,24 @@ pub(crate) enum Key {
 }
 
 /// Of how many turns one belongs to a host not yet begun and one to the host that waits longest, where several are due.
-const SHARE: u8 = 8;
+const SHARE: u8 = 32;
 
 /// What comes before every other key.
 const FIRST_KEY: Key = Key::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
-/// A host in its group: from when, in which turn, who, and whether it has begun.
-type Seat = (Moment, u64, HostId, bool);
+/// What a host has to show when several are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// Nothing was had from it yet.
+    New,
+    /// Something was.
+    Begun,
+    /// A connection to it is open and free, as far as one can know.
+    Warm,
+}
+
+/// A host in its group: from when, in which turn, who, and how it stands.
+type Seat = (Moment, u64, HostId, Standing);
 
 /// Where a host stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +55,15 @@ pub(crate) struct Place {
     pub(crate) key: Key,
     at: Moment,
     turn: u64,
-    begun: bool,
+    standing: Standing,
 }
 
 /// Hosts in the order in which they may be asked.
 #[derive(Debug, Default)]
 pub(crate) struct Workbench {
     groups: HashMap<Key, Group>,
-    /// Groups whose next host has not begun, and those whose next host has.
-    due: [BTreeSet<(Moment, u64, Key)>; 2],
+    /// Groups by the standing of their next host.
+    due: [BTreeSet<(Moment, u64, Key)>; 3],
     /// Which of [`SHARE`] turns this is.
     favours: u8,
     /// Groups without hosts that are remembered until their gate opens.
@@ -71,16 +82,16 @@ struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Nowhere,
-    Due(Moment, u64, bool),
+    Due(Moment, u64, Standing),
     Cooling(Moment),
 }
 
 impl Workbench {
-    /// Lets a host, which may have begun, wait in a group until `at`. A group met for the first time opens at `floor`.
-    pub(crate) fn place(&mut self, key: Key, (host, begun): (HostId, bool), at: Moment, floor: Moment) -> Place {
+    /// Lets a host wait in a group until `at`. A group met for the first time opens at `floor`.
+    pub(crate) fn place(&mut self, key: Key, (host, standing): (HostId, Standing), at: Moment, floor: Moment) -> Place {
         self.turn += 1;
-        let place = Place { key, at, turn: self.turn, begun };
-        self.group(key, floor).hosts.insert((at, place.turn, host, begun));
+        let place = Place { key, at, turn: self.turn, standing };
+        self.group(key, floor).hosts.insert((at, place.turn, host, standing));
         self.refresh(key);
         place
     }
@@ -88,7 +99,7 @@ impl Workbench {
     /// Takes a host out of its group.
     pub(crate) fn lift(&mut self, place: Place, host: HostId) {
         if let Some(group) = self.groups.get_mut(&place.key) {
-            group.hosts.remove(&(place.at, place.turn, host, place.begun));
+            group.hosts.remove(&(place.at, place.turn, host, place.standing));
             self.refresh(place.key);
         }
     }
@@ -101,14 +112,14 @@ impl Workbench {
             self.cooling.pop_first();
             self.groups.remove(&key);
         }
-        let [new, oldest] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
+        let [new, begun, warm] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
         let after_now = (Moment(now.0 + 1), 0, FIRST_KEY);
-        let latest = self.due[1].range(..after_now).next_back();
+        let warmest = warm.and_then(|_| self.due[Standing::Warm as usize].range(..after_now).next_back());
         self.favours = (self.favours + 1) % SHARE;
         let turn = match self.favours {
-            0 => new.or(oldest),
-            1 => oldest.or(new),
-            _ => latest.or(new),
+            0 => new.or(begun).or(warm),
+            1 => begun.into_iter().chain(warm).min().or(new),
+            _ => warmest.or(begun).or(new),
         };
         let &(.., key) = turn?;
         self.groups.get(&key)?.hosts.first().map(|&(_, _, host, _)| host)
@@ -176,19 +187,19 @@ impl Workbench {
         let Some(group) = self.groups.get_mut(&key) else { return };
         let slot = match group.hosts.first() {
             _ if group.held => Slot::Nowhere,
-            Some(&(at, turn, _, begun)) => Slot::Due(at.max(group.gate), turn, begun),
+            Some(&(at, turn, _, standing)) => Slot::Due(at.max(group.gate), turn, standing),
             None => Slot::Cooling(group.gate),
         };
         if slot == group.slot {
             return;
         }
         match std::mem::replace(&mut group.slot, slot) {
-            Slot::Due(at, turn, begun) => drop(self.due[usize::from(begun)].remove(&(at, turn, key))),
+            Slot::Due(at, turn, standing) => drop(self.due[standing as usize].remove(&(at, turn, key))),
             Slot::Cooling(gate) => drop(self.cooling.remove(&(gate, key))),
             Slot::Nowhere => {}
         }
         match slot {
-            Slot::Due(at, turn, begun) => drop(self.due[usize::from(begun)].insert((at, turn, key))),
+            Slot::Due(at, turn, standing) => drop(self.due[standing as usize].insert((at, turn, key))),
             Slot::Cooling(gate) => drop(self.cooling.insert((gate, key))),
             Slot::Nowhere => {}
         }
@@ -199,14 +210,14 @@ impl Workbench {
 mod tests {
     use super::*;
 
-    const ADDRESS: Key = Key::Address(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+    const ADDRESS: Key = Key::Address(IpAddr::V4(Ipv4Addr::LOCALHOST));
     const START: Moment = Moment(0);
 
     #[test]
     fn hosts_on_one_address_wait_for_each_other() {
         let mut bench = Workbench::default();
-        let first = bench.place(ADDRESS, (HostId(1), false), START, START);
-        bench.place(ADDRESS, (HostId(2), false), START, START);
+        let first = bench.place(ADDRESS, (HostId(1), Standing::New), START, START);
+        bench.place(ADDRESS, (HostId(2), Standing::New), START, START);
         assert_eq!(bench.first_due(START), Some(HostId(1)));
         bench.lift(first, HostId(1));
         bench.hold(ADDRESS, START);
@@ -220,16 +231,16 @@ mod tests {
     #[test]
     fn an_empty_group_is_remembered_until_its_gate_opens() {
         let mut bench = Workbench::default();
-        let place = bench.place(ADDRESS, (HostId(1), false), START, START);
+        let place = bench.place(ADDRESS, (HostId(1), Standing::New), START, START);
         bench.lift(place, HostId(1));
         bench.shut(ADDRESS, Moment(1_000));
         assert_eq!(bench.first_due(Moment(999)), None);
-        bench.place(ADDRESS, (HostId(2), false), Moment(999), START);
+        bench.place(ADDRESS, (HostId(2), Standing::New), Moment(999), START);
         assert_eq!(bench.next_due(), Some(Moment(1_000)));
-        let place = bench.place(ADDRESS, (HostId(3), false), START, START);
+        let place = bench.place(ADDRESS, (HostId(3), Standing::New), START, START);
         bench.lift(place, HostId(3));
         let all: Vec<_> = bench.groups[&ADDRESS].hosts.iter().copied().collect();
-        bench.lift(Place { key: ADDRESS, at: all[0].0, turn: all[0].1, begun: false }, HostId(2));
+        bench.lift(Place { key: ADDRESS, at: all[0].0, turn: all[0].1, standing: Standing::New }, HostId(2));
         assert_eq!(bench.first_due(Moment(1_000)), None);
         assert!(bench.groups.is_empty());
     }
@@ -237,43 +248,48 @@ mod tests {
     #[test]
     fn groups_due_at_once_take_turns() {
         let mut bench = Workbench::default();
-        let mut places = [HostId(1), HostId(2)].map(|h| (h, bench.place(Key::Host(h), (h, false), START, START)));
+        let mut places =
+            [HostId(1), HostId(2)].map(|h| (h, bench.place(Key::Host(h), (h, Standing::New), START, START)));
         let mut order = Vec::new();
         for _ in 0..4 {
             let host = bench.first_due(START).unwrap();
             order.push(host.0);
             let place = &mut places[host.0 as usize - 1].1;
             bench.lift(*place, host);
-            *place = bench.place(Key::Host(host), (host, false), START, START);
+            *place = bench.place(Key::Host(host), (host, Standing::New), START, START);
         }
         assert_eq!(order, [1, 2, 1, 2]);
     }
 
     #[test]
-    fn of_hosts_already_begun_the_last_asked_goes_on_but_not_always() {
+    fn the_host_with_a_free_connection_goes_on_but_not_always() {
         let mut bench = Workbench::default();
-        let begun = |bench: &mut Workbench, h: HostId| bench.place(Key::Host(h), (h, true), START, START);
-        let mut places = [HostId(1), HostId(2), HostId(3)].map(|h| (h, begun(&mut bench, h)));
+        let warm = |bench: &mut Workbench, h: HostId| bench.place(Key::Host(h), (h, Standing::Warm), START, START);
+        let mut places = [HostId(1), HostId(2), HostId(3)].map(|h| (h, warm(&mut bench, h)));
         let mut order = Vec::new();
-        for _ in 0..10 {
+        for _ in 0..u32::from(SHARE) + 2 {
             let host = bench.first_due(START).unwrap();
             order.push(host.0);
             let place = &mut places[host.0 as usize - 1].1;
             bench.lift(*place, host);
-            *place = begun(&mut bench, host);
+            *place = warm(&mut bench, host);
         }
-        // The first turn is that of the host that waits longest, the eighth would be a new host's.
-        assert_eq!(order, [1, 1, 1, 1, 1, 1, 1, 2, 3, 3]);
+        // The first turn is that of the host that waits longest, the last but two would be a new host's.
+        let share = usize::from(SHARE);
+        assert!(order[..share - 1].iter().all(|&h| h == 1), "{order:?}");
+        assert_eq!(order[share - 1..], [2, 3, 3]);
     }
 
     #[test]
     fn hosts_already_begun_come_first_but_not_always() {
         let mut bench = Workbench::default();
         for n in 1..=3 {
-            bench.place(Key::Host(HostId(n)), (HostId(n), n == 3), START, START);
+            let standing = if n == 3 { Standing::Begun } else { Standing::New };
+            bench.place(Key::Host(HostId(n)), (HostId(n), standing), START, START);
         }
-        let turns: Vec<u64> = (0..16).map(|_| u64::from(bench.first_due(START).unwrap().0)).collect();
-        assert_eq!(turns, [3, 3, 3, 3, 3, 3, 3, 1, 3, 3, 3, 3, 3, 3, 3, 1]);
+        let turns: Vec<u64> = (0..SHARE).map(|_| u64::from(bench.first_due(START).unwrap().0)).collect();
+        let (last, others) = turns.split_last().unwrap();
+        assert!(*last == 1 && others.iter().all(|&h| h == 3), "{turns:?}");
         assert_eq!(bench.next_due(), Some(START));
     }
 }

@@ -18,8 +18,8 @@ fn two_hosts_on_one_address_share_its_delay() {
             0.000 h3 is 10.0.0.2
             0.000 get h1/robots.txt
             0.000 get h3/robots.txt
-            1.000 get h2/robots.txt
             1.000 get h3/1
+            1.000 get h2/robots.txt
         "#]],
     );
     shows(
@@ -99,10 +99,10 @@ fn after_a_restart_everybody_counts_as_just_asked() {
         &world.run(HOUR),
         &expect![[r#"
             0.500 restart
-            3.500 h2 is 10.0.0.2
-            3.500 get h2/1
             3.500 h1 is 10.0.0.1
+            3.500 h2 is 10.0.0.2
             3.500 get h1/1
+            3.500 get h2/1
             6.500 get h1/2
             6.600 finished
         "#]],
