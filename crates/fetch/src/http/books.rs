@@ -8,6 +8,7 @@ use super::h2::Line;
 use super::pool::{Grant, Key, Pool, Slot, Want};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -185,9 +186,11 @@ impl Books {
         }
     }
 
-    /// Whether a connection is rather closed than kept.
+    /// Whether a connection is rather closed than kept. Those that are closing already make room for as many: if every connection that
+    /// comes back were closed meanwhile, its own host would be the next to want room.
     pub(super) fn is_room_wanted(&mut self, pool: &Pool) -> bool {
-        self.shut || self.sockets > pool.cap() || self.is_anybody_starved(pool)
+        let closing = pool.closing.load(Ordering::Relaxed);
+        self.shut || self.sockets > pool.cap() || (self.starved.len() > closing && self.is_anybody_starved(pool))
     }
 
     /// Whether somebody waits whom one socket less would help.
