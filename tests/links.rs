@@ -4,9 +4,10 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT};
+use harness::recorded;
 use harness::script::{Script, absent, reply};
-use orb_page::{Flag, Found, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
-use orb_store::{Batch, Project};
+use orb_page::{Flag, PageId};
+use orb_store::Batch;
 use serde_json::Value;
 
 /// Three pages that point to each other with words of their own.
@@ -39,51 +40,14 @@ fn told(home: &Home, args: &[&str]) -> Value {
 
 /// Another run sees the page with these links and words.
 fn seen_again(home: &Home, url: &str, links: &[(String, &str)]) {
-    let dir = orb_store::Home::open(&home.path()).unwrap().find(PROJECT).unwrap();
     let catalogue = home.catalogue();
     let id = |url: &str| PageId(u64::try_from(catalogue.page(url).id).unwrap());
-    let found = |(url, words): &(String, &str)| Found {
-        url: url.clone(),
-        key: UrlKey::of(url),
-        kind: LinkKind::A,
-        anchor: (*words).to_owned(),
-        rel: String::new(),
-        count: 1,
-        verdict: Verdict::Follow,
-        priority: 0.5,
-    };
-    let visit = Visit {
-        page: id(url),
-        host: orb_page::HostId(1),
-        url: url.to_owned(),
-        depth: 0,
-        redirects: 0,
-        at: Moment::now(),
-        by: "tester".into(),
-        kind: PageKind::Html,
-        flag: Flag::Updated,
-        status: Some(200),
-        mime: Some("text/html".to_owned()),
-        charset: None,
-        length: 1,
-        transferred: 1,
-        digest: None,
-        simhash: None,
-        title: None,
-        lang: None,
-        etag: None,
-        last_modified: None,
-        duplicate_of: None,
-        problem: None,
-        elapsed_ms: 1,
-        links: links.iter().map(found).collect(),
-        images: Vec::new(),
-        warc: None,
-    };
-    let targets = links.iter().map(|(url, _)| id(url)).collect();
-    let mut project = Project::open(&dir).unwrap();
+    let found = links.iter().map(|(url, words)| recorded::link(url, words)).collect();
+    let visits = vec![recorded::visit(id(url), url, Flag::Updated, found)];
+    let targets = vec![links.iter().map(|(url, _)| id(url)).collect()];
+    let mut project = recorded::open(home);
     let run = project.catalogue_mut().begin_run("track", "").unwrap();
-    let mut batch = Batch { run, visits: vec![visit], targets: vec![targets], ..Batch::default() };
+    let mut batch = Batch { run, visits, targets, ..Batch::default() };
     project.commit(&mut batch, &[], &[]).unwrap();
     project.catalogue_mut().finish_run(run, "done", "{}").unwrap();
     project.close().unwrap();
@@ -103,6 +67,11 @@ fn the_words_of_links_to_a_page_are_listed_most_common_first() {
     assert!(shown.expect(0).text().contains("called   'Alpha' (3)"), "{shown}");
     assert_eq!(told(&home, &["show", PROJECT, &url("/b")])["anchors"].as_array().unwrap().len(), 2);
     home.orb(&["links", PROJECT, &url("/a"), "--anchors"]).expect(2);
+    // With a graph the same is found another way.
+    home.orb(&["graph", "build", PROJECT, "--progress", "none"]).expect(0);
+    assert_eq!(told(&home, &["links", PROJECT, &url("/a"), "--in", "--anchors"]), anchors);
+    let shown = home.orb(&["show", PROJECT, &url("/a")]);
+    assert!(shown.expect(0).text().contains("called   'Alpha' (3)"), "{shown}");
 }
 
 #[test]

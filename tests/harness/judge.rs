@@ -68,6 +68,37 @@ pub(crate) fn bvgraph(base: &Path) -> BTreeSet<(usize, usize)> {
     ask("python", [script.as_path(), base]).lines().map(arc).collect()
 }
 
+/// The rows of Parquet files as pyarrow reads them, times as text.
+pub(crate) fn parquet_rows(files: &[PathBuf]) -> Vec<Value> {
+    let script = root().join("tests/judges/tables.py");
+    let listed = ask("python", [script].iter().chain(files));
+    listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Fails the test unless `wacz validate` finds nothing wrong with the file.
+pub(crate) fn wacz_validate(file: &Path) {
+    let mut command = Command::new(judge("wacz"));
+    command.args(["validate", "-f"]).arg(file).env("PYTHONWARNINGS", "ignore");
+    let finished = Running::start(command).finish();
+    finished.expect(0);
+    let said = finished.text();
+    assert!(said.contains("passed") && !said.contains("failed") && !said.contains("invalid"), "{finished}");
+}
+
+/// Unpacks a ZIP file as Python does, which checks what it reads.
+pub(crate) fn unzip(file: &Path, to: &Path) {
+    let said = ask("python", [Path::new("-m"), Path::new("zipfile"), Path::new("-e"), file, to]);
+    assert!(said.is_empty(), "{said}");
+}
+
+/// The text in a file of gzip members.
+pub(crate) fn gunzip(file: &Path) -> String {
+    let mut text = String::new();
+    let packed = std::fs::File::open(file).unwrap();
+    flate2::read::MultiGzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    text
+}
+
 /// A line of a CDXJ file: its key, its time, and its fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CdxjLine {

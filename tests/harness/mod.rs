@@ -9,6 +9,8 @@ pub(crate) mod catalogue;
 pub(crate) mod held;
 pub(crate) mod judge;
 pub(crate) mod orb;
+pub(crate) mod postgres;
+pub(crate) mod recorded;
 pub(crate) mod scene;
 pub(crate) mod script;
 pub(crate) mod site;

@@ -34,6 +34,11 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         "another real site for tests/real_site.rs",
         Probe::File("/usr/share/cppreference/doc/html/en/index.html"),
     ),
+    (
+        "postgresql",
+        "the server that tests/postgres.rs exports to",
+        Probe::Runs("sh", &["-c", "ls /usr/lib/postgresql/*/bin/initdb"]),
+    ),
 ];
 
 /// What the bench needs besides.

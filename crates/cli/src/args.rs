@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Graph(crate::command::graph::GraphArgs),
     /// Read-only SQL over the catalogue
     Sql(SqlArgs),
+    /// What was collected, for other people's tools: tables, a database, one file, Markdown, graphs
+    Export(crate::command::export::ExportArgs),
     /// Prove that archive, catalogue, index and graph agree
     Check(ProjectArgs),
     /// What a crawl will take: disk, time, memory

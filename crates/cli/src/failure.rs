@@ -77,6 +77,9 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         let error = error.into();
+        if let Some(StoreError::Stopped) = error.downcast_ref() {
+            return Self::Stopped;
+        }
         match error.downcast_ref::<std::io::Error>() {
             Some(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::Failed(error),

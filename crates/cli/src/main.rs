@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Top(a) => command::top::run(common, a),
         Command::Graph(a) => command::graph::run(common, a),
         Command::Sql(a) => command::sql::run(common, a),
+        Command::Export(a) => command::export::run(common, a),
         Command::Check(a) => command::check::run(common, a),
         Command::Plan(a) => command::plan::run(common, a),
         Command::Inspect(a) => command::inspect::run(common, a),

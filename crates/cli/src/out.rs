@@ -1,9 +1,9 @@
 //! How is a result printed?
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
-/// Standard output for words, buffered and locked for a whole command. Whatever the web wrote into a title or a link, no control
+/// Standard output for words, buffered. Whatever the web wrote into a title or a link, no control
 /// character but line ends and tabs passes: a terminal, or whoever hands it on to one, must not be steered by a page.
 pub(crate) fn stdout() -> BufWriter<Screen> {
     screen(true)
@@ -15,12 +15,12 @@ pub(crate) fn content() -> BufWriter<Screen> {
 }
 
 fn screen(guarded: bool) -> BufWriter<Screen> {
-    BufWriter::with_capacity(1 << 16, Screen { out: io::stdout().lock(), guarded, lead: false })
+    BufWriter::with_capacity(1 << 16, Screen { out: io::stdout(), guarded, lead: false })
 }
 
 /// Where results are printed.
 pub(crate) struct Screen {
-    out: StdoutLock<'static>,
+    out: Stdout,
     guarded: bool,
     /// Whether the last byte was the first of two that may be a control character (U+0080 to U+009F).
     lead: bool,

@@ -108,6 +108,21 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
+    /// What is exported could not be written.
+    #[error("cannot write what is exported")]
+    Output(#[source] io::Error),
+    /// A PostgreSQL server refused.
+    #[error("cannot {what} in PostgreSQL: {}", said(source))]
+    Postgres {
+        /// What was attempted.
+        what: &'static str,
+        /// What it said.
+        #[source]
+        source: postgres::Error,
+    },
+    /// The caller wanted to stop.
+    #[error("stopped")]
+    Stopped,
     /// A batch contradicts itself or the catalogue.
     #[error("the batch cannot be recorded: {0}")]
     BadBatch(String),
@@ -115,6 +130,14 @@ pub enum StoreError {
 
 /// What the store's functions give back.
 pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// What a server said, or else what went wrong on the way to it.
+fn said(error: &postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(db) => db.message().to_owned(),
+        None => std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string),
+    }
+}
 
 impl StoreError {
     /// An I/O failure; a full disk becomes [`StoreError::NoSpace`].

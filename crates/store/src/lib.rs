@@ -9,6 +9,7 @@ mod archive;
 mod batch;
 mod check;
 mod error;
+mod export;
 pub mod fault;
 mod home;
 mod index;
@@ -22,6 +23,10 @@ pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd};
 pub use batch::{Batch, HostFact, NewHost, Requeued};
 pub use check::{CheckCounts, CheckReport, Finding, check};
 pub use error::{Result, StoreError};
+pub use export::{
+    Contents, Model, PostgresCounts, PostgresTarget, Table, TableFormat, WaczCounts, Watch, export_postgres,
+    export_table, export_wacz,
+};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};
 pub use project::{Committed, Project, Start, Steps};

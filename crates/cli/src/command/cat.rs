@@ -1,19 +1,16 @@
 //! `orb cat`: a page's content, from the archive.
 
+use super::content::{decoded, markdown, text};
 use super::{find_page, open_reader};
 use crate::args::{CatArgs, Common, Form};
 use crate::failure::Failure;
 use crate::out;
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use bytes::Bytes;
-use orb_extract::Content;
-use orb_page::{Body, PageId};
-use orb_store::{ArchiveReader, StoredExchange};
+use orb_page::PageId;
+use orb_store::ArchiveReader;
 use serde_json::json;
 use std::io::Write as _;
-
-/// The largest content that is printed.
-const CAP: u64 = 2_000_000_000;
 
 pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
     let (project, reader) = open_reader(common, &args.page.project)?;
@@ -49,33 +46,4 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
         }
     }
     Ok(stdout.flush()?)
-}
-
-fn decoded(stored: &StoredExchange) -> Result<Bytes, Failure> {
-    let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
-    let decoded = orb_fetch::decode(&Body::Memory(Bytes::from(stored.body.clone())), &codings, CAP);
-    match decoded.problem {
-        Some(problem) if decoded.bytes.is_empty() => Err(anyhow!("{}: {}", stored.url, problem.detail).into()),
-        _ => Ok(decoded.bytes),
-    }
-}
-
-/// What the extractors are given of a stored page.
-fn read<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce(&Content<'_>) -> T) -> T {
-    let mime = stored.headers.mime();
-    let charset = stored.headers.charset();
-    with(&Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url })
-}
-
-fn text(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
-    read(url, stored, content, orb_extract::extract).text
-}
-
-/// Markdown of an HTML page; the plain text of anything else.
-fn markdown(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
-    let document = read(url, stored, content, orb_extract::extract);
-    if document.mime != "text/html" && document.mime != "application/xhtml+xml" {
-        return document.text;
-    }
-    read(url, stored, content, |c| orb_extract::markdown(&orb_extract::text_of(c)))
 }

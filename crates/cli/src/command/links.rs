@@ -55,7 +55,12 @@ fn links(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId
 
 fn anchors(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId) -> Result<(), Failure> {
     let (limit, offset) = (args.listing.limit.unwrap_or(u64::MAX), args.listing.offset);
-    let mut anchors = reader.anchors(id, limit.saturating_add(offset))?;
+    let graph = reader.path().with_file_name("graph");
+    let called = orb_crawl::structure::anchors(reader, &graph, id, limit.saturating_add(offset))?;
+    if let Some(note) = called.note.filter(|_| !common.quiet) {
+        complain(&note);
+    }
+    let mut anchors = called.anchors;
     anchors.drain(..anchors.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
     let mut stdout = out::stdout();
     if common.json {

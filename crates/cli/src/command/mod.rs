@@ -2,8 +2,10 @@
 
 pub(crate) mod cat;
 pub(crate) mod check;
+mod content;
 pub(crate) mod crawl;
 pub(crate) mod demo;
+pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod inspect;
 pub(crate) mod links;

@@ -4,6 +4,7 @@ use super::{find_page, open_reader};
 use crate::args::{Common, PageArgs};
 use crate::failure::Failure;
 use crate::out;
+use orb_crawl::structure::anchors_at_hand;
 use orb_graph::{Merit, Ranks};
 use orb_page::PageId;
 use orb_store::{AnchorRow, LinkRow, PageRow, VisitRow};
@@ -16,9 +17,6 @@ const SHOWN: u64 = 10;
 /// Words of others shown.
 const CALLED: u64 = 5;
 
-/// All links are read for the words of others only where no more pages than this have any: that takes a moment.
-const READ_ALL: u64 = 20_000;
-
 pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
     let (project, reader) = open_reader(common, &args.project)?;
     let page = find_page(&reader, &args.project, &args.url)?;
@@ -28,8 +26,7 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
         Some(id) => reader.page(PageId(id))?.map(|p| p.url),
         None => None,
     };
-    let small = reader.pages_with_links()? <= READ_ALL;
-    let anchors = if small { Some(reader.anchors(id, CALLED)?) } else { None };
+    let anchors = anchors_at_hand(&reader, &project.graph(), id, CALLED)?;
     // A graph that is missing or damaged is told of by those who need one.
     let ranks = Ranks::open(&project.graph()).ok().flatten().and_then(|ranks| ranks.of(id).ok().flatten());
     let mut stdout = out::stdout();

@@ -49,7 +49,7 @@ pub fn links_in(
 }
 
 /// The graph, if it is of use with a catalogue of this extent; and what is to be said about it.
-fn usable(dir: &Path, extent: &Extent) -> Result<(Option<WebGraph>, Option<String>), CrawlError> {
+pub(super) fn usable(dir: &Path, extent: &Extent) -> Result<(Option<WebGraph>, Option<String>), CrawlError> {
     let graph = match WebGraph::open(dir) {
         Ok(graph) => graph,
         Err(GraphError::Missing { .. }) => {

@@ -1,14 +1,16 @@
 //! How does the web graph follow the catalogue?
 //!
 //! The graph is derived: it is built on demand from the catalogue's pages and links ([`build`]), says by a mark how far it has come, is asked who
-//! points to a page ([`links_in`]) together with what the catalogue has learnt since, and is compared with it ([`check`]). Losing it costs
+//! points to a page ([`links_in`]) and with which words ([`anchors()`]) together with what the catalogue has learnt since, and is compared with it ([`check`]). Losing it costs
 //! the time to build it.
 
+mod anchors;
 mod backward;
 mod build;
 mod check;
 mod rank;
 
+pub use anchors::{Called, anchors, anchors_at_hand};
 pub use backward::{Backward, find_page, links_in};
 pub use build::{Outcome, build};
 pub use check::check;

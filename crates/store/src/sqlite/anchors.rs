@@ -24,7 +24,7 @@ pub struct AnchorRow {
 }
 
 /// Kinds of links whose words a person sees.
-const SPOKEN: [LinkKind; 2] = [LinkKind::A, LinkKind::Area];
+pub(super) const SPOKEN: [LinkKind; 2] = [LinkKind::A, LinkKind::Area];
 
 impl CatalogueReader {
     /// The most common words of the living links to a page, most common first; case and what stands around them count.
@@ -45,11 +45,5 @@ impl CatalogueReader {
                 example: r.get(3)?,
             })
         })
-    }
-
-    /// How many pages have links: whether reading all of them is a matter of a moment.
-    pub fn pages_with_links(&self) -> Result<u64> {
-        let last = self.one("SELECT coalesce(max(id), 0) FROM source_row", [], |r| r.get::<_, i64>(0))?;
-        Ok(last.unwrap_or(0).cast_unsigned())
     }
 }

@@ -205,13 +205,7 @@ impl Catalogue {
     pub fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
         let fail = |e| StoreError::sql("list the archive's files", &self.path, e);
         let mut rows = self.db.prepare("SELECT name, length, records FROM warc_row ORDER BY id").map_err(fail)?;
-        let files = rows.query_map([], |r| {
-            Ok(crate::FileEnd {
-                name: r.get::<_, String>(0)?.into(),
-                length: r.get::<_, i64>(1)?.cast_unsigned(),
-                records: r.get::<_, i64>(2)?.cast_unsigned(),
-            })
-        });
+        let files = rows.query_map([], crate::FileEnd::read);
         files.map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
@@ -221,6 +215,16 @@ impl Catalogue {
             .and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
             .and_then(|()| sql_point("after-checkpoint"))
             .map_err(|e| StoreError::sql("checkpoint", &self.path, e))
+    }
+}
+
+impl crate::FileEnd {
+    pub(super) fn read(r: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            name: r.get::<_, String>(0)?.into(),
+            length: r.get::<_, i64>(1)?.cast_unsigned(),
+            records: r.get::<_, i64>(2)?.cast_unsigned(),
+        })
     }
 }
 

@@ -41,4 +41,5 @@ pub use reader::CatalogueReader;
 pub(crate) use replay::{PageState, Placed, Touched, Watermark};
 pub use resume::Unfetched;
 pub use stats::{Column, Degrees, Stats};
+pub(crate) use stats::{document_type, document_types};
 pub use structure::{Extent, LinkFact};

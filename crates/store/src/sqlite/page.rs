@@ -153,6 +153,11 @@ pub struct LinkRow {
 }
 
 impl LinkRow {
+    /// Whether a person sees its words.
+    pub fn is_spoken(&self) -> bool {
+        super::anchors::SPOKEN.iter().any(|kind| kind.name() == self.kind)
+    }
+
     pub(super) fn read(r: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             src: number(r, "src")?.unwrap_or(0),

@@ -111,7 +111,7 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
     }
 }
 
-fn cell(value: ValueRef<'_>) -> Cell<'_> {
+pub(super) fn cell(value: ValueRef<'_>) -> Cell<'_> {
     match value {
         ValueRef::Null => Cell::Null,
         ValueRef::Integer(n) => Cell::Integer(n),

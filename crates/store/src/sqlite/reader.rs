@@ -4,10 +4,11 @@
 
 use super::catalogue::{RunRecord, version};
 use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
+use super::query::{Cell, cell};
 use super::replay::Facts;
 use super::{ranks, schema};
 use crate::error::{Result, StoreError};
-use orb_page::{PageId, RunId};
+use orb_page::{Flag, PageId, RunId};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -84,6 +85,23 @@ impl CatalogueReader {
         Ok(title.flatten())
     }
 
+    /// Gives every page of HTML, in the order of discovery: all, or those found new or changed after a run.
+    pub fn each_html(&self, since: Option<RunId>, mut each: impl FnMut(PageRow) -> Result<()>) -> Result<()> {
+        let fail = self.fail("read");
+        let sql = format!(
+            "SELECT * FROM page p WHERE kind = 'HTML' AND (?1 IS NULL OR EXISTS
+               (SELECT 1 FROM visit_row v WHERE v.page = p.id AND v.run > ?1 AND v.flag IN ({}, {})))",
+            Flag::New.code(),
+            Flag::Updated.code()
+        );
+        let mut statement = self.db.prepare(&sql).map_err(&fail)?;
+        let mut rows = statement.query([since.map(|run| run.0)]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            each(PageRow::read(row).map_err(&fail)?)?;
+        }
+        Ok(())
+    }
+
     /// A page's visits, latest first.
     pub fn visits(&self, page: PageId) -> Result<Vec<VisitRow>> {
         self.all("SELECT * FROM visit WHERE page_id = ?1 ORDER BY run DESC", [page.0.cast_signed()], VisitRow::read)
@@ -130,9 +148,27 @@ impl CatalogueReader {
 
     /// How many visits of a run have each flag, by the flags' names.
     pub fn flags(&self, run: RunId) -> Result<Vec<(String, u64)>> {
-        let flag = schema::case("flag", orb_page::Flag::ALL.iter().map(|f| (f.code(), f.name())));
+        let flag = schema::case("flag", Flag::ALL.iter().map(|f| (f.code(), f.name())));
         let sql = format!("SELECT {flag}, count(*) FROM visit_row WHERE run = ?1 GROUP BY flag");
         self.all(&sql, [run.0], |r| Ok((r.get(0)?, r.get::<_, i64>(1)?.cast_unsigned())))
+    }
+
+    /// The archive's files as far as is committed.
+    pub(crate) fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
+        self.all("SELECT name, length, records FROM warc_row ORDER BY id", [], crate::FileEnd::read)
+    }
+
+    /// Gives the rows of a query of ours one by one.
+    pub(crate) fn each_row(&self, sql: &str, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
+        let fail = self.fail("read");
+        let mut statement = self.db.prepare(sql).map_err(&fail)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let cells: rusqlite::Result<Vec<Cell<'_>>> = (0..columns).map(|i| row.get_ref(i).map(cell)).collect();
+            each(&cells.map_err(&fail)?)?;
+        }
+        Ok(())
     }
 
     /// How many pages wait in queues.

@@ -246,6 +246,9 @@ impl Column {
     }
 }
 
+/// Families of media types and what they mean.
+const FAMILIES: &[(&str, &str)] = &[("image/", "image"), ("audio/", "audio"), ("video/", "video"), ("font/", "font")];
+
 /// Media types, file name extensions and the document types they mean.
 const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("application/pdf", "pdf", "pdf"),
@@ -271,12 +274,17 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("application/gzip", "gz", "gz"),
 ];
 
-fn document_type(mime: Option<&str>, url: &str) -> &'static str {
+/// All types that [`document_type`] knows, each once.
+pub(crate) fn document_types() -> std::collections::BTreeSet<&'static str> {
+    let documents = DOCUMENTS.iter().map(|(_, _, name)| *name);
+    documents.chain(FAMILIES.iter().map(|(_, name)| *name)).chain(["other"]).collect()
+}
+
+/// What a binary page is, by its media type or else its name.
+pub(crate) fn document_type(mime: Option<&str>, url: &str) -> &'static str {
     let mime = mime.unwrap_or("application/octet-stream");
-    for (family, name) in [("image/", "image"), ("audio/", "audio"), ("video/", "video"), ("font/", "font")] {
-        if mime.starts_with(family) {
-            return name;
-        }
+    if let Some((_, name)) = FAMILIES.iter().find(|(family, _)| mime.starts_with(family)) {
+        return name;
     }
     if let Some((_, _, name)) = DOCUMENTS.iter().find(|(m, _, _)| *m == mime) {
         return name;

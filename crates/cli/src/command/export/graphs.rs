@@ -1,0 +1,123 @@
+//! The link graph for other people's tools, whole; `orb graph export` writes parts of it and drawings.
+
+use super::account::Account;
+use super::place::Unfinished;
+use super::{Job, Written};
+use crate::failure::{Failure, complain};
+use crate::out;
+use anyhow::anyhow;
+use orb_crawl::structure::{Standing, standing};
+use orb_graph::export::{Format, Selection, Wish, copy_lists, to_stream};
+use orb_graph::{GraphError, WebGraph};
+use orb_page::PageId;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// In which form.
+#[derive(Clone, Copy)]
+pub(super) enum As {
+    /// One file.
+    Form(Format),
+    /// The compressed lists as they are.
+    Lists,
+}
+
+pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> {
+    let graph = open(job)?;
+    let ending = match form {
+        As::Form(format) => format.name(),
+        As::Lists => "webgraph",
+    };
+    let default = match form {
+        As::Form(_) => format!("{}.{ending}", job.project.name),
+        As::Lists => job.project.name.clone(),
+    };
+    let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(default));
+    let stdout = path == Path::new("-");
+    let arcs = match form {
+        As::Lists if stdout => {
+            return Err(Failure::Usage("several files do not fit standard output: name a place".into()));
+        }
+        As::Lists => copy_lists(&graph, false, &path, job.args.force).map_err(refused)?.arcs,
+        As::Form(format) if stdout => told(job, &graph, format, Box::new(out::content()))?,
+        As::Form(format) => {
+            let mut file = Unfinished::begin(&path, job.args.force)?;
+            let target = file.file().try_clone()?;
+            let arcs = told(job, &graph, format, Box::new(io::BufWriter::with_capacity(1 << 18, target)))?;
+            file.keep()?;
+            arcs
+        }
+    };
+    let path = if matches!(form, As::Lists) { format!("{}.graph", path.display()) } else { path.display().to_string() };
+    Ok(vec![Written { path, count: arcs, of: "arcs" }])
+}
+
+/// The graph there is; a word where it is older than the catalogue.
+fn open(job: &Job<'_>) -> Result<WebGraph, Failure> {
+    let name = &job.project.name;
+    let graph = match WebGraph::open(&job.project.graph()) {
+        Ok(graph) => graph,
+        Err(GraphError::Missing { .. }) => {
+            return Err(anyhow!("project {name} has no graph yet; orb graph build {name} makes it").into());
+        }
+        Err(e) => return Err(e.into()),
+    };
+    match standing(&graph.manifest().mark, &job.reader.extent()?) {
+        Standing::Current => {}
+        Standing::Behind { .. } => {
+            complain(&format!("the graph is older than the catalogue; orb graph build {name} renews it"));
+        }
+        Standing::Foreign => {
+            return Err(
+                anyhow!("the graph was built from another catalogue; orb graph build {name} makes a new one").into()
+            );
+        }
+    }
+    Ok(graph)
+}
+
+fn told(job: &mut Job<'_>, graph: &WebGraph, format: Format, out: Box<dyn Write + Send + '_>) -> Result<u64, Failure> {
+    let (reader, account) = (job.reader, &mut job.account);
+    let mut titles = |page: PageId| reader.title(page).ok().flatten();
+    let mut wish = Wish { selection: Selection::Whole, hosts: false, title: &job.project.name, titles: &mut titles };
+    let written = to_stream(graph, format, &mut wish, Box::new(Watched { out, account, bytes: 0 }));
+    if job.account.is_stopped() {
+        return Err(Failure::Stopped);
+    }
+    Ok(written.map_err(refused)?.arcs)
+}
+
+/// A failure of the graph; who stopped reading our output has heard enough.
+fn refused(error: GraphError) -> Failure {
+    let closed = std::error::Error::source(&error)
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+    match error {
+        _ if closed => Failure::OutputClosed,
+        GraphError::Exists { path } => anyhow!("{} is there already; --force writes over it", path.display()).into(),
+        other => other.into(),
+    }
+}
+
+/// Output that counts, and fails when somebody asked to stop.
+struct Watched<'a> {
+    out: Box<dyn Write + Send + 'a>,
+    account: &'a mut Account,
+    bytes: u64,
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        let before = self.bytes >> 16;
+        self.bytes += written as u64;
+        if self.bytes >> 16 > before && self.account.note("bytes", self.bytes).is_break() {
+            return Err(io::Error::other("stopped"));
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

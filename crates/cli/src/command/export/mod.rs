@@ -1,0 +1,177 @@
+//! `orb export`: what was collected, for other people's tools.
+//!
+//! Everything streams. A file has its name only when it is whole, and one that is there already is not written over unless `--force` says so.
+
+mod account;
+mod database;
+mod graphs;
+mod markdown;
+mod place;
+mod rows;
+
+use super::open_reader;
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::out;
+use account::Account;
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use orb_store::{CatalogueReader, ProjectDir, TableFormat};
+use serde::Serialize;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// `orb export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The project
+    project: String,
+    /// In which form
+    #[arg(value_enum)]
+    format: Format,
+    /// The database, for postgres: postgres://user@host/database; the password may stand in PGPASSWORD
+    #[arg(value_name = "URL", required_if_eq("format", "postgres"))]
+    url: Option<String>,
+    /// Where to: a file, a directory, or '-' for standard output [default: named after the project]
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Only these tables, for parquet, jsonl and csv [default: all]
+    #[arg(long = "table", value_enum, value_delimiter = ',', value_name = "TABLE")]
+    tables: Vec<rows::Name>,
+    /// Write over what is there already
+    #[arg(long)]
+    force: bool,
+    /// Only pages found new or changed after this run, for markdown
+    #[arg(long, value_name = "RUN", value_parser = clap::value_parser!(u32).range(1..))]
+    since: Option<u32>,
+    /// Which tables to make, for postgres [default: both]
+    #[arg(long, value_enum, value_name = "MODEL")]
+    model: Option<database::ModelName>,
+    /// The schema to make them in, for postgres [default: public for classic, crawldb for crawldb]
+    #[arg(long, value_name = "NAME")]
+    schema: Option<String>,
+    /// Leave out what pages say, for postgres
+    #[arg(long)]
+    no_content: bool,
+}
+
+/// Forms of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables, compressed by column: Apache Parquet
+    Parquet,
+    /// Tables, a JSON object a row
+    Jsonl,
+    /// Tables, comma separated
+    Csv,
+    /// Archive, index and list of pages in one file that replays
+    Wacz,
+    /// HTML pages as Markdown, a file each
+    Markdown,
+    /// The link graph with URLs: GraphML
+    Graphml,
+    /// The link graph with URLs: GEXF, for Gephi
+    Gexf,
+    /// The link graph: a pair of URLs a line
+    Edges,
+    /// The link graph as WebGraph keeps it
+    Webgraph,
+    /// Tables in a PostgreSQL database
+    Postgres,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Written {
+    /// A file, a directory or a table.
+    path: String,
+    /// What was counted in it.
+    count: u64,
+    /// What they are.
+    of: &'static str,
+}
+
+/// What an export works on.
+struct Job<'a> {
+    args: &'a ExportArgs,
+    project: ProjectDir,
+    reader: &'a CatalogueReader,
+    account: Account,
+}
+
+pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
+    fitting(args)?;
+    let (project, reader) = open_reader(common, &args.project)?;
+    let account = Account::open(common)?;
+    let mut job = Job { args, project, reader: &reader, account };
+    let done = reader.at_one_moment(|_| match args.format {
+        Format::Parquet => rows::run(&mut job, TableFormat::Parquet),
+        Format::Jsonl => rows::run(&mut job, TableFormat::Jsonl),
+        Format::Csv => rows::run(&mut job, TableFormat::Csv),
+        Format::Wacz => wacz(&mut job),
+        Format::Markdown => markdown::run(&mut job),
+        Format::Postgres => database::run(&mut job),
+        Format::Graphml => graphs::run(&mut job, graphs::As::Form(orb_graph::export::Format::Graphml)),
+        Format::Gexf => graphs::run(&mut job, graphs::As::Form(orb_graph::export::Format::Gexf)),
+        Format::Edges => graphs::run(&mut job, graphs::As::Form(orb_graph::export::Format::Edges)),
+        Format::Webgraph => graphs::run(&mut job, graphs::As::Lists),
+    });
+    job.account.close();
+    let written = done?;
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return Ok(());
+    }
+    report(common, args, &written)
+}
+
+/// Refuses what says nothing to the format.
+fn fitting(args: &ExportArgs) -> Result<(), Failure> {
+    let (format, database) = (args.format, args.format == Format::Postgres);
+    let tables = matches!(format, Format::Parquet | Format::Jsonl | Format::Csv);
+    let unfit = [
+        ("a database", args.url.is_some() && !database),
+        ("--table", !args.tables.is_empty() && !tables),
+        ("--since", args.since.is_some() && format != Format::Markdown),
+        ("--model", args.model.is_some() && !database),
+        ("--schema", args.schema.is_some() && !database),
+        ("--no-content", args.no_content && !database),
+        ("--output", args.output.is_some() && database),
+    ];
+    match unfit.iter().find(|(_, given)| *given) {
+        Some((what, _)) => {
+            let name = format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+            Err(Failure::Usage(format!("{what} says nothing to an export as {name}")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn wacz(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
+    let name = format!("{}.wacz", job.project.name);
+    let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(name));
+    if path == Path::new("-") {
+        return Err(Failure::Usage("a WACZ file is not written from one end to the other: name a file".to_owned()));
+    }
+    let mut file = place::Unfinished::begin(&path, job.args.force)?;
+    let counts = {
+        let watch = &mut job.account.watch("pieces");
+        let exported = orb_store::export_wacz(&job.project, job.reader, file.file(), watch);
+        place::tell(exported, &path)?
+    };
+    file.keep()?;
+    Ok(vec![Written { path: path.display().to_string(), count: counts.records, of: "records" }])
+}
+
+fn report(common: &Common, args: &ExportArgs, written: &[Written]) -> Result<(), Failure> {
+    let mut stdout = out::stdout();
+    if common.json {
+        let value = serde_json::json!({"project": args.project, "written": written});
+        out::json(&mut stdout, &value)?;
+    } else if !common.quiet {
+        for one in written {
+            writeln!(stdout, "{}: {} {}", one.path, out::grouped(one.count), one.of)?;
+        }
+    }
+    stdout.flush().context("cannot say what was written")?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Where does an export go, and how is it whole or not there?
+//!
+//! A file is written beside its place under another name, handed to the disk, and only then given its own. Dropped before that, it is gone.
+
+use crate::failure::Failure;
+use anyhow::{Context as _, anyhow};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// A file that is not whole yet.
+pub(super) struct Unfinished {
+    file: NamedTempFile,
+    path: PathBuf,
+    force: bool,
+}
+
+impl Unfinished {
+    /// Begins a file; one that is there already is refused unless it may be written over.
+    pub(super) fn begin(path: &Path, force: bool) -> Result<Self, Failure> {
+        refuse_existing(path, force)?;
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file =
+            Builder::new().prefix(".orb-").suffix(".part").permissions(Permissions::from_mode(0o666)).tempfile_in(dir);
+        let file = file.with_context(|| format!("cannot write to {}", dir.display()))?;
+        Ok(Self { file, path: path.to_owned(), force })
+    }
+
+    /// What to write to.
+    pub(super) fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// It is whole: gives it its name.
+    pub(super) fn keep(self) -> Result<(), Failure> {
+        let cannot = || format!("cannot write {}", self.path.display());
+        self.file.as_file().sync_data().with_context(cannot)?;
+        let kept = if self.force { self.file.persist(&self.path) } else { self.file.persist_noclobber(&self.path) };
+        kept.map_err(|e| e.error).with_context(|| format!("cannot write {}", self.path.display()))?;
+        Ok(())
+    }
+}
+
+/// Refuses a place that is taken.
+pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => Err(anyhow!("{} is a directory", path.display()).into()),
+        Ok(meta) if !meta.is_file() => Err(anyhow!("{} is no ordinary file", path.display()).into()),
+        Ok(_) if !force => Err(anyhow!("{} is there already; --force writes over it", path.display()).into()),
+        _ => Ok(()),
+    }
+}
+
+/// A failure to write, told with the place; who stopped reading our output has heard enough.
+pub(super) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
+    match done {
+        Err(orb_store::StoreError::Output(e))
+            if path == Path::new("-") && e.kind() == std::io::ErrorKind::BrokenPipe =>
+        {
+            Err(Failure::OutputClosed)
+        }
+        Err(e @ orb_store::StoreError::Output(_)) => {
+            Err(anyhow::Error::from(e).context(format!("cannot write {}", path.display())).into())
+        }
+        other => Ok(other?),
+    }
+}

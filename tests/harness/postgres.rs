@@ -1,0 +1,94 @@
+//! A PostgreSQL server of one's own, for one test.
+
+use super::orb::Running;
+use postgres::{Client, NoTls};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// The password of its only user.
+pub(crate) const PASSWORD: &str = "s3cret-of-the-test";
+
+/// Whom a server runs as where the tests run as root, which it refuses: nobody.
+const NOBODY: u32 = 65_534;
+
+/// A server in a directory of its own, reached by a socket in it, until it is dropped.
+pub(crate) struct Postgres {
+    dir: TempDir,
+    server: Child,
+}
+
+impl Postgres {
+    /// Makes a database cluster and starts a server for it.
+    pub(crate) fn start() -> Self {
+        let dir = TempDir::new().unwrap();
+        let password = dir.path().join("password");
+        std::fs::write(&password, PASSWORD).unwrap();
+        if geteuid().is_root() {
+            chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(&password, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let mut make = program(dir.path(), "initdb");
+        make.arg("-D").arg(dir.path().join("cluster")).arg(format!("--pwfile={}", password.display()));
+        make.args(["-U", "orb", "-A", "scram-sha-256", "-N", "--locale=C", "--encoding=UTF8"]);
+        Running::start(make).finish().expect(0);
+        let mut serve = program(dir.path(), "postgres");
+        serve.arg("-D").arg(dir.path().join("cluster")).arg("-k").arg(dir.path());
+        serve.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB"]);
+        let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let postgres = Self { dir, server };
+        super::until("the server answers", || Client::connect(&postgres.url(), NoTls).is_ok());
+        postgres
+    }
+
+    /// Its address, password included.
+    pub(crate) fn url(&self) -> String {
+        self.with_password(PASSWORD)
+    }
+
+    /// Its address with this password.
+    pub(crate) fn with_password(&self, password: &str) -> String {
+        let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
+        format!("postgres://orb:{password}@{socket}/postgres")
+    }
+
+    /// Its address without a password.
+    pub(crate) fn without_password(&self) -> String {
+        format!("host={} user=orb dbname=postgres", self.dir.path().display())
+    }
+
+    /// A connection to it.
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(&self.url(), NoTls).unwrap()
+    }
+
+    /// The one number that a query gives.
+    pub(crate) fn number(&self, sql: &str) -> i64 {
+        self.client().query_one(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}")).get(0)
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.server), Signal::QUIT);
+        let _ = self.server.wait();
+    }
+}
+
+/// A program of the newest PostgreSQL that is installed, to be run by somebody it accepts.
+fn program(dir: &Path, name: &str) -> Command {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut found: Vec<PathBuf> = versions.map(|entry| entry.unwrap().path().join("bin").join(name)).collect();
+    found.retain(|path| path.exists());
+    found.sort();
+    let program = found.pop().expect("PostgreSQL is missing; `cargo xtask setup` installs it");
+    let mut command = Command::new(program);
+    command.current_dir(dir).env_remove("PGPASSWORD");
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}

@@ -1,0 +1,97 @@
+//! Facts recorded without a crawl, through the store, as the recorder does it.
+
+use super::orb::{Home, PROJECT};
+use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_store::{Batch, NewHost, Project};
+
+/// The project, opened for writing.
+pub(crate) fn open(home: &Home) -> Project {
+    Project::open(&orb_store::Home::open(&home.path()).unwrap().project(PROJECT).unwrap()).unwrap()
+}
+
+/// A link to a URL with these words.
+pub(crate) fn link(url: &str, words: &str) -> Found {
+    Found {
+        url: url.to_owned(),
+        key: UrlKey::of(url),
+        kind: LinkKind::A,
+        anchor: words.to_owned(),
+        rel: String::new(),
+        count: 1,
+        verdict: Verdict::Follow,
+        priority: 0.5,
+    }
+}
+
+/// A visit that found HTML with these links.
+pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Vec<Found>) -> Visit {
+    Visit {
+        page,
+        host: HostId(1),
+        url: url.to_owned(),
+        depth: 0,
+        redirects: 0,
+        at: Moment::now(),
+        by: "tester".into(),
+        kind: PageKind::Html,
+        flag,
+        status: Some(200),
+        mime: Some("text/html".to_owned()),
+        charset: None,
+        length: 1,
+        transferred: 1,
+        digest: None,
+        simhash: None,
+        title: Some(format!("Page {}", page.0)),
+        lang: None,
+        etag: None,
+        last_modified: None,
+        duplicate_of: None,
+        problem: None,
+        elapsed_ms: 1,
+        links,
+        images: Vec::new(),
+        warc: None,
+    }
+}
+
+/// Records a finished crawl of `pages` pages of one host, each of which points to `links` others with words of its own.
+pub(crate) fn crawl(home: &Home, pages: u64, links: u64) {
+    let mut project = open(home);
+    let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+    let url = |n: u64| format!("http://large.test/section-{}/page-{n}.html", n % 17);
+    let mut batch = Batch { run, ..Batch::default() };
+    let (id, at) = (HostId(1), Moment(1));
+    batch.hosts.push(NewHost { id, scheme: "http".into(), name: "large.test".into(), port: 80, at });
+    batch.discovered = (1..=pages)
+        .map(|n| Discovered {
+            page: PageId(n),
+            url: url(n),
+            key: UrlKey::of(&url(n)),
+            host: id,
+            kind: PageKind::Frontier,
+            why: None,
+            depth: 0,
+            redirects: 0,
+            priority: 0.0,
+            rank: n,
+            at,
+            by: "tester".into(),
+            from: None,
+        })
+        .collect();
+    project.commit(&mut batch, &[], &[]).unwrap();
+    for some in (1..=pages).collect::<Vec<_>>().chunks(200) {
+        let mut batch = Batch { run, ..Batch::default() };
+        for &n in some {
+            let targets: Vec<PageId> = (1..=links).map(|k| PageId((n * 31 + k * 7) % pages + 1)).collect();
+            let found = targets.iter().map(|to| link(&url(to.0), &format!("to page {} from {n}", to.0))).collect();
+            batch.visits.push(visit(PageId(n), &url(n), Flag::New, found));
+            batch.targets.push(targets);
+            batch.finished.push((id, n, PageId(n)));
+        }
+        project.commit(&mut batch, &[], &[]).unwrap();
+    }
+    project.catalogue_mut().finish_run(run, "done", "{}").unwrap();
+    project.close().unwrap();
+}
