@@ -82,6 +82,26 @@ fn the_python_documentation_is_found_whole() {
 }
 
 #[test]
+fn what_matters_most_in_the_python_documentation_is_what_every_page_leads_to() {
+    let site = Site::serve(Path::new("/usr/share/doc/python3-doc/html"));
+    let home = Home::new();
+    home.crawl(&[&site.url("/"), "--delay", "0", "--no-archive"]);
+    home.orb(&["graph", "build", PROJECT, "--quiet"]).expect(0);
+    for (by, expected) in [
+        ("pagerank", ["/genindex.html", "/py-modindex.html", "/contents.html", "/library/index.html"]),
+        ("harmonic", ["/genindex.html", "/py-modindex.html", "/contents.html", "/bugs.html"]),
+        // Who points to what matters: the lists of contents.
+        ("hub", ["/contents.html", "/library/index.html", "/genindex-all.html", "/py-modindex.html"]),
+    ] {
+        let top = home.orb(&["top", PROJECT, "--by", by, "--fetched", "--limit", "12", "--json"]).expect(0).json();
+        let urls: Vec<&str> = top.as_array().unwrap().iter().map(|row| row["url"].as_str().unwrap()).collect();
+        let missing: Vec<_> = expected.iter().filter(|path| !urls.contains(&site.url(path).as_str())).collect();
+        assert!(missing.is_empty(), "by {by} {missing:?} are not among {urls:#?}");
+        assert!(urls.iter().all(|url| url.starts_with(&site.url(""))), "by {by} some were never fetched: {urls:#?}");
+    }
+}
+
+#[test]
 fn the_cpp_reference_is_found_whole() {
     let scripts = [("/mwiki/", "paths in the text of scripts, which wget does not read; the copy has no such files")];
     let nofollow = [("/ftp:/", "the one link to it is rel=nofollow, which wget follows")];

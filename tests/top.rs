@@ -76,6 +76,11 @@ fn top_lists_page_by_page_with_titles_and_hosts_too() {
     assert_eq!(some[0]["place"], 2);
     assert_eq!(told(&home, &["top", PROJECT]).as_array().unwrap().len(), 20, "twenty unless told otherwise");
     assert!(column(&all, "title").iter().any(|title| title.is_string()), "{all}");
+    let fetched = told(&home, &["top", PROJECT, "--fetched", "--limit", "100000"]);
+    let visited = home.catalogue().number("SELECT count(*) FROM page WHERE status IS NOT NULL");
+    assert_eq!(fetched.as_array().unwrap().len(), usize::try_from(visited).unwrap());
+    let places: Vec<u64> = column(&fetched, "place").into_iter().map(|place| place.as_u64().unwrap()).collect();
+    assert!(places.is_sorted_by(|a, b| a < b), "{places:?}");
     let hosts = told(&home, &["top", PROJECT, "--hosts", "--by", "outdegree", "--limit", "1000"]);
     assert_eq!(
         hosts.as_array().unwrap().len(),

@@ -53,7 +53,7 @@ fn build(dir: &Path, arcs: u64) -> Result<(), GraphError> {
     let mut draw = Draw(0x1234_5678_9abc_def1);
     for page in 0..pages {
         // A tenth of the pages point nowhere; repetitions make it fewer arcs than links.
-        let degree = if page % 10 == 9 { 0 } else { draw.below(DEGREE * 32 / 10) };
+        let degree = if page % 10 == 9 { 0 } else { draw.below(DEGREE * 29 / 10) };
         for _ in 0..degree {
             let (src, dst) = (PageId(page + 1), PageId(target(page, pages, &mut draw) + 1));
             linking.link(&SeenLink { src, dst, kind: LinkKind::A, nofollow: false, gone: false })?;

@@ -29,6 +29,7 @@ pub use fingerprint::{Fingerprint, Sum, Witness};
 pub use manifest::{FileSeal, Manifest, Mark};
 pub use near::{Direction, Near, Reach};
 pub use options::{GraphOptions, SeenLink};
+pub use place::Hold;
 pub use progress::{Step, Watch, unwatched};
 pub use rank::{Account, BowTie, By, Harmonic, Hits, Merit, PageRank, Ranked, Ranking, Ranks};
 pub use read::{PagesPointing, WebGraph};

@@ -18,7 +18,7 @@ pub(crate) struct Place {
     dir: PathBuf,
     new: PathBuf,
     old: PathBuf,
-    _lock: File,
+    _lock: Hold,
 }
 
 /// A path beside the graph's.
@@ -28,17 +28,28 @@ fn beside(dir: &Path, ending: &str) -> PathBuf {
     dir.with_file_name(name)
 }
 
-impl Place {
-    /// Takes the place and sweeps what was left there.
-    pub(crate) fn take(dir: &Path) -> Result<Self> {
+/// The right to change what lies in the place of a graph, until it is dropped.
+#[derive(Debug)]
+pub struct Hold(#[expect(dead_code, reason = "its lock ends with it")] File);
+
+impl Hold {
+    /// Takes it; refused while another process has it.
+    pub fn take(dir: &Path) -> Result<Self> {
         let path = beside(dir, ".lock");
         let open = File::options().create(true).append(true).open(&path);
         let lock = open.map_err(GraphError::io("open", &path))?;
         match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(GraphError::Busy { dir: dir.to_owned() }),
-            Err(TryLockError::Error(e)) => return Err(GraphError::io("lock", &path)(e)),
+            Ok(()) => Ok(Self(lock)),
+            Err(TryLockError::WouldBlock) => Err(GraphError::Busy { dir: dir.to_owned() }),
+            Err(TryLockError::Error(e)) => Err(GraphError::io("lock", &path)(e)),
         }
+    }
+}
+
+impl Place {
+    /// Takes the place and sweeps what was left there.
+    pub(crate) fn take(dir: &Path) -> Result<Self> {
+        let lock = Hold::take(dir)?;
         let place = Self { dir: dir.to_owned(), new: beside(dir, ".new"), old: beside(dir, ".old"), _lock: lock };
         place.restore()?;
         remove(&place.new)?;

@@ -6,8 +6,9 @@ use crate::args::{Common, Listing};
 use crate::failure::Failure;
 use crate::out;
 use clap::{Args, ValueEnum};
-use orb_graph::{By, Ranked};
+use orb_graph::{By, Ranked, Ranks};
 use orb_page::PageId;
+use orb_store::CatalogueReader;
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -25,6 +26,9 @@ pub(crate) struct TopArgs {
     /// Hosts instead of pages
     #[arg(long)]
     hosts: bool,
+    /// Only pages that were fetched; places are those among all
+    #[arg(long, conflicts_with = "hosts")]
+    fetched: bool,
     #[command(flatten)]
     listing: Listing,
 }
@@ -66,9 +70,13 @@ pub(crate) fn run(common: &Common, args: &TopArgs) -> Result<(), Failure> {
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let (limit, offset) = (size(args.listing.limit.unwrap_or(SHOWN)), size(args.listing.offset));
     let by = args.by.by();
-    let best = if args.hosts { ranks.best_hosts(by, limit, offset)? } else { ranks.best(by, limit, offset)? };
+    let best: Vec<(usize, Ranked)> = match (args.hosts, args.fetched) {
+        (true, _) => (offset + 1..).zip(ranks.best_hosts(by, limit, offset)?).collect(),
+        (false, true) => best_fetched(&ranks, &reader, by, (limit, offset))?,
+        (false, false) => (offset + 1..).zip(ranks.best(by, limit, offset)?).collect(),
+    };
     let mut rows = Vec::with_capacity(best.len());
-    for (place, ranked) in (offset + 1..).zip(best) {
+    for (place, ranked) in best {
         let title = if args.hosts { None } else { reader.title(PageId(ranked.number))? };
         rows.push((place, title, ranked));
     }
@@ -85,6 +93,31 @@ pub(crate) fn run(common: &Common, args: &TopArgs) -> Result<(), Failure> {
     });
     out::table(&mut stdout, &["place", by.name(), "linked from", "url", "title"], &cells.collect::<Vec<_>>())?;
     Ok(stdout.flush()?)
+}
+
+/// The best of those that were fetched, with their places among all: looks further down until enough are found.
+fn best_fetched(
+    ranks: &Ranks,
+    reader: &CatalogueReader,
+    by: By,
+    (limit, offset): (usize, usize),
+) -> Result<Vec<(usize, Ranked)>, Failure> {
+    let wanted = limit.saturating_add(offset);
+    let mut window = wanted.saturating_mul(2).max(256);
+    loop {
+        let best = ranks.best(by, window, 0)?;
+        let whole = best.len() < window;
+        let mut fetched = Vec::new();
+        for (place, ranked) in (1..).zip(best) {
+            if fetched.len() < wanted && reader.page(PageId(ranked.number))?.is_some_and(|page| page.status.is_some()) {
+                fetched.push((place, ranked));
+            }
+        }
+        if whole || fetched.len() >= wanted {
+            return Ok(fetched.into_iter().skip(offset).collect());
+        }
+        window = window.saturating_mul(4);
+    }
 }
 
 fn object(place: usize, title: Option<&str>, ranked: &Ranked) -> Value {

@@ -3,7 +3,7 @@
 //! They are found from the graph alone and lie beside it: once for whoever asks the graph, once as tables for whoever asks with SQL.
 
 use crate::error::CrawlError;
-use orb_graph::{Account, Merit, Ranking, WebGraph};
+use orb_graph::{Account, Hold, Merit, Ranking, WebGraph};
 use orb_store::{ProjectDir, RankRow, has_rank_tables, write_rank_tables};
 
 /// Ranks the pages and hosts of a project's graph, unless that has been done in the same way; how it went, for pages and for hosts. Arrays of the
@@ -15,6 +15,8 @@ pub fn rank(
     told: &mut dyn FnMut(&'static str),
 ) -> Result<[Account; 2], CrawlError> {
     let dir = project.graph();
+    // Nobody ranks beside us, and no other graph takes the place meanwhile.
+    let _hold = Hold::take(&dir)?;
     let graph = WebGraph::open(&dir)?;
     if has_rank_tables(&dir)
         && let Ok(Some(ranks)) = graph.ranks()

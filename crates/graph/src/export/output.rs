@@ -1,12 +1,14 @@
 //! How does a file come to be there whole or not at all?
 //!
-//! Written beside its place under another name, and renamed at the end; what is left unfinished is removed. A file that is there already is
-//! refused before anything is done, unless it may be replaced.
+//! It has no name while it is written, where the file system can do that, so that even a killed process leaves nothing; else it has another
+//! name. At the end it is put in its place. A file that is there already is refused before anything is done, unless it may be replaced.
 
 use crate::error::{GraphError, Result};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 /// A file that is being written.
@@ -14,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub struct Output {
     path: PathBuf,
     unfinished: PathBuf,
+    /// The file, as long as it has no name.
+    nameless: Option<File>,
     force: bool,
     settled: bool,
 }
@@ -29,12 +33,21 @@ impl Output {
         unfinished.push(&name);
         unfinished.push(format!(".{}.new", std::process::id()));
         let unfinished = path.with_file_name(unfinished);
-        Ok(Self { path: path.to_owned(), unfinished, force, settled: false })
+        Ok(Self { path: path.to_owned(), unfinished, nameless: None, force, settled: false })
     }
 
     /// Where to write.
     pub fn file(&mut self) -> Result<BufWriter<File>> {
-        let file = File::create(&self.unfinished).map_err(GraphError::io("write", &self.path))?;
+        let fail = GraphError::io("write", &self.path);
+        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = match openat(CWD, dir, flags, Mode::from_raw_mode(0o666)).map(File::from) {
+            Ok(file) => {
+                self.nameless = Some(file.try_clone().map_err(&fail)?);
+                file
+            }
+            Err(_) => File::create(&self.unfinished).map_err(&fail)?,
+        };
         Ok(BufWriter::with_capacity(1 << 18, file))
     }
 
@@ -43,11 +56,21 @@ impl Output {
         if !self.force && self.path.symlink_metadata().is_ok() {
             return Err(GraphError::Exists { path: self.path.clone() });
         }
-        let synced = File::open(&self.unfinished).and_then(|file| file.sync_all());
-        let placed = synced.and_then(|()| fs::rename(&self.unfinished, &self.path));
-        placed.map_err(GraphError::io("write", &self.path))?;
+        self.named()
+            .and_then(|()| fs::rename(&self.unfinished, &self.path))
+            .map_err(GraphError::io("write", &self.path))?;
         self.settled = true;
         Ok(())
+    }
+
+    /// Gives the file, all of it on the disk, the name it had to do without.
+    fn named(&self) -> io::Result<()> {
+        let Some(file) = &self.nameless else {
+            return File::open(&self.unfinished).and_then(|file| file.sync_all());
+        };
+        file.sync_all()?;
+        let handle = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Ok(linkat(CWD, handle, CWD, &self.unfinished, AtFlags::SYMLINK_FOLLOW)?)
     }
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn write(path: &Path, build: u64, ranking: &Ranking, scores: &Scores)
     let head = Head { build, ranking: *ranking, account: scores.account.clone(), columns };
     let head = serde_json::to_vec(&head).map_err(|e| fail(e.into()))?;
     let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(format!(".{}.new", std::process::id()));
+    unfinished.push(".new");
     let unfinished = PathBuf::from(unfinished);
     let written = File::create(&unfinished).and_then(|file| {
         let mut out = BufWriter::with_capacity(1 << 18, file);

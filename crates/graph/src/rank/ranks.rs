@@ -31,7 +31,7 @@ pub struct Ranked {
 }
 
 impl WebGraph {
-    /// Ranks pages and hosts and writes the scores down. Arrays of the arcs are made where they fit `memory` bytes.
+    /// Ranks pages and hosts and writes the scores down; the caller has a [`Hold`](crate::Hold) of the graph's place. Arrays of the arcs are made where they fit `memory` bytes.
     pub fn rank(&self, ranking: &Ranking, memory: u64, told: &mut dyn FnMut(&'static str)) -> Result<[Account; 2]> {
         let pages = self.ranked([Which::Web, Which::WebT], ranking, memory, told)?;
         let hosts = self.ranked([Which::Host, Which::HostT], ranking, memory, told)?;

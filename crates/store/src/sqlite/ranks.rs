@@ -44,14 +44,14 @@ pub fn has_rank_tables(graph: &Path) -> bool {
     graph.join(NAME).is_file()
 }
 
-/// Writes the tables `rank` and `host_rank` into the directory of the graph, in the place of older ones.
+/// Writes the tables `rank` and `host_rank` into the directory of the graph, in the place of older ones; one process at a time.
 pub fn write_rank_tables(
     graph: &Path,
     pages: impl Iterator<Item = RankRow>,
     hosts: impl Iterator<Item = RankRow>,
 ) -> Result<()> {
     let path = graph.join(NAME);
-    let unfinished = graph.join(format!("{NAME}.{}.new", std::process::id()));
+    let unfinished = graph.join(format!("{NAME}.new"));
     match fs::remove_file(&unfinished) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
             return Err(StoreError::io("replace", &unfinished, e));
