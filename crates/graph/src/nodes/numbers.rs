@@ -57,6 +57,11 @@ impl Numbers {
         self.nodes
     }
 
+    /// How many numbers there are: one more than the highest.
+    pub(crate) fn numbers(&self) -> u32 {
+        self.numbers
+    }
+
     fn entry(&self, place: u64) -> Result<u32> {
         let mut bytes = [0; 4];
         let read = self.file.read_exact_at(&mut bytes, HEAD + 4 * place);

@@ -144,10 +144,10 @@ impl Ranks {
     /// The PageRank of every page by its number, 0 where the graph does not know it.
     pub fn pageranks(&self) -> Result<Vec<f64>> {
         let numbers = self.pages.numbers.all()?;
-        let mut ranks = vec![0.0; numbers.iter().max().map_or(0, |n| *n as usize + 1)];
+        let mut ranks = vec![0.0; self.pages.numbers.numbers() as usize];
         self.pages.scores.scores(By::Pagerank, |node, score| {
-            if let Some(number) = numbers.get(node as usize) {
-                ranks[*number as usize] = score;
+            if let Some(rank) = numbers.get(node as usize).and_then(|number| ranks.get_mut(*number as usize)) {
+                *rank = score;
             }
         })?;
         Ok(ranks)

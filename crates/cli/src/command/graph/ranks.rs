@@ -40,12 +40,19 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl RankArgs {
+    /// Rounds that are enough: what is left to change shrinks by the damping in each.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    fn rounds(&self) -> u32 {
+        let needed = (self.tolerance / 2.0).ln() / self.damping.max(0.01).ln();
+        needed.clamp(f64::from(PageRank::default().rounds), 100_000.0).ceil() as u32
+    }
+
     /// Ranks the graph of a project, unless that is not wanted.
     pub(super) fn rank(&self, project: &ProjectDir, said: &Said) -> Result<Option<[Account; 2]>, Failure> {
         if self.no_ranks {
             return Ok(None);
         }
-        let pagerank = PageRank { damping: self.damping, tolerance: self.tolerance, ..PageRank::default() };
+        let pagerank = PageRank { damping: self.damping, tolerance: self.tolerance, rounds: self.rounds() };
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         let ranking = Ranking { pagerank, harmonic: Harmonic { samples, ..Harmonic::default() }, ..Ranking::default() };
         Ok(Some(rank(project, &ranking, self.memory.0, &mut |stage| said.tell(stage, 0, 0))?))
