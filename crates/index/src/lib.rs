@@ -1,1 +1,28 @@
 //! Which pages answer this query?
+//!
+//! A page that has been recorded is put into the index with its words ([`Entry`], [`Writer`]); what others call it is written beside
+//! ([`AnchorWriter`]); a [`Searcher`] answers from the last commit. Everything here is derived: it is told which batch of the catalogue it has
+//! come to, and can be thrown away. This crate knows no catalogue, no archive and no network, and nobody else knows the engine (tantivy).
+
+mod analyze;
+mod anchors;
+mod entry;
+mod error;
+mod query;
+mod rank;
+mod schema;
+mod search;
+mod snippet;
+mod standing;
+mod writer;
+
+pub use analyze::{StemLanguage, Stems};
+pub use anchors::AnchorWriter;
+pub use entry::{Entry, Load, is_searchable};
+pub use error::{IndexError, Result};
+pub use query::QueryError;
+pub use rank::Weights;
+pub use schema::Part;
+pub use search::{Answer, Hit, Importance, Occurrence, Request, SearchError, Searcher, WordCount};
+pub use snippet::{Marker, Snippet};
+pub use writer::{Found, Writer, WriterRules};

@@ -1,0 +1,46 @@
+//! Which letter is meant, accents and case aside?
+//!
+//! Latin letters with marks become the letters under the marks, full-width forms the usual ones; other scripts are put in lower case alone,
+//! since their marks make other letters (й is no и).
+
+/// The letters under the marks of U+00C0 to U+024F and of U+1E00 to U+1EFF; `?` where there is none of them alone.
+const LATIN: &[u8; 400] =
+    b"aaaaaa?ceeeeiiiidnooooo?ouuuuy??aaaaaa?ceeeeiiiidnooooo?ouuuuy?yaaaaaaccccccccddddeeeeeeeeeegggg\
+gggghhhhiiiiiiiiii??jjkkkllllll??llnnnnnn?nnoooooo??rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs\
+bb?????ccdd??????ff?????kkl??n??oo??pp??????tttuu?vyyzz??????????????????????aaiioouuuuuuuuuu?aa\
+aa????ggkkoooo??j???gg??nnaa??ooaaaaeeeeiiiioooorrrruuuusstt??hh????zzaaeeooooooooyy?????????l??\
+???b????????????";
+const LATIN_MORE: &[u8; 256] =
+    b"aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooopppprrrrrrrr\
+ssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwy?s????aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee\
+eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy??????";
+
+/// Appends a character as words are kept.
+pub(crate) fn fold(c: char, out: &mut String) {
+    let code = u32::from(c);
+    let letter = match code {
+        0..0x80 => Some(c.to_ascii_lowercase()),
+        0xc0..0x250 => under(LATIN, code - 0xc0),
+        0x1e00..0x1f00 => under(LATIN_MORE, code - 0x1e00),
+        0xff01..0xff5f => char::from_u32(code - 0xfee0).map(|c| c.to_ascii_lowercase()),
+        _ => None,
+    };
+    match letter {
+        Some(letter) => out.push(letter),
+        None => match c {
+            'Æ' | 'æ' | 'Ǽ' | 'ǽ' | 'Ǣ' | 'ǣ' => out.push_str("ae"),
+            'Œ' | 'œ' => out.push_str("oe"),
+            'ß' | 'ẞ' => out.push_str("ss"),
+            'Þ' | 'þ' => out.push_str("th"),
+            'Ĳ' | 'ĳ' => out.push_str("ij"),
+            // A sigma at the end of a word is the same letter.
+            'ς' => out.push('σ'),
+            _ => out.extend(c.to_lowercase()),
+        },
+    }
+}
+
+fn under(letters: &[u8], place: u32) -> Option<char> {
+    let letter = usize::try_from(place).ok().and_then(|place| letters.get(place)).copied()?;
+    (letter != b'?').then(|| char::from(letter))
+}

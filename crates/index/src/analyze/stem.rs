@@ -1,0 +1,100 @@
+//! Which words are forms of one word?
+//!
+//! The Snowball stemmers, for the languages a project names. A page of such a language is indexed by its stems alone; a query looks for
+//! the word and for its stems in all of these languages, since nobody says in which one he asks.
+
+use super::Words;
+use serde::{Deserialize, Serialize};
+use tantivy::tokenizer::{
+    Language, PreTokenizedString, Stemmer, TextAnalyzer, Token, TokenFilter as _, TokenStream as _,
+};
+
+macro_rules! languages {
+    ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
+        /// A language whose words can be stemmed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum StemLanguage { $($(#[$doc])* #[serde(rename = $code)] $name,)* }
+
+        impl StemLanguage {
+            /// Its code, as in `lang`.
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            fn snowball(self) -> Language {
+                match self { $(Self::$name => Language::$name,)* }
+            }
+        }
+    };
+}
+
+languages! {
+    /// العربية
+    Arabic = "ar",
+    /// dansk
+    Danish = "da",
+    /// Nederlands
+    Dutch = "nl",
+    /// English
+    English = "en",
+    /// suomi
+    Finnish = "fi",
+    /// français
+    French = "fr",
+    /// Deutsch
+    German = "de",
+    /// ελληνικά
+    Greek = "el",
+    /// magyar
+    Hungarian = "hu",
+    /// italiano
+    Italian = "it",
+    /// norsk
+    Norwegian = "no",
+    /// português
+    Portuguese = "pt",
+    /// română
+    Romanian = "ro",
+    /// русский
+    Russian = "ru",
+    /// español
+    Spanish = "es",
+    /// svenska
+    Swedish = "sv",
+    /// தமிழ்
+    Tamil = "ta",
+    /// Türkçe
+    Turkish = "tr",
+}
+
+/// The languages whose words are stemmed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stems(pub Vec<StemLanguage>);
+
+impl Stems {
+    /// The language of a page, where its words are to be stemmed.
+    pub(crate) fn of(&self, lang: Option<&str>) -> Option<StemLanguage> {
+        let lang = lang?;
+        let primary = lang.split(['-', '_']).next().unwrap_or(lang);
+        self.0.iter().copied().find(|language| language.code().eq_ignore_ascii_case(primary))
+    }
+
+    /// What a word of a query may be found as: itself and its stems, each once.
+    pub(crate) fn forms(&self, word: &str) -> Vec<String> {
+        let mut forms = vec![word.to_owned()];
+        for language in &self.0 {
+            let stem = stems(*language, word).tokens.pop().map(|token| token.text);
+            forms.extend(stem.filter(|stem| !stem.is_empty() && !forms.contains(stem)));
+        }
+        forms
+    }
+}
+
+/// A text as its stems, each where its word stood.
+pub(crate) fn stems(language: StemLanguage, text: &str) -> PreTokenizedString {
+    let mut analyzer = TextAnalyzer::from(Stemmer::new(language.snowball()).transform(Words));
+    let mut stream = analyzer.token_stream(text);
+    let mut tokens: Vec<Token> = Vec::new();
+    stream.process(&mut |token| tokens.push(token.clone()));
+    PreTokenizedString { text: String::new(), tokens }
+}

@@ -1,0 +1,130 @@
+//! What do others call a page?
+//!
+//! The texts of links are known long after a page is, and change with every run: they lie in an index of their own beside the pages',
+//! written whole from the link table whenever that has changed enough, and joined by page number when somebody searches. Its documents hold
+//! the texts of a page's links, each as often as the logarithm of its count says, and from how many pages they come.
+
+use crate::analyze::Stems;
+use crate::error::{IndexError, Result};
+use crate::schema::{self, ANCHOR, ID, SOURCES, column};
+use crate::standing::{Standing, make, open};
+use crate::writer::reader;
+use orb_page::PageId;
+use std::path::{Path, PathBuf};
+use tantivy::query::{EnableScoring, Query};
+use tantivy::schema::TantivyDocument;
+use tantivy::{Index, IndexWriter, Score, Searcher};
+
+/// Memory for words not yet on the disk.
+const MEMORY: usize = 50_000_000;
+
+/// Where the anchors lie in an index's directory.
+pub(crate) fn dir_in(index: &Path) -> PathBuf {
+    index.join("anchors")
+}
+
+/// Writes what others call the pages, in the place of what was there.
+pub struct AnchorWriter {
+    dir: PathBuf,
+    engine: IndexWriter<TantivyDocument>,
+}
+
+impl AnchorWriter {
+    /// Begins anew; what was there stays until the commit.
+    pub fn open(index: &Path) -> Result<Self> {
+        let dir = dir_in(index);
+        let index = match open(&dir, &schema::anchors()) {
+            Err(e) if e.is_unfit() => make(&dir, schema::anchors()),
+            other => other,
+        }?;
+        let fail = |e| IndexError::of("write", &dir, &e);
+        let engine: IndexWriter<TantivyDocument> = index.writer_with_num_threads(1, MEMORY).map_err(fail)?;
+        engine.delete_all_documents().map_err(fail)?;
+        Ok(Self { dir, engine })
+    }
+
+    /// The texts of links to a page with how often each stands there, and from how many pages they come.
+    pub fn put<'a>(&self, page: PageId, texts: impl Iterator<Item = (&'a str, u64)>, sources: u64) -> Result<()> {
+        let mut document = TantivyDocument::default();
+        document.add_u64(ID, page.0);
+        document.add_u64(SOURCES, sources);
+        for (text, count) in texts {
+            for _ in 0..=count.max(1).ilog2() {
+                document.add_text(ANCHOR, text);
+            }
+        }
+        self.engine.add_document(document).map(drop).map_err(|e| IndexError::of("write", &self.dir, &e))
+    }
+
+    /// Makes them findable, as of this mark of the catalogue.
+    pub fn commit(mut self, mark: &str) -> Result<()> {
+        let fail = |e| IndexError::of("commit", &self.dir, &e);
+        let mut commit = self.engine.prepare_commit().map_err(fail)?;
+        commit.set_payload(&Standing::new(Some(mark.to_owned()), &Stems::default()).to_payload());
+        commit.commit().map_err(fail)?;
+        self.engine.wait_merging_threads().map_err(fail)
+    }
+}
+
+/// The anchors, to be asked.
+pub(crate) struct Anchors {
+    pub(crate) searcher: Searcher,
+    pub(crate) mark: Option<String>,
+    dir: PathBuf,
+    /// The most pages that link to one.
+    most: u64,
+}
+
+impl Anchors {
+    /// Those of an index, where they were ever written; nothing where they cannot be read, since search goes on without.
+    pub(crate) fn open(index: &Path) -> Option<Self> {
+        let dir = dir_in(index);
+        let opened: Index = open(&dir, &schema::anchors()).ok()?;
+        let mark = Standing::of(&opened, &dir).ok()?.mark;
+        let searcher = reader(&opened, &dir).ok()?.searcher();
+        let columns = searcher.segment_readers().iter().filter_map(|s| s.fast_fields().u64(column::SOURCES).ok());
+        let most = columns.map(|column| column.max_value()).max().unwrap_or(0);
+        Some(Self { searcher, mark, dir, most })
+    }
+
+    /// The pages whose anchors match, with their scores.
+    pub(crate) fn matches(&self, query: &dyn Query) -> Result<Vec<(PageId, Score)>> {
+        let fail = |e| IndexError::of("search", &self.dir, &e);
+        let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher)).map_err(fail)?;
+        let mut found = Vec::new();
+        for segment in self.searcher.segment_readers() {
+            let pages = segment.fast_fields().u64(column::ID).map_err(fail)?;
+            let mut take = |doc, score| {
+                if !segment.is_deleted(doc) {
+                    found.extend(pages.first(doc).map(|page| (PageId(page), score)));
+                }
+            };
+            weight.for_each(segment, &mut take).map_err(fail)?;
+        }
+        Ok(found)
+    }
+
+    /// From how many pages these are linked, as a share of the most linked on a logarithmic scale.
+    pub(crate) fn popularity(&self, pages: &[PageId]) -> Result<Vec<f64>> {
+        let fail = |e| IndexError::of("search", &self.dir, &e);
+        let mut out = vec![0.0; pages.len()];
+        if self.most == 0 {
+            return Ok(out);
+        }
+        let mut wanted: Vec<(PageId, usize)> = pages.iter().copied().zip(0..).collect();
+        wanted.sort_unstable();
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let share = |sources: u64| (1.0 + sources as f64).ln() / (1.0 + self.most as f64).ln();
+        for segment in self.searcher.segment_readers() {
+            let ids = segment.fast_fields().u64(column::ID).map_err(fail)?;
+            let sources = segment.fast_fields().u64(column::SOURCES).map_err(fail)?;
+            for doc in segment.doc_ids_alive() {
+                let Some(id) = ids.first(doc).map(PageId) else { continue };
+                if let Ok(at) = wanted.binary_search_by_key(&id, |(page, _)| *page) {
+                    out[wanted[at].1] = share(sources.first(doc).unwrap_or(0));
+                }
+            }
+        }
+        Ok(out)
+    }
+}

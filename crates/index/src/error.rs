@@ -1,0 +1,81 @@
+//! What of our own can go wrong with the index?
+
+use std::path::{Path, PathBuf};
+use tantivy::TantivyError;
+use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
+
+/// A failure of the text index, naming what was attempted and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// There is none.
+    #[error("there is no text index in {}", dir.display())]
+    Absent {
+        /// Where it would be.
+        dir: PathBuf,
+    },
+    /// It cannot be read, or is of another version.
+    #[error("the text index {} is of no use: {what}", dir.display())]
+    Unfit {
+        /// Where it is.
+        dir: PathBuf,
+        /// Why.
+        what: String,
+    },
+    /// There is no room on the disk.
+    #[error("no space left on the disk that holds {}", dir.display())]
+    NoSpace {
+        /// What was being written.
+        dir: PathBuf,
+    },
+    /// Anything else that failed.
+    #[error("cannot {what} the text index {}: {why}", dir.display())]
+    Failed {
+        /// What was attempted.
+        what: &'static str,
+        /// Where.
+        dir: PathBuf,
+        /// Why it failed.
+        why: String,
+    },
+}
+
+/// What the index's functions give back.
+pub type Result<T> = std::result::Result<T, IndexError>;
+
+impl IndexError {
+    /// What a failure of the engine means.
+    pub(crate) fn of(what: &'static str, dir: &Path, source: &TantivyError) -> Self {
+        let dir = dir.to_owned();
+        if is_full(source) {
+            return Self::NoSpace { dir };
+        }
+        let damaged = matches!(
+            source,
+            TantivyError::DataCorruption(_)
+                | TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_) | OpenReadError::IncompatibleIndex(_))
+                | TantivyError::SchemaError(_)
+                | TantivyError::IncompatibleIndex(_)
+                | TantivyError::FieldNotFound(_)
+        );
+        let why = source.to_string().lines().collect::<Vec<_>>().join(" ");
+        if damaged { Self::Unfit { dir, what: why } } else { Self::Failed { what, dir, why } }
+    }
+
+    /// Whether making it anew would help.
+    pub fn is_unfit(&self) -> bool {
+        matches!(self, Self::Unfit { .. } | Self::Absent { .. })
+    }
+}
+
+/// Whether the disk was full.
+fn is_full(error: &TantivyError) -> bool {
+    let source = match error {
+        TantivyError::IoError(e) => Some(e),
+        TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => Some(io_error),
+        _ => None,
+    };
+    source.is_some_and(|e| matches!(e.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded))
+}

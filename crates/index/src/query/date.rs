@@ -1,0 +1,85 @@
+//! Which moment does `since:2026-11` mean?
+//!
+//! A day (`2026-11-15`), a month, a year, all UTC, or a time back from now: `12h`, `7d`, `2w`.
+
+use super::QueryError;
+use orb_page::Moment;
+
+const DAY: i64 = 86_400_000;
+
+/// The first moment of what is said, in milliseconds.
+pub(super) fn begin(text: &str, now: Moment, at: usize) -> Result<i64, QueryError> {
+    period(text, now).map(|(begin, _)| begin).ok_or_else(|| unclear(text, at))
+}
+
+/// The first moment after what is said.
+pub(super) fn end(text: &str, now: Moment, at: usize) -> Result<i64, QueryError> {
+    period(text, now).map(|(_, end)| end).ok_or_else(|| unclear(text, at))
+}
+
+fn unclear(text: &str, at: usize) -> QueryError {
+    QueryError {
+        at,
+        what: format!("'{text}' is no day; write it like 2026-11-15, 2026-11, 2026, or 7d for a week ago"),
+    }
+}
+
+fn period(text: &str, now: Moment) -> Option<(i64, i64)> {
+    if let Some(unit) = text.chars().last().filter(char::is_ascii_alphabetic) {
+        let number: i64 = text[..text.len() - 1].parse().ok().filter(|n| (0..1_000_000).contains(n))?;
+        let length = match unit {
+            'h' => DAY / 24,
+            'd' => DAY,
+            'w' => 7 * DAY,
+            _ => return None,
+        };
+        let moment = now.0 - number * length;
+        return Some((moment, moment));
+    }
+    let mut parts = text.split('-');
+    let year = number(parts.next()?, 4)?;
+    let (month, day) = (parts.next(), parts.next());
+    if parts.next().is_some() || !(1..=9_999).contains(&year) {
+        return None;
+    }
+    let Some(month) = month else { return Some((days(year, 1, 1) * DAY, days(year + 1, 1, 1) * DAY)) };
+    let month = number(month, 2).filter(|m| (1..=12).contains(m))?;
+    let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
+    let Some(day) = day else { return Some((days(year, month, 1) * DAY, next * DAY)) };
+    let date = days(year, month, number(day, 2).filter(|day| *day >= 1)?);
+    (date < next).then_some((date * DAY, (date + 1) * DAY))
+}
+
+fn number(text: &str, digits: usize) -> Option<i64> {
+    (text.len() <= digits && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar (Hinnant's era method).
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    let of_era = y.rem_euclid(400) * 365 + y.rem_euclid(400) / 4 - y.rem_euclid(400) / 100 + of_year;
+    era * 146_097 + of_era - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_begins_and_ends_where_the_calendar_says() {
+        let at = |text: &str| {
+            period(text, Moment(10 * DAY)).map(|(begin, end)| (Moment(begin).seconds(), Moment(end).seconds()))
+        };
+        let pair = |a: &str, b: &str| Some((format!("{a}T00:00:00Z"), format!("{b}T00:00:00Z")));
+        assert_eq!(at("2026-11-15"), pair("2026-11-15", "2026-11-16"));
+        assert_eq!(at("2024-02"), pair("2024-02-01", "2024-03-01"));
+        assert_eq!(at("2026-12"), pair("2026-12-01", "2027-01-01"));
+        assert_eq!(at("2026"), pair("2026-01-01", "2027-01-01"));
+        assert_eq!(at("2d"), pair("1970-01-09", "1970-01-09"));
+        for wrong in ["", "yesterday", "2026-13", "2026-02-30", "2026-1-1-1", "-5", "5x", "99999", "2026-", "é"] {
+            assert_eq!(at(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Which signs does a query consist of?
+
+use super::QueryError;
+
+/// A sign and the character at which it begins, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sign {
+    pub(super) at: usize,
+    pub(super) kind: Kind,
+}
+
+/// Kinds of signs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Open,
+    Close,
+    And,
+    Or,
+    Not,
+    Plus,
+    /// `name:` before what is looked for there.
+    Field(String),
+    /// Anything without spaces, as typed.
+    Word(String),
+    /// What stands between quotation marks.
+    Quoted(String),
+}
+
+const QUOTES: &[char] = &['"', '“', '”', '„', '«', '»'];
+
+/// Reads the signs of a query.
+pub(super) fn signs(query: &str) -> Result<Vec<Sign>, QueryError> {
+    let chars: Vec<char> = query.chars().collect();
+    let mut lexer = Lexer { chars: &chars, at: 0 };
+    let mut out = Vec::new();
+    while let Some(sign) = lexer.next()? {
+        out.push(sign);
+    }
+    Ok(out)
+}
+
+struct Lexer<'a> {
+    chars: &'a [char],
+    at: usize,
+}
+
+impl Lexer<'_> {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    fn next(&mut self) -> Result<Option<Sign>, QueryError> {
+        while self.peek(0).is_some_and(|c| c.is_whitespace() || c.is_control()) {
+            self.at += 1;
+        }
+        let begin = self.at;
+        let Some(first) = self.peek(0) else { return Ok(None) };
+        let alone = self.peek(1).is_none_or(char::is_whitespace);
+        let kind = match first {
+            '(' => self.step(Kind::Open),
+            ')' => self.step(Kind::Close),
+            '-' | '+' if alone => {
+                self.at += 1;
+                return self.next();
+            }
+            '-' => self.step(Kind::Not),
+            '+' => self.step(Kind::Plus),
+            c if QUOTES.contains(&c) => self.quoted()?,
+            _ => self.field().map_or_else(|| self.word(), Kind::Field),
+        };
+        Ok(Some(Sign { at: begin + 1, kind }))
+    }
+
+    fn step(&mut self, kind: Kind) -> Kind {
+        self.at += 1;
+        kind
+    }
+
+    fn quoted(&mut self) -> Result<Kind, QueryError> {
+        let begin = self.at;
+        self.at += 1;
+        let Some(length) = self.chars[self.at..].iter().position(|c| QUOTES.contains(c)) else {
+            return Err(QueryError { at: begin + 1, what: "this quotation mark is never closed".to_owned() });
+        };
+        let text = self.chars[self.at..self.at + length].iter().collect();
+        self.at += length + 1;
+        Ok(Kind::Quoted(text))
+    }
+
+    /// A name with a colon behind, where something follows that is no part of an address (`http://`) or of code (`std::`).
+    fn field(&mut self) -> Option<String> {
+        let letters = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphabetic()).count();
+        if letters < 2 || self.peek(letters) != Some(':') || matches!(self.peek(letters + 1), Some(':' | '/')) {
+            return None;
+        }
+        let name = self.chars[self.at..self.at + letters].iter().collect();
+        self.at += letters + 1;
+        Some(name)
+    }
+
+    /// Everything up to a space; brackets that were opened within belong to it.
+    fn word(&mut self) -> Kind {
+        let begin = self.at;
+        let mut open = 0usize;
+        while let Some(c) = self.peek(0) {
+            match c {
+                '(' => open += 1,
+                ')' if open == 0 => break,
+                ')' => open -= 1,
+                c if c.is_whitespace() || c.is_control() => break,
+                c if QUOTES.contains(&c) && open == 0 => break,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let text: String = self.chars[begin..self.at].iter().collect();
+        match text.as_str() {
+            "AND" | "&&" => Kind::And,
+            "OR" | "||" | "|" => Kind::Or,
+            "NOT" => Kind::Not,
+            _ => Kind::Word(text),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Which of the pages that match comes first?
+//!
+//! ```text
+//! score(page) = text · (1 + importance · rank)
+//! text        = Σ over words w, fields f:  weight(f) · BM25(w in f)   +   phrase · Σ over neighbouring words and f: weight(f) · BM25(pair in f)
+//! ```
+//! BM25 is Robertson and Zaragoza's with k1 = 1.2 and b = 0.75, reckoned in each field by itself, so that a word in a short title counts for
+//! more than one in a long text; anchor texts are a field like the others. A phrase counts as a rarer word. A beginning or a word nearly spelt
+//! counts 1. `rank` is between 0 and 1: the page's PageRank against the largest on a logarithmic scale, or where no graph has been built the
+//! number of pages that link to it in the same way. The factor is applied to the thousand best by text.
+
+use crate::schema::Part;
+use serde::{Deserialize, Serialize};
+
+/// What counts how much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// A word in the title.
+    pub title: f32,
+    /// In a heading.
+    pub headings: f32,
+    /// In the text.
+    pub body: f32,
+    /// In the address.
+    pub url: f32,
+    /// In the texts of links to the page.
+    pub anchor: f32,
+    /// Words of the query that are neighbours on the page, against their counting alone.
+    pub phrase: f32,
+    /// The page's importance in the graph.
+    pub importance: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self { title: 3.0, headings: 1.5, body: 1.0, url: 1.5, anchor: 2.0, phrase: 0.5, importance: 0.5 }
+    }
+}
+
+impl Weights {
+    pub(crate) fn of(&self, part: Part) -> f32 {
+        let weight = match part {
+            Part::Title => self.title,
+            Part::Headings => self.headings,
+            Part::Body => self.body,
+            Part::Url => self.url,
+            Part::Anchor => self.anchor,
+        };
+        sound(weight)
+    }
+
+    pub(crate) fn phrase(&self) -> f32 {
+        sound(self.phrase)
+    }
+
+    /// What the score of the text is multiplied by.
+    pub(crate) fn factor(&self, rank: f64) -> f64 {
+        1.0 + f64::from(sound(self.importance)) * rank.clamp(0.0, 1.0)
+    }
+}
+
+/// A weight that makes sense.
+fn sound(weight: f32) -> f32 {
+    if weight.is_finite() { weight.clamp(0.0, 1_000.0) } else { 0.0 }
+}

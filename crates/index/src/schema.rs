@@ -1,0 +1,126 @@
+//! What is written down of a page?
+//!
+//! Its words by field, each with document and position; its tags (host, site, language, type), by which results are narrowed; and in columns
+//! what every match is asked for: the page's number, its host, when it was fetched, and what it repeats. Nothing is stored to be shown: titles
+//! are in the catalogue, texts in the archive.
+
+use crate::analyze;
+use tantivy::Index;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{TextAnalyzer, WhitespaceTokenizer};
+
+/// Changes whenever an index written before must be made anew.
+pub(crate) const FORMAT: u32 = 1;
+
+/// The analyzer of tags, which parts them at spaces.
+const TAGS: &str = "orb-tags";
+
+/// A field of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// `<title>`.
+    Title,
+    /// `<h1>` to `<h6>`.
+    Headings,
+    /// The visible text.
+    Body,
+    /// The address.
+    Url,
+    /// What others call it: the texts of links that point to it.
+    Anchor,
+}
+
+impl Part {
+    /// All of them, in the order they are shown.
+    pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor];
+
+    /// Those that are the page's own.
+    pub(crate) const OWN: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url];
+
+    /// The name users know it by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Headings => "headings",
+            Self::Body => "body",
+            Self::Url => "url",
+            Self::Anchor => "anchor",
+        }
+    }
+
+    /// Where it lies in the index it belongs to.
+    pub(crate) fn field(self) -> Field {
+        match self {
+            Self::Title => TITLE,
+            Self::Headings => HEADINGS,
+            Self::Body => BODY,
+            Self::Url => URL,
+            Self::Anchor => ANCHOR,
+        }
+    }
+}
+
+pub(crate) const ID: Field = Field::from_field_id(0);
+pub(crate) const HOST: Field = Field::from_field_id(1);
+pub(crate) const AT: Field = Field::from_field_id(2);
+pub(crate) const CLUSTER: Field = Field::from_field_id(3);
+pub(crate) const SIMHASH: Field = Field::from_field_id(4);
+pub(crate) const TAG: Field = Field::from_field_id(5);
+pub(crate) const TITLE: Field = Field::from_field_id(6);
+pub(crate) const HEADINGS: Field = Field::from_field_id(7);
+pub(crate) const BODY: Field = Field::from_field_id(8);
+pub(crate) const URL: Field = Field::from_field_id(9);
+
+/// In the index of anchors.
+pub(crate) const ANCHOR: Field = Field::from_field_id(1);
+pub(crate) const SOURCES: Field = Field::from_field_id(2);
+
+/// The columns by name, as they are opened.
+pub(crate) mod column {
+    pub(crate) const ID: &str = "id";
+    pub(crate) const HOST: &str = "host";
+    pub(crate) const AT: &str = "at";
+    pub(crate) const CLUSTER: &str = "cluster";
+    pub(crate) const SIMHASH: &str = "simhash";
+    pub(crate) const SOURCES: &str = "sources";
+}
+
+/// The pages' own words.
+pub(crate) fn pages() -> Schema {
+    let mut schema = Schema::builder();
+    schema.add_u64_field(column::ID, NumericOptions::from(INDEXED) | FAST);
+    schema.add_u64_field(column::HOST, FAST);
+    schema.add_i64_field(column::AT, FAST);
+    schema.add_u64_field(column::CLUSTER, FAST);
+    schema.add_u64_field(column::SIMHASH, FAST);
+    let tags = TextFieldIndexing::default().set_tokenizer(TAGS).set_fieldnorms(false);
+    let tags = tags.set_index_option(IndexRecordOption::Basic);
+    schema.add_text_field("tag", TextOptions::default().set_indexing_options(tags));
+    for part in Part::OWN {
+        schema.add_text_field(part.name(), words());
+    }
+    schema.build()
+}
+
+/// What others call the pages.
+pub(crate) fn anchors() -> Schema {
+    let mut schema = Schema::builder();
+    schema.add_u64_field(column::ID, FAST);
+    schema.add_text_field(Part::Anchor.name(), words());
+    schema.add_u64_field(column::SOURCES, FAST);
+    schema.build()
+}
+
+fn words() -> TextOptions {
+    let indexing = TextFieldIndexing::default().set_tokenizer(analyze::NAME);
+    TextOptions::default().set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqsAndPositions))
+}
+
+/// Tells an index how its texts are cut.
+pub(crate) fn equip(index: &Index) {
+    index.tokenizers().register(analyze::NAME, TextAnalyzer::from(analyze::Words));
+    index.tokenizers().register(TAGS, TextAnalyzer::from(WhitespaceTokenizer::default()));
+}

@@ -1,0 +1,338 @@
+//! Which pages answer this query, best first?
+//!
+//! A [`Searcher`] looks at the last commit and at nothing else of a project: who shows results asks the catalogue for titles and the archive
+//! for texts. Matches are scored by their text (see [`Weights`]); the thousand best are weighed with their importance, and then pages that
+//! say the same, exactly or nearly (SimHash within [`ALIKE`] bits, after Manku, Jain and Das Sarma), are folded into the best of them.
+
+mod build;
+mod hits;
+mod words;
+
+pub use words::{Occurrence, WordCount};
+
+use crate::analyze::Stems;
+use crate::anchors::Anchors;
+use crate::error::{IndexError, Result};
+use crate::query::{Node, QueryError, parse};
+use crate::rank::Weights;
+use crate::schema::{self, Part, column};
+use crate::snippet::Marker;
+use crate::standing::{Standing, open};
+use crate::writer::{holdings, reader};
+use build::{Builder, Share};
+use hits::PageMap;
+use orb_page::{HostId, Moment, PageId};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tantivy::collector::{Count, TopDocs};
+use tantivy::query::{EnableScoring, Query};
+use tantivy::{DocAddress, Score};
+
+/// Matches that are weighed with their importance and folded.
+const WEIGHED: usize = 1_000;
+
+/// Bits in which two pages that say nearly the same may differ.
+const ALIKE: u32 = 3;
+
+/// Somebody's question.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// What was typed.
+    pub query: &'a str,
+    /// How many results to give.
+    pub limit: usize,
+    /// How many of the best to leave out.
+    pub offset: usize,
+    /// Results of one host at most; 0 for as many as there are.
+    pub per_host: usize,
+    /// What counts how much.
+    pub weights: &'a Weights,
+    /// What `since:7d` is counted from.
+    pub now: Moment,
+    /// Say for each result where its score comes from.
+    pub explain: bool,
+}
+
+/// How important pages are, between 0 and 1; whoever knows the graph answers.
+pub type Importance<'a> = &'a dyn Fn(&[PageId]) -> Vec<f64>;
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// Pages that match, before those that say the same are folded.
+    pub total: u64,
+    /// Whether no page has all the words, so that those with any of them are given.
+    pub relaxed: bool,
+    /// The results asked for, best first.
+    pub hits: Vec<Hit>,
+    /// Finds the words of the query in texts.
+    pub marker: Marker,
+}
+
+/// A page that answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The page.
+    pub page: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// What it scores.
+    pub score: f64,
+    /// What its text scores.
+    pub text: f64,
+    /// How important it is, between 0 and 1.
+    pub importance: f64,
+    /// Pages folded into this one because they say the same.
+    pub alike: Vec<PageId>,
+    /// Where the text's score comes from: words, field, score.
+    pub shares: Vec<(String, Part, f64)>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The query is wrong.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+}
+
+/// An index, to be asked.
+pub struct Searcher {
+    dir: PathBuf,
+    engine: tantivy::Searcher,
+    index: tantivy::Index,
+    standing: Standing,
+    anchors: Option<Anchors>,
+    map: OnceLock<PageMap>,
+}
+
+/// A match on its way to a result.
+struct Candidate {
+    at: DocAddress,
+    hit: Hit,
+    cluster: u64,
+    simhash: u64,
+}
+
+impl Searcher {
+    /// Opens the index in a directory.
+    pub fn open(dir: &Path) -> Result<Self> {
+        let index = open(dir, &schema::pages())?;
+        let standing = Standing::of(&index, dir)?;
+        let engine = reader(&index, dir)?.searcher();
+        Ok(Self { dir: dir.to_owned(), engine, index, standing, anchors: Anchors::open(dir), map: OnceLock::new() })
+    }
+
+    /// The mark of the catalogue it has come to; none where it is known to lack something.
+    pub fn mark(&self) -> Option<&str> {
+        self.standing.mark.as_deref()
+    }
+
+    /// The mark of the catalogue the anchors were read at, where they were.
+    pub fn anchors_mark(&self) -> Option<&str> {
+        self.anchors.as_ref()?.mark.as_deref()
+    }
+
+    /// How many pages it has.
+    pub fn pages(&self) -> u64 {
+        self.engine.num_docs()
+    }
+
+    /// Into how many pieces it is divided.
+    pub fn segments(&self) -> usize {
+        self.engine.segment_readers().len()
+    }
+
+    /// Pages with when they were fetched, by number.
+    pub fn holdings(&self) -> Result<Vec<(PageId, Moment)>> {
+        holdings(&self.index, &self.dir)
+    }
+
+    /// Files whose checksums are wrong.
+    pub fn damaged(&self) -> Result<Vec<PathBuf>> {
+        let mut files: Vec<PathBuf> =
+            self.index.validate_checksum().map_err(|e| self.failed(&e))?.into_iter().collect();
+        files.sort();
+        Ok(files)
+    }
+
+    fn failed(&self, error: &tantivy::TantivyError) -> IndexError {
+        IndexError::of("search", &self.dir, error)
+    }
+
+    /// Answers.
+    pub fn search(
+        &self,
+        request: &Request<'_>,
+        importance: Option<Importance<'_>>,
+    ) -> std::result::Result<Answer, SearchError> {
+        let node = parse(request.query, request.now)?;
+        let stems = Stems(self.standing.stem.clone());
+        let marker = Marker::of(&node, &stems);
+        let depth = WEIGHED.max(request.offset.saturating_add(request.limit).div_ceil(WEIGHED) * WEIGHED);
+        let (mut found, mut relaxed) = (self.matches(&node, &stems, request, (false, depth))?, false);
+        if found.total == 0 && matches!(node, Node::And(_)) {
+            found = self.matches(&node, &stems, request, (true, depth))?;
+            relaxed = found.total > 0;
+        }
+        let mut candidates = self.candidates(found.best, depth)?;
+        self.weigh(&mut candidates, request.weights, importance)?;
+        let kept = fold(candidates, request.per_host, request.offset.saturating_add(request.limit));
+        let mut hits = Vec::new();
+        for mut one in kept.into_iter().skip(request.offset) {
+            if request.explain {
+                one.hit.shares = self.explain(&found.shares, one.at)?;
+            }
+            hits.push(one.hit);
+        }
+        Ok(Answer { total: found.total, relaxed, hits, marker })
+    }
+
+    fn matches(
+        &self,
+        node: &Node,
+        stems: &Stems,
+        request: &Request<'_>,
+        (any, depth): (bool, usize),
+    ) -> Result<Matches> {
+        let mut builder = Builder {
+            searcher: &self.engine,
+            anchors: self.anchors.as_ref(),
+            stems,
+            weights: request.weights,
+            map: &|| self.map(),
+            any,
+            shares: Vec::new(),
+        };
+        let query = builder.build(node)?;
+        let collector = (Count, TopDocs::with_limit(depth.min(self.most())).order_by_score());
+        let (total, best) = self.engine.search(&query, &collector).map_err(|e| self.failed(&e))?;
+        Ok(Matches { total: total as u64, best, shares: builder.shares })
+    }
+
+    /// Where every page lies, read when it is first needed.
+    fn map(&self) -> Result<&PageMap> {
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
+        let map = PageMap::of(&self.engine).map_err(|e| self.failed(&e))?;
+        Ok(self.map.get_or_init(|| map))
+    }
+
+    /// As many results as there can be; the engine wants one at least.
+    fn most(&self) -> usize {
+        usize::try_from(self.engine.num_docs()).unwrap_or(usize::MAX).max(1)
+    }
+
+    fn candidates(&self, best: Vec<(Score, DocAddress)>, depth: usize) -> Result<Vec<Candidate>> {
+        let mut columns = HashMap::new();
+        let mut out = Vec::with_capacity(best.len().min(depth));
+        for (score, at) in best {
+            let columns = match columns.entry(at.segment_ord) {
+                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                std::collections::hash_map::Entry::Vacant(place) => {
+                    let fields = self.engine.segment_reader(at.segment_ord).fast_fields();
+                    let open = |name| fields.u64(name).map_err(|e| self.failed(&e));
+                    place.insert([column::ID, column::HOST, column::CLUSTER, column::SIMHASH].map(open))
+                }
+            };
+            let mut values = [0; 4];
+            for (value, column) in values.iter_mut().zip(columns.iter()) {
+                let column =
+                    column.as_ref().map_err(|e| IndexError::Unfit { dir: self.dir.clone(), what: e.to_string() })?;
+                *value = column.first(at.doc_id).unwrap_or(0);
+            }
+            let [page, host, cluster, simhash] = values;
+            let hit = Hit {
+                page: PageId(page),
+                host: HostId(u32::try_from(host).unwrap_or(0)),
+                score: f64::from(score),
+                text: f64::from(score),
+                importance: 0.0,
+                alike: Vec::new(),
+                shares: Vec::new(),
+            };
+            out.push(Candidate { at, hit, cluster, simhash });
+        }
+        Ok(out)
+    }
+
+    /// Weighs matches with their importance and puts the best first; of equals the page that was known first.
+    fn weigh(&self, found: &mut [Candidate], weights: &Weights, importance: Option<Importance<'_>>) -> Result<()> {
+        let pages: Vec<PageId> = found.iter().map(|one| one.hit.page).collect();
+        let ranks = match (importance, &self.anchors) {
+            (Some(importance), _) => importance(&pages),
+            (None, Some(anchors)) => anchors.popularity(&pages)?,
+            (None, None) => Vec::new(),
+        };
+        for (one, rank) in found.iter_mut().zip(ranks) {
+            one.hit.importance = rank;
+        }
+        // A query that only narrows leaves all texts at nothing: then importance alone decides.
+        let silent = found.iter().all(|one| one.hit.text <= 0.0);
+        for one in found.iter_mut() {
+            let text = if silent { 1.0 } else { one.hit.text };
+            one.hit.score = text * weights.factor(one.hit.importance);
+        }
+        found.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score).then(a.hit.page.cmp(&b.hit.page)));
+        Ok(())
+    }
+
+    /// What each word scores in each field of one document.
+    fn explain(&self, shares: &[Share], at: DocAddress) -> Result<Vec<(String, Part, f64)>> {
+        let fail = |e| self.failed(&e);
+        let segment = self.engine.segment_reader(at.segment_ord);
+        let mut out = Vec::new();
+        for share in shares {
+            let weight = share.query.weight(EnableScoring::enabled_from_searcher(&self.engine)).map_err(fail)?;
+            let mut scorer = weight.scorer(segment, 1.0).map_err(fail)?;
+            if scorer.doc() <= at.doc_id && scorer.seek(at.doc_id) == at.doc_id {
+                out.push((share.words.clone(), share.part, f64::from(scorer.score())));
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// What a query matched.
+struct Matches {
+    total: u64,
+    best: Vec<(Score, DocAddress)>,
+    shares: Vec<Share>,
+}
+
+/// The best of each group that says the same, and no more of one host than wanted, until there are enough.
+fn fold(found: Vec<Candidate>, per_host: usize, enough: usize) -> Vec<Candidate> {
+    let mut kept: Vec<Candidate> = Vec::new();
+    let mut clusters: HashMap<u64, usize> = HashMap::new();
+    let mut hosts: HashMap<HostId, usize> = HashMap::new();
+    let mut full: HashSet<u64> = HashSet::new();
+    for one in found {
+        let near = |kept: &Candidate| one.simhash != 0 && (kept.simhash ^ one.simhash).count_ones() <= ALIKE;
+        let same = clusters.get(&one.cluster).copied().or_else(|| kept.iter().position(near));
+        if let Some(first) = same {
+            kept[first].hit.alike.push(one.hit.page);
+            continue;
+        }
+        // Enough are kept; who says the same as one of them may still come.
+        if kept.len() >= enough || full.contains(&one.cluster) {
+            continue;
+        }
+        let of_host = hosts.entry(one.hit.host).or_default();
+        if per_host > 0 && *of_host >= per_host {
+            full.insert(one.cluster);
+            continue;
+        }
+        *of_host += 1;
+        clusters.insert(one.cluster, kept.len());
+        kept.push(one);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use super::*;
+use crate::{AnchorWriter, Entry, Found, StemLanguage, Writer, WriterRules};
+
+fn rules(stems: &[StemLanguage]) -> WriterRules {
+    WriterRules { memory: 20_000_000, threads: 1, stems: Stems(stems.to_vec()) }
+}
+
+/// A page with number, URL, title and text.
+fn page(number: u64, url: &str, title: &str, text: &str) -> Entry {
+    let (page, title, text) = (PageId(number), title.to_owned(), text.to_owned());
+    let simhash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let lang = Some("en".to_owned());
+    Entry {
+        page,
+        cluster: page,
+        at: Moment(1_000 * number.cast_signed()),
+        url: url.to_owned(),
+        title,
+        text,
+        simhash,
+        lang,
+        ..Entry::default()
+    }
+}
+
+fn indexed(pages: Vec<Entry>) -> (tempfile::TempDir, Searcher) {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, found) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    assert_eq!(found, Found::Nothing);
+    pages.into_iter().for_each(|page| writer.put(page).unwrap());
+    writer.commit(Some("1")).unwrap();
+    writer.finish().unwrap();
+    let searcher = Searcher::open(dir.path()).unwrap();
+    (dir, searcher)
+}
+
+fn request<'a>(query: &'a str, weights: &'a Weights) -> Request<'a> {
+    Request { query, limit: 10, offset: 0, per_host: 0, weights, now: Moment(0), explain: false }
+}
+
+/// The numbers of the pages that answer, best first.
+fn found(searcher: &Searcher, query: &str) -> Vec<u64> {
+    let answer = searcher.search(&request(query, &Weights::default()), None).unwrap();
+    assert_eq!(answer.total as usize, answer.hits.iter().map(|hit| 1 + hit.alike.len()).sum::<usize>());
+    answer.hits.iter().map(|hit| hit.page.0).collect()
+}
+
+fn sorted(mut pages: Vec<u64>) -> Vec<u64> {
+    pages.sort_unstable();
+    pages
+}
+
+fn library() -> (tempfile::TempDir, Searcher) {
+    indexed(vec![
+        page(
+            1,
+            "http://docs.a.org/json.html",
+            "json — JSON encoder and decoder",
+            "json.load reads a file. Use load to read.",
+        ),
+        page(2, "http://docs.a.org/pickle.html", "pickle", "Unlike json, pickle can load and dump objects from a file"),
+        page(3, "http://b.org/vector/push_back", "std::vector::push_back", "Appends the given element to the end"),
+        page(4, "http://b.org/vector", "std::vector", "vector has push_back and pop_back; the back is pushed"),
+        page(5, "http://b.org/東京.txt", "東京", "東京都は日本の首都です"),
+        page(6, "http://b.org/x.pdf", "Müller report", "the the the the report of Frau Müller on C++"),
+    ])
+}
+
+#[test]
+fn words_in_titles_and_addresses_count_for_more() {
+    let (_dir, index) = library();
+    assert_eq!(found(&index, "json load file"), [1, 2]);
+    assert_eq!(found(&index, "vector push_back")[0], 3);
+    assert_eq!(found(&index, "std::vector")[0], 4);
+    assert_eq!(found(&index, "push"), [3, 4], "the parts of an identifier are found");
+}
+
+#[test]
+fn phrases_fields_and_filters_narrow() {
+    let (_dir, index) = library();
+    assert_eq!(found(&index, "\"load and dump\""), [2]);
+    assert_eq!(found(&index, "\"dump and load\""), Vec::<u64>::new());
+    assert_eq!(sorted(found(&index, "title:vector")), [3, 4]);
+    assert_eq!(found(&index, "vector -title:push_back"), [4]);
+    assert_eq!(sorted(found(&index, "pickle OR report")), [2, 6]);
+    assert_eq!(found(&index, "inurl:pdf"), [6]);
+    assert_eq!(found(&index, "report filetype:pdf lang:en site:org host:b.org"), [6]);
+    assert_eq!(found(&index, "report host:org"), Vec::<u64>::new());
+    assert_eq!(sorted(found(&index, "site:a.org")), [1, 2]);
+    assert_eq!(sorted(found(&index, "* since:1970 until:1970")), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(found(&index, "* until:1969"), Vec::<u64>::new());
+}
+
+#[test]
+fn accents_case_signs_and_spelling_do_not_hide_a_page() {
+    let (_dir, index) = library();
+    assert_eq!(found(&index, "muller"), [6]);
+    assert_eq!(found(&index, "MÜLLER c++"), [6]);
+    assert_eq!(found(&index, "pikle~"), [2]);
+    assert_eq!(found(&index, "encod*"), [1]);
+}
+
+#[test]
+fn scripts_without_spaces_are_found_by_any_part() {
+    let (_dir, index) = library();
+    for query in ["東京", "東京都", "首都", "日本の首都", "都", "で"] {
+        assert_eq!(found(&index, query), [5], "{query}");
+    }
+    assert_eq!(found(&index, "京東"), Vec::<u64>::new());
+}
+
+#[test]
+fn where_no_page_has_all_words_those_with_some_are_given() {
+    let (_dir, index) = library();
+    let answer = index.search(&request("pickle zzz", &Weights::default()), None).unwrap();
+    assert!(answer.relaxed && answer.hits[0].page == PageId(2));
+    let answer = index.search(&request("pickle +zzz", &Weights::default()), None).unwrap();
+    assert_eq!((answer.relaxed, answer.total), (false, 0));
+}
+
+#[test]
+fn a_common_word_is_not_required() {
+    let pages = (1..=20).map(|n| page(n, "http://a/", "t", if n == 7 { "rare thing" } else { "how to do it" }));
+    let (_dir, index) = indexed(pages.collect());
+    let answer = index.search(&request("how to rare", &Weights::default()), None).unwrap();
+    assert_eq!((answer.relaxed, answer.hits[0].page), (false, PageId(7)));
+    assert_eq!(found(&index, "+how rare"), Vec::<u64>::new());
+}
+
+#[test]
+fn pages_that_say_the_same_are_one_result() {
+    let mut pages: Vec<Entry> =
+        (1..=6).map(|n| page(n, &format!("http://h{}/{n}", n % 2), "t", "same words")).collect();
+    pages[1].cluster = PageId(1);
+    pages[4].simhash = pages[3].simhash ^ 0b101;
+    for (page, host) in pages.iter_mut().zip([1, 2, 1, 1, 1, 2]) {
+        page.host = HostId(host);
+    }
+    let (_dir, index) = indexed(pages);
+    let answer = index.search(&request("same", &Weights::default()), None).unwrap();
+    let groups: Vec<(u64, Vec<u64>)> =
+        answer.hits.iter().map(|hit| (hit.page.0, hit.alike.iter().map(|p| p.0).collect())).collect();
+    assert_eq!(groups, [(1, vec![2]), (3, vec![]), (4, vec![5]), (6, vec![])]);
+    let weights = Weights::default();
+    let few = index.search(&Request { per_host: 1, ..request("same", &weights) }, None).unwrap();
+    assert_eq!(few.hits.iter().map(|hit| hit.page.0).collect::<Vec<_>>(), [1, 6]);
+    let second = index.search(&Request { limit: 2, offset: 1, ..request("same", &weights) }, None).unwrap();
+    assert_eq!(second.hits.iter().map(|hit| hit.page.0).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(second.total, 6);
+}
+
+#[test]
+fn importance_and_anchors_move_a_page_up() {
+    let (dir, index) = indexed((1..=3).map(|n| page(n, "http://a/", "t", "some words")).collect());
+    assert_eq!(found(&index, "words"), [1, 2, 3]);
+    let important = |pages: &[PageId]| pages.iter().map(|p| if p.0 == 3 { 1.0 } else { 0.0 }).collect();
+    let answer = index.search(&request("words", &Weights::default()), Some(&important)).unwrap();
+    assert_eq!(answer.hits[0].page, PageId(3));
+    assert!((answer.hits[0].score - answer.hits[0].text * 1.5).abs() < 1e-9);
+    let writer = AnchorWriter::open(dir.path()).unwrap();
+    writer.put(PageId(2), [("the best words", 9), ("élan", 1)].into_iter(), 10).unwrap();
+    writer.put(PageId(99), [("words", 9)].into_iter(), 10).unwrap();
+    writer.commit("7").unwrap();
+    let index = Searcher::open(dir.path()).unwrap();
+    assert_eq!(index.anchors_mark(), Some("7"));
+    assert_eq!(found(&index, "words")[0], 2);
+    assert_eq!(found(&index, "elan words"), [2], "a word of a link and a word of the page");
+    assert_eq!(found(&index, "\"the best\""), [2]);
+    assert_eq!(found(&index, "anchor:words"), [2]);
+}
+
+#[test]
+fn a_score_is_the_sum_of_what_is_explained() {
+    let (_dir, index) = library();
+    let weights = Weights::default();
+    let answer = index.search(&Request { explain: true, ..request("json load", &weights) }, None).unwrap();
+    let hit = &answer.hits[0];
+    let phrase = f64::from(weights.phrase);
+    let sum: f64 =
+        hit.shares.iter().map(|(words, _, score)| if words.contains(' ') { score * phrase } else { *score }).sum();
+    assert!((sum - hit.text).abs() < 1e-3, "{sum} is not {} of {:?}", hit.text, hit.shares);
+    assert!(hit.shares.iter().any(|(words, part, _)| words == "json" && *part == Part::Title));
+}
+
+#[test]
+fn a_page_put_again_replaces_itself_and_one_forgotten_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    for n in 1..=3 {
+        writer.put(page(n, "http://a/", "t", "first")).unwrap();
+    }
+    writer.commit(Some("1")).unwrap();
+    drop(writer);
+    let (mut writer, standing) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    assert_eq!(standing, Found::Index(Some("1".to_owned())));
+    writer.put(page(2, "http://a/", "t", "second")).unwrap();
+    writer.put(page(2, "http://a/", "t", "third")).unwrap();
+    writer.forget(PageId(3));
+    writer.commit(None).unwrap();
+    let held: Vec<u64> = writer.holdings().unwrap().iter().map(|(page, _)| page.0).collect();
+    assert_eq!(held, [1, 2]);
+    writer.finish().unwrap();
+    let index = Searcher::open(dir.path()).unwrap();
+    assert_eq!((found(&index, "first"), found(&index, "second"), found(&index, "third")), (vec![1], vec![], vec![2]));
+    assert_eq!((index.mark(), index.pages()), (None, 2));
+}
+
+#[test]
+fn a_hidden_page_is_known_and_found_by_nothing() {
+    let (_dir, index) = indexed(vec![Entry { hidden: true, ..page(1, "http://secret/", "secret", "secret") }]);
+    assert_eq!((found(&index, "secret"), index.pages()), (vec![], 1));
+}
+
+#[test]
+fn stems_find_other_forms_of_a_word() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = Writer::open(dir.path(), &rules(&[StemLanguage::English])).unwrap();
+    writer.put(page(1, "http://a/", "Running dogs", "they ran and are running dogs")).unwrap();
+    writer.put(Entry { lang: Some("de".into()), ..page(2, "http://a/", "x", "running") }).unwrap();
+    writer.commit(Some("1")).unwrap();
+    writer.finish().unwrap();
+    let index = Searcher::open(dir.path()).unwrap();
+    assert_eq!(sorted(found(&index, "running")), [1, 2]);
+    assert_eq!(found(&index, "dog runs"), [1]);
+    assert_eq!(found(&index, "\"running dog\""), [1]);
+    let (_, standing) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    assert_eq!(standing, Found::Unfit("its words were stemmed in other languages".to_owned()));
+}
+
+#[test]
+fn the_dictionary_gives_every_place_of_a_word() {
+    let (_dir, index) = library();
+    let counts = index.count("json").unwrap();
+    let of = |part: Part| counts.iter().find(|c| c.field == part).map(|c| (c.documents, c.occurrences));
+    assert_eq!(
+        (of(Part::Title), of(Part::Body), of(Part::Url), of(Part::Headings)),
+        (Some((1, 2)), Some((2, 2)), Some((1, 1)), None)
+    );
+    let places = index.occurrences("json", 100, 0).unwrap();
+    let shown: Vec<String> = places.iter().map(|o| format!("{}@{}:{}", o.page.0, o.position, o.field.name())).collect();
+    assert_eq!(shown, ["1@0:title", "1@1:title", "1@0:body", "1@3:url", "2@1:body"]);
+    assert_eq!(index.occurrences("json", 2, 2).unwrap(), places[2..4]);
+    assert_eq!(index.occurrences("json", 2, 9).unwrap(), []);
+    let start: Vec<String> = index.beginning("pi", 9, 0).unwrap().into_iter().map(|c| c.word).collect();
+    assert_eq!(start, ["pickle", "pickle", "pickle"]);
+    assert_eq!(Searcher::as_kept("JSON!"), Some("json".to_owned()));
+    assert_eq!(Searcher::as_kept("a b"), None);
+}
+
+#[test]
+fn an_index_that_cannot_be_read_is_told_or_made_anew() {
+    let (dir, _) = library();
+    assert!(matches!(Searcher::open(&dir.path().join("none")), Err(IndexError::Absent { .. })));
+    std::fs::write(dir.path().join("meta.json"), "{").unwrap();
+    assert!(matches!(Searcher::open(dir.path()), Err(IndexError::Unfit { .. })));
+    let (mut writer, found) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    assert!(matches!(found, Found::Unfit(_)), "{found:?}");
+    writer.commit(None).unwrap();
+    assert_eq!(Searcher::open(dir.path()).unwrap().pages(), 0);
+}

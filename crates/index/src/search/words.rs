@@ -1,0 +1,168 @@
+//! Where does a word stand?
+//!
+//! The dictionary itself: in how many pages a word stands, in which fields, and every `page@position`. Positions count words from 0, in each field by
+//! itself. Of a word that stands millions of times only what is asked for is read.
+
+use super::Searcher;
+use crate::analyze::words;
+use crate::error::Result;
+use crate::schema::{Part, column};
+use orb_page::PageId;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tantivy::postings::Postings as _;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet as _, TERMINATED, Term};
+
+/// Words of a beginning that are looked at.
+const MOST_WORDS: usize = 100_000;
+
+/// A word of the dictionary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WordCount {
+    /// The word as it is kept.
+    pub word: String,
+    /// The field.
+    pub field: Part,
+    /// Pages that have it there.
+    pub documents: u64,
+    /// How often it stands there in all.
+    pub occurrences: u64,
+}
+
+/// One place of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Occurrence {
+    /// The page.
+    pub page: PageId,
+    /// The field.
+    pub field: Part,
+    /// Which word of that field it is, from 0.
+    pub position: u32,
+}
+
+/// A document that has the word: page, field, searcher and segment, document, how often.
+type Holder = (u64, Part, usize, DocId, u32);
+
+impl Searcher {
+    /// A word as it is kept: nothing where there is none, or more than one.
+    pub fn as_kept(text: &str) -> Option<String> {
+        let mut cut = words(text);
+        (cut.len() == 1).then(|| cut.remove(0).text)
+    }
+
+    /// How often a word stands in each field, fields without it left out.
+    pub fn count(&self, word: &str) -> Result<Vec<WordCount>> {
+        let mut out = Vec::new();
+        for field in Part::ALL {
+            let holders = self.holders(word, &[*field])?;
+            let occurrences = holders.iter().map(|holder| u64::from(holder.4)).sum();
+            if !holders.is_empty() {
+                out.push(WordCount {
+                    word: word.to_owned(),
+                    field: *field,
+                    documents: holders.len() as u64,
+                    occurrences,
+                });
+            }
+        }
+        Ok(out)
+    }
+
+    /// Where a word stands, by page, field and position.
+    pub fn occurrences(&self, word: &str, limit: u64, offset: u64) -> Result<Vec<Occurrence>> {
+        let mut holders = self.holders(word, Part::ALL)?;
+        holders.sort_unstable_by_key(|(page, field, ..)| (*page, *field));
+        let (mut out, mut passed) = (Vec::new(), 0u64);
+        let mut positions = Vec::new();
+        for (page, field, segment, doc, times) in holders {
+            let times = u64::from(times);
+            if passed + times > offset && (out.len() as u64) < limit {
+                self.positions(word, field, (segment, doc), &mut positions)?;
+                let skip = usize::try_from(offset.saturating_sub(passed)).unwrap_or(usize::MAX);
+                let room = usize::try_from(limit - out.len() as u64).unwrap_or(usize::MAX);
+                let here = positions.iter().skip(skip).take(room);
+                out.extend(here.map(|position| Occurrence { page: PageId(page), field, position: *position }));
+            }
+            passed += times;
+        }
+        Ok(out)
+    }
+
+    /// The words with this beginning, in order, with their counts.
+    pub fn beginning(&self, start: &str, limit: u64, offset: u64) -> Result<Vec<WordCount>> {
+        let mut counts: BTreeMap<(String, Part), (u64, u64)> = BTreeMap::new();
+        for field in Part::ALL {
+            let Some(engine) = self.engine_of(*field) else { continue };
+            for segment in engine.segment_readers() {
+                let index = segment.inverted_index(field.field()).map_err(|e| self.failed(&e))?;
+                let mut terms = index.terms().range().ge(start).into_stream().map_err(|e| self.failed(&e.into()))?;
+                while let Some((term, place)) = terms.next() {
+                    if !term.starts_with(start.as_bytes()) || counts.len() > MOST_WORDS {
+                        break;
+                    }
+                    let word = String::from_utf8_lossy(term).into_owned();
+                    counts.entry((word, *field)).or_default().0 += u64::from(place.doc_freq);
+                }
+            }
+        }
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let take = usize::try_from(limit).unwrap_or(usize::MAX);
+        let count = |((word, field), (documents, _)): ((String, Part), (u64, u64))| WordCount {
+            word,
+            field,
+            documents,
+            occurrences: 0,
+        };
+        Ok(counts.into_iter().skip(skip).take(take).map(count).collect())
+    }
+
+    fn engine_of(&self, field: Part) -> Option<&tantivy::Searcher> {
+        match field {
+            Part::Anchor => self.anchors.as_ref().map(|anchors| &anchors.searcher),
+            _ => Some(&self.engine),
+        }
+    }
+
+    fn holders(&self, word: &str, fields: &[Part]) -> Result<Vec<Holder>> {
+        let fail = |e| self.failed(&e);
+        let mut out = Vec::new();
+        for field in fields {
+            let Some(engine) = self.engine_of(*field) else { continue };
+            let term = Term::from_field_text(field.field(), word);
+            for (number, segment) in engine.segment_readers().iter().enumerate() {
+                let ids = segment.fast_fields().u64(column::ID).map_err(fail)?;
+                let index = segment.inverted_index(field.field()).map_err(fail)?;
+                let Some(mut postings) =
+                    index.read_postings(&term, IndexRecordOption::WithFreqs).map_err(|e| self.failed(&e.into()))?
+                else {
+                    continue;
+                };
+                while postings.doc() != TERMINATED {
+                    let doc = postings.doc();
+                    if let Some(page) = ids.first(doc).filter(|_| !segment.is_deleted(doc)) {
+                        out.push((page, *field, number, doc, postings.term_freq()));
+                    }
+                    postings.advance();
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn positions(&self, word: &str, field: Part, (segment, doc): (usize, DocId), out: &mut Vec<u32>) -> Result<()> {
+        out.clear();
+        let Some(engine) = self.engine_of(field) else { return Ok(()) };
+        let term = Term::from_field_text(field.field(), word);
+        let segment = &engine.segment_readers()[segment];
+        let index = segment.inverted_index(field.field()).map_err(|e| self.failed(&e))?;
+        let postings = index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions);
+        if let Some(mut postings) = postings.map_err(|e| self.failed(&e.into()))?
+            && postings.doc() <= doc
+            && postings.seek(doc) == doc
+        {
+            postings.positions(out);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! Which lines of a page show that it answers?
+//!
+//! The stretch of about [`WIDTH`] characters that has the most of the query's words, each counted once at full weight and again at little,
+//! found in one pass over the text. Words are compared as they are kept, so that `Straße` is marked for `strasse`.
+
+use crate::analyze::{Stems, WordStream, words};
+use crate::query::{How, Node};
+use tantivy::tokenizer::TokenStream as _;
+
+/// Characters a snippet has at most, about.
+const WIDTH: usize = 240;
+
+/// Bytes of a text that are looked at.
+const LOOKED_AT: usize = 1_000_000;
+
+/// Finds the words of a query in texts.
+#[derive(Clone, Debug, Default)]
+pub struct Marker {
+    wanted: Vec<Wanted>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Wanted {
+    Word(Vec<String>),
+    Beginning(String),
+    Nearly(Vec<char>, usize),
+}
+
+/// A piece of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The piece, white space folded.
+    pub text: String,
+    /// Where words of the query stand in it, in characters: from, and to.
+    pub marks: Vec<(usize, usize)>,
+}
+
+/// A word of the query in a text: where, and which one.
+struct Found {
+    from: usize,
+    to: usize,
+    which: usize,
+}
+
+impl Marker {
+    /// The words somebody looks for.
+    pub(crate) fn of(node: &Node, stems: &Stems) -> Self {
+        let mut marker = Self::default();
+        marker.gather(node, stems);
+        marker
+    }
+
+    fn gather(&mut self, node: &Node, stems: &Stems) {
+        match node {
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|node| self.gather(node, stems)),
+            Node::Leaf(leaf) => {
+                for word in words(&leaf.text) {
+                    let wanted = match leaf.how {
+                        How::Exactly | How::Phrase => Wanted::Word(stems.forms(&word.text)),
+                        How::Beginning => Wanted::Beginning(word.text),
+                        How::Nearly(distance) => Wanted::Nearly(word.text.chars().collect(), usize::from(distance)),
+                    };
+                    if !self.wanted.contains(&wanted) {
+                        self.wanted.push(wanted);
+                    }
+                }
+            }
+            Node::Not(_) | Node::All | Node::Filter(_) => {}
+        }
+    }
+
+    /// The piece of a text that shows best what was looked for; its beginning where nothing was.
+    pub fn snippet(&self, text: &str) -> Snippet {
+        let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+        let found = self.find(text);
+        let (from, to) = window(text, &best(&found, self.wanted.len()));
+        cut(text, from, to, &found)
+    }
+
+    fn find(&self, text: &str) -> Vec<Found> {
+        let mut stream = WordStream::new(text);
+        let mut out = Vec::new();
+        while stream.advance() {
+            let token = stream.token();
+            if let Some(which) = self.wanted.iter().position(|wanted| wanted.is(&token.text)) {
+                out.push(Found { from: token.offset_from, to: token.offset_to, which });
+            }
+        }
+        out
+    }
+}
+
+impl Wanted {
+    fn is(&self, word: &str) -> bool {
+        match self {
+            // A stemmed page shows its words, not their stems: what begins like the stem is near enough to be marked.
+            Self::Word(forms) => match forms.as_slice() {
+                [one] => one == word,
+                forms => forms.iter().any(|form| word == form || (form.len() > 3 && word.starts_with(form.as_str()))),
+            },
+            Self::Beginning(start) => word.starts_with(start.as_str()),
+            Self::Nearly(wanted, distance) => is_near(wanted, word, *distance),
+        }
+    }
+}
+
+/// Whether two words differ in so few letters.
+fn is_near(wanted: &[char], word: &str, distance: usize) -> bool {
+    let word: Vec<char> = word.chars().take(crate::analyze::LONGEST).collect();
+    if wanted.len().abs_diff(word.len()) > distance {
+        return false;
+    }
+    let mut row: Vec<usize> = (0..=word.len()).collect();
+    let mut before = row.clone();
+    for (i, a) in wanted.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, b) in word.iter().enumerate() {
+            let mut best = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && *a == word[j - 1] && wanted[i - 1] == *b {
+                best = best.min(before[j - 1] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row.last().is_some_and(|d| *d <= distance)
+}
+
+/// Where the words found are densest: the first and last byte of them.
+fn best(found: &[Found], kinds: usize) -> Option<(usize, usize)> {
+    let (mut counts, mut first, mut best) = (vec![0u32; kinds], 0, None);
+    let mut top = 0;
+    for last in found {
+        counts[last.which] += 1;
+        while last.to - found[first].from > WIDTH {
+            counts[found[first].which] -= 1;
+            first += 1;
+        }
+        let worth: u32 = counts.iter().map(|count| if *count > 0 { 20 + (*count).min(4) } else { 0 }).sum();
+        if worth > top {
+            (top, best) = (worth, Some((found[first].from, last.to)));
+        }
+    }
+    best
+}
+
+/// The stretch around it, cut between words.
+fn window(text: &str, best: &Option<(usize, usize)>) -> (usize, usize) {
+    let (first, last) = best.unwrap_or((0, 0));
+    let room = WIDTH.saturating_sub(last - first);
+    let mut from = text.floor_char_boundary(first.saturating_sub(room / 3));
+    // Rather from the beginning of a line that is near.
+    let near = &text[from..first];
+    from += near.rfind('\n').map_or_else(|| near.find(' ').filter(|_| from > 0).map_or(0, |at| at + 1), |at| at + 1);
+    let mut to = text.ceil_char_boundary((from + WIDTH).max(last).min(text.len()));
+    if to < text.len() {
+        to = text[last.max(from)..to].rfind([' ', '\n']).map_or(to, |at| last.max(from) + at);
+    }
+    (from, to)
+}
+
+/// A piece of a text with its marks, white space folded.
+fn cut(text: &str, from: usize, to: usize, found: &[Found]) -> Snippet {
+    let mut out = Snippet::default();
+    let mut length = 0;
+    let mut push = |out: &mut Snippet, c: char| {
+        out.text.push(c);
+        length += 1;
+        length
+    };
+    if from > 0 {
+        push(&mut out, '…');
+    }
+    let mut inside = found.iter().filter(|one| one.from >= from && one.to <= to).peekable();
+    let mut open = None;
+    let mut count = usize::from(from > 0);
+    for (at, c) in text[from..to].char_indices().map(|(at, c)| (from + at, c)) {
+        if inside.peek().is_some_and(|one| one.to <= at) {
+            inside.next();
+            if let Some(begin) = open.take() {
+                out.marks.push((begin, count));
+            }
+        }
+        if open.is_none() && inside.peek().is_some_and(|one| one.from <= at) {
+            open = Some(count);
+        }
+        match c.is_whitespace() {
+            true if out.text.ends_with(' ') || out.text.is_empty() => {}
+            true => count = push(&mut out, ' '),
+            false => count = push(&mut out, c),
+        }
+    }
+    if let Some(begin) = open {
+        out.marks.push((begin, count));
+    }
+    if to < text.len() {
+        out.text.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::parse;
+    use orb_page::Moment;
+
+    fn shown(query: &str, text: &str) -> String {
+        let node = parse(query, Moment(0)).unwrap();
+        let snippet = Marker::of(&node, &Stems::default()).snippet(text);
+        let mut out = String::new();
+        for (at, c) in snippet.text.chars().enumerate() {
+            if snippet.marks.iter().any(|(from, _)| *from == at) {
+                out.push('[');
+            }
+            out.push(c);
+            if snippet.marks.iter().any(|(_, to)| *to == at + 1) {
+                out.push(']');
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn words_are_marked_as_they_stand_in_the_text() {
+        assert_eq!(shown("json load", "How to  load\nJSON files"), "How to [load] [JSON] files");
+        assert_eq!(shown("strasse", "Die Straße lang"), "Die [Straße] lang");
+        assert_eq!(shown("vec* lod~", "a Vector, lode"), "a [Vector], [lode]");
+        assert_eq!(shown("東京", "これは東京都です"), "これは[東京]都です");
+        assert_eq!(shown("nothing", "Some text"), "Some text");
+        assert_eq!(shown("x", ""), "");
+    }
+
+    #[test]
+    fn the_stretch_with_the_most_words_is_shown() {
+        let text = format!("{} alpha {} alpha beta end {}", "x ".repeat(300), "y ".repeat(300), "z ".repeat(300));
+        let piece = shown("alpha beta", &text);
+        assert!(piece.contains("[alpha] [beta] end") && piece.starts_with('…') && piece.ends_with('…'), "{piece}");
+        assert!(piece.chars().count() < WIDTH + 20, "{piece}");
+    }
+
+    #[test]
+    fn any_text_is_cut_without_panic() {
+        for text in ["é".repeat(1_000), "東京".repeat(1_000), "a\n\n".repeat(500), "é x ".repeat(700)] {
+            for query in ["x", "é", "東京", "a*"] {
+                let piece = shown(query, &text);
+                assert!(piece.chars().count() < 3 * WIDTH, "{}", piece.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! How do pages come into the index?
+//!
+//! One [`Writer`] a project. What is put is read by threads of its own and can be found after the next commit; a commit carries the mark of
+//! the catalogue's batch it has come to, so that whoever opens the index knows what it lacks. A page that is put again replaces what was
+//! known of it. Nothing here is a truth: a writer that finds an index of no use makes a new one and says so.
+
+use crate::analyze::Stems;
+use crate::entry::{Entry, Prepared};
+use crate::error::{IndexError, Result};
+use crate::schema::{self, ID, column};
+use crate::standing::{Standing, make, open};
+use orb_page::{Moment, PageId};
+use std::path::{Path, PathBuf};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
+
+/// Below this the engine refuses to work.
+const LEAST_MEMORY: usize = 16_000_000;
+
+/// Segments of one size that are made one, and the size (in documents) up to which all count as small.
+const MERGED_AT_ONCE: usize = 10;
+const SMALL: u32 = 10_000;
+
+/// How an index is written.
+#[derive(Clone, Debug)]
+pub struct WriterRules {
+    /// Memory for words not yet on the disk.
+    pub memory: u64,
+    /// Threads that read entries.
+    pub threads: usize,
+    /// Languages whose words are stemmed.
+    pub stems: Stems,
+}
+
+/// What a writer found when it was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No index: a new one was made.
+    Nothing,
+    /// An index that has come to this mark.
+    Index(Option<String>),
+    /// An index of no use, for this reason: a new one was made.
+    Unfit(String),
+}
+
+/// The writer of an index.
+pub struct Writer {
+    dir: PathBuf,
+    engine: IndexWriter<Prepared>,
+    stems: Stems,
+    /// Pages that are there, one bit each.
+    known: Vec<u64>,
+    uncommitted: u64,
+}
+
+impl Writer {
+    /// Opens the index in a directory, or makes one.
+    pub fn open(dir: &Path, rules: &WriterRules) -> Result<(Self, Found)> {
+        let existing = open(dir, &schema::pages()).and_then(|index| {
+            let standing = Standing::of(&index, dir)?;
+            if standing.stem != rules.stems.0 {
+                let what = "its words were stemmed in other languages".to_owned();
+                return Err(IndexError::Unfit { dir: dir.to_owned(), what });
+            }
+            let holdings = holdings(&index, dir)?;
+            Ok((index, standing.mark, holdings))
+        });
+        match existing {
+            Ok((index, mark, holdings)) => {
+                let mut writer = Self::over(index, dir, rules)?;
+                holdings.iter().for_each(|(page, _)| _ = writer.learn(*page));
+                Ok((writer, Found::Index(mark)))
+            }
+            Err(IndexError::Absent { .. }) => Ok((Self::make(dir, rules)?, Found::Nothing)),
+            Err(IndexError::Unfit { what, .. }) => Ok((Self::make(dir, rules)?, Found::Unfit(what))),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Throws away what is there and begins anew.
+    pub fn make(dir: &Path, rules: &WriterRules) -> Result<Self> {
+        Self::over(make(dir, schema::pages())?, dir, rules)
+    }
+
+    fn over(index: Index, dir: &Path, rules: &WriterRules) -> Result<Self> {
+        let threads = rules.threads.clamp(1, 8);
+        let memory = usize::try_from(rules.memory).unwrap_or(usize::MAX) / threads;
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(memory.clamp(LEAST_MEMORY, 4_000_000_000))
+            .build();
+        let engine = index.writer_with_options(options).map_err(|e| IndexError::of("write", dir, &e))?;
+        let mut merging = LogMergePolicy::default();
+        merging.set_min_num_segments(MERGED_AT_ONCE);
+        merging.set_min_layer_size(SMALL);
+        engine.set_merge_policy(Box::new(merging));
+        Ok(Self { dir: dir.to_owned(), engine, stems: rules.stems.clone(), known: Vec::new(), uncommitted: 0 })
+    }
+
+    /// Puts a page in the place of what was known of it.
+    pub fn put(&mut self, entry: Entry) -> Result<()> {
+        self.forget(entry.page);
+        self.learn(entry.page);
+        let stem = self.stems.of(entry.lang.as_deref());
+        self.uncommitted += 1;
+        let put = self.engine.add_document(Prepared::new(entry, stem));
+        put.map(drop).map_err(|e| IndexError::of("write", &self.dir, &e))
+    }
+
+    /// Takes a page out, if it is there.
+    pub fn forget(&mut self, page: PageId) {
+        let (word, bit) = place(page);
+        if let Some(known) = self.known.get_mut(word).filter(|known| **known & bit != 0) {
+            *known &= !bit;
+            self.uncommitted += 1;
+            self.engine.delete_term(Term::from_field_u64(ID, page.0));
+        }
+    }
+
+    /// How many changes the next commit would make.
+    pub fn uncommitted(&self) -> u64 {
+        self.uncommitted
+    }
+
+    /// Makes everything put so far findable, and notes how far the index has come: where it is not known to be whole, to no mark.
+    pub fn commit(&mut self, mark: Option<&str>) -> Result<()> {
+        let fail = |e| IndexError::of("commit", &self.dir, &e);
+        let standing = Standing::new(mark.map(str::to_owned), &self.stems);
+        let mut commit = self.engine.prepare_commit().map_err(fail)?;
+        commit.set_payload(&standing.to_payload());
+        commit.commit().map_err(fail)?;
+        self.uncommitted = 0;
+        Ok(())
+    }
+
+    /// Pages at the last commit with when they were fetched, by number.
+    pub fn holdings(&self) -> Result<Vec<(PageId, Moment)>> {
+        holdings(self.engine.index(), &self.dir)
+    }
+
+    /// Waits for what is still being written in the background.
+    pub fn finish(self) -> Result<()> {
+        let dir = self.dir;
+        self.engine.wait_merging_threads().map_err(|e| IndexError::of("finish", &dir, &e))
+    }
+
+    /// Notes that a page is there.
+    fn learn(&mut self, page: PageId) {
+        let (word, bit) = place(page);
+        if self.known.len() <= word {
+            self.known.resize((word + 1).next_power_of_two(), 0);
+        }
+        self.known[word] |= bit;
+    }
+}
+
+/// Where a page's bit lies.
+fn place(page: PageId) -> (usize, u64) {
+    (usize::try_from(page.0 / 64).unwrap_or(usize::MAX - 1), 1 << (page.0 % 64))
+}
+
+/// A reader of the last commit alone, which watches nothing.
+pub(crate) fn reader(index: &Index, dir: &Path) -> Result<IndexReader> {
+    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+    reader.map_err(|e| IndexError::of("read", dir, &e))
+}
+
+/// The pages of the last commit with when they were fetched, by number.
+pub(crate) fn holdings(index: &Index, dir: &Path) -> Result<Vec<(PageId, Moment)>> {
+    let fail = |e| IndexError::of("read", dir, &e);
+    let searcher = reader(index, dir)?.searcher();
+    let mut out = Vec::with_capacity(usize::try_from(searcher.num_docs()).unwrap_or(0));
+    for segment in searcher.segment_readers() {
+        let ids = segment.fast_fields().u64(column::ID).map_err(fail)?;
+        let ats = segment.fast_fields().i64(column::AT).map_err(fail)?;
+        for doc in segment.doc_ids_alive() {
+            if let (Some(id), Some(at)) = (ids.first(doc), ats.first(doc)) {
+                out.push((PageId(id), Moment(at)));
+            }
+        }
+    }
+    out.sort_unstable();
+    Ok(out)
+}
