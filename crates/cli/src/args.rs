@@ -85,6 +85,10 @@ pub(crate) enum Command {
     Show(PageArgs),
     /// A page's content
     Cat(CatArgs),
+    /// Which pages answer a query
+    Search(crate::command::search::SearchArgs),
+    /// In which pages a word stands, and where
+    Words(crate::command::words::WordsArgs),
     /// A page's links
     Links(LinksArgs),
     /// The pages or hosts that matter most
@@ -95,6 +99,8 @@ pub(crate) enum Command {
     Sql(SqlArgs),
     /// What was collected, for other people's tools: tables, a database, one file, Markdown, graphs
     Export(crate::command::export::ExportArgs),
+    /// The text index: how it stands, bring it up to date, make it anew
+    Index(crate::command::index::IndexArgs),
     /// Prove that archive, catalogue, index and graph agree
     Check(ProjectArgs),
     /// What a crawl will take: disk, time, memory
@@ -194,7 +200,7 @@ pub(crate) struct CrawlArgs {
     /// Keep no WARC files
     #[arg(long)]
     pub(crate) no_archive: bool,
-    /// Keep no text index (this version builds none)
+    /// Keep no text index
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Keep no link table

@@ -116,13 +116,15 @@ fn screen(goal: &Goal, now: &Snapshot, rate: (f64, f64)) -> String {
     lines.push(format!("  {}", hosts(now, 3)));
     lines.extend(times(now).map(|times| format!("  {times}")));
     lines.extend(eta(goal, now).map(|eta| format!("  {eta}")));
+    lines.extend(indexing(now).map(|line| format!("  {line}")));
     lines.extend(pause(now).or_else(|| now.schedule.clone()).map(|p| format!("  {p}")));
     lines.join("\n")
 }
 
 fn plain(goal: &Goal, now: &Snapshot, rate: (f64, f64)) {
     let mut line = format!("{:>7.1}s  {}", now.seconds, headline(now, rate));
-    let more = [limit(now), Some(hosts(now, 2)), eta(goal, now), pause(now).or_else(|| now.schedule.clone())];
+    let paused = pause(now).or_else(|| now.schedule.clone());
+    let more = [limit(now), Some(hosts(now, 2)), eta(goal, now), indexing(now), paused];
     for more in more.into_iter().flatten() {
         line.push_str("  ");
         line.push_str(&more);
@@ -177,6 +179,11 @@ fn eta(goal: &Goal, now: &Snapshot) -> Option<String> {
         return None;
     }
     Some(format!("{:.0} % of {budget}, {} left", share * 100.0, out::seconds(spent * (1.0 - share) / share)))
+}
+
+/// How far the index has come that reads from the archive what it lacks.
+fn indexing(now: &Snapshot) -> Option<String> {
+    now.indexing.map(|(done, all)| format!("indexing {} of {} pages", out::grouped(done), out::grouped(all)))
 }
 
 fn pause(now: &Snapshot) -> Option<String> {

@@ -3,6 +3,7 @@
 //! [`Settings`] is what the user wrote; [`Config`] is valid and complete: what each crate needs, in its own words.
 
 use crate::CrawlError;
+use crate::indexing::WordingRules;
 use crate::limits::Limits;
 use crate::machine;
 use crate::read::ReadRules;
@@ -166,7 +167,7 @@ fn order(frontier: &FrontierSettings) -> Order {
 }
 
 /// The name robots.txt knows us by: the first word of the user agent, up to its version.
-fn agent(fetch: &FetchSettings) -> &str {
+pub(crate) fn agent(fetch: &FetchSettings) -> &str {
     fetch.user_agent.split(['/', ' ']).next().unwrap_or_default()
 }
 
@@ -181,6 +182,7 @@ fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
         agent: agent(&settings.fetch).into(),
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
+        wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use orb_fetch::FetchError;
 use orb_graph::GraphError;
+use orb_index::IndexError;
 use orb_store::StoreError;
 use orb_urls::ScopeError;
 
@@ -23,6 +24,12 @@ pub enum CrawlError {
     /// A setting makes no sense.
     #[error("{0}")]
     Setting(String),
+    /// The text index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The text index could not be written.
+    #[error("cannot write the text index")]
+    TextIndex(#[source] std::io::Error),
     /// Threads could not be started.
     #[error("cannot start the crawl's threads")]
     Threads(#[source] std::io::Error),

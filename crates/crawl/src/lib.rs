@@ -9,6 +9,7 @@ mod config;
 mod drive;
 mod error;
 mod governor;
+pub mod indexing;
 mod journal;
 mod kept;
 mod ledger;

@@ -55,6 +55,7 @@ struct Slow {
     pause: Option<Pause>,
     schedule: Option<String>,
     facts: Option<Arc<Facts>>,
+    indexing: Option<(u64, u64)>,
 }
 
 /// Which hosts are in memory and why they are not being fetched.
@@ -95,6 +96,8 @@ pub struct Snapshot {
     pub schedule: Option<String>,
     /// What is known about the run's speed, as of a moment ago.
     pub facts: Option<Arc<Facts>>,
+    /// How many pages of how many the index has read from the archive, where the run has come to that.
+    pub indexing: Option<(u64, u64)>,
 }
 
 impl Default for Progress {
@@ -176,6 +179,11 @@ impl Progress {
         self.slow().pause = why;
     }
 
+    /// The crawl is over, and the index reads what it lacks from the archive.
+    pub(crate) fn note_indexing(&self, done: Option<(u64, u64)>) {
+        self.slow().indexing = done;
+    }
+
     /// What the schedule says from now on.
     pub(crate) fn note_schedule(&self, words: Option<String>) {
         self.slow().schedule = words;
@@ -200,6 +208,7 @@ impl Progress {
             pause: slow.pause,
             schedule: slow.schedule.clone(),
             facts: slow.facts.clone(),
+            indexing: slow.indexing,
         }
     }
 

@@ -8,9 +8,10 @@
 
 use crate::CrawlError;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, agent};
 use crate::drive::{Driver, Errand};
 use crate::governor::Governor;
+use crate::indexing::{Indexing, mark};
 use crate::journal::Journal;
 use crate::progress::{Pause, Progress};
 use crate::reading::{Desk, spawn_readers};
@@ -99,7 +100,9 @@ impl Crawl {
         let config = Config::new(&self.settings, Arc::clone(&scope), &private, &self.project.dir().dir)?;
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
-        let shared = Arc::new(Shared::new(frontier, self.stop, scope, self.progress, config.uncommitted()));
+        let indexing = start_indexing(&self.project, &self.settings)?;
+        let shared = Shared::new(frontier, self.stop, scope, self.progress, config.uncommitted());
+        let shared = Arc::new(shared.feeding(indexing.as_ref().map(Indexing::feed)));
         shared.progress.note_commit(&run.counters, self.project.index().queued(), self.project.index().known());
         let dir = self.project.dir().clone();
         let journal = Journal::open(&dir, run.id)?;
@@ -109,13 +112,17 @@ impl Crawl {
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run)?;
         counters.frontier = project.index().queued();
+        let index = indexing.map(|indexing| indexing.finish(&shared.progress, &|| shared.stop.is_set()));
         let account = counters.to_json();
         patiently(&shared, || Ok(project.catalogue_mut().finish_run(run.id, state.name(), &account)?))?;
         let facts = chronicle.close(&shared, project.index(), clock, state.name());
         patiently(&shared, || Ok(project.finish()?))?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
-        let summary = Summary::new(dir.name, run.id, state, counters, reasons.collect());
+        let summary = Summary { index, ..Summary::new(dir.name, run.id, state, counters, reasons.collect()) };
+        if let Some(problem) = summary.index.as_ref().and_then(|index| index.problem.as_ref()) {
+            patiently(&shared, || journal.log(&format!("the text index: {problem}")))?;
+        }
         let line = format!(
             "{}: {} pages, {} errors, {} queued",
             state.name(),
@@ -141,6 +148,15 @@ impl Crawl {
         let name = self.project.dir().name.clone();
         Ok((!open).then(|| Summary::new(name, last.id, RunState::Done, counters, Vec::new())))
     }
+}
+
+/// The text index beside the crawl, where one is wanted.
+fn start_indexing(project: &Project, settings: &Settings) -> Result<Option<Indexing>, CrawlError> {
+    if !settings.index.enabled {
+        return Ok(None);
+    }
+    let (batch, nonce) = project.catalogue().last_batch();
+    Indexing::start(project.dir(), &settings.index, agent(&settings.fetch), &mark(batch, nonce)).map(Some)
 }
 
 /// Does something again and again while there is no room on the disk for it, until somebody asks to stop.

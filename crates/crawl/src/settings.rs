@@ -3,6 +3,7 @@
 //! One TOML file a project, its sections named like the crates. [`Settings`] is what is written there, every key with its
 //! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
 
+use crate::indexing::{IndexSettings, SearchSettings};
 use crate::schedule::LimitSettings;
 use crate::units::{ByteSize, Rate, Span};
 use orb_frontier::TrapLimits;
@@ -34,6 +35,10 @@ pub struct Settings {
     pub store: StoreSettings,
     /// How to run.
     pub crawl: CrawlSettings,
+    /// The text index.
+    pub index: IndexSettings,
+    /// How to search in it.
+    pub search: SearchSettings,
 }
 
 /// In which order pages are fetched.

@@ -1,5 +1,6 @@
 //! What do the threads of one crawl share?
 
+use crate::indexing::Feed;
 use crate::ledger::Stage;
 use crate::progress::{Pause, Progress};
 use crate::scope::SharedScope;
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     pub scope: Arc<SharedScope>,
     /// What the user sees.
     pub progress: Arc<Progress>,
+    /// Where recorded pages are handed to the text index.
+    pub feed: Option<Feed>,
 }
 
 impl Shared {
@@ -49,7 +52,13 @@ impl Shared {
             backlog: Backlog::default(),
             scope,
             progress,
+            feed: None,
         }
+    }
+
+    /// The same with a text index to feed.
+    pub(crate) fn feeding(self, feed: Option<Feed>) -> Self {
+        Self { feed, ..self }
     }
 
     /// The recorder has taken a page of this weight; where that was too much, the driver can go on.

@@ -1,5 +1,6 @@
 //! How did the run go, in numbers?
 
+use crate::indexing::IndexAccount;
 use orb_page::{Flag, PageKind, RunId, Visit};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -153,6 +154,9 @@ pub struct Summary {
     /// Why pages are left in the queue, where some are: reason, hosts, an example.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
+    /// How the text index stands, where one is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexAccount>,
 }
 
 impl Summary {
@@ -160,6 +164,6 @@ impl Summary {
     pub fn new(project: String, run: RunId, state: RunState, counters: Counters, waiting: Vec<String>) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let pages_per_second = if counters.seconds > 0.0 { counters.pages as f64 / counters.seconds } else { 0.0 };
-        Self { project, run: run.0, kind: "crawl", state, counters, pages_per_second, waiting }
+        Self { project, run: run.0, kind: "crawl", state, counters, pages_per_second, waiting, index: None }
     }
 }

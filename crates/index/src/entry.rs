@@ -12,6 +12,9 @@ use tantivy::schema::Field;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::tokenizer::PreTokenizedString;
 
+/// The tag of every page that can be found.
+pub(crate) const EVERY: &str = "all";
+
 /// A page to be found.
 #[derive(Debug, Default)]
 pub struct Entry {
@@ -150,11 +153,11 @@ impl Document for Prepared {
     }
 }
 
-/// By what results are narrowed, parted by spaces: `host=docs.a.org site=docs.a.org site=a.org site=org lang=en type=html`.
+/// By what results are narrowed, parted by spaces: `all host=docs.a.org site=docs.a.org site=a.org site=org lang=en type=html`.
 fn tags(entry: &Entry) -> String {
     use std::fmt::Write as _;
     let host = host_of(&entry.url).to_ascii_lowercase();
-    let mut tags = format!("host={host}");
+    let mut tags = format!("{EVERY} host={host}");
     let mut rest = Some(host.as_str());
     while let Some(site) = rest {
         let _ = write!(tags, " site={site}");
@@ -241,11 +244,11 @@ mod tests {
     fn tags_say_where_a_page_is_and_what() {
         assert_eq!(
             tags(&entry("https://docs.Python.org:81/3/a.HTML?x=1.png", "text/html", "en-US")),
-            "host=docs.python.org site=docs.python.org site=python.org site=org lang=en-us lang=en type=text/html type=html"
+            "all host=docs.python.org site=docs.python.org site=python.org site=org lang=en-us lang=en type=text/html type=html"
         );
         assert_eq!(
             tags(&entry("http://[::1]:8/feed", "application/rss+xml", "")),
-            "host=[::1] site=[::1] lang= type=application/rss+xml type=feed"
+            "all host=[::1] site=[::1] lang= type=application/rss+xml type=feed"
         );
         assert_eq!(host_of("http://u:p@a.b:8/x@y"), "a.b");
     }

@@ -1,5 +1,6 @@
 //! What of our own can go wrong with the index?
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tantivy::TantivyError;
 use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
@@ -50,14 +51,18 @@ impl IndexError {
         if is_full(source) {
             return Self::NoSpace { dir };
         }
-        let damaged = matches!(
-            source,
-            TantivyError::DataCorruption(_)
-                | TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_) | OpenReadError::IncompatibleIndex(_))
-                | TantivyError::SchemaError(_)
-                | TantivyError::IncompatibleIndex(_)
-                | TantivyError::FieldNotFound(_)
-        );
+        let damaged = io_of(source)
+            .is_some_and(|e| matches!(e.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof))
+            || matches!(
+                source,
+                TantivyError::DataCorruption(_)
+                    | TantivyError::OpenReadError(
+                        OpenReadError::FileDoesNotExist(_) | OpenReadError::IncompatibleIndex(_)
+                    )
+                    | TantivyError::SchemaError(_)
+                    | TantivyError::IncompatibleIndex(_)
+                    | TantivyError::FieldNotFound(_)
+            );
         let why = source.to_string().lines().collect::<Vec<_>>().join(" ");
         if damaged { Self::Unfit { dir, what: why } } else { Self::Failed { what, dir, why } }
     }
@@ -70,12 +75,16 @@ impl IndexError {
 
 /// Whether the disk was full.
 fn is_full(error: &TantivyError) -> bool {
-    let source = match error {
+    io_of(error).is_some_and(|e| matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+}
+
+/// The failure of the disk behind a failure of the engine.
+fn io_of(error: &TantivyError) -> Option<&std::io::Error> {
+    match error {
         TantivyError::IoError(e) => Some(e),
         TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
         | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
         | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => Some(io_error),
         _ => None,
-    };
-    source.is_some_and(|e| matches!(e.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded))
+    }
 }

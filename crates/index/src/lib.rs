@@ -16,7 +16,7 @@ mod snippet;
 mod standing;
 mod writer;
 
-pub use analyze::{StemLanguage, Stems};
+pub use analyze::{StemLanguage, Stems, up_to};
 pub use anchors::AnchorWriter;
 pub use entry::{Entry, Load, is_searchable};
 pub use error::{IndexError, Result};

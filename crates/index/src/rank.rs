@@ -7,7 +7,7 @@
 //! BM25 is Robertson and Zaragoza's with k1 = 1.2 and b = 0.75, reckoned in each field by itself, so that a word in a short title counts for
 //! more than one in a long text; anchor texts are a field like the others. A phrase counts as a rarer word. A beginning or a word nearly spelt
 //! counts 1. `rank` is between 0 and 1: the page's PageRank against the largest on a logarithmic scale, or where no graph has been built the
-//! number of pages that link to it in the same way. The factor is applied to the thousand best by text.
+//! number of pages that link to it in the same way. Neighbours and the factor are reckoned for the thousand best by their words alone.
 
 use crate::schema::Part;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 //! The stretch of about [`WIDTH`] characters that has the most of the query's words, each counted once at full weight and again at little,
 //! found in one pass over the text. Words are compared as they are kept, so that `Straße` is marked for `strasse`.
 
-use crate::analyze::{Stems, WordStream, words};
+use crate::analyze::{Stems, WordStream, up_to, words};
 use crate::query::{How, Node};
 use tantivy::tokenizer::TokenStream as _;
 
@@ -71,7 +71,7 @@ impl Marker {
 
     /// The piece of a text that shows best what was looked for; its beginning where nothing was.
     pub fn snippet(&self, text: &str) -> Snippet {
-        let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+        let text = up_to(text, LOOKED_AT);
         let found = self.find(text);
         let (from, to) = window(text, &best(&found, self.wanted.len()));
         cut(text, from, to, &found)
@@ -148,11 +148,11 @@ fn best(found: &[Found], kinds: usize) -> Option<(usize, usize)> {
 fn window(text: &str, best: &Option<(usize, usize)>) -> (usize, usize) {
     let (first, last) = best.unwrap_or((0, 0));
     let room = WIDTH.saturating_sub(last - first);
-    let mut from = text.floor_char_boundary(first.saturating_sub(room / 3));
+    let mut from = up_to(text, first.saturating_sub(room / 3)).len();
     // Rather from the beginning of a line that is near.
     let near = &text[from..first];
     from += near.rfind('\n').map_or_else(|| near.find(' ').filter(|_| from > 0).map_or(0, |at| at + 1), |at| at + 1);
-    let mut to = text.ceil_char_boundary((from + WIDTH).max(last).min(text.len()));
+    let mut to = up_to(text, (from + WIDTH).max(last)).len();
     if to < text.len() {
         to = text[last.max(from)..to].rfind([' ', '\n']).map_or(to, |at| last.max(from) + at);
     }

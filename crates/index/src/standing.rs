@@ -38,7 +38,8 @@ impl Standing {
     pub(crate) fn of(index: &Index, dir: &Path) -> Result<Self> {
         let meta = index.load_metas().map_err(|e| IndexError::of("read", dir, &e))?;
         let unfit = |what: &str| IndexError::Unfit { dir: dir.to_owned(), what: what.to_owned() };
-        let payload = meta.payload.ok_or_else(|| unfit("nothing was ever committed"))?;
+        // Cut off before its first commit, it is an index without pages.
+        let Some(payload) = meta.payload else { return Ok(Self::new(None, &Stems::default())) };
         let standing: Self = serde_json::from_str(&payload).map_err(|_| unfit("its mark cannot be read"))?;
         match standing.format {
             FORMAT => Ok(standing),

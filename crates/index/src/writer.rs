@@ -67,8 +67,8 @@ impl Writer {
         });
         match existing {
             Ok((index, mark, holdings)) => {
-                let mut writer = Self::over(index, dir, rules)?;
-                holdings.iter().for_each(|(page, _)| _ = writer.learn(*page));
+                let mut writer = Self::over(&index, dir, rules)?;
+                holdings.iter().for_each(|(page, _)| writer.learn(*page));
                 Ok((writer, Found::Index(mark)))
             }
             Err(IndexError::Absent { .. }) => Ok((Self::make(dir, rules)?, Found::Nothing)),
@@ -79,10 +79,10 @@ impl Writer {
 
     /// Throws away what is there and begins anew.
     pub fn make(dir: &Path, rules: &WriterRules) -> Result<Self> {
-        Self::over(make(dir, schema::pages())?, dir, rules)
+        Self::over(&make(dir, schema::pages())?, dir, rules)
     }
 
-    fn over(index: Index, dir: &Path, rules: &WriterRules) -> Result<Self> {
+    fn over(index: &Index, dir: &Path, rules: &WriterRules) -> Result<Self> {
         let threads = rules.threads.clamp(1, 8);
         let memory = usize::try_from(rules.memory).unwrap_or(usize::MAX) / threads;
         let options = IndexWriterOptions::builder()

@@ -49,6 +49,8 @@ pub const POINTS: &[&str] = &[
     "during-fold",
     "after-fold",
     "after-index",
+    "before-text",
+    "after-text",
     "before-seal",
     "lines-written",
     "lines-kept",

@@ -58,6 +58,11 @@ impl ProjectDir {
         self.dir.join("graph")
     }
 
+    /// The text index.
+    pub fn text_index(&self) -> PathBuf {
+        self.dir.join("index")
+    }
+
     /// Reports and logs of a run.
     pub fn run(&self, run: orb_page::RunId) -> PathBuf {
         self.dir.join("runs").join(run.0.to_string())

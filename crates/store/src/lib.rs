@@ -34,7 +34,7 @@ pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
     AnchorRow, Catalogue, CatalogueReader, Cell, Column, ColumnNote, Degrees, Extent, HostRow, ImageRow, LinkChange,
-    LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RankRow, RunRecord, Stats, Sums,
-    TableNote, Unfetched, VisitRow, has_rank_tables, write_rank_tables,
+    LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RankRow, RunRecord, Said, Stats,
+    Sums, TableNote, Unfetched, VisitRow, Worded, has_rank_tables, write_rank_tables,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

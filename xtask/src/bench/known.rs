@@ -39,7 +39,18 @@ pub(super) fn measured() -> Result<String> {
 
 fn crawl(web: &BenchWeb, dir: &Path, pages: u32) -> Result<Run> {
     let mut child = Command::new(built("orb"))
-        .args(["crawl", &web.seed(), "--project", "bench", "--delay", "0", "--json", "--progress", "none"])
+        .args([
+            "crawl",
+            &web.seed(),
+            "--project",
+            "bench",
+            "--delay",
+            "0",
+            "--no-index",
+            "--json",
+            "--progress",
+            "none",
+        ])
         .args(["--max-pages", &pages.to_string(), "--home"])
         .arg(dir)
         .stdout(Stdio::piped())

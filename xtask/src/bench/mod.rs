@@ -5,6 +5,7 @@
 //! said beside it, and a bench that misses it fails. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
 mod grown;
+mod indexed;
 mod known;
 mod measure;
 mod peers;
@@ -27,6 +28,8 @@ type Part = (&'static str, &'static str, fn(&Wish) -> Result<Report>);
 const PARTS: &[Part] = &[
     ("peers", "crawlers side by side", peers::measured),
     ("polite", "a thousand hosts at a request a second each", |_| polite::measured()),
+    ("index", "a crawl with the text index and without", indexed::crawled),
+    ("search", "queries of three words over a hundred thousand pages", indexed::searched),
     ("known", "a million known URLs", |_| known::measured().map(Report::from)),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),

@@ -57,10 +57,10 @@ fn orb(web: &BenchWeb, dir: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// The arguments with which orb crawls a whole web into a home, as fast as it can.
+/// The arguments with which orb crawls a whole web into a home, as fast as it can; without an index, which none of the others makes.
 pub(crate) fn crawl_of(web: &BenchWeb, home: &Path) -> Vec<String> {
     let (seed, home) = (web.seed(), home.to_string_lossy());
-    let mut args = vec!["crawl", &seed, "--project", "bench", "--delay", "0", "--quiet", "--home", &home];
+    let mut args = vec!["crawl", &seed, "--project", "bench", "--delay", "0", "--quiet", "--no-index", "--home", &home];
     if web.has_many() {
         args.extend(["--scope", "any", "--allow-private"]);
     }

@@ -1,9 +1,10 @@
 //! `orb check`: prove that archive, catalogue, index and graph agree; exit 1 and say where if not.
 
+use super::search::guarded;
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use crate::out;
-use orb_crawl::structure;
+use orb_crawl::{indexing, structure};
 use orb_store::{CheckReport, Home, check};
 use std::io::Write;
 
@@ -11,6 +12,7 @@ pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
     let project = Home::open(&common.home)?.find(&args.project)?;
     let mut report = check(&project)?;
     structure::check(&project, &mut report)?;
+    guarded(&project, || indexing::check(&project, &mut report))??;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &report)?;
@@ -32,7 +34,7 @@ fn print(stdout: &mut impl Write, project: &str, report: &CheckReport) -> std::i
     let n = out::grouped;
     writeln!(
         stdout,
-        "project {project}: {} pages, {} visits, {} links, {} records in {} WARC files, {} digests compared, {} queued, {} arcs: {}",
+        "project {project}: {} pages, {} visits, {} links, {} records in {} WARC files, {} digests compared, {} queued, {} arcs, {} indexed: {}",
         n(c.pages),
         n(c.visits),
         n(c.links),
@@ -41,6 +43,7 @@ fn print(stdout: &mut impl Write, project: &str, report: &CheckReport) -> std::i
         n(c.digests),
         n(c.queued),
         n(c.arcs),
+        n(c.indexed),
         if report.is_clean() { "all agree".to_owned() } else { format!("{} findings", n(report.found)) },
     )
 }

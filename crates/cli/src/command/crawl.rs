@@ -124,6 +124,19 @@ fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
         out::bytes(c.bytes),
         s.pages_per_second,
     )?;
+    match &s.index {
+        Some(orb_crawl::indexing::IndexAccount { problem: Some(problem), .. }) => {
+            writeln!(stdout, "  the text index lags behind ({problem}); orb index update {} ends that", s.project)?;
+        }
+        Some(index) if !index.current => {
+            writeln!(
+                stdout,
+                "  the text index lags behind; orb index update {}, or the next crawl, ends that",
+                s.project
+            )?;
+        }
+        _ => {}
+    }
     if c.frontier > 0 {
         writeln!(stdout, "  {} pages still queued: orb crawl {} goes on", grouped(c.frontier), s.project)?;
         s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;
@@ -239,6 +252,7 @@ fn apply(args: &CrawlArgs, settings: &mut Settings) {
     apply_fetch(args, settings);
     settings.store.archive &= !args.no_archive;
     settings.store.links &= !args.no_links;
+    settings.index.enabled &= !args.no_index;
     set(&mut settings.crawl.workers, args.workers.map(|n| n as usize));
 }
 

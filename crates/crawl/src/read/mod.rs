@@ -4,6 +4,7 @@
 //! judge its links, hash it, and pack it for the archive. It runs on the reading threads, touches no store and no socket, and ends
 //! in a [`Reading`] for the recorder. Whatever the web did wrong is written down as the visit's problem.
 
+use crate::indexing::{Wording, WordingRules};
 use crate::picture::mime_of_path;
 use crate::scope::SharedScope;
 use crate::score::Topic;
@@ -31,8 +32,10 @@ pub(crate) struct Reading {
     pub weight: u64,
     /// What it says, its own address aside; see [`orb_extract::gist`].
     pub gist: Option<u64>,
-    /// About how many bytes its links take in memory.
+    /// About how many bytes its links and its words take in memory.
     pub heft: u64,
+    /// Its words, where there is an index.
+    pub words: Option<Box<Wording>>,
 }
 
 /// The most that the links of one page may take in memory, and its pictures as much again: a long base address makes them many times
@@ -60,6 +63,8 @@ pub(crate) struct ReadRules {
     pub topic: Arc<Topic>,
     /// Pack the bytes for the archive, at this level.
     pub archive_level: Option<i32>,
+    /// Keep the words for the index.
+    pub wording: Option<WordingRules>,
 }
 
 /// One reading thread's tools.
@@ -90,7 +95,7 @@ impl Reader {
         match outcome.result {
             Err(failure) => {
                 failed(&mut visit, &failure);
-                Reading { visit, records: None, weight: 0, gist: None, heft: 0 }
+                Reading { visit, records: None, weight: 0, gist: None, heft: 0, words: None }
             }
             Ok(response) => self.answered(lease, visit, &response),
         }
@@ -160,10 +165,10 @@ impl Reader {
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
         problems.extend(framing(response));
-        let mut gist = None;
+        let (mut gist, mut words) = (None, None);
         if (200..300).contains(&response.status) {
             let document = self.extract(lease, response, &opened.bytes);
-            gist = self.take(lease, &mut visit, response, document, &mut problems);
+            (gist, words) = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             self.follow_redirect(lease, &mut visit, response);
         }
@@ -175,7 +180,8 @@ impl Reader {
         });
         visit.problem = joined(&problems).or(visit.problem);
         let heft = visit.links.iter().map(|l| l.url.len() + l.anchor.len() + size_of::<Found>()).sum::<usize>() as u64;
-        Reading { visit, records, weight: response.wire.len(), gist, heft }
+        let heft = heft + words.as_ref().map_or(0, |words| words.weight());
+        Reading { visit, records, weight: response.wire.len(), gist, heft, words }
     }
 
     /// Takes the content coding off and hashes what is there.
@@ -195,7 +201,7 @@ impl Reader {
         orb_extract::extract(&Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &lease.url })
     }
 
-    /// Moves what the document says into the visit; gives the gist of a page that is read as one.
+    /// Moves what the document says into the visit; gives the gist of a page that is read as one, and its words.
     fn take(
         &self,
         lease: &Lease,
@@ -203,7 +209,7 @@ impl Reader {
         response: &Response,
         mut document: Document,
         problems: &mut Vec<Problem>,
-    ) -> Option<u64> {
+    ) -> (Option<u64>, Option<Box<Wording>>) {
         problems.append(&mut document.problems);
         visit.charset.clone_from(&document.charset);
         visit.title = document.title.take();
@@ -216,14 +222,15 @@ impl Reader {
         let gist = (visit.kind == PageKind::Html).then(gist);
         document.links.extend(orb_extract::header_links(&response.headers));
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
-        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return gist };
+        let words = self.rules.wording.map(|rules| Box::new(Wording::take(&mut document, robots.noindex, rules)));
+        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return (gist, words) };
         let base = self.rules.canonical.canonical_base(&own, document.base.as_deref());
         visit.images = self.pictured(&base, &document);
         visit.links = self.found(lease, &own, &base, document, robots);
         if size_of_targets(&visit.links) > MAX_FOUND {
             problems.push(Problem::new("too-many-links", "links beyond the first 16 MB were left out"));
         }
-        gist
+        (gist, words)
     }
 
     /// Resolves and judges the links, one for each target and kind.

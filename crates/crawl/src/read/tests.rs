@@ -19,6 +19,7 @@ fn reader(mode: Mode) -> Reader {
         agent: "orb".into(),
         topic: Arc::new(Topic::default()),
         archive_level: None,
+        wording: None,
     };
     Reader::new(rules, "orb-1".into())
 }

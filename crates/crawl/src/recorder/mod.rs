@@ -10,6 +10,7 @@ mod facts;
 use crate::bits::Bits;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::indexing::{Wording, mark};
 use crate::ledger::Stage;
 use crate::progress::Pause;
 use crate::read::Reading;
@@ -104,6 +105,7 @@ pub(crate) struct Recorder {
 struct Pending {
     batch: Batch,
     records: Vec<Vec<Encoded>>,
+    words: Vec<Option<Box<Wording>>>,
     extra: Vec<Encoded>,
     keys: HashMap<UrlKey, PageId>,
     hosts: HashMap<Origin, HostId>,
@@ -285,7 +287,7 @@ impl Recorder {
     }
 
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
-        let Reading { mut visit, records, weight, gist, heft } = reading;
+        let Reading { mut visit, records, weight, gist, heft, words } = reading;
         self.pending.held += 1;
         self.shared.taken(weight);
         self.shared.backlog.leave(heft);
@@ -320,6 +322,7 @@ impl Recorder {
         self.pending.batch.visits.push(visit);
         self.pending.batch.targets.push(targets);
         self.pending.records.push(records.into_iter().collect());
+        self.pending.words.push(words);
         Ok(())
     }
 
@@ -384,6 +387,10 @@ impl Recorder {
             frontier.admitted(host, now);
         }
         drop(frontier);
+        if let Some(feed) = &self.shared.feed {
+            let (batch, nonce) = self.project.catalogue().last_batch();
+            feed.hand_over(&mut pending.batch, pending.words, mark(batch, nonce));
+        }
         self.shared.pipeline.leave(pending.held);
         self.shared.pending.set(false);
         self.shared.wake.notify_one();

@@ -213,6 +213,15 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     out
 }
 
+/// The beginning of a text, of so many bytes at most, cut between characters.
+pub fn up_to(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// Whether a word is of a script that is cut into pairs.
 pub(crate) fn is_of_pairs(word: &str) -> bool {
     word.chars().next().is_some_and(is_paired)

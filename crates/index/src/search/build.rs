@@ -7,14 +7,15 @@
 use super::hits::{HitsQuery, PageMap};
 use crate::analyze::{Stems, is_of_pairs, words};
 use crate::anchors::Anchors;
+use crate::entry::EVERY;
 use crate::query::{Filter, How, Leaf, Node};
 use crate::rank::Weights;
 use crate::schema::{AT, Part, TAG};
 use orb_page::PageId;
 use std::ops::Bound;
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, FuzzyTermQuery, Occur, PhraseQuery, Query,
-    RangeQuery, TermQuery,
+    BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, FuzzyTermQuery, Occur, PhraseQuery, Query, RangeQuery,
+    TermQuery,
 };
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Score, Searcher, Term};
@@ -40,7 +41,12 @@ pub(super) struct Builder<'a> {
     /// Whether one word is enough.
     pub(super) any: bool,
     pub(super) shares: Vec<Share>,
+    /// What counts besides for the best: words of the query that are neighbours.
+    pub(super) near: Vec<Built>,
 }
+
+/// Where neighbours count.
+const NEAR_PARTS: &[Part] = &[Part::Title, Part::Headings, Part::Body];
 
 type Built = Box<dyn Query>;
 
@@ -48,7 +54,7 @@ impl Builder<'_> {
     /// The whole query.
     pub(super) fn build(&mut self, node: &Node) -> crate::Result<Built> {
         match node {
-            Node::All => Ok(Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0))),
+            Node::All => Ok(every()),
             Node::Filter(filter) => Ok(narrowing(filter)),
             Node::Leaf(leaf) => self.leaf(leaf),
             Node::Not(node) => {
@@ -85,8 +91,8 @@ impl Builder<'_> {
             clauses.push((Occur::Must, every()));
         }
         for pair in neighbours(nodes) {
-            let near = self.in_parts(&pair.join(" "), None, |builder, part| builder.near(&pair, part))?;
-            clauses.push((Occur::Should, Box::new(BoostQuery::new(near, self.weights.phrase()))));
+            let near = self.in_parts(&pair.join(" "), NEAR_PARTS, |builder, part| builder.near(&pair, part))?;
+            self.near.push(near);
         }
         Ok(Box::new(BooleanQuery::new(clauses)))
     }
@@ -103,7 +109,9 @@ impl Builder<'_> {
 
     fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Built> {
         let cut = cut(&leaf.text);
-        self.in_parts(&leaf.text, leaf.part, |builder, part| match (&leaf.how, cut.as_slice()) {
+        let only = leaf.part.map(|part| [part]);
+        let parts = only.as_ref().map_or(Part::ALL, |only| only.as_slice());
+        self.in_parts(&leaf.text, parts, |builder, part| match (&leaf.how, cut.as_slice()) {
             (_, []) => Ok(Box::new(EmptyQuery)),
             (How::Exactly | How::Phrase, [word]) => builder.word(word, part),
             (How::Beginning, [word]) => {
@@ -116,15 +124,15 @@ impl Builder<'_> {
         })
     }
 
-    /// The same looked for in one field or in all of them, weighted.
+    /// The same looked for in these fields, weighted.
     fn in_parts(
         &mut self,
         name: &str,
-        only: Option<Part>,
+        parts: &[Part],
         mut build: impl FnMut(&mut Self, Part) -> crate::Result<Built>,
     ) -> crate::Result<Built> {
-        let mut parts: Vec<Built> = Vec::new();
-        for part in Part::ALL.iter().copied().filter(|part| only.is_none_or(|only| only == *part)) {
+        let mut built: Vec<Built> = Vec::new();
+        for part in parts.iter().copied() {
             if part == Part::Anchor && self.anchors.is_none() {
                 continue;
             }
@@ -134,12 +142,12 @@ impl Builder<'_> {
             }
             let query: Built = Box::new(BoostQuery::new(query, self.weights.of(part)));
             self.shares.push(Share { words: name.to_owned(), part, query: query.box_clone() });
-            parts.push(query);
+            built.push(query);
         }
-        Ok(match parts.len() {
+        Ok(match built.len() {
             0 => Box::new(EmptyQuery),
-            1 => parts.remove(0),
-            _ => Box::new(BooleanQuery::union(parts)),
+            1 => built.remove(0),
+            _ => Box::new(BooleanQuery::union(built)),
         })
     }
 
@@ -170,10 +178,8 @@ impl Builder<'_> {
 
     /// Two words of the query close to each other, in its order.
     fn near(&self, pair: &[String; 2], part: Part) -> crate::Result<Built> {
-        if matches!(part, Part::Url | Part::Anchor) {
-            return Ok(Box::new(EmptyQuery));
-        }
-        self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 })
+        let near = self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 })?;
+        Ok(Box::new(BoostQuery::new(near, self.weights.phrase())))
     }
 
     /// Matches of the anchors as documents of the pages' index.
@@ -192,8 +198,9 @@ fn is_required(node: &Node) -> bool {
     matches!(node, Node::Leaf(leaf) if leaf.required) || matches!(node, Node::All)
 }
 
+/// Every page that can be found.
 fn every() -> Built {
-    Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0))
+    narrowing(&Filter::Tag(EVERY.to_owned()))
 }
 
 /// The words of a leaf as they are looked for: the last character of a run of pairs is in the pair before it.

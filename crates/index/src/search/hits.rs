@@ -35,8 +35,11 @@ impl PageMap {
 /// Documents with scores, for every segment in the order of documents.
 #[derive(Clone, Debug)]
 pub(super) struct HitsQuery {
-    hits: Arc<HashMap<SegmentId, Arc<Vec<(DocId, Score)>>>>,
+    hits: Arc<HashMap<SegmentId, Scored>>,
 }
+
+/// Documents of a segment in order, each with its score.
+type Scored = Arc<Vec<(DocId, Score)>>;
 
 impl HitsQuery {
     pub(super) fn new(map: &PageMap, mut found: Vec<(PageId, Score)>) -> Self {
@@ -80,7 +83,7 @@ impl Weight for HitsQuery {
 }
 
 struct Hits {
-    hits: Arc<Vec<(DocId, Score)>>,
+    hits: Scored,
     at: usize,
     boost: Score,
 }

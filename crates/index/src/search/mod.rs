@@ -179,6 +179,7 @@ impl Searcher {
             found = self.matches(&node, &stems, request, (true, depth))?;
             relaxed = found.total > 0;
         }
+        self.add_neighbours(&found.near, &mut found.best)?;
         let mut candidates = self.candidates(found.best, depth)?;
         self.weigh(&mut candidates, request.weights, importance)?;
         let kept = fold(candidates, request.per_host, request.offset.saturating_add(request.limit));
@@ -207,11 +208,12 @@ impl Searcher {
             map: &|| self.map(),
             any,
             shares: Vec::new(),
+            near: Vec::new(),
         };
         let query = builder.build(node)?;
         let collector = (Count, TopDocs::with_limit(depth.min(self.most())).order_by_score());
         let (total, best) = self.engine.search(&query, &collector).map_err(|e| self.failed(&e))?;
-        Ok(Matches { total: total as u64, best, shares: builder.shares })
+        Ok(Matches { total: total as u64, best, shares: builder.shares, near: builder.near })
     }
 
     /// Where every page lies, read when it is first needed.
@@ -226,6 +228,28 @@ impl Searcher {
     /// As many results as there can be; the engine wants one at least.
     fn most(&self) -> usize {
         usize::try_from(self.engine.num_docs()).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// Adds what neighbouring words count to the best: reading positions is dear, and thousands of matches need it not.
+    fn add_neighbours(&self, near: &[Box<dyn Query>], best: &mut [(Score, DocAddress)]) -> Result<()> {
+        let fail = |e| self.failed(&e);
+        best.sort_unstable_by_key(|(_, at)| *at);
+        for query in near {
+            let weight = query.weight(EnableScoring::enabled_from_searcher(&self.engine)).map_err(fail)?;
+            for segment in best.chunk_by_mut(|(_, a), (_, b)| a.segment_ord == b.segment_ord) {
+                let reader = self.engine.segment_reader(segment[0].1.segment_ord);
+                let mut scorer = weight.scorer(reader, 1.0).map_err(fail)?;
+                for (score, at) in segment {
+                    if scorer.doc() < at.doc_id {
+                        scorer.seek(at.doc_id);
+                    }
+                    if scorer.doc() == at.doc_id {
+                        *score += scorer.score();
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn candidates(&self, best: Vec<(Score, DocAddress)>, depth: usize) -> Result<Vec<Candidate>> {
@@ -303,6 +327,7 @@ struct Matches {
     total: u64,
     best: Vec<(Score, DocAddress)>,
     shares: Vec<Share>,
+    near: Vec<Box<dyn Query>>,
 }
 
 /// The best of each group that says the same, and no more of one host than wanted, until there are enough.

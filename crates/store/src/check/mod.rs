@@ -33,7 +33,7 @@ pub struct CheckReport {
 /// One contradiction or damage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// `catalogue`, `archive`, `cdxj`, `frontier` or `graph`.
+    /// `catalogue`, `archive`, `cdxj`, `frontier`, `graph` or `index`.
     pub store: &'static str,
     /// What is wrong, with the file or page it is about.
     pub what: String,
@@ -58,6 +58,8 @@ pub struct CheckCounts {
     pub queued: u64,
     /// Arcs of the web graph, compared with the links.
     pub arcs: u64,
+    /// Pages in the text index, compared with the visits.
+    pub indexed: u64,
 }
 
 impl CheckReport {

@@ -136,6 +136,11 @@ impl Catalogue {
         Ok(())
     }
 
+    /// The last batch recorded: its number, and what tells it from another of that number.
+    pub fn last_batch(&self) -> (u64, u64) {
+        (self.watermark.no, self.watermark.nonce)
+    }
+
     /// The number the next page gets.
     pub fn next_page_id(&self) -> PageId {
         PageId(self.next_page)

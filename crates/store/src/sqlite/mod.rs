@@ -25,6 +25,7 @@ mod resume;
 mod schema;
 mod stats;
 mod structure;
+mod texts;
 mod views;
 mod visits;
 
@@ -43,3 +44,4 @@ pub use resume::Unfetched;
 pub use stats::{Column, Degrees, Stats};
 pub(crate) use stats::{document_type, document_types};
 pub use structure::{Extent, LinkFact};
+pub use texts::{Said, Worded};

@@ -1,0 +1,123 @@
+//! `orb index`: the text index: how it stands, and bringing it up to date.
+
+use super::open_reader;
+use super::search::{guarded, open};
+use crate::args::{Common, ProjectArgs};
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::{out, signals};
+use clap::{Args, Subcommand};
+use orb_crawl::{Settings, Stop, indexing};
+use orb_store::CheckReport;
+use serde_json::json;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// `orb index`.
+#[derive(Debug, Args)]
+pub(crate) struct IndexArgs {
+    #[command(subcommand)]
+    what: IndexCommand,
+}
+
+/// What can be done with the index.
+#[derive(Debug, Subcommand)]
+enum IndexCommand {
+    /// How many pages it has, and what it lacks
+    Status(ProjectArgs),
+    /// Read what it lacks from the archive
+    Update(ProjectArgs),
+    /// Make it anew from the archive
+    Rebuild(ProjectArgs),
+}
+
+pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
+    match &args.what {
+        IndexCommand::Status(a) => status(common, &a.project),
+        IndexCommand::Update(a) => update(common, &a.project, false),
+        IndexCommand::Rebuild(a) => update(common, &a.project, true),
+    }
+}
+
+fn status(common: &Common, name: &str) -> Result<(), Failure> {
+    let (project, reader) = open_reader(common, name)?;
+    let index = open(&project)?;
+    let mark = indexing::mark_of(&reader.extent()?);
+    let current = index.mark() == Some(&mark);
+    let mut report = CheckReport::default();
+    guarded(&project, || indexing::check(&project, &mut report))??;
+    let bytes = size(&project.text_index());
+    let anchors = match index.anchors_mark() {
+        Some(at) if at == mark => "current",
+        Some(_) => "older",
+        None => "none",
+    };
+    let mut stdout = out::stdout();
+    if common.json {
+        let value = json!({"project": project.name, "pages": index.pages(), "current": current, "anchors": anchors,
+            "segments": index.segments(), "bytes": bytes, "notes": report.notes, "findings": report.findings});
+        out::json(&mut stdout, &value)?;
+        return Ok(stdout.flush()?);
+    }
+    let state = if current { "current" } else { "behind" };
+    writeln!(
+        stdout,
+        "text index of {}: {state}, {} pages, {} in {} segments; texts of links: {anchors}",
+        project.name,
+        out::grouped(index.pages()),
+        out::bytes(bytes),
+        index.segments()
+    )?;
+    for line in report.notes.iter().chain(report.findings.iter().map(|finding| &finding.what)) {
+        writeln!(stdout, "  {line}")?;
+    }
+    Ok(stdout.flush()?)
+}
+
+/// Bytes of all files in a directory and those below.
+fn size(dir: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let of = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => size(&entry.path()),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    };
+    entries.map(of).sum()
+}
+
+fn update(common: &Common, name: &str, anew: bool) -> Result<(), Failure> {
+    let (project, _) = open_reader(common, name)?;
+    let settings = Settings::kept(&project)?.unwrap_or_default();
+    let begin = Instant::now();
+    let stop = Stop::new();
+    signals::watch(Arc::clone(&stop))?;
+    let meter = Meter::start(common, &format!("index {name}"));
+    let said = meter.said();
+    let caught = indexing::update(&project, &settings, anew, &mut |done, of| {
+        said.tell("reading pages", done, of);
+        !stop.is_set()
+    });
+    drop(meter);
+    let caught = caught?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let mut stdout = out::stdout();
+    if common.json {
+        let value = json!({"project": project.name, "pages": caught.pages, "read": caught.read, "removed": caught.removed,
+            "remade": caught.remade, "stopped": caught.stopped, "seconds": (seconds * 1e3).round() / 1e3});
+        out::json(&mut stdout, &value)?;
+    } else if !common.quiet {
+        let why = caught.remade.as_ref().map(|why| format!(" (made anew: {why})")).unwrap_or_default();
+        writeln!(
+            stdout,
+            "text index of {}: {} pages, {} read from the archive, {} taken out in {}{why}",
+            project.name,
+            out::grouped(caught.pages),
+            out::grouped(caught.read),
+            out::grouped(caught.removed),
+            out::seconds(seconds)
+        )?;
+    }
+    stdout.flush()?;
+    if caught.stopped { Err(Failure::Stopped) } else { Ok(()) }
+}

@@ -1,0 +1,262 @@
+//! How does the text index follow the crawl?
+//!
+//! Beside the recorder, after its commits: what a batch has recorded is handed over with its words and the batch's mark, and a thread of its own
+//! puts it into the index, which is committed now and then with the last mark. The crawl never waits for it: where more words wait than
+//! `index.queue` allows, a batch's words are dropped, and the end of the run reads them from the archive instead ([`catch_up`]), as it does
+//! after a crash or a failure of the index. A failing index is told and does not end a crawl.
+
+mod anchors;
+mod catch_up;
+mod settings;
+mod wording;
+
+pub use catch_up::{Caught, Watch, check, update};
+pub use settings::{IndexSettings, SearchSettings};
+pub use wording::text_of;
+pub(crate) use wording::{Wording, WordingRules};
+
+use crate::CrawlError;
+use crate::progress::Progress;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use orb_index::{Entry, Found, Writer, is_searchable};
+use orb_page::{PageId, Visit};
+use orb_store::{Batch, Extent, ProjectDir, fault};
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// One part in so many of an index must be new for the anchors to be read again at the end of a run.
+const FEW: u64 = 50;
+
+/// What is handed to the indexing thread.
+enum Job {
+    /// A batch was recorded: pages to put, pages to take out, and its mark.
+    Batch(Vec<Entry>, Vec<PageId>, String),
+    /// The crawl is over.
+    End,
+}
+
+/// Where the recorder hands pages over.
+#[derive(Clone)]
+pub(crate) struct Feed {
+    jobs: Sender<Job>,
+    load: Arc<AtomicU64>,
+    most: u64,
+    /// Whether something was not handed over.
+    gap: Arc<AtomicBool>,
+}
+
+/// The index of a run.
+pub(crate) struct Indexing {
+    feed: Feed,
+    project: ProjectDir,
+    settings: IndexSettings,
+    agent: String,
+    thread: JoinHandle<Desk>,
+}
+
+/// What the indexing thread works with, and leaves behind.
+struct Desk {
+    writer: Option<Writer>,
+    failed: Option<String>,
+    gap: Arc<AtomicBool>,
+    /// The last batch up to which nothing is missing.
+    mark: Option<String>,
+    put: u64,
+}
+
+/// How the index stands after a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IndexAccount {
+    /// Pages that can be found.
+    pub pages: u64,
+    /// Pages that had to be read from the archive.
+    pub from_archive: u64,
+    /// Whether it lacks nothing.
+    pub current: bool,
+    /// What went wrong, if anything did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// How far a catalogue has come, as a mark.
+pub fn mark_of(extent: &Extent) -> String {
+    mark(extent.batch, extent.nonce)
+}
+
+/// The mark of a batch.
+pub(crate) fn mark(batch: u64, nonce: u64) -> String {
+    format!("{batch}-{nonce:016x}")
+}
+
+/// Commits, where a failure may be staged.
+fn commit(writer: &mut Writer, mark: Option<&str>) -> Result<(), CrawlError> {
+    fault::point("before-text").map_err(CrawlError::TextIndex)?;
+    writer.commit(mark)?;
+    fault::point("after-text").map_err(CrawlError::TextIndex)
+}
+
+impl Feed {
+    /// Hands over what a batch has recorded; never waits.
+    pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
+        if self.load.load(Ordering::Relaxed) > self.most {
+            return self.gap.store(true, Ordering::SeqCst);
+        }
+        let mut gone: Vec<PageId> = batch.dropped.iter().map(|(page, ..)| *page).collect();
+        let mut entries = Vec::with_capacity(batch.visits.len());
+        for (visit, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
+            match words.filter(|_| is_wanted(&visit)) {
+                Some(words) => entries.push(words.of_visit(visit, &self.load)),
+                None => gone.push(visit.page),
+            }
+        }
+        let _ = self.jobs.send(Job::Batch(entries, gone, mark));
+    }
+}
+
+/// Whether a page is one to be found.
+fn is_wanted(visit: &Visit) -> bool {
+    is_searchable(visit.kind, visit.status, visit.simhash.is_some() || visit.title.is_some())
+}
+
+impl Indexing {
+    /// Starts the thread; `mark` is where the catalogue is.
+    pub(crate) fn start(
+        project: &ProjectDir,
+        settings: &IndexSettings,
+        agent: &str,
+        mark: &str,
+    ) -> Result<Self, CrawlError> {
+        let (jobs, work) = unbounded();
+        let gap = Arc::new(AtomicBool::new(false));
+        let feed = Feed { jobs, load: Arc::default(), most: settings.queue.0, gap: Arc::clone(&gap) };
+        let opened = Writer::open(&project.text_index(), &settings.writer());
+        let (writer, failed) = match opened {
+            Ok((writer, found)) => {
+                let whole = match &found {
+                    Found::Index(Some(come_to)) => come_to == mark,
+                    Found::Nothing => mark == mark_of(&Extent::default()),
+                    Found::Index(None) | Found::Unfit(_) => false,
+                };
+                gap.store(!whole, Ordering::SeqCst);
+                (Some(writer), None)
+            }
+            Err(e) => (None, Some(e.to_string())),
+        };
+        let desk = Desk { writer, failed, gap, mark: None, put: 0 };
+        let every = settings.commit_time.0;
+        let thread = std::thread::Builder::new()
+            .name("indexer".into())
+            .spawn(move || desk.attend(&work, every))
+            .map_err(CrawlError::Threads)?;
+        let (project, settings, agent) = (project.clone(), settings.clone(), agent.to_owned());
+        Ok(Self { feed, project, settings, agent, thread })
+    }
+
+    /// Where pages are handed over.
+    pub(crate) fn feed(&self) -> Feed {
+        self.feed.clone()
+    }
+
+    /// Waits until everything handed over can be found, and reads from the archive what was not, unless somebody asks to stop.
+    pub(crate) fn finish(self, progress: &Progress, stopped: &dyn Fn() -> bool) -> IndexAccount {
+        let _ = self.feed.jobs.send(Job::End);
+        let Ok(desk) = self.thread.join() else {
+            return IndexAccount {
+                problem: Some("the indexer stopped unexpectedly".into()),
+                ..IndexAccount::default()
+            };
+        };
+        let ended = settle(desk, &self.project, &self.settings, &self.agent, &mut |done, all| {
+            progress.note_indexing(Some((done, all)));
+            !stopped()
+        });
+        progress.note_indexing(None);
+        ended.unwrap_or_else(|e| IndexAccount { problem: Some(e.to_string()), ..IndexAccount::default() })
+    }
+}
+
+/// Commits what is left, catches up where something is missing, and reads the anchors where enough is new.
+fn settle(
+    mut desk: Desk,
+    project: &ProjectDir,
+    settings: &IndexSettings,
+    agent: &str,
+    watch: Watch<'_>,
+) -> Result<IndexAccount, CrawlError> {
+    let whole = !desk.gap.load(Ordering::SeqCst) && desk.failed.is_none();
+    let mut account = IndexAccount::default();
+    let mut changed = desk.put;
+    let mut writer = match desk.writer.take() {
+        Some(writer) if desk.failed.is_none() => writer,
+        // What failed may have been a full disk: another try is worth it.
+        failed => {
+            drop(failed);
+            Writer::open(&project.text_index(), &settings.writer())?.0
+        }
+    };
+    if whole {
+        if writer.uncommitted() > 0 || desk.mark.is_some() {
+            commit(&mut writer, desk.mark.as_deref())?;
+        }
+        (account.current, account.pages) = (true, writer.holdings()?.len() as u64);
+    } else if watch(0, 0) {
+        let caught = catch_up::catch_up(project, settings, agent, &mut writer, watch)?;
+        changed += caught.read;
+        account.current = !caught.stopped;
+        (account.pages, account.from_archive) = (caught.pages, caught.read);
+    } else {
+        commit(&mut writer, desk.mark.as_deref())?;
+        account.pages = writer.holdings()?.len() as u64;
+    }
+    writer.finish()?;
+    let stopped = !watch(account.from_archive, account.from_archive);
+    if !stopped && (anchors::are_missing(project) || changed.saturating_mul(FEW) >= account.pages) {
+        anchors::fold(project)?;
+    }
+    Ok(account)
+}
+
+impl Desk {
+    /// Works until the crawl is over.
+    fn attend(mut self, work: &Receiver<Job>, every: std::time::Duration) -> Self {
+        let mut committed = Instant::now();
+        loop {
+            match work.recv_timeout(every.saturating_sub(committed.elapsed())) {
+                Ok(Job::End) | Err(RecvTimeoutError::Disconnected) => return self,
+                Ok(Job::Batch(entries, gone, mark)) => self.take(entries, &gone, mark),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if committed.elapsed() >= every {
+                if self.writer.as_ref().is_some_and(|writer| writer.uncommitted() > 0) {
+                    let mark = self.mark.clone();
+                    self.attempt(|writer| commit(writer, mark.as_deref()));
+                }
+                committed = Instant::now();
+            }
+        }
+    }
+
+    fn take(&mut self, entries: Vec<Entry>, gone: &[PageId], mark: String) {
+        self.put += entries.len() as u64;
+        self.attempt(|writer| {
+            gone.iter().for_each(|page| writer.forget(*page));
+            entries.into_iter().try_for_each(|entry| writer.put(entry)).map_err(CrawlError::from)
+        });
+        if !self.gap.load(Ordering::SeqCst) {
+            self.mark = Some(mark);
+        }
+    }
+
+    /// Does something with the index; after a failure nothing more is done until the end of the run.
+    fn attempt(&mut self, what: impl FnOnce(&mut Writer) -> Result<(), CrawlError>) {
+        let Some(writer) = self.writer.as_mut().filter(|_| self.failed.is_none()) else { return };
+        if let Err(e) = what(writer) {
+            tracing::warn!("the text index: {e}");
+            self.failed = Some(e.to_string());
+            self.writer = None;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What does a page say, as far as the index wants to know?
+//!
+//! Taken from the document that the reading thread has made anyway, moved and never copied; or, for pages that were not indexed when they
+//! were fetched, from the archive, read and extracted once more.
+
+use super::settings::IndexSettings;
+use orb_extract::Content;
+use orb_index::{Entry, Load, up_to};
+use orb_page::{Body, Document, PageId, Visit, WarcPosition};
+use orb_store::{ArchiveReader, StoredExchange, Worded};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// The words of a page besides its title and address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wording {
+    /// Headings, one a line.
+    pub headings: String,
+    /// The visible text.
+    pub text: String,
+    /// Whether it asks to be left out.
+    pub hidden: bool,
+}
+
+/// What is taken of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WordingRules {
+    /// Bytes of text at most.
+    pub longest: usize,
+    /// Leave out what asks for it.
+    pub honour_noindex: bool,
+}
+
+impl From<&IndexSettings> for WordingRules {
+    fn from(settings: &IndexSettings) -> Self {
+        Self { longest: settings.longest(), honour_noindex: settings.honour_noindex }
+    }
+}
+
+impl Wording {
+    /// Takes the words out of a document.
+    pub(crate) fn take(document: &mut Document, noindex: bool, rules: WordingRules) -> Self {
+        if noindex && rules.honour_noindex {
+            return Self { hidden: true, ..Self::default() };
+        }
+        let mut headings = String::new();
+        for heading in &document.headings {
+            headings.push_str(&heading.text);
+            headings.push('\n');
+        }
+        let mut text = std::mem::take(&mut document.text);
+        for text in [&mut headings, &mut text] {
+            text.truncate(up_to(text, rules.longest).len());
+        }
+        Self { headings, text, hidden: false }
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> u64 {
+        (self.headings.len() + self.text.len()) as u64
+    }
+
+    /// A page that was just recorded, to be indexed.
+    pub(super) fn of_visit(self, visit: Visit, load: &Arc<AtomicU64>) -> Entry {
+        let mut entry = Entry {
+            page: visit.page,
+            host: visit.host,
+            at: visit.at,
+            url: visit.url,
+            cluster: visit.duplicate_of.unwrap_or(visit.page),
+            simhash: visit.simhash.unwrap_or(0),
+            mime: visit.mime,
+            lang: visit.lang,
+            title: visit.title.unwrap_or_default(),
+            headings: self.headings,
+            text: self.text,
+            hidden: self.hidden,
+            load: Load::default(),
+        };
+        entry.load = Load::take(load, entry.weight());
+        entry
+    }
+}
+
+/// A page as the catalogue and the archive have it, to be indexed: by its title and address alone where the archive does not hold it.
+pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> Entry {
+    let wording = page.warc.as_ref().and_then(|at| read(archive, at, &page.url, agent));
+    let wording =
+        wording.map(|(mut document, noindex)| Wording::take(&mut document, noindex, rules)).unwrap_or_default();
+    Entry {
+        page: page.page,
+        host: page.host,
+        at: page.at,
+        cluster: page.duplicate_of.unwrap_or(page.page),
+        simhash: page.simhash.unwrap_or(0),
+        url: page.url,
+        mime: page.mime,
+        lang: page.lang,
+        title: page.title.unwrap_or_default(),
+        headings: wording.headings,
+        text: wording.text,
+        hidden: wording.hidden,
+        load: Load::default(),
+    }
+}
+
+/// The largest content that is read once more.
+const LARGEST: u64 = 64_000_000;
+
+/// What an archived answer says; nothing where it cannot be read.
+fn read(archive: &ArchiveReader, at: &WarcPosition, url: &str, agent: &str) -> Option<(Document, bool)> {
+    let stored = archive.exchange(at).ok()?;
+    let document = document(&stored, url);
+    let noindex = document.robots.merge(orb_extract::x_robots(&stored.headers, agent)).noindex;
+    Some((document, noindex))
+}
+
+/// What an archived answer says.
+fn document(stored: &StoredExchange, url: &str) -> Document {
+    let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+    let body = Body::Memory(stored.body.clone().into());
+    let content = orb_fetch::decode(&body, &codings, LARGEST).bytes;
+    let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
+    orb_extract::extract(&Content { bytes: &content, mime: mime.as_deref(), charset: charset.as_deref(), url })
+}
+
+/// The visible text of an archived answer; nothing where it cannot be read.
+pub fn text_of(archive: &ArchiveReader, at: &WarcPosition, url: &str) -> Option<String> {
+    archive.exchange(at).ok().map(|stored| document(&stored, url).text)
+}
+
+/// Pages of two lists in the order of their numbers, side by side.
+pub(super) fn differences(
+    held: &[(PageId, orb_page::Moment)],
+    mut wanted: impl FnMut(&mut dyn FnMut(PageId, orb_page::Moment)) -> Result<(), crate::CrawlError>,
+) -> Result<(Vec<PageId>, Vec<PageId>), crate::CrawlError> {
+    let (mut missing, mut extra, mut at) = (Vec::new(), Vec::new(), 0);
+    wanted(&mut |page, when| {
+        while let Some((other, _)) = held.get(at).filter(|(other, _)| *other < page) {
+            extra.push(*other);
+            at += 1;
+        }
+        match held.get(at) {
+            Some((other, then)) if *other == page => {
+                at += 1;
+                if *then != when {
+                    missing.push(page);
+                }
+            }
+            _ => missing.push(page),
+        }
+    })?;
+    extra.extend(held[at..].iter().map(|(page, _)| *page));
+    Ok((missing, extra))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orb_page::{Heading, Moment};
+
+    #[test]
+    fn the_words_of_a_document_are_taken_up_to_a_length() {
+        let headings = vec![Heading { level: 1, text: "One".into() }, Heading { level: 2, text: "Two".into() }];
+        let document = || Document { text: "äöü".into(), headings: headings.clone(), ..Document::default() };
+        let rules = |longest| WordingRules { longest, honour_noindex: true };
+        let whole = Wording::take(&mut document(), false, rules(100));
+        assert_eq!((whole.text.as_str(), whole.headings.as_str()), ("äöü", "One\nTwo\n"));
+        assert_eq!(Wording::take(&mut document(), false, rules(3)).text, "ä");
+        assert_eq!(Wording::take(&mut document(), true, rules(9)), Wording { hidden: true, ..Wording::default() });
+        let despite = WordingRules { longest: 9, honour_noindex: false };
+        assert!(!Wording::take(&mut document(), true, despite).hidden);
+    }
+
+    #[test]
+    fn what_is_missing_old_or_too_much_is_told() {
+        let held = [(PageId(1), Moment(1)), (PageId(2), Moment(1)), (PageId(5), Moment(1)), (PageId(9), Moment(1))];
+        let wanted = [(1, 1), (3, 1), (5, 2)].map(|(page, at)| (PageId(page), Moment(at)));
+        let told = differences(&held, |tell| {
+            wanted.iter().for_each(|(page, at)| tell(*page, *at));
+            Ok(())
+        });
+        let (missing, extra) = told.unwrap();
+        assert_eq!((missing, extra), (vec![PageId(3), PageId(5)], vec![PageId(2), PageId(9)]));
+    }
+}

@@ -1,0 +1,126 @@
+//! What does whoever indexes texts read?
+//!
+//! The latest visit of every page that was there and said something, in the order of the numbers, with where the archive holds it; and what
+//! links say of the pages they point to. Both as of one moment inside [`CatalogueReader::at_one_moment`].
+
+use super::CatalogueReader;
+use super::schema::{KIND, LATEST};
+use crate::error::StoreError;
+use orb_page::{HostId, LinkKind, Moment, PageId, PageKind, WarcPosition};
+use rusqlite::{Row, params};
+
+/// A page that has words, as its latest visit saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worded {
+    /// The page.
+    pub page: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// Its URL.
+    pub url: String,
+    /// What it is.
+    pub kind: PageKind,
+    /// When it was fetched.
+    pub at: Moment,
+    /// Status code.
+    pub status: Option<u16>,
+    /// Media type.
+    pub mime: Option<String>,
+    /// Title.
+    pub title: Option<String>,
+    /// Language.
+    pub lang: Option<String>,
+    /// SimHash of its text.
+    pub simhash: Option<u64>,
+    /// The page whose content it repeats.
+    pub duplicate_of: Option<PageId>,
+    /// Where the archive holds it.
+    pub warc: Option<WarcPosition>,
+}
+
+/// What a link says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// The page it points to.
+    pub dst: PageId,
+    /// The page it is on.
+    pub src: PageId,
+    /// Its text.
+    pub anchor: &'a str,
+    /// How often it stands there.
+    pub count: u64,
+}
+
+/// Kinds of links whose words a person sees.
+const SPOKEN: [LinkKind; 2] = [LinkKind::A, LinkKind::Area];
+
+impl CatalogueReader {
+    /// Every page that was answered well and has a text or a title, in the order of the numbers.
+    pub fn each_worded<E: From<StoreError>>(&self, mut tell: impl FnMut(Worded) -> Result<(), E>) -> Result<(), E> {
+        let fail = self.fail("read the visits");
+        let sql = format!(
+            "SELECT p.id, p.host, p.url, {KIND}, v.at, v.status, v.mime, v.title, v.lang, v.simhash, v.duplicate_of, f.name, v.warc_offset,
+               v.warc_length
+             FROM page_row p {LATEST} LEFT JOIN warc_row f ON f.id = v.warc
+             WHERE p.kind = 0 AND v.status BETWEEN 200 AND 299 AND (v.simhash NOTNULL OR v.title NOTNULL) ORDER BY p.id"
+        );
+        let mut rows = self.db.prepare(&sql).map_err(&fail)?;
+        let mut rows = rows.query([]).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            if let Some(page) = worded(row).map_err(&fail)? {
+                tell(page)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What living links say of the pages numbered `from` up to, not including, `to`, in the order of the pages they are on.
+    pub fn each_said<E: From<StoreError>>(
+        &self,
+        from: PageId,
+        to: PageId,
+        mut tell: impl FnMut(Said<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fail = self.fail("read the links");
+        let sql = format!(
+            "SELECT l.dst, s.page, l.anchor, l.count FROM source_row s CROSS JOIN link_row l ON l.source = s.id
+             WHERE l.dst >= ?1 AND l.dst < ?2 AND l.anchor NOTNULL AND l.last_run IS NULL AND l.kind IN ({})",
+            SPOKEN.map(|k| k.code().to_string()).join(", ")
+        );
+        let mut rows = self.db.prepare(&sql).map_err(&fail)?;
+        let mut rows = rows.query(params![from.0.cast_signed(), to.0.cast_signed()]).map_err(&fail)?;
+        let number = |row: &Row<'_>, i| row.get::<_, i64>(i).map(i64::cast_unsigned);
+        while let Some(row) = rows.next().map_err(&fail)? {
+            let read = || {
+                let anchor = row.get_ref(2)?.as_str()?;
+                Ok(Said { dst: PageId(number(row, 0)?), src: PageId(number(row, 1)?), anchor, count: number(row, 3)? })
+            };
+            tell(read().map_err(|e: rusqlite::Error| fail(e))?)?;
+        }
+        Ok(())
+    }
+}
+
+fn worded(row: &Row<'_>) -> rusqlite::Result<Option<Worded>> {
+    let number = |i| row.get::<_, Option<i64>>(i).map(|n| n.map(i64::cast_unsigned));
+    let Some(kind) = PageKind::from_code(row.get(3)?) else { return Ok(None) };
+    let file: Option<String> = row.get(11)?;
+    let warc = match (file, number(12)?, number(13)?) {
+        (Some(file), Some(offset), Some(length)) => Some(WarcPosition { file: file.into(), offset, length }),
+        _ => None,
+    };
+    Ok(Some(Worded {
+        page: PageId(number(0)?.unwrap_or(0)),
+        host: HostId(row.get(1)?),
+        url: row.get(2)?,
+        kind,
+        at: Moment(row.get(4)?),
+        status: row.get(5)?,
+        mime: row.get(6)?,
+        title: row.get(7)?,
+        lang: row.get(8)?,
+        simhash: number(9)?,
+        duplicate_of: number(10)?.map(PageId),
+        warc,
+    }))
+}

@@ -1,0 +1,264 @@
+//! Does `orb search` find what was crawled, and say clearly what it cannot do?
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::orb::{Finished, Home, PROJECT, crawling, files};
+use harness::script::{Script, absent, reply};
+use serde_json::Value;
+use std::fs;
+
+/// Pages of a small site: path, more header lines, title, what the body says.
+const PAGES: &[(&str, &str, &str, &str)] = &[
+    (
+        "/",
+        "",
+        "Start",
+        "<a href=/json>the data exchange format</a> <a href=/json2>copy</a> <a href=/vector>vectors</a>
+         <a href=/tokyo>Tokyo</a> <a href=/hidden>hidden</a> <a href=/plain.txt>plain</a> <a href=/gone>gone</a> <a href=/mueller>m</a>",
+    ),
+    ("/json", "", "JSON files", "<h1>Loading</h1><p>Call json.load to read a file. Some more words about files.</p>"),
+    ("/json2", "", "JSON files", "<h1>Loading</h1><p>Call json.load to read a file. Some more words about files.</p>"),
+    ("/vector", "", "std::vector", "<p>push_back appends an element at the end of a vector</p>"),
+    ("/tokyo", "", "東京", "<p>東京都は日本の首都です。</p>"),
+    ("/hidden", "X-Robots-Tag: noindex\r\n", "Secret", "<p>a secret file</p>"),
+    ("/mueller", "", "Größe", "<p>Frau Müller wohnt in der Straße</p>"),
+];
+
+fn site() -> Script {
+    Script::serve(|heard| {
+        if heard.target == "/plain.txt" {
+            return reply("200 OK", "Content-Type: text/plain\r\n", "Only plain words about a file here.");
+        }
+        let Some((_, fields, title, body)) = PAGES.iter().find(|page| page.0 == heard.target) else { return absent() };
+        let fields = format!("Content-Type: text/html; charset=utf-8\r\n{fields}");
+        reply("200 OK", &fields, &format!("<!doctype html><title>{title}</title>{body}"))
+    })
+}
+
+fn crawl(site: &Script, home: &Home, more: &[&str]) -> Finished {
+    let url = format!("http://{}/", site.address);
+    home.crawl(&[&[url.as_str(), "--delay", "0"], more].concat())
+}
+
+/// What a search finds, as JSON.
+fn search(home: &Home, args: &[&str]) -> Value {
+    let finished = home.orb(&[&["search", PROJECT, "--json"], args].concat());
+    finished.expect(0);
+    assert_eq!(finished.stderr, "", "{finished}");
+    finished.json()
+}
+
+/// The paths of what a search finds, best first.
+fn paths(home: &Home, args: &[&str]) -> Vec<String> {
+    let found = search(home, args);
+    let path = |hit: &Value| hit["url"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
+    found.as_array().unwrap().iter().map(|hit| format!("/{}", path(hit))).collect()
+}
+
+#[test]
+fn what_was_crawled_is_found() {
+    let (site, home) = (site(), Home::new());
+    let crawled = crawl(&site, &home, &[]);
+    assert_eq!(crawled.json()["index"]["current"], true, "{crawled}");
+    assert_eq!(crawled.json()["index"]["pages"], 8, "all pages but the one that is gone");
+    assert_eq!(paths(&home, &["json", "load"])[0], "/json");
+    assert_eq!(paths(&home, &["vector push_back"]), ["/vector"]);
+    assert_eq!(paths(&home, &["\"push back appends\""]), ["/vector"]);
+    assert_eq!(paths(&home, &["日本の首都"]), ["/tokyo"]);
+    assert_eq!(paths(&home, &["muller strasse"]), ["/mueller"]);
+    assert_eq!(paths(&home, &["file", "filetype:txt"]), ["/plain.txt"]);
+    assert_eq!(paths(&home, &["file -json -title:json"]), ["/plain.txt"]);
+    assert_eq!(paths(&home, &["title:vec*"]), ["/vector"]);
+    assert_eq!(paths(&home, &["vectr~ -start"]), ["/vector"]);
+    assert_eq!(paths(&home, &["exchange -title:start"]), ["/json"], "by the words of a link");
+    assert_eq!(paths(&home, &["secret"]), Vec::<String>::new(), "it asks not to be indexed");
+    assert_eq!(paths(&home, &["site:127.0.0.1", "since:1d", "push"]), ["/vector"]);
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn a_result_has_a_snippet_its_copies_and_an_explanation() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let found = search(&home, &["json load", "--explain"]);
+    let first = &found[0];
+    assert_eq!((first["rank"].as_u64(), first["title"].as_str()), (Some(1), Some("JSON files")));
+    assert_eq!(first["alike"].as_array().unwrap().len(), 1, "{first}");
+    assert_eq!(found[0]["total"], found.as_array().unwrap().len() + 1);
+    let (text, marks) = (first["snippet"].as_str().unwrap(), first["marks"].as_array().unwrap());
+    let marked: Vec<String> = marks
+        .iter()
+        .map(|mark| {
+            let (from, to) = (mark[0].as_u64().unwrap(), mark[1].as_u64().unwrap());
+            text.chars().skip(usize::try_from(from).unwrap()).take(usize::try_from(to - from).unwrap()).collect()
+        })
+        .collect();
+    assert_eq!(marked, ["json", "load"], "{text}");
+    let shares = first["explain"]["shares"].as_array().unwrap();
+    assert!(shares.iter().any(|share| share["field"] == "title" && share["words"] == "json"), "{first}");
+    let shown = home.orb(&["search", PROJECT, "json load", "--explain"]);
+    assert!(shown.expect(0).text().contains("Call *json*.*load* to read"), "{shown}");
+    assert!(shown.text().contains("and 1 that say the same") && shown.text().contains("json in title"), "{shown}");
+}
+
+#[test]
+fn results_come_page_by_page() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let all = paths(&home, &["*"]);
+    assert_eq!(all.len(), 6, "{all:?}");
+    let pages: Vec<String> =
+        (0..4).flat_map(|n| paths(&home, &["*", "--limit", "2", "--offset", &(2 * n).to_string()])).collect();
+    assert_eq!(pages, all);
+    assert_eq!(paths(&home, &["*", "--per-host", "1"]).len(), 1);
+    assert_eq!(search(&home, &["nowhere"]), Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_query_that_is_wrong_is_told_with_its_place() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    for (query, told) in [
+        ("titel:json", "did you mean title:?"),
+        ("\"never closed", "at character 1"),
+        ("a AND", "something must follow AND"),
+        ("NOT json", "leave out"),
+        ("since:tomorrow x", "is no day"),
+        ("...", "no word to look for"),
+    ] {
+        let finished = home.orb(&["search", PROJECT, query]);
+        assert!(finished.complaint(2).contains(told), "{query}: {finished}");
+    }
+    let none = home.orb(&["search", "nobody", "x"]);
+    assert!(none.complaint(1).contains("there is no project nobody"), "{none}");
+}
+
+#[test]
+fn without_an_index_it_is_said_how_to_get_one() {
+    let (site, home) = (site(), Home::new());
+    let crawled = crawl(&site, &home, &["--no-index"]);
+    assert!(crawled.json().get("index").is_none() && !home.project().join("index").exists());
+    let finished = home.orb(&["search", PROJECT, "json"]);
+    assert!(finished.complaint(1).contains("orb index rebuild p"), "{finished}");
+    assert!(home.orb(&["words", PROJECT, "json"]).complaint(1).contains("orb index rebuild p"));
+    home.orb(&["check", PROJECT]).expect(0);
+    let rebuilt = home.orb(&["index", "rebuild", PROJECT, "--json"]);
+    assert_eq!(rebuilt.expect(0).number("read"), 8);
+    assert_eq!(paths(&home, &["json load"])[0], "/json");
+    assert_eq!(paths(&home, &["exchange -title:start"]), ["/json"]);
+    assert_eq!(paths(&home, &["secret"]), Vec::<String>::new());
+    let status = home.orb(&["index", "status", PROJECT, "--json"]).json();
+    assert_eq!(
+        (&status["current"], &status["pages"], &status["anchors"]),
+        (&true.into(), &8.into(), &"current".into())
+    );
+}
+
+#[test]
+fn the_dictionary_lists_page_and_position() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let finished = home.orb(&["words", PROJECT, "Files", "--json"]);
+    let rows = finished.expect(0).json();
+    let rows: Vec<(String, u64)> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["field"].as_str().unwrap().to_owned(), row["position"].as_u64().unwrap()))
+        .collect();
+    let of_page = [("title".to_owned(), 1), ("body".to_owned(), 12)];
+    assert_eq!(rows, [of_page.clone(), of_page].concat(), "{finished}");
+    let shown = home.orb(&["words", PROJECT, "files", "--limit", "1"]);
+    assert!(shown.expect(0).text().contains("title 2 (2 times), body 2 (2 times)"), "{shown}");
+    assert!(shown.text().lines().nth(1).unwrap().contains("@1  title  http://"), "{shown}");
+    assert!(home.orb(&["words", PROJECT, "fil*"]).expect(0).text().contains("files"), "words that begin so");
+    assert!(home.orb(&["words", PROJECT, "zzz"]).expect(0).text().contains("in no page"));
+    assert!(home.orb(&["words", PROJECT, "two words"]).complaint(2).contains("not one word"));
+}
+
+#[test]
+fn pages_that_found_no_room_are_read_from_the_archive_at_the_end() {
+    let (site, home) = (site(), Home::new());
+    let file = home.beside("p.toml");
+    fs::write(&file, "frontier.delay = '0s'\nindex.queue = '0B'\ncrawl.batch_pages = 2").unwrap();
+    let crawled = home.crawl(&[&format!("http://{}/", site.address), file.to_str().unwrap()]);
+    let index = &crawled.json()["index"];
+    assert!(index["current"] == true && index["from_archive"].as_u64().unwrap() > 0, "{crawled}");
+    assert_eq!(paths(&home, &["json load"])[0], "/json");
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+/// Goes on with the crawl, with a failure staged.
+fn go_on(site: &Script, home: &Home, fault: &str) -> Finished {
+    let url = format!("http://{}/", site.address);
+    home.start(&crawling(&[&url, "--delay", "0"]), &[("ORB_FAIL", fault)]).finish()
+}
+
+#[test]
+fn killed_while_indexing_it_lacks_nothing_in_the_end() {
+    let site = site();
+    for point in ["before-text", "after-text"] {
+        let home = Home::new();
+        assert_eq!(go_on(&site, &home, point).code, None, "{point} was not met");
+        home.orb(&["check", PROJECT]).expect(0);
+        crawl(&site, &home, &[]);
+        home.orb(&["check", PROJECT]).expect(0);
+        assert_eq!(paths(&home, &["*"]).len(), 6, "{point}");
+        assert_eq!(paths(&home, &["json load"])[0], "/json");
+        // Making it anew is cut off, too.
+        let killed = home.start(&["index", "rebuild", PROJECT], &[("ORB_FAIL", point)]).finish();
+        assert_eq!(killed.code, None, "{killed}");
+        home.orb(&["check", PROJECT]).expect(0);
+        home.orb(&["index", "update", PROJECT]).expect(0);
+        assert_eq!(paths(&home, &["*"]).len(), 6, "{point}");
+        home.orb(&["check", PROJECT]).expect(0);
+    }
+}
+
+#[test]
+fn an_index_that_fails_is_told_and_does_not_end_a_crawl() {
+    let (site, home) = (site(), Home::new());
+    let failed = go_on(&site, &home, "before-text:1:enospc:9");
+    let index = &failed.expect(0).json()["index"];
+    assert!(index["current"] == false && index["problem"].as_str().is_some(), "{failed}");
+    let check = home.orb(&["check", PROJECT]);
+    assert!(check.code == Some(0), "{check}");
+    home.orb(&["index", "update", PROJECT]).expect(0);
+    assert_eq!(paths(&home, &["json load"])[0], "/json");
+}
+
+#[test]
+fn a_damaged_index_is_told_and_made_anew() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let dir = home.project().join("index");
+    let whole: Vec<_> =
+        files(&dir, "").into_iter().filter(|file| file.is_file()).map(|f| (fs::read(&f).unwrap(), f)).collect();
+    for (bytes, file) in &whole {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        if bytes.len() < 20 || name.starts_with('.') {
+            continue;
+        }
+        for damage in [scribbled(bytes), bytes[..bytes.len() / 2].to_vec(), Vec::new()] {
+            fs::write(file, damage).unwrap();
+            let looked = home.orb(&["search", PROJECT, "json load"]);
+            match looked.code {
+                Some(0) => {}
+                _ => assert!(looked.complaint(1).contains("orb index rebuild"), "{name}: {looked}"),
+            }
+            let checked = home.orb(&["check", PROJECT]);
+            assert!(checked.code == Some(1) && !checked.stderr.contains("panicked"), "{name}: {checked}");
+        }
+        fs::write(file, bytes).unwrap();
+    }
+    home.orb(&["check", PROJECT]).expect(0);
+    fs::write(dir.join("meta.json"), "{}").unwrap();
+    home.orb(&["index", "update", PROJECT]).expect(0);
+    home.orb(&["check", PROJECT]).expect(0);
+    assert_eq!(paths(&home, &["json load"])[0], "/json");
+}
+
+fn scribbled(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().enumerate().map(|(at, byte)| if at % 7 == 3 { byte ^ 0x55 } else { *byte }).collect()
+}

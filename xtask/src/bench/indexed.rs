@@ -1,0 +1,126 @@
+//! What does the text index cost a crawl, and how fast does it answer?
+//!
+//! The same web is crawled with the index and without, in turn, where the processor is the only limit: the ratio of the rates is what is wanted.
+//! Then a large crawl is asked queries of three words, each as often as it takes to tell the slowest from the others; and the program is started
+//! anew for a few of them.
+
+use super::measure::{self, Figures};
+use super::tools::{Role, Tool, crawl_of};
+use super::verdict::{Verdict, Wanted};
+use super::web::{BenchWeb, WEBS, number_field};
+use super::{Report, Wish, built, chosen};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// The share of the rate that is wanted with the index.
+const WANTED: f64 = 0.6;
+
+/// Pages that are searched.
+const PAGES: u32 = 100_000;
+
+const WITH: Tool = Tool { name: "with index", role: Role::Ours, command: with_index };
+const WITHOUT: Tool = Tool { name: "without", role: Role::Ours, command: without };
+
+fn without(web: &BenchWeb, dir: &Path) -> Result<Command> {
+    let mut command = Command::new(built("orb"));
+    command.args(crawl_of(web, dir));
+    Ok(command)
+}
+
+fn with_index(web: &BenchWeb, dir: &Path) -> Result<Command> {
+    let mut command = Command::new(built("orb"));
+    command.args(crawl_of(web, dir).into_iter().filter(|arg| arg != "--no-index"));
+    Ok(command)
+}
+
+/// The rates with and without, on one host in plain bytes and compressed.
+pub(super) fn crawled(wish: &Wish) -> Result<Report> {
+    let mut report = Report::default();
+    let one = |name: &str| if wish.webs.is_empty() { name.starts_with("one-") } else { chosen(&wish.webs, name) };
+    for ground in WEBS.iter().filter(|ground| one(ground.name)) {
+        let web = BenchWeb::on(ground, wish.pages)?;
+        let mut rounds: Vec<[Figures; 2]> = Vec::new();
+        for _ in 0..wish.rounds {
+            rounds.push([measure::run(&WITHOUT, &web)?, measure::run(&WITH, &web)?]);
+        }
+        let rows = [WITHOUT, WITH]
+            .iter()
+            .enumerate()
+            .filter_map(|(which, tool)| Some((tool.name, measure::median(rounds.iter().map(|round| &round[which]))?)));
+        report.tables.push(measure::table(&web.title(), web.pages(), rows.collect::<Vec<_>>().into_iter()));
+        let ratios = rounds.iter().map(|[without, with]| with.rate() / without.rate());
+        let what = format!("{}: pages/s with the index / without", ground.name);
+        report.verdicts.extend(Verdict::of(what, ratios, Wanted::AtLeast(WANTED)));
+    }
+    Ok(report)
+}
+
+/// How fast a crawl of a hundred thousand pages is searched.
+pub(super) fn searched(wish: &Wish) -> Result<Report> {
+    let dir = std::env::temp_dir().join(format!("orb-bench-{}-search", std::process::id()));
+    let report = search_in(&dir, wish);
+    std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    report
+}
+
+fn search_in(dir: &Path, wish: &Wish) -> Result<Report> {
+    let pages = PAGES.min(wish.pages.max(20_000) * 5);
+    let web = BenchWeb::start((1, pages), pages)?;
+    let crawled = with_index(&web, dir)?.status().context("cannot start orb")?;
+    if !crawled.success() {
+        bail!("the crawl failed: {crawled}");
+    }
+    drop(web);
+    let (orb, home) = (built("orb"), dir.display().to_string());
+    let queries = dir.join("queries");
+    std::fs::write(&queries, questions(&orb, &home)?)?;
+    let search = ["search", "bench", "--home", &home, "--json", "--timing"];
+    let told = output(Command::new(&orb).args(search).arg(&queries))?;
+    let figure = |name: &str| number_field(&told, name).with_context(|| format!("no {name} in {told}"));
+    let (p50, p99) = (figure("p50_us")? as f64 / 1e3, figure("p99_us")? as f64 / 1e3);
+    let mut starts = Vec::new();
+    for query in std::fs::read_to_string(&queries)?.lines().take(9) {
+        let began = Instant::now();
+        output(Command::new(&orb).args(["search", "bench", query, "--home", &home, "--json"]))?;
+        starts.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    let table = format!("### {pages} pages, queries of three words\n\n{told}\n");
+    let of = |what: &str, figures: Vec<f64>, most| {
+        Verdict::of(format!("search: {what} in ms"), figures, Wanted::AtMost(most))
+    };
+    let verdicts =
+        [of("p50", vec![p50], 5.0), of("p99", vec![p99], 30.0), of("start to end of one search", starts, 200.0)];
+    Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
+}
+
+/// Words of the dictionary in threes, common ones and rare ones.
+fn questions(orb: &Path, home: &str) -> Result<String> {
+    let mut words = Vec::new();
+    for letter in b'a'..=b'z' {
+        let start = format!("{}*", char::from(letter));
+        let told = output(Command::new(orb).args(["words", "bench", &start, "--home", home, "--limit", "4000"]))?;
+        let rows = told.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        words.extend(rows.filter(|row| row.get(1) == Some(&"body")).map(|row| row[0].to_owned()));
+    }
+    if words.len() < 100 {
+        bail!("only {} words to ask for", words.len());
+    }
+    let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = || {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        &words[usize::try_from(dice % words.len() as u64).unwrap_or(0)]
+    };
+    Ok((0..1_000).map(|_| format!("{} {} {}\n", draw(), draw(), draw())).collect())
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().context("cannot start orb")?;
+    if !output.status.success() {
+        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
