@@ -144,3 +144,27 @@ fn a_home_that_cannot_be_written_is_refused_in_one_line() {
     scene.start(&home, &[]).finish().expect(0);
     scene.compare(&home, "a disk that could only be read");
 }
+
+#[test]
+fn a_graph_that_finds_no_room_is_given_up_and_leaves_the_old_one() {
+    let scene = scene();
+    let home = Home::new();
+    let disk = Disk::under(&home, "64m");
+    scene.start(&home, &[]).finish().expect(0);
+    let build = ["graph", "build", PROJECT, "--force", "--progress", "none"];
+    home.orb(&build).expect(0);
+    let filler = home.path().join("filler");
+    let mut filled = vec![0u8; 64 << 20];
+    while fs::write(&filler, &filled).is_err() {
+        filled.truncate(filled.len() - (16 << 10));
+    }
+    // Enough to read the catalogue and to begin.
+    fs::write(&filler, &filled[..filled.len() - (96 << 10)]).unwrap();
+    let refused = home.orb(&build);
+    assert!(refused.complaint(1).contains("graph"), "{refused}");
+    assert!(!home.project().join("graph.new").exists());
+    fs::remove_file(&filler).unwrap();
+    home.orb(&["check", PROJECT]).expect(0);
+    home.orb(&build).expect(0);
+    drop(disk);
+}

@@ -26,7 +26,6 @@ const BEAT: u64 = 1 << 17;
 
 /// The first act: which pages and hosts are there?
 pub struct Naming {
-    place: Place,
     options: GraphOptions,
     watch: Watch,
     expected: Mark,
@@ -34,6 +33,7 @@ pub struct Naming {
     hosts: NameSorter,
     /// The host of each page, by its number.
     host_of: Vec<u32>,
+    place: Place,
 }
 
 impl Naming {
@@ -66,7 +66,7 @@ impl Naming {
 
     /// All pages have been told: numbers them.
     pub fn number(self) -> Result<Linking> {
-        if self.pages.count() == 0 {
+        if self.pages.count() == 0 || self.hosts.count() == 0 {
             return Err(GraphError::Empty);
         }
         let dir = self.place.new_dir().to_owned();
@@ -100,7 +100,6 @@ impl Naming {
 
 /// The second act: which page points where?
 pub struct Linking {
-    place: Place,
     options: GraphOptions,
     watch: Watch,
     mark: Mark,
@@ -114,6 +113,8 @@ pub struct Linking {
     between: ArcSorter,
     links: u64,
     last: (u32, u32),
+    // Dropped after what writes in it.
+    place: Place,
 }
 
 impl Linking {

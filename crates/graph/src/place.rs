@@ -18,6 +18,7 @@ pub(crate) struct Place {
     dir: PathBuf,
     new: PathBuf,
     old: PathBuf,
+    settled: bool,
     _lock: Hold,
 }
 
@@ -50,7 +51,8 @@ impl Place {
     /// Takes the place and sweeps what was left there.
     pub(crate) fn take(dir: &Path) -> Result<Self> {
         let lock = Hold::take(dir)?;
-        let place = Self { dir: dir.to_owned(), new: beside(dir, ".new"), old: beside(dir, ".old"), _lock: lock };
+        let (new, old) = (beside(dir, ".new"), beside(dir, ".old"));
+        let place = Self { dir: dir.to_owned(), new, old, settled: false, _lock: lock };
         place.restore()?;
         remove(&place.new)?;
         remove(&place.old)?;
@@ -72,7 +74,7 @@ impl Place {
     }
 
     /// Puts the new graph, all of it on the disk, into its place.
-    pub(crate) fn settle(self) -> Result<()> {
+    pub(crate) fn settle(mut self) -> Result<()> {
         sync(&self.new)?;
         let fail = GraphError::io("replace", &self.dir);
         if self.dir.exists() {
@@ -88,11 +90,21 @@ impl Place {
         } else {
             fs::rename(&self.new, &self.dir).map_err(&fail)?;
         }
+        self.settled = true;
         if let Some(parent) = self.dir.parent() {
             sync(parent)?;
         }
         remove(&self.new)?;
         remove(&self.old)
+    }
+}
+
+impl Drop for Place {
+    /// A build that failed leaves nothing behind, least of all on a full disk.
+    fn drop(&mut self) {
+        if !self.settled {
+            let _ = remove(&self.new);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a graph that cannot be built fails the test")]
 
 use lender::prelude::*;
-use orb_graph::{GraphError, GraphOptions, Manifest, Mark, Naming, SeenLink, WebGraph, unwatched};
+use orb_graph::{GraphError, GraphOptions, Manifest, Mark, Naming, SeenLink, WebGraph, Witness, unwatched};
 use orb_page::{HostId, LinkKind, PageId, RunId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ fn host(page: u64) -> u32 {
 }
 
 fn url(page: u64) -> String {
-    format!("http://h{}/{}", host(page), page * 7919 % 1_009)
+    format!("http://h{}/{}", host(page), page * 7919 % 100_003)
 }
 
 fn build(dir: &Path, pages: u64, links: &[SeenLink], options: GraphOptions) -> Result<Manifest, GraphError> {
@@ -130,6 +130,38 @@ fn there_is_no_graph_of_nothing_and_none_before_it_is_built() {
     let graph = WebGraph::open(&dir).unwrap();
     assert_eq!(graph.pages_pointing_to(PageId(1)).unwrap().count(), 0);
     assert_eq!(graph.pages_pointing_to(PageId(2)).unwrap().count(), 0);
+}
+
+#[test]
+fn a_graph_compressed_in_several_parts_is_the_same_graph() {
+    // More pages than are compressed in one piece.
+    let pages = 70_000;
+    let links: Vec<_> = (1..=pages)
+        .flat_map(|p| [1, 7, 500, 65_537].map(|step| link(p, (p * step + step) % pages + 1, LinkKind::A)))
+        .collect();
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("graph");
+    build(&dir, pages, &links, GraphOptions::default()).unwrap();
+    let node = order(pages);
+    let arc = |l: &SeenLink| (l.src != l.dst).then(|| (node[&l.src.0], node[&l.dst.0]));
+    let forward: BTreeSet<_> = links.iter().filter_map(arc).collect();
+    assert!(arcs(&dir.join("web")) == forward);
+    assert!(arcs(&dir.join("web-t")) == forward.iter().map(|(s, d)| (*d, *s)).collect::<BTreeSet<_>>());
+    let graph = WebGraph::open(&dir).unwrap();
+    for page in (1..=pages).step_by(997) {
+        let found: BTreeSet<_> = graph.pages_pointing_to(PageId(page)).unwrap().map(|p| node[&p.unwrap().0]).collect();
+        let here = node[&page];
+        let mut expected: BTreeSet<_> = forward.iter().filter(|a| a.1 == here).map(|a| a.0).collect();
+        expected.extend(links.iter().any(|l| l.src == l.dst && l.src.0 == page).then_some(here));
+        assert_eq!(found, expected);
+    }
+    let witness = |changed: bool| {
+        let mut witness = Witness::new(&GraphOptions::default(), pages);
+        (1..=pages).rev().for_each(|page| witness.page(PageId(page), &url(page)));
+        links.iter().skip(usize::from(changed)).for_each(|link| witness.link(link));
+        witness.finish()
+    };
+    assert!(graph.fingerprint().unwrap() != witness(true));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. What is wanted of a ratio is
 //! said beside it, and a bench that misses it fails. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
+mod graph;
 mod grown;
 mod indexed;
 mod known;
@@ -31,6 +32,7 @@ const PARTS: &[Part] = &[
     ("index", "a crawl with the text index and without", indexed::crawled),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
     ("known", "a million known URLs", |_| known::measured().map(Report::from)),
+    ("graph", "fifty million arcs, and who points to a page", |_| graph::measured()),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),
     ("restart", "how soon a project of 10 million known URLs goes on", |_| grown::restart()),

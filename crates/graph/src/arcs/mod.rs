@@ -122,6 +122,16 @@ impl ArcSorter {
     }
 }
 
+impl Drop for ArcSorter {
+    /// Waits for the thread, so that it writes nothing where everything is about to be swept.
+    fn drop(&mut self) {
+        self.full = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
 impl SortedArcs {
     /// Where the parts begin, and where the last one ends.
     pub(crate) fn bounds(&self) -> &[u32] {

@@ -1,0 +1,103 @@
+//! A collection in which every page points to one: `star HOME PAGES LINKS` makes the project `star` there.
+//!
+//! What `orb links --in` is measured on: as many backward links of one page as there are pages, among links to others.
+#![expect(clippy::unwrap_used, reason = "a program for the bench")]
+
+use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_store::{Batch, Home, NewHost, Project};
+use std::path::Path;
+
+/// Pages committed together.
+const BATCH: u64 = 1_000;
+
+fn url(page: u64) -> String {
+    format!("http://star.example/{}/page-{page:07}.html", page % 97)
+}
+
+fn discovered(page: u64) -> Discovered {
+    let url = url(page);
+    Discovered {
+        page: PageId(page),
+        key: UrlKey::of(&url),
+        url,
+        host: HostId(1),
+        kind: PageKind::Frontier,
+        why: None,
+        depth: 1,
+        redirects: 0,
+        priority: 0.5,
+        rank: page,
+        at: Moment(1_700_000_000_000),
+        by: "bench".into(),
+        from: None,
+    }
+}
+
+fn found(page: u64, kind: LinkKind) -> Found {
+    let url = url(page);
+    let anchor = format!("the page of number {}", page % 50);
+    let (rel, verdict) = (String::new(), Verdict::Follow);
+    Found { key: UrlKey::of(&url), url, kind, anchor, rel, count: 1, verdict, priority: 0.5 }
+}
+
+fn visit(page: u64, targets: &[u64]) -> Visit {
+    Visit {
+        page: PageId(page),
+        host: HostId(1),
+        url: url(page),
+        depth: 1,
+        redirects: 0,
+        at: Moment(1_700_000_000_000),
+        by: "bench".into(),
+        kind: PageKind::Html,
+        flag: Flag::New,
+        status: Some(200),
+        mime: Some("text/html".into()),
+        charset: None,
+        length: 20_000,
+        transferred: 6_000,
+        digest: None,
+        simhash: None,
+        title: Some(format!("page {page}")),
+        lang: None,
+        etag: None,
+        last_modified: None,
+        duplicate_of: None,
+        problem: None,
+        elapsed_ms: 12,
+        links: targets.iter().map(|to| found(*to, LinkKind::A)).collect(),
+        images: Vec::new(),
+        warc: None,
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [home, pages, links] = &args[..] else { panic!("star HOME PAGES LINKS") };
+    let (pages, links): (u64, u64) = (pages.parse().unwrap(), links.parse().unwrap());
+    let dir = Home::open(Path::new(home)).unwrap().project("star").unwrap();
+    let mut project = Project::open(&dir).unwrap();
+    let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+    for first in (1..=pages).step_by(usize::try_from(BATCH).unwrap()) {
+        let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
+        if first == 1 {
+            let at = Moment(1_700_000_000_000);
+            let name = "star.example".into();
+            batch.hosts.push(NewHost { id: HostId(1), scheme: "http".into(), name, port: 80, at });
+        }
+        batch.discovered.extend((first..=pages).take(usize::try_from(BATCH).unwrap()).map(discovered));
+        project.commit(&mut batch, &[], &[]).unwrap();
+    }
+    for first in (1..=pages).step_by(usize::try_from(BATCH).unwrap()) {
+        let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
+        for page in (first..=pages).take(usize::try_from(BATCH).unwrap()) {
+            let targets: Vec<u64> = (0..links).map(|k| if k == 0 { 1 } else { page * (k + 1) % pages + 1 }).collect();
+            batch.visits.push(visit(page, &targets));
+            batch.targets.push(targets.into_iter().map(PageId).collect());
+            batch.finished.push((HostId(1), page, PageId(page)));
+        }
+        project.commit(&mut batch, &[], &[]).unwrap();
+    }
+    project.catalogue_mut().finish_run(run, "done", "{}").unwrap();
+    project.close().unwrap();
+}
