@@ -159,7 +159,7 @@ fn a_graph_that_finds_no_room_is_given_up_and_leaves_the_old_one() {
         filled.truncate(filled.len() - (16 << 10));
     }
     // Enough to read the catalogue and to begin.
-    fs::write(&filler, &filled[..filled.len() - (96 << 10)]).unwrap();
+    fs::write(&filler, &filled[..filled.len() - (64 << 10)]).unwrap();
     let refused = home.orb(&build);
     assert!(refused.complaint(1).contains("graph"), "{refused}");
     assert!(!home.project().join("graph.new").exists());
