@@ -198,6 +198,29 @@ fn a_wacz_file_is_valid_and_holds_the_archive_as_it_is() {
 }
 
 #[test]
+fn a_wacz_file_of_a_crawl_that_was_killed_holds_what_was_recorded() {
+    let world = World::new(Spec { hosts: 1, cross_host_links: 0.0, pages_per_host: 40, ..Spec::default() });
+    let home = Home::new();
+    let running = home.start(&harness::orb::crawling(&world.args(&["--delay", "20ms"])), &[]);
+    let database = home.project().join("crawl.db");
+    let recorded = || home.orb(&["sql", PROJECT, "SELECT count(*) AS n FROM visit", "--json"]);
+    harness::until("something is recorded", || {
+        database.exists() && Some(recorded()).is_some_and(|v| v.code == Some(0) && v.json()[0]["n"].as_i64() > Some(3))
+    });
+    running.signal(Signal::KILL);
+    running.finish();
+    export(&home, &["wacz"]).expect(0);
+    let (file, unpacked) = (home.beside("p.wacz"), home.beside("unpacked"));
+    judge::wacz_validate(&file);
+    judge::unzip(&file, &unpacked);
+    let warcs = harness::orb::files(&unpacked.join("archive"), ".warc.gz");
+    judge::warcio_check(&warcs);
+    let ours = judge::read_cdxj(&judge::gunzip(&unpacked.join("indexes/index.cdx.gz")));
+    assert!(ours.len() > 3 && ours.is_sorted());
+    assert_eq!(ours.len(), judge::cdxj_indexer(&warcs).len());
+}
+
+#[test]
 fn the_graph_goes_out_whole_in_every_form() {
     let (_world, home) = crawled();
     let early = export(&home, &["edges", "-o", "-"]);

@@ -4,42 +4,35 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::{self, BufRead};
+use std::io;
 
-/// Gives every line of the sources, without its line end, in the order of bytes; each source must be in that order.
-pub(super) fn merge<R: BufRead>(mut sources: Vec<R>, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+/// Lines that come one by one, in the order of bytes.
+pub(super) type Lines = Box<dyn Iterator<Item = io::Result<Vec<u8>>>>;
+
+/// Gives every line of the sources in the order of bytes; each source must be in that order.
+pub(super) fn merge(mut sources: Vec<Lines>, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut heads = BinaryHeap::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
-        heads.extend(next(source, Vec::new())?.map(|line| Reverse((line, i))));
+        heads.extend(source.next().transpose()?.map(|line| Reverse((line, i))));
     }
     while let Some(Reverse((line, i))) = heads.pop() {
         each(&line)?;
-        heads.extend(next(&mut sources[i], line)?.map(|line| Reverse((line, i))));
+        heads.extend(sources[i].next().transpose()?.map(|line| Reverse((line, i))));
     }
     Ok(())
-}
-
-/// The next line, in a buffer used before.
-fn next(source: &mut impl BufRead, mut line: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
-    line.clear();
-    if source.read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    }
-    Ok(Some(line))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufRead as _;
 
     #[test]
     fn lines_of_all_sources_come_in_one_order() {
         let mut out = Vec::new();
-        let sources: Vec<&[u8]> = vec![b"a\nd\n", b"", b"b\nc\nd\nz"];
-        merge(sources, |line| {
+        let sources = [b"a\nd\n".as_slice(), b"", b"b\nc\nd\nz"];
+        let sources = sources.map(|text| Box::new(io::BufReader::new(text).split(b'\n')) as Lines);
+        merge(sources.into(), |line| {
             out.push(String::from_utf8(line.to_vec()).unwrap());
             Ok(())
         })

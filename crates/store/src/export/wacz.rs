@@ -3,7 +3,7 @@
 //! WACZ 1.1.1 (specs.webrecorder.net): a ZIP file with the WARC files as they are, an index over all of them (CDXJ lines in gzip blocks, and the
 //! first line of each block in `index.idx`), the list of pages, and a data package that names everything with its sha256.
 
-use super::merge::merge;
+use super::merge::{Lines, merge};
 use super::zip::Zip;
 use super::{Watch, step};
 use crate::FileEnd;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 /// Lines of the index in one gzip block.
@@ -93,20 +93,25 @@ fn add_archive<W: Write + Seek>(
     zip.end().map_err(StoreError::Output)
 }
 
-/// The lines of an archive file's index, sorted: of one that still grows, those that its tail has so far.
-fn lines_of(dir: &Path, file: &FileEnd) -> Result<Box<dyn BufRead>> {
-    let path = dir.join(&*file.name);
-    let index = index_path(&path);
-    let tail = tail_path(&path);
-    if !tail.exists() {
-        let lines = File::open(&index).map_err(|e| StoreError::io("open", &index, e))?;
-        return Ok(Box::new(BufReader::new(lines)));
+/// The lines of an archive file's index that the catalogue knows of, sorted: of a file that still grows, out of its tail.
+fn lines_of(dir: &Path, file: &FileEnd) -> Result<Lines> {
+    let (path, length) = (dir.join(&*file.name), file.length);
+    let (index, tail) = (index_path(&path), tail_path(&path));
+    let known = move |line: &[u8]| line_offset(line).is_some_and(|offset| offset < length);
+    match fs::read(&tail) {
+        Ok(text) => {
+            let mut lines: Vec<Vec<u8>> =
+                text.split(|b| *b == b'\n').filter(|line| known(line)).map(<[u8]>::to_vec).collect();
+            lines.sort_unstable();
+            Ok(Box::new(lines.into_iter().map(Ok)))
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let lines = File::open(&index).map_err(|e| StoreError::io("open", &index, e))?;
+            let wanted = move |line: &io::Result<Vec<u8>>| line.as_ref().map_or(true, |line| known(line));
+            Ok(Box::new(BufReader::new(lines).split(b'\n').filter(wanted)))
+        }
+        Err(e) => Err(StoreError::io("read", &tail, e)),
     }
-    let text = fs::read(&tail).map_err(|e| StoreError::io("read", &tail, e))?;
-    let known = |line: &&[u8]| line_offset(line).is_some_and(|offset| offset < file.length);
-    let mut lines: Vec<&[u8]> = text.split(|b| *b == b'\n').filter(known).collect();
-    lines.sort_unstable();
-    Ok(Box::new(Cursor::new(lines.join(&b'\n'))))
 }
 
 fn add_index<W: Write + Seek>(zip: &mut Zip<W>, dir: &Path, files: &[FileEnd]) -> Result<u64> {
