@@ -4,7 +4,7 @@
 //! their own in the graph's directory, written as a whole and attached by whoever reads with SQL. Where there is none, there are no such tables.
 
 use crate::error::{Result, StoreError};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -39,9 +39,11 @@ pub(super) fn beside(catalogue: &Path) -> PathBuf {
     catalogue.with_file_name("graph").join(NAME)
 }
 
-/// Whether the graph in a directory has its ranks as tables.
+/// Whether the graph in a directory has its ranks as tables that can be read.
 pub fn has_rank_tables(graph: &Path) -> bool {
-    graph.join(NAME).is_file()
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let probe = "SELECT (SELECT max(page_id) FROM rank), (SELECT max(host_id) FROM host_rank)";
+    Connection::open_with_flags(graph.join(NAME), flags).is_ok_and(|db| db.query_row(probe, [], |_| Ok(())).is_ok())
 }
 
 /// Writes the tables `rank` and `host_rank` into the directory of the graph, in the place of older ones; one process at a time.
@@ -151,6 +153,7 @@ mod tests {
             let pages = pages.map(row);
             write_rank_tables(&graph, pages, [row(7)].into_iter()).unwrap();
         }
+        assert!(has_rank_tables(&graph) && !has_rank_tables(tmp.path()));
         let reader = CatalogueReader::open(&path).unwrap();
         assert_eq!(
             asked(&reader, "SELECT page_id, pagerank FROM rank WHERE page_id = 2").unwrap(),
@@ -176,5 +179,6 @@ mod tests {
         let reader = CatalogueReader::open(&path).unwrap();
         assert_eq!(asked(&reader, "SELECT count(*) FROM page").unwrap(), ["[Integer(0)]"]);
         assert!(asked(&reader, "SELECT * FROM rank").is_err());
+        assert!(!has_rank_tables(&tmp.path().join("graph")));
     }
 }
