@@ -8,7 +8,7 @@ use super::layout::{
     MARK, Mark, Place, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
     queue_key, robots_value,
 };
-use super::{FrontierIndex, Pending, Spaces, State, is_parked, lock, write};
+use super::{FrontierIndex, Pending, Spaces, State, is_parked, lock, warm, write};
 use crate::error::Result;
 use crate::sqlite::Watermark;
 use crate::{Batch, HostFact, HostRecord, Queues};
@@ -61,7 +61,7 @@ impl FrontierIndex {
         write.commit(mark, (batch.finished.len() + batch.dropped.len()) as u64)?;
         self.fold_if_due()?;
         self.stage("after-index")?;
-        self.warm()
+        self.warm(warm::MORE)
     }
 }
 

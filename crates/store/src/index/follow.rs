@@ -5,6 +5,7 @@
 
 use super::FrontierIndex;
 use super::apply::Write;
+use super::layout::{Place, parse_queue_key, queue_key};
 use super::lock;
 use crate::error::Result;
 use crate::sqlite::{Catalogue, PageState, Touched};
@@ -30,11 +31,12 @@ impl FrontierIndex {
                 })?;
             }
         }
+        let mut found = Found::default();
         let old = touched.pages.iter().copied().filter(|id| *id < mark.next_page);
         facts.pages(old, |page| {
             lock(&self.shared.parked).set(page.id, page.parked);
-            requeue(&mut write, page, touched.places_of(page.id))?;
-            page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
+            found.note(page, touched.places_of(page.id));
+            Ok(())
         })?;
         facts.each_page(mark.next_page, |page| {
             write.see(UrlKey::of(page.url), page.id);
@@ -43,8 +45,10 @@ impl FrontierIndex {
                 write.enqueue(page.host, page.rank, page.id);
             }
             mark.seen += 1;
-            page.owned.iter().try_for_each(|(_, digest)| write.own(digest, page.id))
+            found.own(page);
+            Ok(())
         })?;
+        found.settle(&mut write)?;
         mark.next_page = catalogue.next_page_id().0;
         mark.next_host = catalogue.next_host_id().0;
         mark.watermark = catalogue.watermark();
@@ -53,18 +57,51 @@ impl FrontierIndex {
     }
 }
 
-/// Leaves a page in its queue at its place, where it waits, and nowhere else; `earlier` are places it had before.
-fn requeue(write: &mut Write<'_>, page: &PageState<'_>, earlier: impl Iterator<Item = u64>) -> Result<()> {
-    let mut ranks: Vec<u64> = earlier.chain([page.rank]).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    for rank in ranks.into_iter().filter(|rank| !(page.queued && *rank == page.rank)) {
-        write.dequeue(page.host, rank, page.id)?;
+/// What has to be compared with the tree. In the order of its keys a look meets blocks that are at hand from the one before: a hundred thousand
+/// pages are looked up in a second, not in ten.
+#[derive(Default)]
+struct Found {
+    /// Places where a page waits.
+    waiting: Vec<Place>,
+    /// Places where none does any more.
+    left: Vec<Place>,
+    digests: Vec<([u8; 32], PageId)>,
+}
+
+impl Found {
+    /// Notes where a page should be and where it should not; `earlier` are places it had before.
+    fn note(&mut self, page: &PageState<'_>, earlier: impl Iterator<Item = u64>) {
+        let place = queue_key(page.host, page.rank, page.id);
+        if page.queued {
+            self.waiting.push(place);
+        } else {
+            self.left.push(place);
+        }
+        let earlier = earlier.map(|rank| queue_key(page.host, rank, page.id));
+        self.left.extend(earlier.filter(|earlier| *earlier != place));
+        self.own(page);
     }
-    if page.queued && !write.holds(page.host, page.rank, page.id)? {
-        write.enqueue(page.host, page.rank, page.id);
+
+    fn own(&mut self, page: &PageState<'_>) {
+        self.digests.extend(page.owned.iter().map(|(_, digest)| (*digest, page.id)));
     }
-    Ok(())
+
+    /// Makes it so.
+    fn settle(mut self, write: &mut Write<'_>) -> Result<()> {
+        self.left.sort_unstable();
+        self.left.dedup();
+        for (host, rank, page) in self.left.iter().map(parse_queue_key) {
+            write.dequeue(host, rank, page)?;
+        }
+        self.waiting.sort_unstable();
+        for (host, rank, page) in self.waiting.iter().map(parse_queue_key) {
+            if !write.holds(host, rank, page)? {
+                write.enqueue(host, rank, page);
+            }
+        }
+        self.digests.sort_unstable();
+        self.digests.iter().try_for_each(|(digest, page)| write.own(digest, *page))
+    }
 }
 
 impl Touched {

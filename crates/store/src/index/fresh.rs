@@ -20,6 +20,7 @@ impl Known {
     /// Notes new keys with their numbers.
     pub(super) fn learn(&mut self, mut keys: Vec<(u128, u64)>) {
         keys.sort_unstable();
+        self.table.fetch(keys.iter().map(|(key, _)| *key));
         for (key, number) in &keys {
             self.table.put(*key, *number);
         }

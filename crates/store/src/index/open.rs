@@ -4,7 +4,7 @@ use super::intact::{self, Condition};
 use super::layout::{FOLDED, MARK, Mark, Place, count_range, parse_number, parse_queue_key};
 use super::spaces::{Spaces, open_spaces};
 use super::waiting::Waiting;
-use super::{FrontierIndex, Known, Pending, Shared, State, fold, lock, write};
+use super::{FrontierIndex, Known, Pending, Shared, State, fold, lock, warm, write};
 use crate::error::{Result, StoreError};
 use crate::fault;
 use crate::sqlite::{Catalogue, PageReader, Touched};
@@ -181,7 +181,7 @@ impl FrontierIndex {
         }
         self.load_parked(&spaces)?;
         self.cool();
-        self.warm()
+        self.warm(warm::FIRST)
     }
 
     /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up, or is made anew.

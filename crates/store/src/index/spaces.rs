@@ -53,9 +53,9 @@ pub(super) fn open_spaces(dir: &Path) -> Result<Spaces> {
         })
         .map_err(fail)
     };
-    let seen = space("seen", 32, 64 << 20)?;
+    let seen = space("seen", 48, 64 << 20)?;
     let digest = space("digest", 24, 32 << 20)?;
-    let queue = space("queue", 16, 64 << 20)?;
+    let queue = space("queue", 24, 64 << 20)?;
     let host = space("host", 4, 16 << 20)?;
     Ok(Spaces { db, seen, digest, queue, host })
 }

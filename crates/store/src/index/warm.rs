@@ -10,8 +10,10 @@ use fjall::Keyspace;
 use std::ops::Bound;
 use std::sync::Mutex;
 
-/// Keys read at a time: some tens of milliseconds.
-const PIECE: usize = 200_000;
+/// Keys read when the index is opened: some tens of milliseconds.
+pub(super) const FIRST: usize = 200_000;
+/// Keys read after a batch: a third of a second. Until all are read, a batch looks up tens of thousands on disk, which takes longer.
+pub(super) const MORE: usize = 1_000_000;
 
 impl FrontierIndex {
     /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13 for a host. What does not fit is looked up on disk.
@@ -32,19 +34,19 @@ impl FrontierIndex {
         }
     }
 
-    /// Reads on, where something is left to be read and there is room for it.
-    pub(super) fn warm(&self) -> Result<()> {
+    /// Reads on by so many keys, where something is left to be read and there is room for it.
+    pub(super) fn warm(&self, keys: usize) -> Result<()> {
         if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).table.is_told()) {
             return Ok(());
         }
         let spaces = self.spaces()?;
-        self.read_on(&self.shared.names, &spaces.host, 1)?;
-        self.read_on(&self.shared.digests, &spaces.digest, 0)?;
-        self.read_on(&self.shared.seen, &spaces.seen, 0)
+        self.read_on(&self.shared.names, &spaces.host, 1, keys)?;
+        self.read_on(&self.shared.digests, &spaces.digest, 0, keys)?;
+        self.read_on(&self.shared.seen, &spaces.seen, 0, keys)
     }
 
     /// Reads the next piece of a space into its table; `prefix` is how many bytes stand before a key.
-    fn read_on(&self, known: &Mutex<Known>, space: &Keyspace, prefix: usize) -> Result<()> {
+    fn read_on(&self, known: &Mutex<Known>, space: &Keyspace, prefix: usize, keys: usize) -> Result<()> {
         let table = &mut lock(known).table;
         let Some(from) = table.told() else { return Ok(()) };
         if table.is_full() {
@@ -53,7 +55,7 @@ impl FrontierIndex {
         let (first, last) =
             if prefix == 0 { (from.to_be_bytes().to_vec(), vec![u8::MAX; 17]) } else { name_range(from) };
         let (mut read, mut to) = (0, None);
-        for entry in space.range::<Vec<u8>, _>((Bound::Included(first), Bound::Included(last))).take(PIECE) {
+        for entry in space.range::<Vec<u8>, _>((Bound::Included(first), Bound::Included(last))).take(keys) {
             let (key, value) = entry.into_inner().map_err(self.fail("read the known keys"))?;
             let key = key.get(prefix..).and_then(|k| k.try_into().ok()).map(u128::from_be_bytes);
             let (key, number) = key
@@ -62,7 +64,7 @@ impl FrontierIndex {
             table.put(key, number);
             (read, to) = (read + 1, key.checked_add(1));
         }
-        table.told_below(to.filter(|_| read == PIECE));
+        table.told_below(to.filter(|_| read == keys));
         Ok(())
     }
 }
