@@ -49,25 +49,36 @@ pub(crate) fn spent(clock: ClockId) -> Duration {
 }
 
 impl Crawler {
-    /// Plants the first pages of a new project.
+    /// Goes on with a project that a killed process left, or plants the first pages of a new one.
     pub(crate) fn new(project: &mut Project, seeds: u64) -> Self {
+        if let Some(run) = project.catalogue().open_run().unwrap() {
+            let mut crawler = Self::of_run(run.id);
+            for n in 1..project.next_page_id().0 {
+                crawler.note_first(host_of(PageId(n)), PageId(n));
+            }
+            return crawler;
+        }
         // The settings of the project, where there are some, so that a crawl goes on under the same ones.
         let settings = std::fs::read_to_string(project.dir().settings()).unwrap_or_default();
         let run = project.catalogue_mut().begin_run("crawl", &settings).unwrap();
-        let mut crawler = Self {
-            run,
-            by: "bench".into(),
-            turn: VecDeque::new(),
-            cursor: HostId(0),
-            first_pages: HashMap::new(),
-            made_up: Duration::ZERO,
-        };
+        let mut crawler = Self::of_run(run);
         let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
         for n in 1..=seeds {
             crawler.discover(&mut batch, PageId(n), None);
         }
         project.commit(&mut batch, &[], &[]).unwrap();
         crawler
+    }
+
+    fn of_run(run: RunId) -> Self {
+        Self {
+            run,
+            by: "bench".into(),
+            turn: VecDeque::new(),
+            cursor: HostId(0),
+            first_pages: HashMap::new(),
+            made_up: Duration::ZERO,
+        }
     }
 
     /// Visits a thousand pages, or as many as make a hundred thousand links.
@@ -154,10 +165,7 @@ impl Crawler {
         if opens_host(page) {
             batch.hosts.push(NewHost { id: host, scheme: "http".into(), name: name_of(host), port: 80, at });
         }
-        let first = self.first_pages.entry(host).or_default();
-        if first.len() < NAVIGATION {
-            first.push(page);
-        }
+        self.note_first(host, page);
         let outside = is_outside(page);
         batch.discovered.push(Discovered {
             page,
@@ -174,6 +182,13 @@ impl Crawler {
             by: self.by.clone(),
             from,
         });
+    }
+
+    fn note_first(&mut self, host: HostId, page: PageId) {
+        let first = self.first_pages.entry(host).or_default();
+        if first.len() < NAVIGATION {
+            first.push(page);
+        }
     }
 
     fn visit(&self, host: HostId, queued: &Queued, targets: &[PageId]) -> Visit {
