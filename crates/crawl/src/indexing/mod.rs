@@ -1,8 +1,8 @@
 //! How does the text index follow the crawl?
 //!
 //! Beside the recorder, after its commits: what a batch has recorded is handed over with its words and the batch's mark, and a thread of its own
-//! puts it into the index, which is committed now and then with the last mark. The crawl never waits for it: where more words wait than
-//! `index.queue` allows, a batch's words are dropped, and the end of the run reads them from the archive instead ([`catch_up`]), as it does
+//! puts it into the index, which is committed now and then with the last mark. The crawl waits for it no longer than a second a batch: where more words wait than
+//! `index.queue` allows even then, a batch's words are dropped, and the end of the run reads them from the archive instead ([`catch_up`]), as it does
 //! after a crash or a failure of the index. A failing index is told and does not end a crawl.
 
 mod anchors;
@@ -25,10 +25,13 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One part in so many of an index must be new for the anchors to be read again at the end of a run.
 const FEW: u64 = 50;
+
+/// How long a batch waits for room in the queue.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is handed to the indexing thread.
 enum Job {
@@ -99,9 +102,22 @@ fn commit(writer: &mut Writer, mark: Option<&str>) -> Result<(), CrawlError> {
 }
 
 impl Feed {
-    /// Hands over what a batch has recorded; never waits.
+    /// Whether so many bytes of words find room, now or within a moment: where the processor is the limit, that costs less than reading
+    /// the pages once more.
+    fn has_room(&self, bytes: u64) -> bool {
+        let begin = Instant::now();
+        while self.load.load(Ordering::Relaxed) + bytes > self.most {
+            if bytes > self.most || begin.elapsed() > PATIENCE {
+                return false;
+            }
+            std::thread::park_timeout(Duration::from_millis(2));
+        }
+        true
+    }
+
+    /// Hands over what a batch has recorded; waits no longer than a moment.
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
-        if self.load.load(Ordering::Relaxed) > self.most {
+        if !self.has_room(words.iter().flatten().map(|words| words.weight()).sum()) {
             return self.gap.store(true, Ordering::SeqCst);
         }
         let mut gone: Vec<PageId> = batch.dropped.iter().map(|(page, ..)| *page).collect();
@@ -221,7 +237,7 @@ fn settle(
 
 impl Desk {
     /// Works until the crawl is over.
-    fn attend(mut self, work: &Receiver<Job>, every: std::time::Duration) -> Self {
+    fn attend(mut self, work: &Receiver<Job>, every: Duration) -> Self {
         let mut committed = Instant::now();
         loop {
             match work.recv_timeout(every.saturating_sub(committed.elapsed())) {
