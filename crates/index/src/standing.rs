@@ -7,6 +7,7 @@ use crate::analyze::{StemLanguage, Stems};
 use crate::error::{IndexError, Result};
 use crate::schema::{self, FORMAT};
 use serde::{Deserialize, Serialize};
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use tantivy::Index;
 use tantivy::directory::MmapDirectory;
@@ -63,8 +64,42 @@ pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
     if index.schema() != *schema {
         return Err(IndexError::Unfit { dir: dir.to_owned(), what: "it was written by another version".to_owned() });
     }
+    look_at_ends(&index, dir)?;
     schema::equip(&index);
     Ok(index)
+}
+
+/// Whether every file of the index ends as the engine ends its files: of one that was cut off after a few bytes it believes that there are
+/// more, and aborts. A file that is missing it misses itself.
+fn look_at_ends(index: &Index, dir: &Path) -> Result<()> {
+    let read = |e: std::io::Error| IndexError::of("read", dir, &e.into());
+    let metas = index.load_metas().map_err(|e| IndexError::of("read", dir, &e))?;
+    let segments: Vec<String> = metas.segments.iter().map(|segment| segment.id().uuid_string()).collect();
+    for entry in std::fs::read_dir(dir).map_err(read)? {
+        let path = entry.map_err(read)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_ours = segments.iter().any(|segment| name.starts_with(segment.as_str()));
+        if is_ours && !ends_well(&path).map_err(read)? {
+            return Err(IndexError::Unfit { dir: dir.to_owned(), what: format!("{name} is cut off") });
+        }
+    }
+    Ok(())
+}
+
+/// A file's end: how long its footer is, in four bytes, and four bytes that are always the same.
+fn ends_well(path: &Path) -> std::io::Result<bool> {
+    const SIGN: u32 = 1_337;
+    let mut file = std::fs::File::open(path)?;
+    let len = file.metadata()?.len();
+    let mut end = [0; 8];
+    if len < end.len() as u64 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-8))?;
+    file.read_exact(&mut end)?;
+    let [a, b, c, d, sign @ ..] = end;
+    let footer = u64::from(u32::from_le_bytes([a, b, c, d]));
+    Ok(u32::from_le_bytes(sign) == SIGN && footer + 8 <= len)
 }
 
 /// Makes an index where there is none that is of use: whatever lies there is removed.

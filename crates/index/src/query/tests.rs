@@ -79,7 +79,7 @@ fn what_is_wrong_is_told_with_its_place() {
     ] {
         assert_eq!(understood(query), format!("the query, at character {told}"), "{query}");
     }
-    let other = understood("author:knuth");
+    let other = understood("isbn:knuth");
     assert!(other.contains("only title: headings:") && other.contains("in quotation marks"), "{other}");
     assert!(understood(&"(".repeat(3_000)).contains("more than 200"));
     assert!(understood(&"-".repeat(100)).contains("nested more than 30 deep"));
