@@ -5,8 +5,8 @@
 
 use crate::args::{Common, ProgressStyle};
 use crate::command::crawl::Request;
+use crate::meter::bar;
 use crate::out;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
 use orb_crawl::{Progress, Snapshot, Stage};
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
@@ -76,15 +76,6 @@ impl Display {
             let _ = thread.join();
         }
     }
-}
-
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = BarStyle::with_template("{spinner} {msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// Pages and bytes a second since an earlier look, or since the beginning.

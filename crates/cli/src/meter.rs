@@ -85,7 +85,8 @@ impl Drop for Meter {
     }
 }
 
-fn bar() -> ProgressBar {
+/// A line on the terminal that shows a message and that something is going on.
+pub(crate) fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     if let Ok(style) = BarStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);

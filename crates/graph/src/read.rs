@@ -13,7 +13,7 @@ use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use webgraph::graphs::bvgraph::{BvGraph, ConstCodesDecoderFactory, EF, Static};
-use webgraph::traits::{RandomAccessGraph as _, RandomAccessLabeling as _};
+use webgraph::traits::RandomAccessGraph as _;
 use webgraph::utils::MmapHelper;
 
 /// A graph in compressed form, as the library reads it.
@@ -138,7 +138,6 @@ impl WebGraph {
 }
 
 /// What only this crate sees: nodes.
-#[allow(dead_code, reason = "the ranks stand on it")]
 impl WebGraph {
     /// How many nodes one of the graphs has.
     pub(crate) fn nodes(&self, which: Which) -> u32 {
@@ -212,14 +211,6 @@ impl WebGraph {
             return Ok(Vec::new());
         }
         Ok(self.lists(which)?.successors(node as usize).map(|to| to as u32).collect())
-    }
-
-    /// How many arcs leave a node.
-    pub(crate) fn degree(&self, which: Which, node: u32) -> Result<usize> {
-        if node >= self.nodes(which) {
-            return Ok(0);
-        }
-        Ok(self.lists(which)?.outdegree(node as usize))
     }
 }
 
