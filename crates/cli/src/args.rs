@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Plan(crate::command::plan::PlanArgs),
     /// Look at one thing without crawling
     Inspect(InspectArgs),
-    /// List, show and remove projects
+    /// List, begin, show, change and remove projects
     Project(ProjectCommandArgs),
     /// A small built-in web, crawled and shown, with no network
     Demo(DemoArgs),
@@ -444,8 +444,12 @@ pub(crate) struct ProjectCommandArgs {
 pub(crate) enum ProjectCommand {
     /// The projects in the home
     List(Listing),
+    /// Begin a project with a commented file of its settings
+    New(crate::command::project::new::NewArgs),
     /// A project's settings
     Show(ProjectArgs),
+    /// Change a project's settings with $VISUAL or $EDITOR; what makes no sense is refused with its line
+    Edit(ProjectArgs),
     /// Delete a project with everything it collected
     Remove {
         /// The project

@@ -23,9 +23,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows that a schedule may have.
-const MOST_ROWS: usize = 200;
-
 /// A valid crawl.
 pub(crate) struct Config {
     /// How to fetch.
@@ -51,12 +48,7 @@ impl Config {
         dir: &Path,
     ) -> Result<Self, CrawlError> {
         let workers = if settings.crawl.workers == 0 { machine::cores() } else { settings.crawl.workers };
-        let rows = settings.limits.schedule.len();
-        if rows > MOST_ROWS {
-            return Err(CrawlError::Setting(format!(
-                "limits.schedule has {rows} rows; {MOST_ROWS} are enough for a week"
-            )));
-        }
+        settings.examine()?;
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
         fetch.spool_dir = dir.to_owned();

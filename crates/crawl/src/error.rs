@@ -24,6 +24,9 @@ pub enum CrawlError {
     /// A setting makes no sense.
     #[error("{0}")]
     Setting(String),
+    /// A setting cannot be meant.
+    #[error(transparent)]
+    Wrong(#[from] crate::examine::Wrong),
     /// The text index failed.
     #[error(transparent)]
     Index(#[from] IndexError),

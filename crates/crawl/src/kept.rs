@@ -10,9 +10,18 @@ use orb_store::{ProjectDir, StoreError, replace};
 const END: &str = "# end of the settings";
 
 impl Settings {
-    /// Keeps them as the settings the project runs with.
+    /// Keeps them as the settings the project runs with. A file that says the same already stays as a person wrote it.
     pub fn keep(&self, project: &ProjectDir) -> Result<(), StoreError> {
-        let text = format!("{}\n{END}\n", self.to_toml());
+        if matches!(Self::kept(project), Ok(Some(kept)) if kept == *self) {
+            return Ok(());
+        }
+        Self::keep_text(project, &self.to_toml())
+    }
+
+    /// Keeps a text, which must be that of settings, as it is.
+    pub fn keep_text(project: &ProjectDir, text: &str) -> Result<(), StoreError> {
+        let end = if text.trim_end().ends_with(END) { String::new() } else { format!("\n{END}\n") };
+        let text = format!("{text}{end}");
         replace(&project.settings(), text.as_bytes(), ["settings-written", "settings-kept"])
     }
 

@@ -4,6 +4,8 @@
 //! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
 
 use crate::indexing::{IndexSettings, SearchSettings};
+use crate::outputs::OutputSettings;
+use crate::place::Place;
 use crate::schedule::LimitSettings;
 use crate::units::{ByteSize, Rate, Span};
 use orb_frontier::TrapLimits;
@@ -39,6 +41,8 @@ pub struct Settings {
     pub index: IndexSettings,
     /// How to search in it.
     pub search: SearchSettings,
+    /// Who is told of changes, and how.
+    pub outputs: OutputSettings,
 }
 
 /// In which order pages are fetched.
@@ -260,12 +264,12 @@ pub enum SettingsError {
         source: std::io::Error,
     },
     /// It does not say what a project file says.
-    #[error("{path}:{line}: {what}")]
+    #[error("{path}:{}:{}: {what}", place.line, place.column)]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
-        line: usize,
+        /// Where in it.
+        place: Place,
         /// What is wrong there.
         what: String,
     },
@@ -280,26 +284,41 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// Reads a project file.
+    /// Reads a project file that a person wrote, and refuses what cannot be meant.
     pub fn read(path: &Path) -> Result<Self, SettingsError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
-        Self::parse(&text, path)
+        Self::parse(&text, path)?.examined(&text, path)
     }
 
     /// Reads the text of a project file; `path` is for messages alone.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
         toml::from_str(text).map_err(|e: toml::de::Error| {
-            let at = e.span().map_or(0, |s| s.start);
-            let line = text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count() + 1;
-            SettingsError::Malformed { path: path.to_owned(), line, what: explain(e.message()) }
+            let place = Place::of(text, e.span().map_or(0, |s| s.start));
+            SettingsError::Malformed { path: path.to_owned(), place, what: explain(e.message()) }
         })
+    }
+
+    /// The same where they make sense; else what does not, with its place in the text they were read from.
+    pub fn examined(self, text: &str, path: &Path) -> Result<Self, SettingsError> {
+        match self.examine() {
+            Ok(()) => Ok(self),
+            Err(wrong) => {
+                let place = Place::of_key(text, &wrong.key);
+                Err(SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what })
+            }
+        }
     }
 
     /// The same without passwords, as it may be kept with what was collected.
     pub(crate) fn without_passwords(&self) -> Self {
         let mut shown = self.clone();
-        shown.seeds.iter_mut().chain(&mut shown.fetch.proxy).for_each(|url| *url = without_user(url));
+        let hooks = shown.outputs.webhook.iter_mut().map(|hook| {
+            hook.secret = None;
+            &mut hook.url
+        });
+        let urls = shown.seeds.iter_mut().chain(&mut shown.fetch.proxy).chain(hooks);
+        urls.for_each(|url| *url = without_user(url));
         shown
     }
 
@@ -390,7 +409,7 @@ mod tests {
     fn an_unknown_key_is_refused_with_the_nearest_known_one() {
         assert_eq!(
             error_of("seeds = []\n[frontier]\ndealy = \"1s\"\n"),
-            "p.toml:3: unknown key `dealy`; did you mean `delay`?"
+            "p.toml:3:1: unknown key `dealy`; did you mean `delay`?"
         );
     }
 
@@ -398,9 +417,9 @@ mod tests {
     fn a_wrong_value_is_named_with_its_line() {
         assert_eq!(
             error_of("[fetch]\n\ntimeout = \"soon\"\n"),
-            "p.toml:3: 'soon' is not a duration; write it like 500ms, 2s, 5m, 1h or 7d"
+            "p.toml:3:11: 'soon' is not a duration; write it like 500ms, 2s, 5m, 1h or 7d"
         );
-        assert_eq!(error_of("[frontier]\norder = \"bsf\"\n"), "p.toml:2: unknown value `bsf`; did you mean `bfs`?");
+        assert_eq!(error_of("[frontier]\norder = \"bsf\"\n"), "p.toml:2:9: unknown value `bsf`; did you mean `bfs`?");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
 use orb_crawl::{Crawl, OrderName, Progress, RunState, Settings, Stop, Summary};
-use orb_store::{CatalogueReader, Home, Project, StoreError};
+use orb_store::{CatalogueReader, Home, Project, ProjectDir, StoreError};
 use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
 use std::collections::HashSet;
@@ -49,7 +49,9 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
 
 /// Crawls, showing how it goes.
 pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Result<Summary, Failure> {
-    let project = Project::open(&home.project(&request.name)?)?;
+    let dir = home.project(&request.name)?;
+    sensible(&dir, &request.settings)?;
+    let project = Project::open(&dir)?;
     if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
         let path = project.dir().archive().join(file);
         return Err(StoreError::Damaged { path, what: what.clone() }.into());
@@ -66,6 +68,15 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
     let result = crawl.run();
     display.finish();
     Ok(result?)
+}
+
+/// Refuses settings that cannot be meant: with the place in the project's file, where it is that which says so.
+fn sensible(project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
+    let Err(wrong) = settings.examine() else { return Ok(()) };
+    if matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone())) {
+        Settings::read(&project.settings())?;
+    }
+    Err(wrong.into())
 }
 
 /// Prints the account of a crawl; a crawl that could fetch nothing has failed.

@@ -88,11 +88,11 @@ fn the_schedule_says_what_holds_and_until_when() {
 fn what_no_schedule_can_mean_is_refused_in_one_line() {
     let row = |lines: &str| refused(&format!("[[limits.schedule]]\nrate = \"0\"\n{lines}\n"));
     for (lines, words) in [
-        ("days = \"mon-fry\"", "p.toml:3: 'mon-fry' is not a day; write it like mon, mon-fri"),
+        ("days = \"mon-fry\"", "p.toml:3:8: 'mon-fry' is not a day; write it like mon, mon-fri"),
         ("days = [\"sat\", \"sunny\"]", "'sunny' is not a day"),
         ("days = []", "a row of the schedule needs a day"),
         ("days = 7", "days such as"),
-        ("from = \"25:00\"", "p.toml:3: '25:00' is not a time of day; write it like 06:30, 22:00 or 24:00"),
+        ("from = \"25:00\"", "p.toml:3:8: '25:00' is not a time of day; write it like 06:30, 22:00 or 24:00"),
         ("to = \"6\"", "'6' is not a time of day"),
         ("from = \"06:00\"\nto = \"06:00\"", "ends when it begins"),
         ("connections = 0", "connections must be at least 1"),

@@ -1,4 +1,7 @@
-//! `orb project`: list, show and remove projects.
+//! `orb project`: list, begin, show, change and remove projects.
+
+mod edit;
+pub(crate) mod new;
 
 use crate::args::{Common, Listing, ProjectCommand, ProjectCommandArgs};
 use crate::failure::Failure;
@@ -13,6 +16,8 @@ pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Fail
     let home = Home::open(&common.home)?;
     match &args.what {
         ProjectCommand::List(listing) => list(common, &home, listing),
+        ProjectCommand::New(args) => new::run(common, &home, args),
+        ProjectCommand::Edit(args) => edit::run(common, &home, &args.project),
         ProjectCommand::Show(args) => show(common, &home, &args.project),
         ProjectCommand::Remove { project, yes } => remove(common, &home, project, *yes),
     }

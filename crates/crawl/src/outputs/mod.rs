@@ -1,0 +1,5 @@
+//! Who is told what changed, and how?
+
+mod settings;
+
+pub use settings::{FlagName, OutputSettings, WebhookSettings};

@@ -1,0 +1,177 @@
+//! What did the user ask to be told, and where?
+
+use crate::examine::Wrong;
+use crate::units::Span;
+use orb_page::Flag;
+use orb_urls::{Canonicaliser, Rules};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Webhooks a project may have.
+const MOST_HOOKS: usize = 16;
+
+/// Section `[outputs]`: what is written of changes after a run. Paths begin at the project's directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutputSettings {
+    /// An Atom file of the latest changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atom: Option<PathBuf>,
+    /// Changes it holds at most.
+    pub atom_entries: usize,
+    /// A file that grows by a JSON object for each change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jsonl: Option<PathBuf>,
+    /// A directory with the pages that changed, as Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<PathBuf>,
+    /// Who is told over HTTP.
+    pub webhook: Vec<WebhookSettings>,
+}
+
+impl Default for OutputSettings {
+    fn default() -> Self {
+        Self { atom: None, atom_entries: 200, jsonl: None, markdown: None, webhook: Vec::new() }
+    }
+}
+
+/// A receiver of changes.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Where to.
+    pub url: String,
+    /// What it is signed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// The environment's variable that holds what it is signed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_env: Option<String>,
+    /// Which changes are told.
+    #[serde(default = "every_change")]
+    pub flags: Vec<FlagName>,
+    /// Changes told at once.
+    #[serde(default = "a_batch")]
+    pub batch: usize,
+    /// The longest wait for an answer.
+    #[serde(default = "a_wait")]
+    pub timeout: Span,
+    /// Attempts after the first.
+    #[serde(default = "some_retries")]
+    pub retries: u32,
+}
+
+impl std::fmt::Debug for WebhookSettings {
+    /// Without the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WebhookSettings({}, secret: {})", self.url, self.secret.is_some())
+    }
+}
+
+/// A flag as it is written in a project file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum FlagName {
+    /// There for the first time.
+    New,
+    /// Changed.
+    Upd,
+    /// Gone.
+    Mis,
+    /// Not to be had this time.
+    Err,
+}
+
+impl FlagName {
+    /// The flag.
+    pub const fn flag(self) -> Flag {
+        match self {
+            Self::New => Flag::New,
+            Self::Upd => Flag::Updated,
+            Self::Mis => Flag::Missing,
+            Self::Err => Flag::Error,
+        }
+    }
+}
+
+fn every_change() -> Vec<FlagName> {
+    vec![FlagName::New, FlagName::Upd, FlagName::Mis]
+}
+
+const fn a_batch() -> usize {
+    100
+}
+
+const fn a_wait() -> Span {
+    Span(Duration::from_secs(10))
+}
+
+const fn some_retries() -> u32 {
+    3
+}
+
+impl OutputSettings {
+    /// Whether anything is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.atom.is_none() && self.jsonl.is_none() && self.markdown.is_none() && self.webhook.is_empty()
+    }
+
+    /// What cannot be meant.
+    pub(crate) fn examine(&self) -> Vec<Wrong> {
+        let mut wrongs = Vec::new();
+        if !(1..=10_000).contains(&self.atom_entries) {
+            wrongs.push(Wrong::new("outputs.atom_entries", "a feed holds 1 to 10000 entries"));
+        }
+        let paths = [("atom", &self.atom), ("jsonl", &self.jsonl), ("markdown", &self.markdown)];
+        for (n, (name, path)) in paths.iter().enumerate() {
+            let key = format!("outputs.{name}");
+            match path {
+                Some(path) if path.as_os_str().is_empty() => wrongs.push(Wrong::new(key, "an empty path")),
+                Some(path) if paths[..n].iter().any(|(_, other)| other.as_ref() == Some(path)) => {
+                    wrongs.push(Wrong::new(key, "two outputs are written to the same place"));
+                }
+                _ => {}
+            }
+        }
+        if self.webhook.len() > MOST_HOOKS {
+            wrongs.push(Wrong::new(
+                format!("outputs.webhook[{MOST_HOOKS}]"),
+                format!("a project has {MOST_HOOKS} webhooks at most"),
+            ));
+        }
+        let hooks = self.webhook.iter().enumerate();
+        wrongs.extend(hooks.flat_map(|(n, hook)| hook.examine(n, &self.webhook[..n])));
+        wrongs
+    }
+}
+
+impl WebhookSettings {
+    fn examine(&self, n: usize, before: &[Self]) -> Vec<Wrong> {
+        let wrong = |key: &str, what: String| Wrong::new(format!("outputs.webhook[{n}].{key}"), what);
+        let read = Canonicaliser::new(Rules { strip_userinfo: false, ..Rules::default() }).parse_seed(&self.url);
+        let http = read.as_ref().is_ok_and(|a| matches!(a.scheme(), "http" | "https"));
+        let twice = before.iter().any(|other| other.url == self.url);
+        [
+            ("url", !http, format!("'{}' is no URL of a webhook; write it like https://example.org/hook", self.url)),
+            ("url", twice, "two webhooks have the same URL".to_owned()),
+            (
+                "secret_env",
+                self.secret.is_some() && self.secret_env.is_some(),
+                "say secret or secret_env, not both".to_owned(),
+            ),
+            ("flags", self.flags.is_empty(), "a webhook without flags is never told anything".to_owned()),
+            ("batch", !(1..=10_000).contains(&self.batch), "a batch holds 1 to 10000 changes".to_owned()),
+            ("timeout", self.timeout.0.is_zero(), "a wait of nothing".to_owned()),
+            (
+                "retries",
+                self.retries > 20,
+                "20 retries at most: what fails is told again after the next run".to_owned(),
+            ),
+        ]
+        .into_iter()
+        .filter(|(_, is_so, _)| *is_so)
+        .map(|(key, _, what)| wrong(key, what))
+        .collect()
+    }
+}
