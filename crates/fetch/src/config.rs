@@ -1,10 +1,11 @@
 //! How is fetching to be done?
 
-use crate::FetchError;
+use crate::{FetchError, Jar, Keyring};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -43,6 +44,10 @@ pub struct FetchConfig {
     pub bandwidth: Option<u64>,
     /// Whether cookies are kept and sent back.
     pub cookies: bool,
+    /// The cookies; several fetchers may share one jar.
+    pub jar: Arc<Jar>,
+    /// Who we are, for the hosts that ask; several fetchers may share one ring.
+    pub keyring: Arc<Keyring>,
     /// Whether HTTP/2 is offered.
     pub http2: bool,
     /// Whether the URL of the page that pointed here is sent along.
@@ -72,6 +77,8 @@ impl Default for FetchConfig {
             insecure: false,
             bandwidth: None,
             cookies: true,
+            jar: Arc::default(),
+            keyring: Arc::default(),
             http2: true,
             referer: false,
             keep_alive: Duration::from_secs(15),

@@ -52,6 +52,32 @@ pub enum FetchError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A credential that cannot be used.
+    #[error("the credentials for {host:?} cannot be used: {why}")]
+    Credential {
+        /// The host as written.
+        host: String,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// The file of cookies cannot be read.
+    #[error("cannot read the cookies in {}", path.display())]
+    CookieFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file of cookies holds what is none.
+    #[error("{}:{line}: {what}", path.display())]
+    BadCookie {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        what: &'static str,
+    },
     /// A limit of zero, under which nothing could be fetched.
     #[error("{0} must be at least 1")]
     Zero(&'static str),

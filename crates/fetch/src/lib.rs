@@ -14,6 +14,7 @@ mod dns;
 mod error;
 mod guard;
 mod http;
+mod keyring;
 mod limits;
 mod protocol;
 
@@ -26,5 +27,6 @@ pub use guard::{AddressGuard, why_not_public};
 #[doc(hidden)]
 pub use http::Rehearsal;
 pub use http::{ConnectionCounts, HttpFetcher, Method, Request, Validators};
+pub use keyring::{Credential, Keyring, Proof};
 pub use limits::{Bucket, raise_open_files};
 pub use protocol::{BoxFuture, Fetch, Listed, PROTOCOLS, Protocol, Unwatched, Watch, open};

@@ -12,6 +12,7 @@ mod link;
 mod moment;
 mod outcome;
 mod response;
+mod submission;
 mod visit;
 
 pub use document::{Document, Field, Form, Heading, Image, Problem, RobotsMeta};
@@ -22,4 +23,5 @@ pub use link::{Link, LinkKind};
 pub use moment::Moment;
 pub use outcome::{Failure, FailureKind, Outcome, Timings};
 pub use response::{Body, Headers, Response, Truncation};
+pub use submission::{Payload, Submission};
 pub use visit::{Discovered, Found, Pictured, Verdict, Visit, WarcPosition};

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// The request head as sent, up to and with the empty line.
+    /// The request as sent: its head up to and with the empty line, and what was sent along. Passwords are left out.
     pub request_head: Bytes,
     /// The status line and header fields as received, up to and with the empty line. For HTTP/2 and later, which has no such
     /// bytes, an HTTP/1.1 rendering of what was received.
@@ -26,6 +26,8 @@ pub struct Response {
     pub truncated: Option<Truncation>,
     /// Whether more came on the connection than belongs to the answer.
     pub excess: bool,
+    /// Whether the server wants to know who asks, and would be told another time.
+    pub challenged: bool,
     /// The address that answered; `None` where a proxy hides it.
     pub peer: Option<SocketAddr>,
     /// `http/1.1`, `h2`, …

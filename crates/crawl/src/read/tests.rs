@@ -41,6 +41,7 @@ fn answer(status: u16, fields: &[(&str, &str)], body: &[u8]) -> Outcome {
         wire: Body::Memory(body.clone()),
         body: Body::Memory(body),
         truncated: None,
+        challenged: false,
         excess: false,
         peer: None,
         protocol: "http/1.1",

@@ -4,6 +4,7 @@
 //! name prefixes, and no cookie for a whole public suffix. It is bounded against servers that set cookies without end,
 //! and an empty jar costs a request one atomic load. It never runs scripts, so HttpOnly makes no difference here.
 
+mod file;
 mod parse;
 
 use parse::SetCookie;

@@ -13,7 +13,7 @@ use super::chunked::{Dechunker, Progress};
 use super::clock::Clock;
 use super::conn::Conn;
 use super::head::{Finder, Framing, Head, LARGEST_HEAD};
-use super::request::{Method, Request, without_passwords};
+use super::request::{Method, Request};
 use super::spool::{Contents, Spool, SpoolRule};
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
@@ -123,13 +123,14 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     trip.timings.body = received.elapsed().saturating_sub(conn.stream.held().saturating_sub(held_then));
     let response = Response {
         status: head.status,
-        request_head: without_passwords(asked),
+        request_head: trip.request.kept(asked),
         head: raw_head,
         headers: head.headers,
         wire,
         body,
         truncated,
         excess,
+        challenged: false,
         peer: conn.peer,
         protocol: "http/1.1",
     };

@@ -9,7 +9,7 @@ use super::connect::late;
 use super::exchange::{Lost, Trip};
 use super::head::{LARGEST_HEAD, decimal};
 use super::pool::{Key, Pool, Slot};
-use super::request::{Method, without_passwords};
+use super::request::{Asker, Method};
 use super::spool::Spool;
 use super::stream::{Held, Stream};
 use super::timer::Timer;
@@ -97,14 +97,18 @@ pub(super) async fn begin(
 }
 
 /// Sends a request and reads the answer.
-pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<'_>) -> Result<Response, Lost> {
+pub(super) async fn exchange(lane: &Lane, asker: &Asker, trip: &mut Trip<'_>) -> Result<Response, Lost> {
     let held = lane.held.so_far();
     let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, held));
-    let request = request(trip, cookie)?;
+    let request = request(trip, asker)?;
     let deadline = clock.head_deadline(lane.held.so_far());
     let ready = timer.before(deadline, lane.send.clone().ready()).await;
     let mut send = ready.ok_or_else(|| clock.head_failure())?.map_err(|e| lost(&e))?;
-    let (answer, _) = send.send_request(request, true).map_err(|e| lost(&e))?;
+    let payload = trip.request.payload.map(|p| p.bytes.clone());
+    let (answer, mut sending) = send.send_request(request, payload.is_none()).map_err(|e| lost(&e))?;
+    if let Some(payload) = payload {
+        sending.send_data(payload, true).map_err(|e| lost(&e))?;
+    }
     trip.watch.sent(lane.peer);
     trip.at = Moment::now();
     clock.sent();
@@ -138,13 +142,14 @@ pub(super) async fn exchange(lane: &Lane, cookie: Option<&str>, trip: &mut Trip<
     let (_, wire) = spool.finish().await?;
     trip.timings.body = received.elapsed().saturating_sub(lane.held.so_far().saturating_sub(held_then));
     let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
-    let request_head = without_passwords(&trip.request.render(trip.config, cookie, None));
+    let request_head = trip.request.kept(&trip.request.render(trip.config, asker, None));
     let (status, peer) = (parts.status.as_u16(), lane.peer);
-    Ok(Response { status, request_head, head, headers, wire, body, truncated, excess: false, peer, protocol: "h2" })
+    let (excess, challenged, protocol) = (false, false, "h2");
+    Ok(Response { status, request_head, head, headers, wire, body, truncated, excess, challenged, peer, protocol })
 }
 
 /// The request in the terms of HTTP/2.
-fn request(trip: &Trip<'_>, cookie: Option<&str>) -> Result<http::Request<()>, Failure> {
+fn request(trip: &Trip<'_>, asker: &Asker) -> Result<http::Request<()>, Failure> {
     let unsupported = |e: &dyn std::fmt::Display| {
         Failure::new(FailureKind::Unsupported, format!("{} cannot be asked for: {e}", trip.request.url))
     };
@@ -156,8 +161,9 @@ fn request(trip: &Trip<'_>, cookie: Option<&str>) -> Result<http::Request<()>, F
     *request.method_mut() = match trip.request.method {
         Method::Get => http::Method::GET,
         Method::Head => http::Method::HEAD,
+        Method::Post => http::Method::POST,
     };
-    for (name, value) in trip.request.fields(trip.config, cookie) {
+    for (name, value) in trip.request.fields(trip.config, asker) {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|e| unsupported(&e))?;
         let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|e| unsupported(&e))?;
         request.headers_mut().append(name, value);

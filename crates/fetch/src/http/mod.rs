@@ -23,11 +23,12 @@ mod tls;
 pub use pool::ConnectionCounts;
 #[cfg(feature = "fuzzing")]
 pub use rehearsal::Rehearsal;
+use request::Asker;
 pub(crate) use request::basic_authorization;
 pub use request::{Method, Request, Validators};
 
 use crate::dns::Resolver;
-use crate::{AddressGuard, BoxFuture, Bucket, Fetch, FetchConfig, FetchError, Jar, Watch};
+use crate::{AddressGuard, BoxFuture, Bucket, Fetch, FetchConfig, FetchError, Jar, Keyring, Watch};
 use bytes::Bytes;
 use conn::Conn;
 use connect::Dialer;
@@ -47,7 +48,8 @@ pub struct HttpFetcher {
     resolver: Resolver,
     dialer: Dialer,
     pool: Arc<Pool>,
-    jar: Jar,
+    jar: Arc<Jar>,
+    keyring: Arc<Keyring>,
     bucket: Arc<Bucket>,
 }
 
@@ -57,8 +59,8 @@ struct Route {
     /// The address to connect to; `None` where the proxy finds it.
     addr: Option<IpAddr>,
     /// The request as it goes over HTTP/1.1.
-    head: Bytes,
-    cookie: Option<String>,
+    words: Bytes,
+    asker: Asker,
 }
 
 /// What carries a request.
@@ -83,7 +85,8 @@ impl HttpFetcher {
         let resolver = Resolver::new(&config, guard.clone())?;
         let dialer = Dialer::new(&config, bucket.clone())?;
         let pool = Pool::new(config.connections, config.per_host, config.keep_alive);
-        Ok(Self { config, guard, resolver, dialer, pool, jar: Jar::default(), bucket })
+        let (jar, keyring) = (Arc::clone(&config.jar), Arc::clone(&config.keyring));
+        Ok(Self { config, guard, resolver, dialer, pool, jar, keyring, bucket })
     }
 
     /// The one address to connect to for a host: what a lease pins.
@@ -118,7 +121,7 @@ impl HttpFetcher {
     }
 
     /// The cookies.
-    pub const fn jar(&self) -> &Jar {
+    pub fn jar(&self) -> &Jar {
         &self.jar
     }
 
@@ -140,7 +143,8 @@ impl HttpFetcher {
 
     async fn travel(&self, trip: &mut Trip<'_>) -> Result<Response, Failure> {
         let route = self.route(trip).await?;
-        let mut want = Want { addr: route.addr, fresh: false };
+        // What is sent along may be taken even where no answer comes: it must not be sent twice.
+        let mut want = Want { addr: route.addr, fresh: trip.request.payload.is_some() };
         loop {
             let grant = self.pool.acquire(&route.key, want).await;
             let used_before = !matches!(grant, Grant::Open(_));
@@ -152,8 +156,10 @@ impl HttpFetcher {
             match self.carry(carrier, &route, trip).await {
                 // A server that gives a connection up may say so (408) in what then looks like the next answer.
                 Ok(response) if response.status == 408 && used_before && !want.fresh => want.fresh = true,
-                Ok(response) => {
+                Ok(mut response) => {
                     self.keep_cookies(&response, trip);
+                    response.challenged =
+                        self.keyring.hear(&trip.request.url, &response, route.asker.authorization.as_deref());
                     return Ok(response);
                 }
                 // The server gave a kept connection up just as we used it: that is nobody's fault.
@@ -189,8 +195,10 @@ impl HttpFetcher {
             None => Key { tls: request.is_tls(), host: host.into(), port, any_host: false },
         };
         let cookie = if self.config.cookies { self.jar.header(&request.url, SystemTime::now()) } else { None };
-        let head = request.render(&self.config, cookie.as_deref(), through);
-        Ok(Route { key: Arc::new(key), addr, head, cookie })
+        let authorization = self.keyring.tell(&request.url, request.method.name());
+        let asker = Asker { cookie, authorization };
+        let words = request.render(&self.config, &asker, through);
+        Ok(Route { key: Arc::new(key), addr, words, asker })
     }
 
     async fn open(&self, slot: Slot, route: &Route, trip: &mut Trip<'_>) -> Result<Carrier, Failure> {
@@ -210,10 +218,10 @@ impl HttpFetcher {
     /// Makes the exchange and gives the connection back, or lets it end.
     async fn carry(&self, carrier: Carrier, route: &Route, trip: &mut Trip<'_>) -> Result<Response, Lost> {
         let mut conn = match carrier {
-            Carrier::Lane(lane) => return Box::pin(h2::exchange(&lane, route.cookie.as_deref(), trip)).await,
+            Carrier::Lane(lane) => return Box::pin(h2::exchange(&lane, &route.asker, trip)).await,
             Carrier::Conn(conn) => conn,
         };
-        let Exchanged { response, ending } = exchange::exchange(&mut conn, &route.head, trip).await?;
+        let Exchanged { response, ending } = exchange::exchange(&mut conn, &route.words, trip).await?;
         match ending {
             Ending::Keep(time) => self.pool.park(conn, time),
             Ending::Close => conn.close(),

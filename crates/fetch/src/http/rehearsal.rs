@@ -7,7 +7,7 @@ use super::conn::Conn;
 use super::connect::Dialed;
 use super::exchange::{Trip, exchange};
 use super::pool::{Grant, Key, Pool, Want};
-use super::request::{Method, Request, Validators};
+use super::request::{Asker, Method, Request, Validators};
 use super::stream::{Metered, Stream};
 use crate::{Bucket, FetchConfig, Unwatched};
 use orb_page::{Failure, FailureKind, Moment, Response, Timings};
@@ -52,8 +52,9 @@ impl Rehearsal {
             let dialed = Dialed { stream, h2: false, peer: None, rtt: Duration::ZERO };
             let mut conn = Conn::new(dialed, None, slot);
             let (url, validators) = (self.url.clone(), Validators::default());
-            let request = Request { method, url, addr: None, referrer: None, validators, any_type: false };
-            let asked = request.render(config, None, None);
+            let request =
+                Request { method, url, addr: None, referrer: None, payload: None, validators, any_type: false };
+            let asked = request.render(config, &Asker::default(), None);
             let (at, timings) = (Moment::now(), Timings::default());
             let mut trip = Trip { config, request: &request, watch: &Unwatched, at, timings };
             let speaking = async {

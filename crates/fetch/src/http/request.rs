@@ -5,8 +5,10 @@
 
 use crate::FetchConfig;
 use crate::config::{Proxy, bare_host};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use orb_page::{Failure, FailureKind, Lease, Purpose};
+use orb_page::{Failure, FailureKind, Lease, Payload, Purpose};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -14,6 +16,7 @@ use url::Url;
 
 const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
+const CONTENT_LENGTH: &str = "Content-Length";
 
 /// What is asked of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub enum Method {
     Get,
     /// Its headers.
     Head,
+    /// What is sent along, to be taken.
+    Post,
 }
 
 impl Method {
@@ -31,6 +36,7 @@ impl Method {
         match self {
             Self::Get => "GET",
             Self::Head => "HEAD",
+            Self::Post => "POST",
         }
     }
 }
@@ -44,10 +50,19 @@ pub struct Validators {
     pub last_modified: Option<String>,
 }
 
+/// What a request says of who asks.
+#[derive(Clone, Default)]
+pub(super) struct Asker {
+    /// The value of `Cookie`.
+    pub(super) cookie: Option<String>,
+    /// The value of `Authorization`.
+    pub(super) authorization: Option<String>,
+}
+
 /// One request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// GET or HEAD.
+    /// GET, HEAD or POST.
     pub method: Method,
     /// What is asked for.
     pub url: Url,
@@ -55,6 +70,8 @@ pub struct Request<'a> {
     pub addr: Option<IpAddr>,
     /// The URL of the page that pointed here.
     pub referrer: Option<&'a str>,
+    /// What is sent along.
+    pub payload: Option<&'a Payload>,
     /// To be told whether the page changed.
     pub validators: Validators,
     /// Whether media types that are not wanted are fetched all the same.
@@ -74,6 +91,7 @@ impl<'a> Request<'a> {
             url,
             addr: lease.addr,
             referrer: lease.referrer.as_deref(),
+            payload: None,
             validators: Validators::default(),
             any_type: lease.purpose == Purpose::Robots,
         })
@@ -101,11 +119,7 @@ impl<'a> Request<'a> {
     }
 
     /// The header fields after `Host`, in the order sent.
-    pub(super) fn fields<'b>(
-        &'b self,
-        config: &'b FetchConfig,
-        cookie: Option<&'b str>,
-    ) -> Vec<(&'static str, Cow<'b, str>)> {
+    pub(super) fn fields<'b>(&'b self, config: &'b FetchConfig, asker: &'b Asker) -> Vec<(&'static str, Cow<'b, str>)> {
         let mut fields: Vec<(&'static str, Cow<'b, str>)> = vec![
             ("User-Agent", config.user_agent.as_str().into()),
             ("Accept", ACCEPT.into()),
@@ -113,16 +127,20 @@ impl<'a> Request<'a> {
         ];
         let referrer = self.referrer.filter(|_| config.referer).and_then(|r| shown_referrer(r, &self.url));
         fields.extend(referrer.map(|r| ("Referer", r.into())));
-        fields.extend(cookie.map(|c| ("Cookie", c.into())));
-        fields.extend(basic_authorization(&self.url).map(|a| ("Authorization", a.into())));
+        fields.extend(self.payload.map(|p| ("Content-Type", p.mime.as_str().into())));
+        fields.extend(self.payload.map(|p| (CONTENT_LENGTH, p.bytes.len().to_string().into())));
+        fields.extend(asker.cookie.as_deref().map(|c| ("Cookie", c.into())));
+        let own = basic_authorization(&self.url).map(Cow::from);
+        let authorization = own.or_else(|| asker.authorization.as_deref().map(Cow::from));
+        fields.extend(authorization.map(|a| ("Authorization", a)));
         fields.extend(self.validators.etag.as_deref().map(|e| ("If-None-Match", e.into())));
         fields.extend(self.validators.last_modified.as_deref().map(|m| ("If-Modified-Since", m.into())));
         fields.retain(|(_, value)| is_sendable(value));
         fields
     }
 
-    /// The head as it goes over the wire; in absolute form to a proxy that passes it on in the clear.
-    pub(super) fn render(&self, config: &FetchConfig, cookie: Option<&str>, proxy: Option<&Proxy>) -> Bytes {
+    /// The request as it goes over the wire; in absolute form to a proxy that passes it on in the clear.
+    pub(super) fn render(&self, config: &FetchConfig, asker: &Asker, proxy: Option<&Proxy>) -> Bytes {
         let target = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
         let mut head = String::with_capacity(512);
         let mut line = |parts: &[&str]| {
@@ -132,14 +150,28 @@ impl<'a> Request<'a> {
         let (scheme, authority) = if proxy.is_some() { ("http://", self.authority()) } else { ("", "") };
         line(&[self.method.name(), " ", scheme, authority, target, " HTTP/1.1"]);
         line(&["Host: ", self.authority()]);
-        for (name, value) in self.fields(config, cookie) {
+        for (name, value) in self.fields(config, asker) {
             line(&[name, ": ", &value]);
         }
         if let Some(authorization) = proxy.and_then(|p| p.authorization.as_deref()) {
             line(&["Proxy-Authorization: ", authorization]);
         }
         line(&[]);
-        head.into()
+        match self.payload {
+            None => head.into(),
+            Some(payload) => [head.as_bytes(), &payload.bytes].concat().into(),
+        }
+    }
+
+    /// A request that was rendered, as it may be kept: no password in its head, and of what was sent along only what anybody may know.
+    pub(super) fn kept(&self, rendered: &Bytes) -> Bytes {
+        let Some(payload) = self.payload else { return without_passwords(rendered) };
+        let head = without_passwords(&rendered.slice(..rendered.len().saturating_sub(payload.bytes.len())));
+        let length = |bytes: &Bytes| format!("\r\n{CONTENT_LENGTH}: {}\r\n", bytes.len());
+        let (sent, kept) = (length(&payload.bytes), length(&payload.kept));
+        let at = memchr::memmem::find(&head, sent.as_bytes()).unwrap_or(0);
+        let rest = head.get(at + sent.len()..).unwrap_or_default();
+        [&head[..at], kept.as_bytes(), rest, &payload.kept].concat().into()
     }
 }
 
@@ -159,7 +191,7 @@ fn shown_referrer(referrer: &str, to: &Url) -> Option<String> {
 }
 
 /// A head as it may be kept: without the lines that hold a password of the user's.
-pub(super) fn without_passwords(head: &Bytes) -> Bytes {
+fn without_passwords(head: &Bytes) -> Bytes {
     let is_secret = |line: &&[u8]| line.starts_with(b"Authorization: ") || line.starts_with(b"Proxy-Authorization: ");
     if memchr::memmem::find(head, b"uthorization: ").is_none() {
         return head.clone();
@@ -181,21 +213,7 @@ pub(crate) fn basic_authorization(url: &Url) -> Option<String> {
     let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
     pair.push(b':');
     pair.extend(percent_decode_str(url.password().unwrap_or_default()));
-    Some(format!("Basic {}", base64(&pair)))
-}
-
-/// RFC 4648, 4.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits = group.iter().enumerate().fold(0_u32, |n, (i, &b)| n | u32::from(b) << (16 - 8 * i));
-        for place in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * place)) as usize & 63];
-            out.push(if place <= group.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
+    Some(format!("Basic {}", BASE64_STANDARD.encode(&pair)))
 }
 
 #[cfg(test)]
@@ -219,7 +237,8 @@ mod tests {
 
     fn rendered(url: &str, config: &FetchConfig, cookie: Option<&str>, proxy: Option<&Proxy>) -> String {
         let lease = lease(url);
-        let head = Request::of(&lease).unwrap().render(config, cookie, proxy);
+        let asker = Asker { cookie: cookie.map(str::to_owned), authorization: None };
+        let head = Request::of(&lease).unwrap().render(config, &asker, proxy);
         String::from_utf8(head.to_vec()).unwrap()
     }
 
@@ -257,6 +276,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sent_along_is_kept_as_far_as_anybody_may_know_it() {
+        let lease = lease("http://h.example/in");
+        let (bytes, kept) = ("a=1&password=hunter2".into(), "a=1&password=***".into());
+        let payload = Payload { mime: "application/x-www-form-urlencoded".to_owned(), bytes, kept };
+        assert!(!format!("{payload:?}").contains("hunter2"));
+        let request = Request { method: Method::Post, payload: Some(&payload), ..Request::of(&lease).unwrap() };
+        let asker = Asker { cookie: Some("k=v".into()), authorization: Some("Bearer abc".into()) };
+        let sent = request.render(&FetchConfig::default(), &asker, None);
+        let head = "POST /in HTTP/1.1\r\nHost: h.example\r\n";
+        let (sent_text, kept) = (String::from_utf8_lossy(&sent), request.kept(&sent));
+        let kept = String::from_utf8_lossy(&kept);
+        assert!(sent_text.starts_with(head) && kept.starts_with(head));
+        let typed = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length";
+        assert!(sent_text.ends_with(&format!(
+            "{typed}: 20\r\nCookie: k=v\r\nAuthorization: Bearer abc\r\n\r\na=1&password=hunter2"
+        )));
+        assert!(kept.ends_with(&format!("{typed}: 16\r\nCookie: k=v\r\n\r\na=1&password=***")), "{kept}");
+    }
+
+    #[test]
     fn a_proxy_is_asked_in_absolute_form_and_told_no_password_of_ours() {
         let proxy: Proxy = "http://a:b@proxy.example".parse().unwrap();
         let head = rendered("http://me:pw@[::1]:81/x?y", &FetchConfig::default(), None, Some(&proxy));
@@ -272,7 +311,8 @@ mod tests {
         let lease = lease("http://h.example/");
         let mut request = Request::of(&lease).unwrap();
         request.validators.etag = Some("\"x\"\r\nEvil: yes".to_owned());
-        let head = request.render(&FetchConfig::default(), Some("a=b\nEvil: yes"), None);
+        let asker = Asker { cookie: Some("a=b\nEvil: yes".into()), authorization: Some("Basic x\r\nEvil: yes".into()) };
+        let head = request.render(&FetchConfig::default(), &asker, None);
         assert!(!String::from_utf8_lossy(&head).contains("Evil"));
     }
 
@@ -281,11 +321,5 @@ mod tests {
         for url in ["ftp://h.example/", "not a url", "http://", "mailto:a@b.example"] {
             assert_eq!(Request::of(&lease(url)).unwrap_err().kind, FailureKind::Unsupported, "{url}");
         }
-    }
-
-    #[test]
-    fn base64_pads_as_the_standard_says() {
-        let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
-        assert!(cases.iter().all(|(plain, coded)| base64(plain.as_bytes()) == *coded));
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up has nothing to show")]
 
+mod asked;
 mod hostile;
 mod http1;
 mod http2;

@@ -1,0 +1,219 @@
+//! Who are we, for a host that asks?
+//!
+//! The user gives credentials for single hosts. A token goes with every request to its host; a password only after the host has asked for
+//! it (RFC 9110, 11), in the strongest way it offers: Digest with SHA-256, Digest with MD5 (RFC 7616), Basic (RFC 7617). The request that was
+//! answered by the question is not repeated here: that would be a second one under one lease. The answer says that it would be
+//! [`challenged`](orb_page::Response::challenged) no more, and whoever holds the frontier asks for another lease.
+//!
+//! What must never happen: a secret goes to another host, or again and again to one that has refused it, which may lock the account.
+
+mod challenge;
+mod digest;
+
+use crate::FetchError;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use challenge::Challenge;
+use digest::Digest;
+use orb_page::Response;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use url::{Position, Url};
+
+/// What proves who we are.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// A name and a password, for Basic and Digest.
+    Password {
+        /// The name.
+        user: String,
+        /// The password.
+        password: String,
+    },
+    /// A token, for Bearer.
+    Token(String),
+}
+
+impl fmt::Debug for Proof {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Password { user, .. } => write!(f, "Password({user})"),
+            Self::Token(_) => f.write_str("Token"),
+        }
+    }
+}
+
+/// What proves who we are to one host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    scheme: Option<String>,
+    host: String,
+    port: Option<u16>,
+    realm: Option<String>,
+    proof: Proof,
+}
+
+impl Credential {
+    /// A credential for a host as a person writes it (`example.org`, `example.org:8080`, `https://example.org`), and for one realm of it
+    /// where one is named.
+    pub fn new(host: &str, realm: Option<&str>, proof: Proof) -> Result<Self, FetchError> {
+        let wrong = |why: &'static str| FetchError::Credential { host: host.to_owned(), why };
+        let (scheme, rest) = host.split_once("://").map_or((None, host), |(scheme, rest)| (Some(scheme), rest));
+        if scheme.is_some_and(|s| s != "http" && s != "https") {
+            return Err(wrong("only http and https ask for credentials"));
+        }
+        let url = Url::parse(&format!("http://{rest}")).map_err(|_| wrong("this is no host"))?;
+        let name = url.host_str().filter(|name| !name.is_empty()).ok_or_else(|| wrong("this is no host"))?;
+        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() {
+            return Err(wrong("write the host alone, such as example.org or example.org:8080"));
+        }
+        let said = rest.trim_end_matches('/').rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let unsendable = |text: &str| text.chars().any(char::is_control);
+        match &proof {
+            Proof::Password { user, .. } if user.contains(':') => return Err(wrong("a user has no colon in its name")),
+            Proof::Password { user, password } if unsendable(user) || unsendable(password) => {
+                return Err(wrong("user or password holds characters that cannot be sent"));
+            }
+            Proof::Token(token) if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) => {
+                return Err(wrong("the token is empty or holds characters that cannot be sent"));
+            }
+            _ => {}
+        }
+        let (scheme, realm) = (scheme.map(str::to_owned), realm.map(str::to_owned));
+        Ok(Self { scheme, host: name.to_owned(), port: said, realm, proof })
+    }
+
+    /// Whether it is for the host of this URL.
+    fn is_for(&self, url: &Url) -> bool {
+        url.host_str() == Some(&self.host)
+            && self.scheme.as_deref().is_none_or(|scheme| scheme == url.scheme())
+            && self.port.is_none_or(|port| url.port_or_known_default() == Some(port))
+    }
+}
+
+/// All credentials of a crawl, and what their hosts have asked for.
+#[derive(Debug, Default)]
+pub struct Keyring {
+    credentials: Vec<Credential>,
+    /// By origin.
+    asked: Mutex<HashMap<String, Asked>>,
+}
+
+/// How an origin wants to be told who we are.
+#[derive(Debug)]
+struct Asked {
+    /// The number of the credential it takes.
+    credential: usize,
+    realm: String,
+    way: Way,
+    /// Whether it has ever been content.
+    proven: bool,
+}
+
+#[derive(Debug)]
+enum Way {
+    Basic,
+    Digest(Box<Digest>),
+    /// It was told and said no.
+    Refused,
+}
+
+impl Keyring {
+    /// A ring with these on it.
+    pub fn new(credentials: Vec<Credential>) -> Self {
+        Self { credentials, asked: Mutex::default() }
+    }
+
+    /// The value of `Authorization` for a request, where its host is to be told.
+    pub(crate) fn tell(&self, url: &Url, method: &str) -> Option<String> {
+        if self.credentials.is_empty() {
+            return None;
+        }
+        let token = self.credentials.iter().find_map(|c| match &c.proof {
+            Proof::Token(token) if c.is_for(url) => Some(format!("Bearer {token}")),
+            _ => None,
+        });
+        if token.is_some() {
+            return token;
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = asked.get_mut(&origin(url))?;
+        let Proof::Password { user, password } = &self.credentials.get(asked.credential)?.proof else { return None };
+        match &mut asked.way {
+            Way::Refused => None,
+            Way::Basic => Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))),
+            Way::Digest(digest) => {
+                Some(digest.answer(user, password, method, &url[Position::BeforePath..Position::AfterQuery]))
+            }
+        }
+    }
+
+    /// Takes note of an answer to a request that said this of who asks; tells whether another request would say more.
+    pub(crate) fn hear(&self, url: &Url, response: &Response, said: Option<&str>) -> bool {
+        if self.credentials.is_empty() || !self.credentials.iter().any(|c| c.is_for(url)) {
+            return false;
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = asked.get_mut(&origin(url));
+        if response.status != 401 {
+            if let Some(known) = known.filter(|_| said.is_some()) {
+                known.heard(response);
+            }
+            return false;
+        }
+        let Some((credential, challenge)) = self.choose(url, response) else { return false };
+        let realm = challenge.realm().to_owned();
+        if let Some(known) = known.filter(|known| known.realm == realm) {
+            let told = said.is_some() && !known.proven && !challenge.is_stale();
+            if told || matches!(known.way, Way::Refused) {
+                known.way = Way::Refused;
+                return false;
+            }
+        }
+        let way = Digest::of(&challenge).map_or(Way::Basic, |digest| Way::Digest(Box::new(digest)));
+        asked.insert(origin(url), Asked { credential, realm, way, proven: false });
+        true
+    }
+
+    /// The strongest question of an answer that can be met, and the number of the credential to meet it with.
+    fn choose(&self, url: &Url, response: &Response) -> Option<(usize, Challenge)> {
+        let fields = response.headers.all("www-authenticate");
+        let mut all: Vec<Challenge> = fields.flat_map(|field| challenge::parse(&field)).collect();
+        all.sort_by_key(|challenge| std::cmp::Reverse(strength(challenge)));
+        all.into_iter().filter(|challenge| strength(challenge) > 0).find_map(|challenge| {
+            let fits = |c: &Credential, realm: Option<&str>| {
+                c.realm.as_deref() == realm && c.is_for(url) && matches!(c.proof, Proof::Password { .. })
+            };
+            let place = |realm| self.credentials.iter().position(|c| fits(c, realm));
+            place(Some(challenge.realm())).or_else(|| place(None)).map(|at| (at, challenge))
+        })
+    }
+}
+
+impl Asked {
+    /// It was told and answered: what is known to be right may grow old, but is not wrong.
+    fn heard(&mut self, response: &Response) {
+        self.proven = true;
+        if let (Way::Digest(digest), Some(told)) = (&mut self.way, response.headers.get("authentication-info")) {
+            digest.renew(&told);
+        }
+    }
+}
+
+/// How much a way of asking is to be preferred; 0 where it cannot be met.
+fn strength(challenge: &Challenge) -> u8 {
+    match challenge.scheme.as_str() {
+        "digest" => Digest::of(challenge).map_or(0, |digest| digest.strength()),
+        "basic" => 1,
+        _ => 0,
+    }
+}
+
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+#[cfg(test)]
+mod tests;
