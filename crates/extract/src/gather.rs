@@ -140,6 +140,13 @@ impl Gather {
         }
     }
 
+    /// Adds an option to those chosen at first, if one more is allowed.
+    pub(crate) fn chosen(&mut self, field: &mut Field, value: &str) {
+        if self.options < MAX_OPTIONS {
+            field.chosen.push(value.to_owned());
+        }
+    }
+
     /// Notes something wrong with the page.
     pub(crate) fn problem(&mut self, code: &str, detail: impl Into<String>) {
         self.doc.problems.push(Problem::new(code, detail));

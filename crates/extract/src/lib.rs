@@ -12,6 +12,7 @@ mod css;
 mod directives;
 mod entity;
 mod feed;
+mod fill;
 mod gather;
 mod gist;
 mod gzip;
@@ -27,6 +28,7 @@ mod sniff;
 mod text;
 mod xml;
 
+pub use fill::{Filling, FormError, Typed, fill};
 pub use gist::gist;
 pub use headers::{header_links, x_robots};
 pub use language::language;

@@ -89,6 +89,9 @@ pub struct Form {
     pub method: String,
     /// `enctype`.
     pub enctype: String,
+    /// `accept-charset`, the encodings it may be sent in; empty means the page's own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub charsets: String,
     /// `id`.
     pub id: String,
     /// `name`.
@@ -110,6 +113,37 @@ pub struct Field {
     pub checked: bool,
     /// The values of a `<select>`.
     pub options: Vec<String>,
+    /// Those of them that are chosen at first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chosen: Vec<String>,
+    /// Whether several of them may be chosen.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub multiple: bool,
+    /// Whether it is out of use, be it with the `<fieldset>` around it: a browser sends nothing of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub disabled: bool,
+    /// Where a button sends the form to, and how, in place of what the form says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sends: Option<Box<Sends>>,
+}
+
+/// What a button says in place of its form: `formaction`, `formmethod`, `formenctype`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sends {
+    /// Where to, not yet resolved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// `get` or `post`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// In which form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enctype: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Something wrong with a page, as a fact to be recorded.

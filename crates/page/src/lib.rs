@@ -15,7 +15,7 @@ mod response;
 mod submission;
 mod visit;
 
-pub use document::{Document, Field, Form, Heading, Image, Problem, RobotsMeta};
+pub use document::{Document, Field, Form, Heading, Image, Problem, RobotsMeta, Sends};
 pub use id::{HostId, PageId, RunId, UrlKey};
 pub use kind::{Flag, PageKind};
 pub use lease::{Lease, Purpose};

@@ -8,7 +8,7 @@ use super::name::{Attr, Tag};
 use crate::entity::{self, Place};
 use crate::gather::Gather;
 use crate::prose::Prose;
-use orb_page::{Field, Form};
+use orb_page::{Field, Form, Sends};
 use std::collections::HashMap;
 
 /// The longest text of an option kept, in characters.
@@ -22,20 +22,54 @@ enum Owner {
     Nobody,
 }
 
+/// Fieldsets within each other that are told apart; what is deeper counts as out of use where they are.
+const MAX_FIELDSETS: usize = 1_000;
+
 /// What of forms is open.
 #[derive(Debug, Default)]
 pub(super) struct Forms {
     form: Option<usize>,
-    select: Option<(Owner, Field, bool)>,
+    select: Option<OpenSelect>,
     option: Option<OpenOption>,
     textarea: Option<(Owner, Field)>,
     named: Vec<(String, Field)>,
+    fieldsets: Vec<Fieldset>,
+    /// How many of them are out of use, with the place we are at.
+    out_of_use: usize,
+}
+
+#[derive(Debug)]
+struct OpenSelect {
+    owner: Owner,
+    field: Field,
+    /// Whether nothing is chosen unless somebody does.
+    undecided: bool,
+    /// What would be chosen if nothing is.
+    first: Option<String>,
+    /// Whether the group that is open is out of use.
+    group_disabled: bool,
+}
+
+/// A fieldset that is open.
+#[derive(Debug)]
+struct Fieldset {
+    disabled: bool,
+    legend: Legend,
+}
+
+/// The first legend of a fieldset is in use even where the fieldset is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Legend {
+    Awaited,
+    Open,
+    Closed,
 }
 
 #[derive(Debug)]
 struct OpenOption {
     value: Option<String>,
     selected: bool,
+    disabled: bool,
     start: usize,
 }
 
@@ -53,17 +87,25 @@ impl Forms {
             Tag::Input | Tag::Button => self.simple_field(tag, attrs, found),
             Tag::Select => {
                 self.close_select(found, prose);
-                let field = Field { name: attrs.text(Attr::Name), kind: "select".into(), ..Field::default() };
-                self.select = Some((self.owner(attrs), field, attrs.has(Attr::Multiple)));
+                self.open_select(attrs);
             }
             Tag::Choice => {
                 self.close_option(found, prose);
                 let value = attrs.get(Attr::Value).map(std::borrow::Cow::into_owned);
-                self.option = Some(OpenOption { value, selected: attrs.has(Attr::Selected), start: prose.len() });
+                let disabled = attrs.has(Attr::Disabled) || self.select.as_ref().is_some_and(|s| s.group_disabled);
+                let selected = attrs.has(Attr::Selected);
+                self.option = Some(OpenOption { value, selected, disabled, start: prose.len() });
             }
-            Tag::Optgroup => self.close_option(found, prose),
+            Tag::Optgroup => {
+                self.close_option(found, prose);
+                if let Some(select) = &mut self.select {
+                    select.group_disabled = attrs.has(Attr::Disabled);
+                }
+            }
+            Tag::Fieldset => self.open_fieldset(attrs.has(Attr::Disabled)),
+            Tag::Legend => self.legend(Legend::Awaited, Legend::Open),
             Tag::Textarea => {
-                let field = Field { name: attrs.text(Attr::Name), kind: "textarea".into(), ..Field::default() };
+                let field = self.field(attrs, "textarea".into());
                 self.textarea = Some((self.owner(attrs), field));
             }
             _ => {}
@@ -76,28 +118,67 @@ impl Forms {
             Tag::Form => self.form = None,
             Tag::Select => self.close_select(found, prose),
             Tag::Choice => self.close_option(found, prose),
+            Tag::Optgroup => {
+                self.close_option(found, prose);
+                if let Some(select) = &mut self.select {
+                    select.group_disabled = false;
+                }
+            }
+            Tag::Fieldset => self.close_fieldset(),
+            Tag::Legend => self.legend(Legend::Open, Legend::Closed),
             _ => {}
         }
+    }
+
+    fn open_fieldset(&mut self, disabled: bool) {
+        if self.fieldsets.len() < MAX_FIELDSETS {
+            self.fieldsets.push(Fieldset { disabled, legend: Legend::Awaited });
+            self.out_of_use += usize::from(disabled);
+        }
+    }
+
+    fn close_fieldset(&mut self) {
+        if let Some(Fieldset { disabled: true, legend }) = self.fieldsets.pop()
+            && legend != Legend::Open
+        {
+            self.out_of_use -= 1;
+        }
+    }
+
+    /// A legend begins or ends: within the first of a fieldset, the fieldset's being out of use does not matter.
+    fn legend(&mut self, from: Legend, to: Legend) {
+        let Some(fieldset) = self.fieldsets.last_mut().filter(|fieldset| fieldset.legend == from) else { return };
+        fieldset.legend = to;
+        match (fieldset.disabled, to) {
+            (true, Legend::Open) => self.out_of_use -= 1,
+            (true, _) => self.out_of_use += 1,
+            (false, _) => {}
+        }
+    }
+
+    /// What all fields have in common.
+    fn field(&self, attrs: &Slots<'_>, kind: String) -> Field {
+        let disabled = attrs.has(Attr::Disabled) || self.out_of_use > 0;
+        Field { name: attrs.text(Attr::Name), kind, disabled, ..Field::default() }
+    }
+
+    fn open_select(&mut self, attrs: &Slots<'_>) {
+        let multiple = attrs.has(Attr::Multiple);
+        let undecided = multiple || attrs.pixels(Attr::Size).is_some_and(|rows| rows > 1);
+        let field = Field { multiple, ..self.field(attrs, "select".into()) };
+        let owner = self.owner(attrs);
+        self.select = Some(OpenSelect { owner, field, undecided, first: None, group_disabled: false });
     }
 
     fn form(&mut self, attrs: &Slots<'_>, found: &mut Gather) {
         if self.form.is_some() {
             return;
         }
-        let method = match attrs.lower(Attr::Method).as_str() {
-            "post" => "post",
-            "dialog" => "dialog",
-            _ => "get",
-        };
-        let enctype = match attrs.lower(Attr::Enctype).as_str() {
-            "multipart/form-data" => "multipart/form-data",
-            "text/plain" => "text/plain",
-            _ => "application/x-www-form-urlencoded",
-        };
         self.form = found.form(Form {
             action: attrs.get(Attr::Action).map_or_else(String::new, |a| crate::gather::trim(&a).to_owned()),
-            method: method.into(),
-            enctype: enctype.into(),
+            method: method(&attrs.lower(Attr::Method)),
+            enctype: enctype(&attrs.lower(Attr::Enctype)),
+            charsets: attrs.text(Attr::AcceptCharset),
             id: attrs.text(Attr::Id),
             name: attrs.text(Attr::Name),
             fields: Vec::new(),
@@ -115,7 +196,8 @@ impl Forms {
             value => value.map_or_else(String::new, std::borrow::Cow::into_owned),
         };
         let checked = chooses && attrs.has(Attr::Checked);
-        let field = Field { name: attrs.text(Attr::Name), kind, value, checked, options: Vec::new() };
+        let sends = matches!(kind.as_str(), "submit" | "image").then(|| sends(attrs)).flatten();
+        let field = Field { value, checked, sends, ..self.field(attrs, kind) };
         let owner = self.owner(attrs);
         self.place(owner, field, found);
     }
@@ -153,23 +235,35 @@ impl Forms {
 
     fn close_option(&mut self, found: &mut Gather, prose: &Prose) {
         let Some(option) = self.option.take() else { return };
-        let Some((_, field, _)) = &mut self.select else { return };
+        let Some(OpenSelect { field, first, .. }) = &mut self.select else { return };
         let value = option.value.unwrap_or_else(|| prose.since(option.start, MAX_OPTION));
+        if option.disabled {
+            // It can be seen and not be chosen.
+            return;
+        }
+        if first.is_none() {
+            *first = Some(value.clone());
+        }
         if option.selected {
             field.value.clone_from(&value);
             field.checked = true;
+            if !field.multiple {
+                field.chosen.clear();
+            }
+            found.chosen(field, &value);
         }
         found.option(field, value);
     }
 
     fn close_select(&mut self, found: &mut Gather, prose: &Prose) {
         self.close_option(found, prose);
-        let Some((owner, mut field, multiple)) = self.select.take() else { return };
+        let Some(OpenSelect { owner, mut field, undecided, first, .. }) = self.select.take() else { return };
         if !field.checked
-            && !multiple
-            && let Some(first) = field.options.first()
+            && !undecided
+            && let Some(first) = first
         {
-            field.value.clone_from(first);
+            field.value.clone_from(&first);
+            field.chosen = vec![first];
         }
         self.place(owner, field, found);
     }
@@ -190,4 +284,34 @@ impl Forms {
             }
         }
     }
+}
+
+/// The method a form or a button names.
+fn method(written: &str) -> String {
+    match written {
+        "post" => "post",
+        "dialog" => "dialog",
+        _ => "get",
+    }
+    .into()
+}
+
+/// The form in which a form or a button wants to be sent.
+fn enctype(written: &str) -> String {
+    match written {
+        "multipart/form-data" => "multipart/form-data",
+        "text/plain" => "text/plain",
+        _ => "application/x-www-form-urlencoded",
+    }
+    .into()
+}
+
+/// What a button says in place of its form.
+fn sends(attrs: &Slots<'_>) -> Option<Box<Sends>> {
+    let sends = Sends {
+        action: attrs.get(Attr::Formaction).map(|a| crate::gather::trim(&a).to_owned()),
+        method: attrs.has(Attr::Formmethod).then(|| method(&attrs.lower(Attr::Formmethod))),
+        enctype: attrs.has(Attr::Formenctype).then(|| enctype(&attrs.lower(Attr::Formenctype))),
+    };
+    (sends != Sends::default()).then(|| Box::new(sends))
 }

@@ -218,7 +218,9 @@ impl<'a, 'f> Reader<'a, 'f> {
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.close_heading(),
             Tag::Template => self.templates = self.templates.saturating_sub(1),
             Tag::Table => self.close_table(),
-            Tag::Form | Tag::Select | Tag::Choice => self.forms.end(tag, self.found, &self.prose),
+            Tag::Form | Tag::Select | Tag::Choice | Tag::Optgroup | Tag::Fieldset | Tag::Legend => {
+                self.forms.end(tag, self.found, &self.prose)
+            }
             _ => {}
         }
     }
