@@ -236,7 +236,7 @@ fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
             failure: (response.truncated == Some(Truncation::Disconnect)).then_some(orb_page::FailureKind::Protocol),
             retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
             elapsed,
-            turned: is_turned(url, response),
+            turned: response.challenged || is_turned(url, response),
         },
         Err(failure) => Ended { failure: Some(failure.kind), elapsed, ..Ended::default() },
     }

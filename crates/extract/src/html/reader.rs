@@ -219,7 +219,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             Tag::Template => self.templates = self.templates.saturating_sub(1),
             Tag::Table => self.close_table(),
             Tag::Form | Tag::Select | Tag::Choice | Tag::Optgroup | Tag::Fieldset | Tag::Legend => {
-                self.forms.end(tag, self.found, &self.prose)
+                self.forms.end(tag, self.found, &self.prose);
             }
             _ => {}
         }
