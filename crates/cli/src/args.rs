@@ -421,6 +421,13 @@ pub(crate) enum Inspect {
         #[arg(long, value_name = "T")]
         mime: Option<String>,
     },
+    /// The session ids in a list of URLs of one session, or in two lists of two sessions, host by host
+    Sessions {
+        /// URLs, one a line; '-' reads standard input
+        file: PathBuf,
+        /// URLs of another session of the same sites
+        second: Option<PathBuf>,
+    },
     /// Canonical form, SURT, site and session ids of URLs
     Url {
         /// The URLs

@@ -12,6 +12,7 @@ mod measure;
 mod peers;
 mod polite;
 mod ranked;
+mod sessions;
 mod tools;
 mod verdict;
 mod web;
@@ -34,6 +35,7 @@ const PARTS: &[Part] = &[
     ("known", "a million known URLs", |_| known::measured().map(Report::from)),
     ("graph", "fifty million arcs, and who points to a page", |_| graph::measured()),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
+    ("sessions", "session ids in links", |_| sessions::measured()),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),
     ("restart", "how soon a project of 10 million known URLs goes on", |_| grown::restart()),
 ];

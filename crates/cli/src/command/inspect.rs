@@ -1,5 +1,6 @@
 //! `orb inspect`: look at one thing without crawling.
 
+use super::sessions;
 use crate::args::{Common, Inspect, InspectArgs};
 use crate::failure::Failure;
 use crate::out;
@@ -18,6 +19,10 @@ pub(crate) fn run(common: &Common, args: &InspectArgs) -> Result<(), Failure> {
     match &args.what {
         Inspect::Robots { file, agent, urls } => robots(common, file, agent, urls),
         Inspect::Document { file, base, mime } => document(file, base, mime.as_deref()),
+        Inspect::Sessions { file, second } => {
+            let second = second.as_deref().map(read).transpose()?;
+            sessions::run(common, &read(file)?, second.as_deref())
+        }
         Inspect::Url { urls, base } => url(common, urls, base.as_deref()),
     }
 }
@@ -154,6 +159,7 @@ fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failu
     let canonical = Canonicaliser::new(Rules::default());
     let base =
         base.map(|b| canonical.parse_seed(b).map_err(|e| Failure::Usage(format!("--base '{b}': {e}")))).transpose()?;
+    let site = session::one_session(&urls.iter().map(String::as_str).collect::<Vec<_>>());
     let rows: Vec<UrlRow> = urls
         .iter()
         .map(|given| {
@@ -161,7 +167,7 @@ fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failu
                 Some(base) => canonical.resolve(base, given),
                 None => canonical.parse_seed(given),
             };
-            describe(given, address)
+            describe(given, address, &site)
         })
         .collect();
     let mut stdout = out::stdout();
@@ -186,11 +192,16 @@ fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failu
     Ok(stdout.flush()?)
 }
 
-fn describe(given: &str, address: Result<Address, orb_urls::Refused>) -> UrlRow {
-    let sessions = session::found(given)
-        .into_iter()
-        .map(|s| json!({"name": s.name, "value": s.value, "place": s.place.name()}))
-        .collect();
+/// What is to be said of a URL; `site` knows the ids that those given together share.
+fn describe(given: &str, address: Result<Address, orb_urls::Refused>, site: &session::Site) -> UrlRow {
+    let known = session::found(given);
+    let shared = site.ids_in(given).into_iter().filter(|id| !known.iter().any(|known| known.value == *id));
+    let shared = shared.filter_map(|id| {
+        let rule = site.rules.iter().find(|rule| rule.ids.iter().any(|known| known == id))?;
+        Some(json!({"name": rule.name, "value": id, "place": rule.place.name()}))
+    });
+    let sessions = known.iter().map(|s| json!({"name": s.name, "value": s.value, "place": s.place.name()}));
+    let sessions = sessions.chain(shared).collect();
     let refused = address.as_ref().err().map(ToString::to_string);
     let address = address.ok();
     UrlRow {

@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod ranks;
 pub(crate) mod search;
+mod sessions;
 pub(crate) mod show;
 pub(crate) mod sql;
 pub(crate) mod stats;

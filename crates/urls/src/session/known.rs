@@ -1,15 +1,16 @@
-//! Which parts of a URL name the visitor instead of the page?
+//! Which session ids are known by their name or their form?
 //!
-//! Servers that do without cookies write a session id into every link: as a path parameter (`;jsessionid=…`), as a path
-//! segment (`/(S(…))/`), or as a query parameter. The same page then has a new URL each time, and a crawl never ends.
 //! The names in use are known; where a name also stands for other things (`sid` may be a story), its value has to look
-//! like an id. Merging two pages is worse than visiting one twice, so what is in doubt stays.
+//! like an id.
 
+use super::token::cut_out;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// Where in a URL a session id stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Place {
     /// After a semicolon in a path segment.
     PathParameter,
@@ -81,19 +82,8 @@ pub fn strip(url: &str) -> Cow<'_, str> {
 
 /// Path and query without session ids, or nothing where there are none.
 pub(crate) fn without(tail: &str) -> Option<String> {
-    let hits = hits(tail);
-    let last = hits.last()?;
-    let mut out = String::with_capacity(tail.len());
-    let mut copied = 0;
-    for hit in &hits {
-        out.push_str(&tail[copied.min(hit.cut.start)..hit.cut.start]);
-        copied = copied.max(hit.cut.end);
-    }
-    out.push_str(&tail[copied..]);
-    if last.place == Place::Query && last.cut.end == tail.len() && out.ends_with(['&', '?']) {
-        out.pop();
-    }
-    Some(out)
+    let cuts: Vec<Range<usize>> = hits(tail).into_iter().map(|hit| hit.cut).collect();
+    if cuts.is_empty() { None } else { Some(cut_out(tail, &cuts)) }
 }
 
 /// A session id in path and query: where its name and value are, and what goes when it goes.
@@ -105,7 +95,7 @@ struct Hit {
 }
 
 /// Path and query of a URL: from the first slash after the host to the fragment.
-fn tail_of(url: &str) -> Range<usize> {
+pub(super) fn tail_of(url: &str) -> Range<usize> {
     let end = url.find('#').unwrap_or(url.len());
     let authority = url[..end].find("://").map_or(0, |at| at + 3);
     let start = if authority == 0 { 0 } else { url[authority..end].find(['/', '?']).map_or(end, |at| authority + at) };
@@ -182,7 +172,7 @@ fn parameter(part: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     Some((at..at + equals, at + equals + 1..at + part.len()))
 }
 
-fn is_session(name: &str, value: &str) -> bool {
+pub(super) fn is_session(name: &str, value: &str) -> bool {
     if name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case("aspsessionid")) {
         return true;
     }

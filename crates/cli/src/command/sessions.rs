@@ -1,0 +1,142 @@
+//! `orb inspect sessions`: which words in lists of URLs are session ids?
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::out;
+use orb_urls::session::{Near, Place, Rule, Site, one_session, two_sessions};
+use orb_urls::{Canonicaliser, Rules};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+/// The links of one host, by session.
+#[derive(Default)]
+struct Host {
+    sessions: [Vec<String>; 2],
+}
+
+/// An id that was found.
+#[derive(Serialize)]
+struct IdRow {
+    host: String,
+    value: String,
+    /// The list it stands in, 1 or 2.
+    session: usize,
+    place: &'static str,
+    name: String,
+    #[serde(rename = "where")]
+    standing: String,
+    confidence: f32,
+    links: usize,
+}
+
+/// A URL with what its page is known by.
+#[derive(Serialize)]
+struct UrlRow {
+    url: String,
+    identity: String,
+    session: usize,
+}
+
+/// All of it.
+#[derive(Default, Serialize)]
+struct Report {
+    ids: Vec<IdRow>,
+    urls: Vec<UrlRow>,
+    refused: Vec<String>,
+}
+
+pub(super) fn run(common: &Common, first: &[u8], second: Option<&[u8]>) -> Result<(), Failure> {
+    let mut report = Report::default();
+    let mut hosts: BTreeMap<String, Host> = BTreeMap::new();
+    for (session, list) in [Some(first), second].into_iter().flatten().enumerate() {
+        sort(&String::from_utf8_lossy(list), session, &mut hosts, &mut report.refused);
+    }
+    for (name, host) in &hosts {
+        let [old, new] = host.sessions.each_ref().map(|urls| urls.iter().map(String::as_str).collect::<Vec<&str>>());
+        let site = match (old.as_slice(), new.as_slice()) {
+            (one, []) | ([], one) => one_session(one),
+            (old, new) => two_sessions(old, new),
+        };
+        describe(name, host, &site, &mut report);
+    }
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &report)?;
+    } else {
+        print(&report, second.is_some(), &mut stdout)?;
+    }
+    Ok(stdout.flush()?)
+}
+
+/// Puts each URL of a list to its host.
+fn sort(list: &str, session: usize, hosts: &mut BTreeMap<String, Host>, refused: &mut Vec<String>) {
+    let canonical = Canonicaliser::new(Rules { strip_session_ids: false, tidy_query: false, ..Rules::default() });
+    for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match canonical.parse(line) {
+            Ok(address) => {
+                let host = hosts.entry(address.host().to_owned()).or_default();
+                host.sessions[session].push(address.into_string());
+            }
+            Err(why) => refused.push(format!("'{}': {why}", out::harmless(line))),
+        }
+    }
+}
+
+fn describe(name: &str, host: &Host, site: &Site, report: &mut Report) {
+    for (session, urls) in host.sessions.iter().enumerate() {
+        for rule in &site.rules {
+            for id in &rule.ids {
+                let links = urls.iter().filter(|url| site.ids_in(url).contains(&id.as_str())).count();
+                if links > 0 {
+                    report.ids.push(IdRow {
+                        host: name.to_owned(),
+                        value: id.clone(),
+                        session: session + 1,
+                        place: rule.place.name(),
+                        name: rule.name.clone(),
+                        standing: standing(rule),
+                        confidence: (rule.confidence * 100.0).round() / 100.0,
+                        links,
+                    });
+                }
+            }
+        }
+        report.urls.extend(urls.iter().map(|url| UrlRow {
+            url: url.clone(),
+            identity: site.identity(url).into_owned(),
+            session: session + 1,
+        }));
+    }
+}
+
+/// Where the ids of a rule stand, in words.
+fn standing(rule: &Rule) -> String {
+    match (rule.place, rule.near) {
+        (Place::Query, _) if rule.name.is_empty() => "query".to_owned(),
+        (Place::Query, _) => format!("parameter {}", rule.name),
+        (Place::PathParameter, _) => format!("path parameter {}", rule.name),
+        (Place::PathSegment, Near::Start(at)) => format!("path segment {}", at + 1),
+        (Place::PathSegment, Near::End(0)) => "last path segment".to_owned(),
+        (Place::PathSegment, Near::End(at)) => format!("path segment, {at} before the last"),
+        (Place::PathSegment, Near::Anywhere) => "within".to_owned(),
+    }
+}
+
+fn print(report: &Report, two: bool, out: &mut impl std::io::Write) -> std::io::Result<()> {
+    if report.ids.is_empty() {
+        writeln!(out, "no session ids")?;
+    }
+    for id in &report.ids {
+        let session = if two { format!(", session {}", id.session) } else { String::new() };
+        let sure = (id.confidence * 100.0).round();
+        writeln!(out, "{}\t{}\t{}\t{sure} % sure, {} links{session}", id.value, id.host, id.standing, id.links)?;
+    }
+    for row in report.urls.iter().filter(|row| row.url != row.identity) {
+        writeln!(out, "{}\n  {}", row.url, row.identity)?;
+    }
+    for refused in &report.refused {
+        writeln!(out, "no URL\t{refused}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Of which words is a URL made, and where do they stand?
+//!
+//! Session ids are whole words: nothing of what separates the parts of a URL is in them, neither as it is nor escaped,
+//! once or several times over (`%252F`), as in addresses that are handed on in a parameter.
+
+use std::ops::Range;
+
+/// Where a word stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot<'a> {
+    /// A path segment of its own: how many stand before it and behind it, and what the one before it says.
+    Segment { before: usize, behind: usize, after: &'a str },
+    /// The value of a path parameter of this name.
+    Parameter(&'a str),
+    /// The value of a parameter of the query; what has no name has an empty one.
+    Query(&'a str),
+    /// Within something else, behind this name where an equals sign stands between them.
+    Within(&'a str),
+}
+
+/// A word of a URL.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    /// It.
+    pub value: &'a str,
+    /// Where it begins in path and query.
+    pub start: usize,
+    /// Where it stands.
+    pub spot: Spot<'a>,
+}
+
+impl Token<'_> {
+    /// What goes when it goes: a parameter with its name, a segment with the slash that follows it.
+    pub(super) fn cut(&self, tail: &str) -> Range<usize> {
+        let end = self.start + self.value.len();
+        let next = tail.as_bytes().get(end);
+        match self.spot {
+            Spot::Segment { .. } => self.start..end + usize::from(next == Some(&b'/')),
+            Spot::Parameter(name) => self.start - name.len() - 2..end,
+            Spot::Query("") => self.start..end + usize::from(next == Some(&b'&')),
+            Spot::Query(name) => self.start - name.len() - 1..end + usize::from(next == Some(&b'&')),
+            Spot::Within(_) => self.start..end,
+        }
+    }
+}
+
+/// Path and query without these stretches, which stand in order; a query that loses its end loses the sign before it, too.
+pub(super) fn cut_out(tail: &str, cuts: &[Range<usize>]) -> String {
+    let mut out = String::with_capacity(tail.len());
+    let mut copied = 0;
+    for cut in cuts {
+        out.push_str(&tail[copied.min(cut.start)..cut.start]);
+        copied = copied.max(cut.end);
+    }
+    out.push_str(&tail[copied..]);
+    if copied == tail.len() && memchr::memchr(b'?', tail.as_bytes()).is_some() && out.ends_with(['&', '?']) {
+        out.pop();
+    }
+    out
+}
+
+/// Calls back for each word of path and query that has at least so many bytes, in the order they stand.
+pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'a>)) {
+    let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
+    let path = &tail[..path_end];
+    let segments = memchr::memchr_iter(b'/', path.trim_end_matches('/').as_bytes()).count();
+    let (mut start, mut after) = (0, "");
+    for (index, segment) in path.split('/').enumerate() {
+        if segment.len() >= least {
+            let spot = Spot::Segment { before: index.saturating_sub(1), behind: segments.saturating_sub(index), after };
+            of_segment(segment, start, least, spot, &mut then);
+        }
+        start += segment.len() + 1;
+        after = segment;
+    }
+    start = path_end + 1;
+    for part in tail.get(start..).unwrap_or_default().split('&') {
+        if part.len() >= least {
+            let (name, value) = part.split_once('=').unwrap_or(("", part));
+            of_value(value, start + part.len() - value.len(), least, Spot::Query(name), &mut then);
+        }
+        start += part.len() + 1;
+    }
+}
+
+fn of_segment<'a>(segment: &'a str, start: usize, least: usize, spot: Spot<'a>, then: &mut impl FnMut(Token<'a>)) {
+    let mut at = start;
+    for (index, piece) in segment.split(';').enumerate() {
+        match piece.split_once('=').filter(|_| index > 0) {
+            Some((name, value)) => of_value(value, at + name.len() + 1, least, Spot::Parameter(name), then),
+            None if index == 0 => of_value(piece, at, least, spot, then),
+            None => of_value(piece, at, least, Spot::Within(""), then),
+        }
+        at += piece.len() + 1;
+    }
+}
+
+/// A value that is one word stands where it stands; of any other its words stand within it.
+fn of_value<'a>(value: &'a str, start: usize, least: usize, spot: Spot<'a>, then: &mut impl FnMut(Token<'a>)) {
+    if value.len() < least {
+        return;
+    }
+    if value.bytes().all(is_of_word) {
+        return then(Token { value, start, spot });
+    }
+    let bytes = value.as_bytes();
+    let (mut at, mut name, mut named) = (0, "", false);
+    while at < bytes.len() {
+        let end = at + bytes[at..].iter().take_while(|b| is_of_word(**b)).count();
+        let word = value.get(at..end).unwrap_or_default();
+        if word.len() >= least {
+            then(Token { value: word, start: start + at, spot: Spot::Within(if named { name } else { "" }) });
+        }
+        let (next, equals) = separator(bytes, end);
+        if !word.is_empty() || !equals {
+            name = word;
+        }
+        named = equals;
+        at = next;
+    }
+}
+
+/// Where the separator at this place ends, and whether it is an equals sign. A sign may be escaped several times over.
+fn separator(bytes: &[u8], at: usize) -> (usize, bool) {
+    if bytes.get(at) != Some(&b'%') {
+        return (at + 1, bytes.get(at) == Some(&b'='));
+    }
+    let mut code = at + 1;
+    while bytes[code..].starts_with(b"25") && bytes.len() >= code + 4 {
+        code += 2;
+    }
+    let digits = bytes.get(code..code + 2).unwrap_or_default();
+    (code + digits.len(), digits.eq_ignore_ascii_case(b"3D"))
+}
+
+/// Whether a byte may be of an id: what RFC 3986 reserves for nothing.
+const fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'!')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(tail: &str) -> Vec<(&str, Spot<'_>)> {
+        let mut out = Vec::new();
+        each(tail, 2, |t| {
+            assert_eq!(&tail[t.start..t.start + t.value.len()], t.value);
+            out.push((t.value, t.spot));
+        });
+        out
+    }
+
+    #[test]
+    fn words_are_told_with_the_place_where_they_stand() {
+        assert_eq!(
+            told("/aa/bb;sid=cc;dd/ee.html?ff=gg&hh&i=jj"),
+            [
+                ("aa", Spot::Segment { before: 0, behind: 2, after: "" }),
+                ("bb", Spot::Segment { before: 1, behind: 1, after: "aa" }),
+                ("cc", Spot::Parameter("sid")),
+                ("dd", Spot::Within("")),
+                ("ee.html", Spot::Segment { before: 2, behind: 0, after: "bb;sid=cc;dd" }),
+                ("gg", Spot::Query("ff")),
+                ("hh", Spot::Query("")),
+                ("jj", Spot::Query("i")),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_escaped_address_is_taken_to_pieces_however_often_it_was_escaped() {
+        assert_eq!(
+            told("/?to=%2Fgp%2Fref%3Dfeat%2F002-93%3F%255Fenc%3DUTF8%26node%253D1722&x=1"),
+            [
+                ("gp", Spot::Within("")),
+                ("ref", Spot::Within("")),
+                ("feat", Spot::Within("ref")),
+                ("002-93", Spot::Within("")),
+                ("enc", Spot::Within("")),
+                ("UTF8", Spot::Within("enc")),
+                ("node", Spot::Within("")),
+                ("1722", Spot::Within("node")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_slash_at_the_end_is_no_further_segment() {
+        let spot = |tail| told(tail).pop().map(|(_, spot)| spot);
+        assert_eq!(spot("/aa/bb"), spot("/aa/bb/"));
+    }
+
+    #[test]
+    fn escapes_that_end_too_early_are_no_danger() {
+        for tail in ["/?a=%", "/?a=%2", "/?a=%25", "/?a=%25252", "/%25%25%3", "é%éé=é", "", "?", "/?=%3D%3D=="] {
+            told(tail);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What does the next page of a site say about its session ids?
+//!
+//! While crawling, links come page by page, each with what was asked to get it. That is evidence a list does not have:
+//! **an id is born in an answer**. It is in most links of a page that was asked for without it, whereas the number of a
+//! product or a release is in the links of the page that is about it, and so in its own URL as well. From then on only
+//! that very word is taken out. A second word in the same place is the next id when a page shows it throughout that was
+//! asked for without it, be it in the next run, after an hour, or in every answer. It is none when the page was asked for
+//! with it: then the place names pages, and the rule is withdrawn.
+
+use super::known::{self, tail_of};
+use super::learn::{ids_of, is_asset};
+use super::site::{Near, Rule, Site, without_words};
+use super::token::{Spot, each};
+use super::{Place, drawn};
+
+/// Links of a page that are looked at before all of them are.
+const SAMPLE: usize = 24;
+
+/// Words that a first look remembers.
+const WORDS: usize = 256;
+
+/// Places with ids that a site can have.
+const MAX_RULES: usize = 8;
+
+/// The shortest word that a first look sees.
+const SHORTEST: usize = 10;
+
+/// The shortest word that may be an id of a rule.
+const LEAST: usize = 4;
+
+/// So many different words in a rule's place are told apart.
+const MOST: usize = 64;
+
+/// Beginnings of the names of pages where a site begins.
+const BEGINNINGS: &[&str] = &["", "default", "home", "index", "main", "start", "welcome"];
+
+impl Site {
+    /// What is known after a page was read: what was asked, and its links to its own site. Nothing where nothing new is known.
+    pub fn observe(&self, asked: &str, links: &[&str]) -> Option<Self> {
+        if self.rules.is_empty() && !shares_a_word(links) {
+            return None;
+        }
+        let mut after = self.clone();
+        let made: Vec<&str> = links.iter().copied().filter(|link| !is_asset(link)).collect();
+        for rule in after.rules.iter_mut().filter(|rule| !rule.withdrawn && !rule.is_known()) {
+            follow(rule, asked, &made);
+        }
+        let learnt = ids_of(&made, |word| !self.is_id(word) && !has_word(asked, word));
+        for rule in learnt.rules {
+            after.meet(rule);
+        }
+        (after != *self).then_some(after)
+    }
+
+    /// What is known after a redirect to the same site.
+    pub fn redirected(&self, asked: &str, target: &str) -> Option<Self> {
+        let mut after = self.clone();
+        let own = self.identity(asked);
+        each(&target[tail_of(target)], LEAST, |token| {
+            let next = after.rules.iter_mut().find(|rule| rule.fits(token.spot) && rule.is_like(token.value));
+            let is_drawn = next.is_some() || drawn::bits(token.value).is_some();
+            if !is_drawn || self.is_id(token.value) || has_word(asked, token.value) {
+                return;
+            }
+            let rest = without_words(target, LEAST, |t| t.value == token.value || self.is_id(t.value));
+            let rest = rest.as_deref().map(known::strip).unwrap_or_default();
+            match next {
+                Some(rule) if !rule.withdrawn && (rest == own || rule.place != Place::PathSegment && rule.changes) => {
+                    rule.take(token.value);
+                    rule.changes = true;
+                }
+                Some(_) => {}
+                None if rest == own || (is_beginning(&own) && is_beginning(&rest)) => {
+                    born(token.spot, token.value).into_iter().for_each(|rule| after.meet(rule));
+                }
+                None => {}
+            }
+        });
+        (after != *self).then_some(after)
+    }
+
+    /// Takes up a rule that a page has taught, unless it is known or was withdrawn.
+    fn meet(&mut self, rule: Rule) {
+        let same_place = |known: &Rule| known.place == rule.place && known.name == rule.name && known.near == rule.near;
+        let is_met = |known: &Rule| same_place(known) || rule.ids.iter().any(|id| known.ids.contains(id));
+        let has_room = self.rules.len() < MAX_RULES;
+        match self.rules.iter_mut().find(|known| is_met(known)) {
+            Some(known) if known.is_known() => rule.ids.iter().for_each(|id| known.take(id)),
+            Some(_) => {}
+            None if has_room => self.rules.push(rule),
+            None => {}
+        }
+    }
+}
+
+/// Whether two of the first links share a word that looks drawn. On most sites none do, and this is all that is done.
+fn shares_a_word(links: &[&str]) -> bool {
+    let mut seen: Vec<&str> = Vec::new();
+    let step = links.len().div_ceil(SAMPLE).max(1);
+    for url in links.iter().step_by(step) {
+        let tail = &url[tail_of(url)];
+        if !has_long_code(tail) {
+            continue;
+        }
+        let first = seen.len();
+        let mut shared = false;
+        each(tail, SHORTEST, |token| {
+            shared |= seen[..first].contains(&token.value) && drawn::bits(token.value).is_some();
+            if seen.len() < WORDS {
+                seen.push(token.value);
+            }
+        });
+        if shared {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether there is a stretch of ten letters, digits and dashes with a digit among them.
+fn has_long_code(tail: &str) -> bool {
+    let (mut run, mut digits) = (0, 0);
+    for byte in tail.bytes() {
+        if byte.is_ascii_digit() {
+            (run, digits) = (run + 1, digits + 1);
+        } else if byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_' {
+            run += 1;
+        } else {
+            (run, digits) = (0, 0);
+        }
+        if run >= SHORTEST && digits >= 2 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Looks at what stands in a rule's place on a page.
+fn follow(rule: &mut Rule, asked: &str, links: &[&str]) {
+    let (mut others, mut mine, mut all): (Vec<(&str, usize)>, u32, usize) = (Vec::new(), 0, 0);
+    for link in links {
+        each(&link[tail_of(link)], LEAST, |token| {
+            if rule.ids.iter().any(|id| id == token.value) {
+                mine += 1;
+            } else if rule.fits(token.spot) && (rule.place != Place::PathSegment || rule.is_like(token.value)) {
+                all += 1;
+                match others.iter().position(|(other, _)| *other == token.value) {
+                    Some(at) => others[at].1 += 1,
+                    None if others.len() < MOST => others.push((token.value, 1)),
+                    None => {}
+                }
+            }
+        });
+    }
+    let Some((most, count)) = others.iter().copied().max_by_key(|(_, count)| *count) else { return };
+    if mine == 0 && count * 4 >= all * 3 {
+        take_or_withdraw(rule, most, has_word(asked, most), count >= 2 && count * 2 >= links.len());
+    } else if rule.place != Place::PathSegment {
+        // Several values of one parameter: ids if ids are known to change there, else names of pages.
+        let ids = rule.changes && others.iter().all(|(id, _)| rule.is_like(id));
+        others.iter().filter(|_| ids).for_each(|(id, _)| rule.take(id));
+        rule.withdrawn |= !rule.changes;
+    }
+}
+
+/// Decides about the one other word that stands in a rule's place: on most links of the page or on few, in what was asked or not.
+fn take_or_withdraw(rule: &mut Rule, word: &str, was_asked: bool, throughout: bool) {
+    if rule.is_like(word) && (rule.changes || (throughout && !was_asked)) {
+        rule.take(word);
+        rule.changes = true;
+    } else if was_asked || !rule.is_like(word) {
+        rule.withdrawn |= !rule.changes && (throughout || rule.place != Place::PathSegment);
+    }
+}
+
+/// A rule for a word that a redirect has put into a URL.
+fn born(spot: Spot<'_>, id: &str) -> Option<Rule> {
+    let (place, name, near) = match spot {
+        Spot::Query(name) => (Place::Query, name, Near::Anywhere),
+        Spot::Parameter(name) => (Place::PathParameter, name, Near::Anywhere),
+        Spot::Segment { behind: 0, before, .. } if before > 0 => (Place::PathSegment, "", Near::End(0)),
+        Spot::Segment { before, .. } => (Place::PathSegment, "", Near::Start(before)),
+        Spot::Within(_) => return None,
+    };
+    let ids = vec![id.to_owned()];
+    let name = name.to_owned();
+    Some(Rule { place, name, near, ids, confidence: 0.9, links: 1, changes: false, withdrawn: false })
+}
+
+/// Whether a URL is where a site begins: no query, no directories.
+fn is_beginning(url: &str) -> bool {
+    let name = url[tail_of(url)].trim_start_matches('/');
+    let stem = name.split('.').next().unwrap_or_default();
+    !name.contains(['/', '?']) && BEGINNINGS.iter().any(|known| known.eq_ignore_ascii_case(stem))
+}
+
+fn has_word(url: &str, word: &str) -> bool {
+    let mut found = false;
+    if url.contains(word) {
+        each(&url[tail_of(url)], word.len(), |token| found |= token.value == word);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "4f8ab91c77de20aa3bc1";
+    const TWO: &str = "90ab44d1f7de20ccb1c7";
+    const THREE: &str = "c1d2e3f4a5b6978801fe";
+
+    /// A page with five links that hold this word in the style of a URL with `{}`.
+    fn page(style: &str, word: &str) -> Vec<String> {
+        (0..5).map(|n| style.replace("{}", word).replace('#', &n.to_string())).collect()
+    }
+
+    fn seen(site: &Site, asked: &str, links: &[String]) -> Site {
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        site.observe(asked, &links).unwrap_or_else(|| site.clone())
+    }
+
+    const STYLES: [&str; 4] = ["http://x/{}/p#", "http://x/p#/{}", "http://x/p#?zq={}", "http://x/p#;zq={}"];
+
+    #[test]
+    fn an_id_is_learnt_from_a_page_that_was_asked_for_without_it() {
+        for style in STYLES {
+            let site = seen(&Site::default(), "http://x/", &page(style, ONE));
+            assert!(site.is_id(ONE), "{style}");
+            let about = style.replace("{}", ONE).replace('#', "7");
+            assert!(seen(&Site::default(), &about, &page(style, ONE)).is_empty(), "a page about {ONE}: {style}");
+        }
+    }
+
+    #[test]
+    fn an_id_that_changes_with_every_answer_is_followed() {
+        for style in STYLES {
+            let site = seen(&Site::default(), "http://x/", &page(style, ONE));
+            let site = seen(&site, &style.replace("{}", ONE).replace('#', "1"), &page(style, TWO));
+            let site = seen(&site, &style.replace("{}", TWO).replace('#', "2"), &page(style, THREE)[..1]);
+            for id in [ONE, TWO, THREE] {
+                assert!(site.is_id(id), "{style}: {site:?}");
+            }
+            let old = style.replace("{}", ONE).replace('#', "1");
+            let now = style.replace("{}", THREE).replace('#', "1");
+            assert_eq!(site.renew(&old, &site.identity(&old)), now);
+        }
+    }
+
+    #[test]
+    fn a_place_that_turns_out_to_name_pages_is_left_alone() {
+        for style in STYLES {
+            let site = seen(&Site::default(), "http://x/", &page(style, ONE));
+            let site = seen(&site, &style.replace("{}", TWO).replace('#', "1"), &page(style, TWO));
+            assert!(site.is_empty(), "{style}: {site:?}");
+            let site = seen(&site, "http://x/", &page(style, THREE));
+            assert!(site.is_empty(), "{style}: what was withdrawn is not learnt again");
+        }
+    }
+
+    #[test]
+    fn hashes_where_an_id_stands_are_no_ids() {
+        for style in STYLES {
+            let site = seen(&Site::default(), "http://x/", &page(style, ONE));
+            let mut links = page(style, ONE);
+            links.push("http://x/other/00ab44d1f7de20ccb1c7/a".to_owned());
+            links.push("http://x/00ab44d1f7de20ccb1c7/b".to_owned());
+            let site = seen(&site, "http://x/", &links);
+            assert!(site.is_id(ONE) && !site.is_id("00ab44d1f7de20ccb1c7"), "{style}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_that_puts_an_id_into_the_url_tells_it() {
+        let told = |asked: &str, target: &str| Site::default().redirected(asked, target);
+        for target in
+            ["http://x/4f8ab91c77de20aa3bc1/", "http://x/?zq=4f8ab91c77de20aa3bc1", "http://x/;a=4f8ab91c77de20aa3bc1"]
+        {
+            assert!(told("http://x/", target).unwrap().is_id(ONE), "{target}");
+        }
+        assert!(told("http://x/a/b", "http://x/a/b/4f8ab91c77de20aa3bc1").is_none(), "a directory is another page");
+        assert!(told("http://x/a/b", "http://x/a/b?zq=4f8ab91c77de20aa3bc1").unwrap().is_id(ONE));
+        assert!(told("http://x/", "http://x/4f8ab91c77de20aa3bc1/index.html").unwrap().is_id(ONE));
+        for target in
+            ["http://x/article/4f8ab91c77de20aa3bc1", "http://x/login?state=4f8ab91c77de20aa3bc1", "http://x/en/"]
+        {
+            assert!(told("http://x/", target).is_none(), "{target}");
+        }
+        let site = told("http://x/", "http://x/?zq=4f8ab91c77de20aa3bc1").unwrap();
+        let site = site.redirected("http://x/a?zq=4f8ab91c77de20aa3bc1", "http://x/a?zq=90ab44d1f7de20ccb1c7").unwrap();
+        assert_eq!(site.rules[0].current(), Some(TWO));
+    }
+
+    #[test]
+    fn a_page_of_a_site_without_ids_teaches_nothing() {
+        let links = page("http://x/news/2024/05/#/a-longer-title-with-words-{}", "12");
+        assert_eq!(Site::default().observe("http://x/", &links.iter().map(String::as_str).collect::<Vec<_>>()), None);
+    }
+}
