@@ -52,6 +52,10 @@ pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Vec<Found>) -> V
         links,
         images: Vec::new(),
         warc: None,
+        kept: None,
+        known: false,
+        moved: None,
+        detail: None,
     }
 }
 
@@ -77,6 +81,8 @@ pub(crate) fn crawl(home: &Home, pages: u64, links: u64) {
             rank: n,
             at,
             by: "tester".into(),
+            step: None,
+            asked: None,
             from: None,
         })
         .collect();

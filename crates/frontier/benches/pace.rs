@@ -28,8 +28,10 @@ impl Queues for Endless {
             page: PageId(rank << 24 | u64::from(host.0)),
             rank,
             url: format!("http://h{}.example/some/directory/page-{rank}.html", host.0),
+            asked: None,
             depth: 3,
             redirects: 0,
+            before: None,
         };
         Ok((from..from + limit as u64).map(page).collect())
     }

@@ -9,7 +9,7 @@ use crate::site::{Rules, Site};
 use crate::traps::{Target, TrapLimits, Traps, path_and_query};
 use crate::workbench::{Key, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose};
 use orb_store::{Queued, Queues};
 use std::time::Duration;
@@ -66,6 +66,8 @@ pub struct Frontier {
     pub(crate) out: HashMap<PageId, Out>,
     /// How often pages failed that will be tried again.
     pub(crate) attempts: HashMap<PageId, u32>,
+    /// Pages that another look is taken at before they are recorded.
+    pub(crate) second: HashSet<PageId>,
     pub(crate) in_flight: usize,
     pub(crate) resolving: usize,
     pub(crate) asked: usize,
@@ -87,6 +89,7 @@ impl Frontier {
             traps: Traps::new(trap_limits(&config)),
             out: HashMap::new(),
             attempts: HashMap::new(),
+            second: HashSet::new(),
             in_flight: 0,
             resolving: 0,
             asked: 0,
@@ -158,6 +161,7 @@ impl Frontier {
         for page in pages {
             self.out.remove(page);
             self.attempts.remove(page);
+            self.second.remove(page);
         }
     }
 
@@ -185,7 +189,7 @@ impl Frontier {
                 return Ok(self.ask_robots(site, now));
             }
             let robots = self.shelf.get(site.id);
-            let first = site.queue.front().map(|p| path_and_query(&p.url));
+            let first = site.queue.front().map(|p| path_and_query(p.asked.as_deref().unwrap_or(&p.url)));
             if robots.zip(first).is_none_or(|(robots, path)| !robots.is_allowed(path)) {
                 return Ok(self.drop_first(site, PageKind::Disallowed, "robots"));
             }
@@ -240,6 +244,9 @@ impl Frontier {
             page: PageId(0),
             host: site.id,
             url,
+            asked: None,
+            before: None,
+            again: false,
             referrer: None,
             depth: 0,
             redirects: site.detour.as_ref().map_or(0, |d| d.hops),
@@ -254,7 +261,7 @@ impl Frontier {
         if let Some(look_up) = self.look_up_first(site, now) {
             return Some(look_up);
         }
-        let Queued { page, rank, url, depth, redirects } = self.pop(site)?;
+        let Queued { page, rank, url, asked, depth, redirects, before } = self.pop(site)?;
         self.grant(site, now);
         self.spent += 1;
         self.out.insert(page, Out { rank, grant: self.grants, busy: true });
@@ -262,6 +269,9 @@ impl Frontier {
             page,
             host: site.id,
             url,
+            asked,
+            before,
+            again: self.second.contains(&page),
             referrer: None,
             depth,
             redirects,
@@ -279,11 +289,23 @@ impl Frontier {
     }
 
     fn fail_first(&mut self, site: &mut Site, failure: Failure) -> Option<Next> {
-        let Queued { page, rank, url, depth, redirects } = self.pop(site)?;
+        let Queued { page, rank, url, asked, depth, redirects, before } = self.pop(site)?;
         let attempt = self.attempts.get(&page).copied().unwrap_or(0);
         self.let_go(page, rank);
-        let (host, purpose) = (site.id, Purpose::Page);
-        let lease = Lease { page, host, url, referrer: None, depth, redirects, attempt, purpose, addr: None };
+        let lease = Lease {
+            page,
+            host: site.id,
+            url,
+            asked,
+            before,
+            again: false,
+            referrer: None,
+            depth,
+            redirects,
+            attempt,
+            purpose: Purpose::Page,
+            addr: None,
+        };
         Some(Next::Fail(lease, rank, failure))
     }
 

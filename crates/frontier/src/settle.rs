@@ -216,7 +216,22 @@ impl Frontier {
         self.spent -= 1;
         self.attempts.insert(lease.page, lease.attempt + 1);
         let Lease { page, depth, redirects, .. } = *lease;
-        self.put_back(site, Queued { page, rank, url: lease.url.clone(), depth, redirects });
+        let (url, asked, before) = (lease.url.clone(), lease.asked.clone(), lease.before.clone());
+        self.put_back(site, Queued { page, rank, url, asked, depth, redirects, before });
+    }
+
+    /// Another look at a page that was answered and not yet recorded: it is leased once more, when its host's turn comes.
+    pub fn look_again(&mut self, lease: &Lease, now: Moment) {
+        let Some(out) = self.out.get(&lease.page).copied() else { return };
+        self.second.insert(lease.page);
+        let Some(mut site) = self.take_if(lease.host, |_| true) else {
+            (self.spent, _) = (self.spent - 1, self.out.remove(&lease.page));
+            self.intake.arrive(lease.host);
+            return;
+        };
+        self.try_again(&mut site, lease, out.rank);
+        self.attempts.remove(&lease.page);
+        self.put(site, now);
     }
 
     /// Tries again later, goes on with an older copy, gives the host's pages up, or leaves the host out, in this order.

@@ -1,7 +1,8 @@
 //! What allows a page to be fetched?
 
-use crate::{HostId, PageId};
+use crate::{Before, HostId, PageId};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// The right to make one request: scope, robots and politeness have agreed. Only the frontier grants one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,12 @@ pub struct Lease {
     pub host: HostId,
     /// Its canonical URL.
     pub url: String,
+    /// What to ask the server for where that is not the canonical URL: the same with the session id of the day.
+    pub asked: Option<String>,
+    /// What earlier runs saw of the page, where it is visited again.
+    pub before: Option<Arc<Before>>,
+    /// Whether this is another look at a page that seems to have changed: the whole of it is wanted.
+    pub again: bool,
     /// The URL of the page that first pointed here.
     pub referrer: Option<String>,
     /// Distance from the seed.
@@ -24,6 +31,13 @@ pub struct Lease {
     pub purpose: Purpose,
     /// The address politeness was reckoned for and the only one to connect to; `None` behind a proxy.
     pub addr: Option<IpAddr>,
+}
+
+impl Lease {
+    /// The URL that goes to the server.
+    pub fn request_url(&self) -> &str {
+        self.asked.as_deref().unwrap_or(&self.url)
+    }
 }
 
 /// What a lease is for.

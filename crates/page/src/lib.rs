@@ -4,6 +4,7 @@
 //! [`Outcome`], is read as a [`Document`] and ends as a [`Visit`]. This crate holds those nouns and nothing that acts
 //! on them: no sockets, no files but the spooled [`Body`], no SQL.
 
+mod before;
 mod document;
 mod id;
 mod kind;
@@ -15,6 +16,7 @@ mod response;
 mod submission;
 mod visit;
 
+pub use before::{Before, Version};
 pub use document::{Document, Field, Form, Heading, Image, Problem, RobotsMeta, Sends};
 pub use id::{HostId, PageId, RunId, UrlKey};
 pub use kind::{Flag, PageKind};

@@ -58,6 +58,21 @@ pub struct Visit {
     pub images: Vec<Pictured>,
     /// Where the archive holds it.
     pub warc: Option<WarcPosition>,
+    /// Where the archive holds the same content from an earlier visit: what is appended for this one has no body.
+    pub kept: Option<WarcPosition>,
+    /// Whether the document was there before.
+    pub known: bool,
+    /// Where it has moved to.
+    pub moved: Option<String>,
+    /// What is different, one line.
+    pub detail: Option<String>,
+}
+
+impl Visit {
+    /// Whether it found a document: something with content of its own, or of another page.
+    pub fn is_document(&self) -> bool {
+        matches!(self.kind, PageKind::Html | PageKind::Binary | PageKind::Duplicate)
+    }
 }
 
 /// A link after resolution: canonical target, and how often.
@@ -143,6 +158,10 @@ pub struct Discovered {
     pub at: Moment,
     /// The worker that discovered it.
     pub by: Arc<str>,
+    /// The step of the project in which it is collected.
+    pub step: Option<u32>,
+    /// What to ask the server for where that is not its canonical URL.
+    pub asked: Option<String>,
     /// The page it was discovered on; `None` for a seed, page 0 for what the robots.txt of its host names.
     pub from: Option<PageId>,
 }

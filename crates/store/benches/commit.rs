@@ -141,6 +141,8 @@ impl World {
             rank: page,
             at: Moment(1_700_000_000_000),
             by: self.by.clone(),
+            step: None,
+            asked: None,
             from,
         }
     }
@@ -216,6 +218,10 @@ impl World {
             links: links.collect(),
             images: Vec::new(),
             warc: None,
+            kept: None,
+            known: false,
+            moved: None,
+            detail: None,
         }
     }
 

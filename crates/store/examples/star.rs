@@ -29,6 +29,8 @@ fn discovered(page: u64) -> Discovered {
         rank: page,
         at: Moment(1_700_000_000_000),
         by: "bench".into(),
+        step: None,
+        asked: None,
         from: None,
     }
 }
@@ -68,6 +70,10 @@ fn visit(page: u64, targets: &[u64]) -> Visit {
         links: targets.iter().map(|to| found(*to, LinkKind::A)).collect(),
         images: Vec::new(),
         warc: None,
+        kept: None,
+        known: false,
+        moved: None,
+        detail: None,
     }
 }
 

@@ -33,8 +33,8 @@ pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AnchorRow, Catalogue, CatalogueReader, Cell, Column, ColumnNote, Degrees, Extent, HostRow, ImageRow, LinkChange,
-    LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RankRow, RunRecord, Said, Stats,
-    Sums, TableNote, Unfetched, VisitRow, Worded, has_rank_tables, write_rank_tables,
+    AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, Extent, HostRow, ImageRow,
+    Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RankRow,
+    RunRecord, Said, Stats, Sums, TableNote, Unfetched, VisitRow, Worded, has_rank_tables, write_rank_tables,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

@@ -196,6 +196,9 @@ impl Project {
                 visit.warc = Some(self.archive.append(record)?);
                 archived += record.len();
             }
+            if visit.kept.is_some() {
+                visit.warc.clone_from(&visit.kept);
+            }
         }
         fault::point("after-archive").map_err(fail)?;
         self.archive.flush()?;
@@ -266,6 +269,8 @@ mod tests {
             rank: page.0,
             at: Moment(1),
             by: "t".into(),
+            step: None,
+            asked: None,
             from: None,
         });
         batch

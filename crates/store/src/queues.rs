@@ -1,6 +1,7 @@
 //! What does the frontier ask of its index?
 
-use orb_page::{HostId, Moment, PageId};
+use orb_page::{Before, HostId, Moment, PageId};
+use std::sync::Arc;
 
 /// The persistent side of the frontier: a queue for each host, in order, larger than memory.
 ///
@@ -32,10 +33,14 @@ pub struct Queued {
     pub rank: u64,
     /// Canonical URL.
     pub url: String,
+    /// What to ask the server for where that is another URL.
+    pub asked: Option<String>,
     /// Distance from the seed.
     pub depth: u32,
     /// Redirects in a row that led here.
     pub redirects: u8,
+    /// What earlier runs saw of it, where it is to be visited again.
+    pub before: Option<Arc<Before>>,
 }
 
 /// A host as the frontier needs it.

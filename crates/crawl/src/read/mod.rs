@@ -145,6 +145,10 @@ impl Reader {
             links: Vec::new(),
             images: Vec::new(),
             warc: None,
+            kept: None,
+            known: false,
+            moved: None,
+            detail: None,
         }
     }
 

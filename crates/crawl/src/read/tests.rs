@@ -27,7 +27,20 @@ fn reader(mode: Mode) -> Reader {
 fn lease(url: &str, depth: u32, redirects: u8) -> Lease {
     let (page, host) = (PageId(7), HostId(1));
     let url = url.to_owned();
-    Lease { page, host, url, referrer: None, depth, redirects, attempt: 0, purpose: Purpose::Page, addr: None }
+    Lease {
+        page,
+        host,
+        url,
+        asked: None,
+        before: None,
+        again: false,
+        referrer: None,
+        depth,
+        redirects,
+        attempt: 0,
+        purpose: Purpose::Page,
+        addr: None,
+    }
 }
 
 fn answer(status: u16, fields: &[(&str, &str)], body: &[u8]) -> Outcome {

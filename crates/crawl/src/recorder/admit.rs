@@ -86,6 +86,8 @@ impl Recorder {
             rank: 0,
             at: visit.at,
             by: Arc::clone(&visit.by),
+            step: None,
+            asked: None,
             from: Some(visit.page),
         };
         self.admit(blank, found.verdict)
@@ -111,6 +113,8 @@ impl Recorder {
             rank: 0,
             at: self.clock.now(),
             by: Arc::clone(&self.rules.by),
+            step: None,
+            asked: None,
             from,
         };
         self.admit(blank, Verdict::Follow).map(drop)

@@ -82,7 +82,7 @@ impl<'a> Request<'a> {
     /// The request a lease allows.
     pub fn of(lease: &'a Lease) -> Result<Self, Failure> {
         let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{}: {why}", lease.url));
-        let url = Url::parse(&lease.url).map_err(|e| unsupported(e.to_string()))?;
+        let url = Url::parse(lease.request_url()).map_err(|e| unsupported(e.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(unsupported(format!("the scheme {} is not fetched over HTTP", url.scheme())));
         }
@@ -92,7 +92,7 @@ impl<'a> Request<'a> {
             addr: lease.addr,
             referrer: lease.referrer.as_deref(),
             payload: None,
-            validators: Validators::default(),
+            validators: validators(lease),
             any_type: lease.purpose == Purpose::Robots,
         })
     }
@@ -175,6 +175,15 @@ impl<'a> Request<'a> {
     }
 }
 
+/// What to say of the version that is known, where the answer may be that it is still the same.
+fn validators(lease: &Lease) -> Validators {
+    let known = lease.before.as_ref().filter(|before| before.there && !lease.again).and_then(|b| b.latest.as_ref());
+    known.map_or_else(Validators::default, |version| Validators {
+        etag: version.etag.clone(),
+        last_modified: version.last_modified.clone(),
+    })
+}
+
 /// What a server may know of the page that pointed to it (`strict-origin-when-cross-origin`): all but user and fragment on one origin, only
 /// the origin on another, nothing where the way leads out of TLS.
 fn shown_referrer(referrer: &str, to: &Url) -> Option<String> {
@@ -226,6 +235,9 @@ mod tests {
             page: PageId(1),
             host: HostId(1),
             url: url.to_owned(),
+            asked: None,
+            before: None,
+            again: false,
             referrer: Some("http://from.example/#part".to_owned()),
             depth: 0,
             redirects: 0,

@@ -30,7 +30,7 @@ impl Memory {
 
     pub(super) fn admit(&mut self, host: u32, page: u64, rank: u64, path: &str) {
         let url = format!("http://{}{path}", self.host(host).name);
-        let queued = Queued { page: PageId(page), rank, url, depth: 0, redirects: 0 };
+        let queued = Queued { page: PageId(page), rank, url, asked: None, depth: 0, redirects: 0, before: None };
         self.queues.entry(HostId(host)).or_default().insert((rank, PageId(page)), queued);
     }
 

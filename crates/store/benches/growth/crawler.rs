@@ -180,6 +180,8 @@ impl Crawler {
             rank: 3 << 48 | page.0,
             at,
             by: self.by.clone(),
+            step: None,
+            asked: None,
             from,
         });
     }
@@ -233,6 +235,10 @@ impl Crawler {
             links: links.collect(),
             images: Vec::new(),
             warc: None,
+            kept: None,
+            known: false,
+            moved: None,
+            detail: None,
         }
     }
 }

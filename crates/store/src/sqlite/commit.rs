@@ -5,6 +5,7 @@
 //! again, its living links are closed with its previous run, and those still there are opened again.
 
 use super::Catalogue;
+use super::changes::write_changes;
 use super::replay::{Watermark, pack, pack_pairs};
 use super::visits::VisitWriter;
 use crate::error::{Result, StoreError};
@@ -96,6 +97,7 @@ impl Catalogue {
         let moved = write_requeued(&tx, batch)?;
         let next_source =
             VisitWriter::new(&tx, batch.run, self.next_source)?.write(&mut self.names, &self.files, batch)?;
+        write_changes(&tx, batch)?;
         write_dropped(&tx, &mut self.names, batch)?;
         write_facts(&tx, batch.run, &batch.facts)?;
         write_traps(&tx, &batch.traps)?;
@@ -138,8 +140,8 @@ fn write_hosts(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
 
 fn write_discovered(db: &Connection, names: &mut HashMap<Arc<str>, i64>, found: &[Discovered]) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached(
-        "INSERT INTO page_row (id, url, host, kind, why, depth, redirects, priority, rank, at, by, origin)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO page_row (id, url, host, kind, why, depth, redirects, priority, rank, at, by, origin, step, asked)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     for d in found {
         let why = d.why.map(|why| name_id(db, names, why)).transpose()?;
@@ -157,6 +159,8 @@ fn write_discovered(db: &Connection, names: &mut HashMap<Arc<str>, i64>, found: 
             d.at.0,
             by,
             d.from.map(|p| p.0.cast_signed()),
+            d.step,
+            d.asked,
         ])?;
     }
     Ok(())
@@ -187,7 +191,7 @@ pub(super) fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &st
 fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, u64)>> {
     let mut before = db.prepare_cached("SELECT rank FROM page_row WHERE id = ?1")?;
     let mut update = db.prepare_cached(
-        "UPDATE page_row SET kind = 0, why = NULL, redirects = 0, rank = ?2, depth = ?3, again = ?4 WHERE id = ?1",
+        "UPDATE page_row SET kind = 0, why = NULL, redirects = iif(kind = 0, redirects, 0), rank = ?2, depth = ?3, again = ?4 WHERE id = ?1",
     )?;
     let mut moved = Vec::with_capacity(batch.requeued.len());
     for page in &batch.requeued {

@@ -233,6 +233,20 @@ const NOTES: &[Note] = &[
         ],
     ),
     (
+        "change",
+        "What a run after the first has to tell of a document: new, updated, gone, or not to be had.",
+        &[
+            ("seq", "its place among all changes; never given twice"),
+            ("run", "run.id"),
+            ("page_id", "page.id"),
+            ("url", "its URL"),
+            ("flag", "NEW, UPD, MIS or ERR"),
+            ("at", "when it was seen"),
+            ("moved_to", "where the document has moved to"),
+            ("detail", "what is different, or what went wrong"),
+        ],
+    ),
+    (
         "duplicate",
         "A page with the content of an earlier one.",
         &[

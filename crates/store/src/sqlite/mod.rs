@@ -9,11 +9,14 @@
 
 mod anchors;
 mod averages;
+mod before;
 mod catalogue;
+mod changes;
 mod commit;
 mod depth;
 mod describe;
 mod history;
+mod known;
 mod links;
 mod page;
 mod query;
@@ -32,8 +35,10 @@ mod visits;
 pub use anchors::AnchorRow;
 pub use averages::Sums;
 pub use catalogue::{Catalogue, RunRecord};
+pub use changes::ChangeRow;
 pub use describe::{ColumnNote, TableNote};
 pub use history::{LinkChange, LinkChangeRow, LinkValues};
+pub use known::Known;
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};
 pub(crate) use queued::PageReader;

@@ -1,13 +1,16 @@
 //! What is there to say of a page when its turn comes?
 //!
-//! The queues of the frontier index hold numbers alone. Their readers come here with a handful of them at a time: one look at a leaf for each.
+//! The queues of the frontier index hold numbers alone. Their readers come here with a handful of them at a time: one look at a leaf for each,
+//! and another at its visits where it is to be visited again.
 
+use super::before::BeforeReader;
 use super::reader::connect;
 use crate::Queued;
 use crate::error::{Result, StoreError};
 use orb_page::PageId;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A reader of pages by number.
 pub(crate) struct PageReader {
@@ -29,22 +32,33 @@ impl PageReader {
         let fail = |e| StoreError::sql("read the queued pages", &self.path, e);
         // One transaction: the locks are taken once.
         let look = self.db.unchecked_transaction().map_err(fail)?;
-        let mut row =
-            self.db.prepare_cached("SELECT url, depth, redirects FROM page_row WHERE id = ?1").map_err(fail)?;
-        let mut out = Vec::with_capacity(places.len());
-        for (rank, page) in places {
-            let found = row
-                .query_row([page.0.cast_signed()], |r| {
-                    Ok(Queued { page: *page, rank: *rank, url: r.get(0)?, depth: r.get(1)?, redirects: r.get(2)? })
-                })
-                .optional();
-            out.extend(found.map_err(fail)?);
-        }
+        let out = self.read(places).map_err(fail)?;
         if out.len() < places.len() {
             return Err(StoreError::damaged(&self.path, "a page is queued that it does not have"));
         }
-        drop(row);
         look.finish().map_err(fail)?;
+        Ok(out)
+    }
+
+    fn read(&self, places: &[(u64, PageId)]) -> rusqlite::Result<Vec<Queued>> {
+        let mut row =
+            self.db.prepare_cached("SELECT url, depth, redirects, asked, again NOTNULL FROM page_row WHERE id = ?1")?;
+        let mut visits = BeforeReader::new(&self.db)?;
+        let mut out = Vec::with_capacity(places.len());
+        for &(rank, page) in places {
+            let found = row
+                .query_row([page.0.cast_signed()], |r| {
+                    let (url, asked) = (r.get(0)?, r.get(3)?);
+                    let (depth, redirects) = (r.get(1)?, r.get(2)?);
+                    Ok((Queued { page, rank, url, asked, depth, redirects, before: None }, r.get::<_, bool>(4)?))
+                })
+                .optional()?;
+            let Some((mut queued, again)) = found else { continue };
+            if again {
+                queued.before = visits.read(page)?.map(Arc::new);
+            }
+            out.push(queued);
+        }
         Ok(out)
     }
 }

@@ -33,7 +33,7 @@ CREATE TABLE robots_row (
 CREATE TABLE page_row (
   id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL, kind INTEGER NOT NULL, why INTEGER,
   depth INTEGER NOT NULL, redirects INTEGER NOT NULL, priority REAL NOT NULL, rank INTEGER NOT NULL,
-  at INTEGER NOT NULL, by INTEGER NOT NULL, origin INTEGER, again INTEGER);
+  at INTEGER NOT NULL, by INTEGER NOT NULL, origin INTEGER, again INTEGER, step INTEGER, asked TEXT);
 CREATE INDEX seed_row ON page_row (id) WHERE origin IS NULL;
 CREATE TABLE visit_row (
   page INTEGER NOT NULL, run INTEGER NOT NULL, flag INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, by INTEGER NOT NULL,
@@ -54,7 +54,12 @@ CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BL
 ";
 
 /// Tables that older catalogues lack, by name and definition.
-const ADDED: [(&str, &str); 2] = [
+const ADDED: [(&str, &str); 3] = [
+    (
+        "change_row",
+        "(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, page INTEGER NOT NULL, flag INTEGER NOT NULL, at INTEGER NOT NULL,
+          moved TEXT, detail TEXT)",
+    ),
     ("trap_row", "(key INTEGER PRIMARY KEY, count INTEGER NOT NULL)"),
     (
         "past_row",
@@ -99,6 +104,13 @@ pub(crate) const LATEST: &str =
 /// The code of what a page is: what keeps it from being fetched, else what its latest visit found, else `FRONTIER`.
 pub(crate) const KIND: &str = "CASE WHEN p.kind <> 0 THEN p.kind ELSE coalesce(v.kind, 0) END";
 
+/// The codes of pages that are documents.
+pub(crate) const DOCUMENTS: &str = "1, 2, 3";
+
+/// The visit that saw page `p` as it stands, as a join: what was told of it last, passing failures and visits that found it unchanged aside.
+pub(crate) const TOLD: &str = "LEFT JOIN visit_row v ON v.page = p.id AND v.run = coalesce(
+    (SELECT max(run) FROM visit_row w WHERE w.page = p.id AND w.flag NOT IN (1, 4)), (SELECT max(run) FROM visit_row w WHERE w.page = p.id))";
+
 /// Whether page `p` with latest visit `v` waits in its host's queue.
 pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR coalesce(p.again > v.run, 0)))";
 
@@ -115,7 +127,7 @@ CREATE VIEW run AS SELECT id, kind, state, {started} AS started_at, {finished} A
 CREATE VIEW host AS SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robots, {robots_at} AS robots_at, r.sitemaps,
   r.crawl_delay, coalesce(t.pages, 0) AS pages, coalesce(t.errors, 0) AS errors, {first_seen} AS first_seen, r.status AS robots_status, {not_before} AS not_before, h.backoff_ms
   FROM host_row h LEFT JOIN robots_row r ON r.host = h.id LEFT JOIN tally_row t ON t.host = h.id;
-CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, v.status, v.mime, v.charset, v.length,
+CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v.status = 304, 200, v.status) AS status, v.mime, v.charset, v.length,
   CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
   {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
   {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,

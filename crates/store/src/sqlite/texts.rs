@@ -1,10 +1,10 @@
 //! What does whoever indexes texts read?
 //!
-//! The latest visit of every page that was there and said something, in the order of the numbers, with where the archive holds it; and what
+//! Every page that was there and said something, as the visit saw it that told of it last, in the order of the numbers, with where the archive holds it; and what
 //! links say of the pages they point to. Both as of one moment inside [`CatalogueReader::at_one_moment`].
 
 use super::CatalogueReader;
-use super::schema::{KIND, LATEST};
+use super::schema::{KIND, TOLD};
 use crate::error::StoreError;
 use orb_page::{HostId, LinkKind, Moment, PageId, PageKind, WarcPosition};
 use rusqlite::{Row, params};
@@ -61,7 +61,7 @@ impl CatalogueReader {
         let sql = format!(
             "SELECT p.id, p.host, p.url, {KIND}, v.at, v.status, v.mime, v.title, v.lang, v.simhash, v.duplicate_of, f.name, v.warc_offset,
                v.warc_length
-             FROM page_row p {LATEST} LEFT JOIN warc_row f ON f.id = v.warc
+             FROM page_row p {TOLD} LEFT JOIN warc_row f ON f.id = v.warc
              WHERE p.kind = 0 AND v.status BETWEEN 200 AND 299 AND (v.simhash NOTNULL OR v.title NOTNULL) ORDER BY p.id"
         );
         let mut rows = self.db.prepare(&sql).map_err(&fail)?;

@@ -3,16 +3,24 @@
 //! Views besides CONTRACT.md's tables, made of them. They stand in the catalogue for whoever opens it with other tools; a reader of ours makes
 //! them anew for itself, so that an older catalogue has them too.
 
-use orb_page::{LinkKind, PageKind};
+use orb_page::{Flag, LinkKind, PageKind};
 
 /// What a page is that could not be had.
 const FAILED: [PageKind; 4] = [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
 
 /// Names and definitions.
-fn definitions() -> [(&'static str, String); 6] {
+fn definitions() -> [(&'static str, String); 7] {
     let kind = super::schema::case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
     let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
+    let flag = super::schema::case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
     [
+        (
+            "change",
+            format!(
+                "SELECT c.seq, c.run, c.page AS page_id, p.url, {flag} AS flag, strftime('%Y-%m-%dT%H:%M:%fZ', c.at / 1000.0, 'unixepoch') AS at,
+                 c.moved AS moved_to, c.detail FROM change_row c JOIN page_row p ON p.id = c.page"
+            ),
+        ),
         (
             "link_past",
             format!(

@@ -199,6 +199,10 @@ impl Recorder {
                 mime: None,
             }],
             warc: None,
+            kept: None,
+            known: false,
+            moved: None,
+            detail: None,
         }
     }
 
@@ -233,6 +237,8 @@ impl Recorder {
             rank: u64::from(depth),
             at: Moment(1_700_000_000_123),
             by: self.by.clone(),
+            step: None,
+            asked: None,
             from,
         });
         names.pages.insert(n, page);

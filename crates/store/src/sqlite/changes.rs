@@ -1,0 +1,90 @@
+//! What has a run to tell?
+//!
+//! A row for each document that a run found new, updated, gone, or could not get although it was there before; in the order in which that was
+//! recorded, and never changed. Their numbers are what whoever follows the changes remembers. Of a project's first run there are none: all of
+//! it is new.
+
+use super::CatalogueReader;
+use super::known::known_before;
+use crate::Batch;
+use crate::error::Result;
+use orb_page::{Flag, Moment, PageId, RunId, Visit};
+use rusqlite::{Connection, Row, params};
+
+/// What a run says of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeRow {
+    /// Its place among all changes.
+    pub seq: u64,
+    /// The run that saw it.
+    pub run: RunId,
+    /// The page.
+    pub page: PageId,
+    /// Its canonical URL.
+    pub url: String,
+    /// What is said.
+    pub flag: Flag,
+    /// When it was seen.
+    pub at: Moment,
+    /// Where the document has moved to.
+    pub moved_to: Option<String>,
+    /// What is different, or what went wrong, one line.
+    pub detail: Option<String>,
+}
+
+/// Whether a visit is worth telling.
+fn is_told(visit: &Visit) -> bool {
+    match visit.flag {
+        Flag::New => visit.is_document(),
+        Flag::Updated | Flag::Missing | Flag::Error => visit.known,
+        Flag::Same => false,
+    }
+}
+
+/// Adds what the visits of a batch have to tell.
+pub(super) fn write_changes(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
+    if batch.run.0 <= 1 {
+        return Ok(());
+    }
+    let mut insert = db.prepare_cached(
+        "INSERT INTO change_row (run, page, flag, at, moved, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for visit in batch.visits.iter().filter(|visit| is_told(visit)) {
+        let detail = visit.detail.as_ref().or(visit.problem.as_ref().filter(|_| visit.flag == Flag::Error));
+        let (page, flag) = (visit.page.0.cast_signed(), visit.flag.code());
+        insert.execute(params![batch.run.0, page, flag, visit.at.0, visit.moved, detail])?;
+    }
+    Ok(())
+}
+
+impl CatalogueReader {
+    /// Up to `limit` changes after a place, in order; of one run where one is named.
+    pub fn changes(&self, after: u64, run: Option<RunId>, limit: u32) -> Result<Vec<ChangeRow>> {
+        let sql = "SELECT c.seq, c.run, c.page, p.url, c.flag, c.at, c.moved, c.detail FROM change_row c
+                   JOIN page_row p ON p.id = c.page WHERE c.seq > ?1 AND (?2 IS NULL OR c.run = ?2) ORDER BY c.seq LIMIT ?3";
+        self.all(sql, params![after.cast_signed(), run.map(|run| run.0), limit], read)
+    }
+
+    /// The place of the last change; 0 where there is none.
+    pub fn last_change(&self) -> Result<u64> {
+        self.count("SELECT coalesce(max(seq), 0) FROM change_row")
+    }
+
+    /// How many documents were there before a run began.
+    pub fn known_before(&self, run: RunId) -> Result<u64> {
+        self.count(&known_before(run))
+    }
+}
+
+fn read(r: &Row<'_>) -> rusqlite::Result<ChangeRow> {
+    Ok(ChangeRow {
+        seq: r.get::<_, i64>(0)?.cast_unsigned(),
+        run: RunId(r.get(1)?),
+        page: PageId(r.get::<_, i64>(2)?.cast_unsigned()),
+        url: r.get(3)?,
+        flag: Flag::from_code(r.get(4)?).unwrap_or(Flag::Error),
+        at: Moment(r.get(5)?),
+        moved_to: r.get(6)?,
+        detail: r.get(7)?,
+    })
+}
