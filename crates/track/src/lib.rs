@@ -2,3 +2,5 @@
 //!
 //! Between reading a page and recording it: an earlier version of the page is held against the one that came now, and what is said of it
 //! (`SAM`, `UPD`) is decided here. Nothing in this crate fetches, stores or waits on a socket.
+
+pub mod rate;

@@ -1,0 +1,94 @@
+//! Which of many are worth most, when only so many can be had?
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// Keeps the best of what it is offered: memory for so many, whatever the number offered.
+#[derive(Debug)]
+pub struct Best<T> {
+    room: usize,
+    kept: BinaryHeap<Reverse<Ranked<T>>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Ranked<T> {
+    worth: Worth,
+    what: Reverse<T>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Worth(f64);
+
+impl PartialEq for Worth {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Worth {}
+
+impl PartialOrd for Worth {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Worth {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl<T: Ord> PartialOrd for Ranked<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Ord> Ord for Ranked<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.worth.cmp(&other.worth).then_with(|| self.what.cmp(&other.what))
+    }
+}
+
+impl<T: Ord> Best<T> {
+    /// Room for so many.
+    pub fn new(room: usize) -> Self {
+        Self { room, kept: BinaryHeap::new() }
+    }
+
+    /// Offers one; of two that are worth the same, the smaller is the better.
+    pub fn offer(&mut self, what: T, worth: f64) {
+        let one = Reverse(Ranked { worth: Worth(worth), what: Reverse(what) });
+        if self.kept.len() < self.room {
+            self.kept.push(one);
+        } else if self.kept.peek().is_some_and(|worst| one < *worst) {
+            self.kept.pop();
+            self.kept.push(one);
+        }
+    }
+
+    /// The best, in their own order.
+    pub fn into_sorted(self) -> Vec<T> {
+        let mut best: Vec<T> = self.kept.into_iter().map(|one| one.0.what.0).collect();
+        best.sort_unstable();
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_kept_and_ties_go_to_the_smaller() {
+        let mut best = Best::new(3);
+        for (what, worth) in [(9, 1.0), (4, 5.0), (7, 1.0), (1, 0.5), (2, 3.0), (8, 1.0)] {
+            best.offer(what, worth);
+        }
+        assert_eq!(best.into_sorted(), [2, 4, 7]);
+        let mut none = Best::new(0);
+        none.offer(1, 1.0);
+        assert!(none.into_sorted().is_empty());
+    }
+}

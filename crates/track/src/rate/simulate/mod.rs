@@ -1,0 +1,134 @@
+//! What does a way of choosing visits gain?
+//!
+//! Visits are made in rounds, as runs are; in each, a policy takes as many pages as the budget allows by then, and learns of each whether it changed. What
+//! counts is the share of pages, over time, that are as they were last seen (freshness), and how long ago the others changed (age). The first quarter of
+//! the time is left out, in which everything is fresh and nothing is known.
+
+mod dice;
+mod policy;
+mod world;
+
+pub use dice::Dice;
+pub use policy::Policy;
+pub use world::{Changes, Group, SimulatedPage, World};
+
+use super::{Belief, Price};
+use policy::Chooser;
+use serde::Serialize;
+use world::Course;
+
+/// The share of the time that is left out of the account.
+const WARM_UP: f64 = 0.25;
+
+/// A round is an hour, or longer, so that pages times rounds stay below this.
+const WORK: f64 = 1.2e7;
+
+/// How a policy did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Which one.
+    pub policy: Policy,
+    /// The share of pages that are up to date, on average over time.
+    pub freshness: f64,
+    /// For how many days a page has been out of date, on average over pages and time.
+    pub age: f64,
+    /// Visits made.
+    pub visits: u64,
+    /// Visits that saw a change.
+    pub changes: u64,
+}
+
+/// The freshness that no policy can exceed, where changes are random and rates known: that of the best regular visits.
+pub fn optimum(world: &World) -> f64 {
+    let pages: Vec<Belief> = world.pages.iter().map(|page| Belief::known(page.rate)).collect();
+    let price = Price::strict(&pages, world.budget);
+    let fresh = |page: &Belief| price.outlook(page).days().map_or(0.0, |days| page.freshness(days));
+    pages.iter().map(fresh).sum::<f64>() / pages.len().max(1) as f64
+}
+
+/// Lets a policy choose visits in a world.
+pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
+    let round = (1.0 / 24.0_f64).max(world.span * world.pages.len() as f64 / WORK);
+    let mut scene = Scene::new(world, seed);
+    let mut chooser = Chooser::new(world, policy);
+    let (mut time, mut due) = (0.0, 0.0);
+    while time + round <= world.span {
+        time += round;
+        due += world.budget * round;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the number of pages")]
+        let room = due.floor().min(world.pages.len() as f64) as usize;
+        for page in chooser.choose(room, time) {
+            let changed = scene.visit(page, time);
+            chooser.learn(page, time, changed);
+        }
+        due = (due - room as f64).min(world.pages.len() as f64);
+    }
+    scene.end(policy)
+}
+
+/// A page under way.
+struct Watched<'a> {
+    course: Course<'a>,
+    seen: f64,
+}
+
+/// A world under way, and the account of it.
+struct Scene<'a> {
+    pages: Vec<Watched<'a>>,
+    from: f64,
+    span: f64,
+    fresh: f64,
+    age: f64,
+    visits: u64,
+    changes: u64,
+}
+
+impl<'a> Scene<'a> {
+    fn new(world: &'a World, seed: u64) -> Self {
+        let course = |(n, page): (u64, &'a SimulatedPage)| Watched {
+            course: Course::of(page, seed.wrapping_mul(0x1_0000_0001).wrapping_add(n)),
+            seen: 0.0,
+        };
+        let pages = (0..).zip(&world.pages).map(course).collect();
+        let from = world.span * WARM_UP;
+        Self { pages, from, span: world.span, fresh: 0.0, age: 0.0, visits: 0, changes: 0 }
+    }
+
+    /// Visits a page and says whether it changed since it was seen last.
+    fn visit(&mut self, page: usize, time: f64) -> bool {
+        let Some(watched) = self.pages.get_mut(page) else { return false };
+        let (seen, change) = (watched.seen, watched.course.next());
+        watched.seen = time;
+        watched.course.pass(time);
+        self.account(seen, change, time);
+        self.visits += 1;
+        self.changes += u64::from(change <= time);
+        change <= time
+    }
+
+    /// Counts a page that was seen, changed afterwards, or not, and was looked at again.
+    fn account(&mut self, seen: f64, change: f64, until: f64) {
+        let (seen, until) = (seen.max(self.from), until.max(self.from));
+        self.fresh += (change.min(until) - seen).max(0.0);
+        if change < until {
+            let begin = change.max(self.from);
+            self.age += ((until - change).powi(2) - (begin - change).powi(2)) / 2.0;
+        }
+    }
+
+    fn end(mut self, policy: Policy) -> Outcome {
+        let rest: Vec<(f64, f64)> = self.pages.iter().map(|page| (page.seen, page.course.next())).collect();
+        rest.into_iter().for_each(|(seen, change)| self.account(seen, change, self.span));
+        let whole = (self.pages.len() as f64 * (self.span - self.from)).max(f64::MIN_POSITIVE);
+        Outcome {
+            policy,
+            freshness: self.fresh / whole,
+            age: self.age / whole,
+            visits: self.visits,
+            changes: self.changes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
