@@ -35,12 +35,13 @@ impl Wrong {
 impl Settings {
     /// The first thing that cannot be meant, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 5] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 6] = [
             seeds,
             |settings| scope(&settings.scope),
             fetch,
             |settings| numbers(settings),
             |settings| settings.outputs.examine(),
+            |settings| settings.track.examine(),
         ];
         sections.iter().find_map(|section| section(self).into_iter().next()).map_or(Ok(()), Err)
     }
@@ -157,6 +158,13 @@ mod tests {
             ("[fetch]\nconnections = 0", "p.toml:2:15: at least 1 connection"),
             ("[store]\nwarc_level = 13", "p.toml:2:14: 13 is no level of gzip"),
             ("[[outputs.webhook]]\nurl = 'ftp://a.test/'", "p.toml:2:7: "),
+            (
+                "[[track.compare]]\n[[track.compare]]\nmatch = '('",
+                "p.toml:3:9: '(' is no regular expression: unclosed group",
+            ),
+            ("[[track.compare]]\ninclude = ['p', '>>']", "p.toml:2:17: '>>' is no CSS selector"),
+            ("[[track.compare]]\nby = 'bytes'\nignore = ['x']", "p.toml:2:6: \"bytes\" compares every byte"),
+            ("[[track.compare]]\nignore = ['x*']", "p.toml:2:11: 'x*' matches nothing at all as well"),
         ] {
             let said = said(text);
             assert!(said.starts_with(line) && !said.contains('\n'), "{text}\n{said}");

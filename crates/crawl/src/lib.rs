@@ -33,6 +33,7 @@ mod settings;
 mod shared;
 pub mod structure;
 mod summary;
+pub mod track;
 pub mod units;
 mod why;
 

@@ -7,6 +7,7 @@ use crate::indexing::{IndexSettings, SearchSettings};
 use crate::outputs::OutputSettings;
 use crate::place::Place;
 use crate::schedule::LimitSettings;
+use crate::track::TrackSettings;
 use crate::units::{ByteSize, Rate, Span};
 use orb_frontier::TrapLimits;
 use orb_urls::{Rules, ScopeSpec};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub index: IndexSettings,
     /// How to search in it.
     pub search: SearchSettings,
+    /// How to visit again.
+    pub track: TrackSettings,
     /// Who is told of changes, and how.
     pub outputs: OutputSettings,
 }

@@ -66,7 +66,7 @@ impl Attributes for Count {
 
 /// Whether a tree of it is built in reasonable time. An end tag counts only where it closes the element opened last,
 /// so that there are never more elements open than counted here.
-fn is_tame(html: &str) -> bool {
+pub(crate) fn is_tame(html: &str) -> bool {
     let mut scanner = Scanner::new(html);
     let mut attributes = Count::default();
     let mut open: Vec<&[u8]> = Vec::new();

@@ -5,6 +5,7 @@
 //! on them: no sockets, no files but the spooled [`Body`], no SQL.
 
 mod before;
+mod block;
 mod document;
 mod id;
 mod kind;
@@ -17,6 +18,7 @@ mod submission;
 mod visit;
 
 pub use before::{Before, Version};
+pub use block::Block;
 pub use document::{Document, Field, Form, Heading, Image, Problem, RobotsMeta, Sends};
 pub use id::{HostId, PageId, RunId, UrlKey};
 pub use kind::{Flag, PageKind};

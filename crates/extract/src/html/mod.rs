@@ -17,6 +17,7 @@ mod reader;
 mod srcset;
 
 pub(crate) mod name;
+pub(crate) mod outline;
 pub(crate) mod scan;
 
 pub(crate) use attributes::Slots;

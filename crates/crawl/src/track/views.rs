@@ -1,0 +1,93 @@
+//! What can be looked at of a version of a page?
+//!
+//! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract` knows how to read them.
+
+use orb_extract::{Choice, Content};
+use orb_page::Block;
+use orb_track::compare::{Part, Passage, Views};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// Lines of a text that are told apart; the rest is one more.
+const MOST_LINES: usize = 200_000;
+
+/// A version of a page, read on demand.
+#[derive(Debug)]
+pub struct PageViews<'a> {
+    content: Content<'a>,
+    mime: Cow<'a, str>,
+    text: OnceCell<Cow<'a, str>>,
+}
+
+impl<'a> PageViews<'a> {
+    /// A version with its codings taken off.
+    pub fn new(content: Content<'a>) -> Self {
+        Self { content, mime: orb_extract::sniff(content.bytes, content.mime), text: OnceCell::new() }
+    }
+
+    /// Its characters.
+    pub fn source(&self) -> &str {
+        self.text.get_or_init(|| orb_extract::text_of(&self.content))
+    }
+
+    fn is_html(&self) -> bool {
+        matches!(&*self.mime, "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml")
+    }
+
+    /// The lines of a text that is no page.
+    fn lines(&self) -> Vec<Block> {
+        let place: Arc<str> = "line".into();
+        let folded = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut lines = self.source().lines();
+        let mut out: Vec<Block> = Vec::new();
+        for line in lines.by_ref() {
+            let text = folded(line);
+            if !text.is_empty() {
+                out.push(Block::line(text, &place));
+            }
+            if out.len() == MOST_LINES {
+                break;
+            }
+        }
+        let rest = lines.map(folded).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
+        out.extend((!rest.is_empty()).then(|| Block::line(rest, &place)));
+        out
+    }
+}
+
+impl Views for PageViews<'_> {
+    fn bytes(&self) -> &[u8] {
+        self.content.bytes
+    }
+
+    fn mime(&self) -> &str {
+        &self.mime
+    }
+
+    fn is_text(&self) -> bool {
+        let mime = &*self.mime;
+        self.is_html()
+            || mime.starts_with("text/")
+            || mime.ends_with("+xml")
+            || mime.ends_with("+json")
+            || matches!(
+                mime,
+                "application/json" | "application/xml" | "application/javascript" | "application/x-javascript"
+            )
+    }
+
+    fn passage(&self, part: &Part<'_>) -> Passage {
+        if !self.is_html() {
+            return Passage { blocks: self.lines(), matched: true, note: None };
+        }
+        let Part { main, include, exclude } = *part;
+        let is_xml = self.mime != "text/html";
+        let selected = orb_extract::select(self.source(), &Choice { is_xml, main, include, exclude });
+        Passage { blocks: selected.blocks, matched: selected.matched, note: selected.note.map(str::to_owned) }
+    }
+
+    fn simhash(&self, text: &str) -> u64 {
+        orb_extract::simhash(text)
+    }
+}

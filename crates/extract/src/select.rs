@@ -1,0 +1,120 @@
+//! What do CSS selectors choose of a page?
+//!
+//! Made on demand, for pages a project tracks by selectors, never on the crawl's way: `scraper` matches them on html5ever's tree. What would
+//! take too long (see [`crate::markdown`]) is not put into a tree: the whole page is given instead, and it is said why.
+
+use crate::html::outline::Outline;
+use crate::main_content::main_content;
+use crate::markdown::is_tame;
+use orb_page::Block;
+use scraper::{ElementRef, Html, Selector};
+
+/// The largest page put into a tree, in bytes.
+const MAX_SIZE: usize = 4 << 20;
+/// The deepest tree that is searched.
+const MAX_DEPTH: usize = 256;
+/// Nodes of a page on which selectors that look at all siblings are matched.
+const MAX_SIBLINGS: usize = 20_000;
+
+/// What was chosen.
+#[derive(Clone, Debug, Default)]
+pub struct Selected {
+    /// The blocks, in order.
+    pub blocks: Vec<Block>,
+    /// Whether one of the selectors to include matched; true where there are none.
+    pub matched: bool,
+    /// Why the whole page was taken.
+    pub note: Option<&'static str>,
+}
+
+/// Whether a CSS selector can be understood; what is wrong with it where it cannot.
+pub fn check_selector(text: &str) -> Result<(), String> {
+    parse(text).map(|_| ())
+}
+
+fn parse(text: &str) -> Result<Selector, String> {
+    if text.trim().is_empty() {
+        return Err("'' is no CSS selector; write it like div.news > p".to_owned());
+    }
+    Selector::parse(text).map_err(|error| format!("'{text}' is no CSS selector: {error}"))
+}
+
+/// Which part of a page is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choice<'a> {
+    /// Whether the page is XHTML served as XML.
+    pub is_xml: bool,
+    /// Only its main content.
+    pub main: bool,
+    /// CSS selectors of the elements to take; none means all.
+    pub include: &'a [String],
+    /// CSS selectors of the elements to leave out.
+    pub exclude: &'a [String],
+}
+
+/// The visible text of a part of an HTML page in blocks, its title first where all of it is wanted.
+pub fn select(html: &str, choice: &Choice<'_>) -> Selected {
+    let Choice { is_xml, main, include, exclude } = *choice;
+    let read = |html: &str, is_xml: bool| {
+        let outline = Outline::of(html, is_xml);
+        if main { main_content(outline) } else { outline.blocks() }
+    };
+    if include.is_empty() && exclude.is_empty() {
+        return Selected { blocks: read(html, is_xml), matched: true, note: None };
+    }
+    let parsed = |texts: &[String]| texts.iter().filter_map(|t| parse(t).ok()).collect::<Vec<_>>();
+    let looks_around = include.iter().chain(exclude).any(|s| s.contains('~') || s.contains(":has"));
+    match tree(html, looks_around) {
+        Ok(mut tree) => {
+            leave_out(&mut tree, &parsed(exclude));
+            if include.is_empty() {
+                return Selected { blocks: read(&tree.html(), false), matched: true, note: None };
+            }
+            let pieces = chosen(&tree, &parsed(include));
+            let blocks = pieces.iter().flat_map(|piece| read(piece, false)).collect();
+            Selected { blocks, matched: !pieces.is_empty(), note: None }
+        }
+        Err(note) => Selected { blocks: read(html, is_xml), matched: true, note: Some(note) },
+    }
+}
+
+/// The tree of a page, or why there is none.
+fn tree(html: &str, looks_around: bool) -> Result<Html, &'static str> {
+    if html.len() > MAX_SIZE {
+        return Err("the page is too large for selectors and was compared whole");
+    }
+    if !is_tame(html) {
+        return Err("the page is nested too deep for selectors and was compared whole");
+    }
+    let tree = Html::parse_document(html);
+    if looks_around && tree.tree.nodes().len() > MAX_SIBLINGS {
+        return Err("the page has too many elements for selectors with ~ or :has and was compared whole");
+    }
+    let deep = tree.tree.nodes().any(|node| node.ancestors().nth(MAX_DEPTH).is_some());
+    if deep { Err("the page is nested too deep for selectors and was compared whole") } else { Ok(tree) }
+}
+
+fn leave_out(tree: &mut Html, exclude: &[Selector]) {
+    let found: Vec<_> = exclude.iter().flat_map(|s| tree.select(s).map(|e| e.id()).collect::<Vec<_>>()).collect();
+    for id in found {
+        if let Some(mut node) = tree.tree.get_mut(id) {
+            node.detach();
+        }
+    }
+}
+
+/// The chosen elements as HTML, in order, none within another.
+fn chosen(tree: &Html, include: &[Selector]) -> Vec<String> {
+    let mut taken = std::collections::HashSet::new();
+    let mut out = Vec::new();
+    // `descendants` leaves out what was detached.
+    for node in tree.tree.root().descendants() {
+        let Some(element) = ElementRef::wrap(node) else { continue };
+        let within = || element.ancestors().any(|a| taken.contains(&a.id()));
+        if include.iter().any(|s| s.matches(&element)) && !within() {
+            taken.insert(element.id());
+            out.push(element.html());
+        }
+    }
+    out
+}

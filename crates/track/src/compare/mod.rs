@@ -1,0 +1,191 @@
+//! Does this version say what the last one said?
+//!
+//! A chain, cheap first: the bytes, then the visible text of the part that the rule chooses, white space folded, with what it ignores taken
+//! out; then a program, a bound of similarity, or, as a rule, what is known to be noise. Comparing does not fail because of a page: what goes
+//! wrong is said of that page alone.
+
+mod detail;
+mod rule;
+mod views;
+
+#[cfg(test)]
+mod tests;
+
+pub use rule::{By, Rule};
+pub use views::{Part, Passage, Views};
+
+use crate::TrackError;
+use crate::noise::{self, Left, Noise};
+use orb_page::Block;
+use regex::Regex;
+use rule::expressions;
+
+/// What is said of two versions of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// They say the same.
+    Same,
+    /// They do not.
+    Changed {
+        /// What changed, in one line.
+        detail: String,
+    },
+    /// They differ, and only a second answer can tell whether that is noise.
+    AskAgain,
+    /// They could not be compared, and why, in one line.
+    Failed(String),
+}
+
+/// How the pages of a project are compared.
+#[derive(Debug)]
+pub struct Comparison {
+    chains: Vec<Chain>,
+    default: Chain,
+}
+
+/// A rule, ready to be used.
+#[derive(Debug)]
+struct Chain {
+    /// Its number, from 1; 0 for pages without a rule.
+    number: usize,
+    url: Option<Regex>,
+    ignore: Vec<Regex>,
+    rule: Rule,
+}
+
+impl Chain {
+    fn new(number: usize, rule: &Rule) -> Result<Self, TrackError> {
+        rule.check()?;
+        let (url, ignore) = expressions(rule)?;
+        Ok(Self { number, url, ignore, rule: rule.clone() })
+    }
+}
+
+impl Comparison {
+    /// Rules in the order they are tried.
+    pub fn new(rules: &[Rule]) -> Result<Self, TrackError> {
+        let chains = rules.iter().enumerate().map(|(i, rule)| Chain::new(i + 1, rule)).collect::<Result<_, _>>()?;
+        Ok(Self { chains, default: Chain::new(0, &Rule::default())? })
+    }
+
+    /// Judges two versions of a page: the one of last time and the one of now, with a second answer that came right behind the new one
+    /// where there is one. With it, it never asks for another.
+    pub fn judge(
+        &self,
+        url: &str,
+        old: &dyn Views,
+        new: &dyn Views,
+        again: Option<&dyn Views>,
+        noise: &Noise,
+    ) -> Judgement {
+        if old.bytes() == new.bytes() && old.mime() == new.mime() {
+            return Judgement::Same;
+        }
+        let chain = self.chain(url);
+        if chain.rule.by == Some(By::Bytes) || !(old.is_text() && new.is_text()) {
+            return bytes(old, new);
+        }
+        chain.judge(url, old, new, again, noise)
+    }
+
+    /// Learns from two answers of a page that came one after the other, for the sake of the other pages of its host. Worth it while
+    /// [`Noise::is_young`].
+    pub fn learn(&self, url: &str, one: &dyn Views, other: &dyn Views, noise: &Noise) {
+        let chain = self.chain(url);
+        if chain.rule.by == Some(By::Bytes) || !(one.is_text() && other.is_text()) {
+            return;
+        }
+        let blocks = |page: &dyn Views| chain.kept(chain.passage(page).blocks);
+        noise::learn(url, &blocks(one), &blocks(other), noise);
+    }
+
+    fn chain(&self, url: &str) -> &Chain {
+        self.chains.iter().find(|c| c.url.as_ref().is_none_or(|r| r.is_match(url))).unwrap_or(&self.default)
+    }
+}
+
+/// Compares every byte.
+fn bytes(old: &dyn Views, new: &dyn Views) -> Judgement {
+    if old.bytes() == new.bytes() {
+        return Judgement::Same;
+    }
+    let (before, now) = (old.bytes().len(), new.bytes().len());
+    let detail = if old.mime() != new.mime() {
+        format!("{} became {}", old.mime(), new.mime())
+    } else if before != now {
+        format!("{before} bytes became {now}")
+    } else {
+        let at = old.bytes().iter().zip(new.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+        format!("the bytes differ from number {at} on")
+    };
+    Judgement::Changed { detail }
+}
+
+impl Chain {
+    fn judge(
+        &self,
+        url: &str,
+        old: &dyn Views,
+        new: &dyn Views,
+        again: Option<&dyn Views>,
+        noise: &Noise,
+    ) -> Judgement {
+        let (before, now) = (self.passage(old), self.passage(new));
+        match (before.matched, now.matched) {
+            (true, false) => return self.gone(),
+            (false, false) => return Judgement::Failed(self.nothing()),
+            _ => {}
+        }
+        let (before, now_blocks) = (self.kept(before.blocks), self.kept(now.blocks));
+        if before.iter().map(|b| &b.text).eq(now_blocks.iter().map(|b| &b.text)) {
+            return Judgement::Same;
+        }
+        if let Some(bits) = self.rule.similarity
+            && (new.simhash(&joined(&before)) ^ new.simhash(&joined(&now_blocks))).count_ones() <= bits
+        {
+            return Judgement::Same;
+        }
+        let again = again.filter(|a| a.is_text()).map(|again| self.kept(self.passage(again).blocks));
+        match noise::judge(url, &before, &now_blocks, again.as_deref(), noise) {
+            Left::Nothing => Judgement::Same,
+            Left::Unclear => Judgement::AskAgain,
+            Left::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, now.note.as_deref()) },
+        }
+    }
+
+    fn passage(&self, page: &dyn Views) -> Passage {
+        let Rule { by, include, exclude, .. } = &self.rule;
+        page.passage(&Part { main: *by == Some(By::Main), include, exclude })
+    }
+
+    /// The blocks without what is ignored.
+    fn kept(&self, mut blocks: Vec<Block>) -> Vec<Block> {
+        if self.ignore.is_empty() {
+            return blocks;
+        }
+        for block in &mut blocks {
+            for regex in &self.ignore {
+                if regex.is_match(&block.text) {
+                    let text = regex.replace_all(&block.text, " ");
+                    block.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                }
+            }
+        }
+        blocks.retain(|b| !b.text.is_empty());
+        blocks
+    }
+
+    fn gone(&self) -> Judgement {
+        Judgement::Changed { detail: format!("nothing matches {} any more", self.rule.include.join(", ")) }
+    }
+
+    fn nothing(&self) -> String {
+        let include = self.rule.include.join(", ");
+        format!("[[track.compare]] number {}: nothing on the page matches include = {include}", self.number)
+    }
+}
+
+/// The text of blocks.
+fn joined(blocks: &[Block]) -> String {
+    blocks.iter().map(|b| b.text.as_str()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,168 @@
+//! How are the pages of a pattern compared?
+//!
+//! `[[track.compare]]` of a project file. The first rule whose `match` fits a page's URL decides; what it leaves open is as without a rule.
+
+use crate::TrackError;
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The most bits of a SimHash that may differ: texts that have nothing in common differ in about 32.
+const MOST_SIMILARITY: u32 = 31;
+/// Expressions and selectors of one rule.
+const MOST_PARTS: usize = 200;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Every byte.
+    Bytes,
+    /// The visible text.
+    Text,
+    /// The visible text of the main content.
+    Main,
+    /// The visible text of what CSS selectors choose.
+    Selector,
+}
+
+/// A rule of comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// A regular expression on the URL; without one the rule is for every page.
+    pub matches: Option<String>,
+    /// What is compared; without it the text, or the bytes of what has none.
+    pub by: Option<By>,
+    /// CSS selectors of what is compared.
+    pub include: Vec<String>,
+    /// CSS selectors of what is left out.
+    pub exclude: Vec<String>,
+    /// Regular expressions; what they match in a block is left out.
+    pub ignore: Vec<String>,
+    /// Texts whose SimHashes differ in so many bits or fewer are the same.
+    pub similarity: Option<u32>,
+    /// A program that decides, with its arguments.
+    pub program: Vec<String>,
+    /// How long it may take for a page.
+    pub timeout: Duration,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self {
+            matches: None,
+            by: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            ignore: Vec::new(),
+            similarity: None,
+            program: Vec::new(),
+            timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Rule {
+    /// Whether it makes sense; selectors are checked by those who know them.
+    pub fn check(&self) -> Result<(), TrackError> {
+        if let Some((key, what)) = self.contradiction() {
+            return Err(wrong(key, what));
+        }
+        expressions(self).map(|_| ())
+    }
+
+    /// A key that cannot be meant beside the others, and why.
+    fn contradiction(&self) -> Option<(&'static str, &'static str)> {
+        let exact = self.by == Some(By::Bytes);
+        let texts = matches!(self.by, Some(By::Text | By::Main));
+        let chooses = !self.include.is_empty() || !self.exclude.is_empty();
+        let nameless = self.program.first().is_some_and(|name| name.trim().is_empty());
+        let parts = self.include.len() + self.exclude.len() + self.ignore.len();
+        let wrongs = [
+            (exact && chooses, "by", "\"bytes\" compares every byte: leave out include and exclude"),
+            (
+                exact && !self.ignore.is_empty(),
+                "by",
+                "\"bytes\" compares every byte: leave out ignore, or write \"text\"",
+            ),
+            (
+                exact && self.similarity.is_some(),
+                "by",
+                "\"bytes\" compares every byte: leave out similarity, or write \"text\"",
+            ),
+            (self.by == Some(By::Selector) && !chooses, "by", "\"selector\" needs include or exclude"),
+            (texts && !self.include.is_empty(), "by", "include chooses what is compared: write by = \"selector\""),
+            (
+                !self.program.is_empty() && self.similarity.is_some(),
+                "similarity",
+                "the program decides: leave out one of them",
+            ),
+            (nameless, "program", "it has no name; write it like [\"python3\", \"compare.py\"]"),
+            (
+                self.similarity.is_some_and(|bits| bits > MOST_SIMILARITY),
+                "similarity",
+                "bits from 0 (the same words) to 31 (hardly alike)",
+            ),
+            (self.timeout.is_zero(), "timeout", "it must be longer than 0s"),
+            (parts > MOST_PARTS, "ignore", "a rule has at most 200 selectors and expressions"),
+        ];
+        wrongs.into_iter().find(|(wrong, ..)| *wrong).map(|(_, key, what)| (key, what))
+    }
+}
+
+fn wrong(key: impl Into<String>, what: impl Into<String>) -> TrackError {
+    TrackError::Rule { key: key.into(), what: what.into() }
+}
+
+/// The expressions of a rule: on the URL, and on what is left out.
+pub(crate) fn expressions(rule: &Rule) -> Result<(Option<Regex>, Vec<Regex>), TrackError> {
+    let url = rule.matches.as_deref().map(|text| compile("match", text)).transpose()?;
+    let ignore = rule.ignore.iter().enumerate().map(|(n, text)| {
+        let regex = compile(&format!("ignore[{n}]"), text)?;
+        match regex.is_match("") {
+            true => Err(wrong(
+                format!("ignore[{n}]"),
+                format!("'{text}' matches nothing at all as well; write + instead of *"),
+            )),
+            false => Ok(regex),
+        }
+    });
+    Ok((url, ignore.collect::<Result<_, _>>()?))
+}
+
+fn compile(key: &str, text: &str) -> Result<Regex, TrackError> {
+    Regex::new(text).map_err(|error| {
+        let shown = error.to_string();
+        let last = shown.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        wrong(key, format!("'{text}' is no regular expression: {last}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(rule: &Rule, because: &str) {
+        let error = rule.check().expect_err("a rule that makes no sense").to_string();
+        assert!(error.contains(because), "{error}");
+    }
+
+    #[test]
+    fn rules_that_contradict_themselves_are_refused() {
+        let text = |s: &str| vec![s.to_owned()];
+        let bytes = Rule { by: Some(By::Bytes), ..Rule::default() };
+        refused(&Rule { include: text("p"), ..bytes.clone() }, "include and exclude");
+        refused(&Rule { ignore: text("x"), ..bytes.clone() }, "leave out ignore");
+        refused(&Rule { similarity: Some(3), ..bytes.clone() }, "leave out similarity");
+        refused(&Rule { by: Some(By::Selector), ..Rule::default() }, "needs include or exclude");
+        refused(&Rule { by: Some(By::Text), include: text("p"), ..Rule::default() }, "by = \"selector\"");
+        refused(&Rule { program: text("x"), similarity: Some(1), ..Rule::default() }, "leave out one");
+        refused(&Rule { program: text(" "), ..Rule::default() }, "it has no name");
+        refused(&Rule { similarity: Some(64), ..Rule::default() }, "0 (the same words)");
+        refused(&Rule { timeout: Duration::ZERO, ..Rule::default() }, "timeout");
+        refused(&Rule { matches: Some("(".into()), ..Rule::default() }, "match: '(' is no regular expression");
+        refused(&Rule { ignore: text("[0-9]*"), ..Rule::default() }, "+ instead of *");
+        assert_eq!(bytes.check(), Ok(()));
+    }
+}

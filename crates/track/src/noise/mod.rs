@@ -1,0 +1,126 @@
+//! What differs between two answers although nothing has changed?
+//!
+//! Advertisements, tokens, counters, the hour, teasers in any order: a server draws them anew for every answer, and a comparison of texts would
+//! call every page changed. Nobody has to describe them: a page asked twice in a row shows them itself ([`evidence`]), and what was seen on
+//! several pages of a host is known for all of them ([`Noise`]), so that most pages need no second look. What is left of the differences
+//! between an old and a new version ([`explain`]) is what somebody wrote.
+//!
+//! A difference is noise only if it lies where the two answers differ, is no larger than what they showed, and nothing that they share is
+//! missing from the old version.
+
+mod evidence;
+mod explain;
+mod memory;
+mod page;
+mod template;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use explain::Finding;
+pub(crate) use words::{Word, words};
+
+use evidence::Evidence;
+use explain::explain;
+use memory::Memory;
+use orb_page::Block;
+use page::lines;
+use std::sync::{Arc, Mutex, PoisonError};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// One page in so many that memory alone explains is looked at twice all the same, to see whether it still holds.
+const PROVED: u64 = 32;
+
+/// What is known to be drawn anew on the pages of one host: learnt while pages are compared, shared between threads, kept as text.
+#[derive(Debug, Default)]
+pub struct Noise {
+    memory: Mutex<(u64, Arc<Memory>)>,
+}
+
+impl Noise {
+    /// Nothing known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What was kept as text; nothing known where it cannot be read, since it can be learnt again.
+    pub fn from_text(text: &str) -> Self {
+        let memory: Memory = serde_json::from_str(text).unwrap_or_default();
+        Self { memory: Mutex::new((0, Arc::new(memory))) }
+    }
+
+    /// As text, to be kept.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(&*self.known()).unwrap_or_default()
+    }
+
+    /// Whether so little is known that a page should be asked twice for the sake of the others: two answers may agree by chance on what is
+    /// drawn, and then only other pages show it.
+    pub fn is_young(&self) -> bool {
+        self.known().is_young()
+    }
+
+    /// How often something was learnt since it was made: whether it must be kept anew.
+    pub fn learnt(&self) -> u64 {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Takes over what another one knows of the same host.
+    pub fn merge(&self, other: &Self) {
+        let theirs = other.known();
+        self.change(|memory| memory.merge(&theirs));
+    }
+
+    fn known(&self) -> Arc<Memory> {
+        Arc::clone(&self.memory.lock().unwrap_or_else(PoisonError::into_inner).1)
+    }
+
+    fn change(&self, with: impl FnOnce(&mut Memory)) {
+        let mut held = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        with(Arc::make_mut(&mut held.1));
+        held.0 += 1;
+    }
+}
+
+/// What is left of the differences between two versions of a page.
+pub(crate) enum Left<'a> {
+    /// Nothing.
+    Nothing,
+    /// These.
+    Changes(Vec<Finding<'a>>),
+    /// Perhaps something: a second answer would tell.
+    Unclear,
+}
+
+/// Takes the noise out of the differences between two versions, with a second answer where there is one, and learns from that.
+pub(crate) fn judge<'a>(
+    url: &str,
+    old: &'a [Block],
+    new: &'a [Block],
+    again: Option<&'a [Block]>,
+    noise: &Noise,
+) -> Left<'a> {
+    let (old, new) = (lines(old), lines(new));
+    if old.iter().map(|l| l.hash).eq(new.iter().map(|l| l.hash)) {
+        return Left::Nothing;
+    }
+    let page = xxh3_64(url.as_bytes());
+    let Some(again) = again else {
+        let explained = explain(&old, &new, None, &noise.known());
+        let proof = explained.by_memory && page.is_multiple_of(PROVED);
+        return if explained.findings.is_empty() && !proof { Left::Nothing } else { Left::Unclear };
+    };
+    let again = lines(again);
+    let evidence = Evidence::of(&new, &again);
+    noise.change(|memory| memory.learn(page, &new, &evidence));
+    let explained = explain(&old, &new, Some(&evidence), &noise.known());
+    if explained.findings.is_empty() { Left::Nothing } else { Left::Changes(explained.findings) }
+}
+
+/// Learns from two answers of a page that came one after the other.
+pub(crate) fn learn(url: &str, one: &[Block], other: &[Block], noise: &Noise) {
+    let (one, other) = (lines(one), lines(other));
+    let evidence = Evidence::of(&one, &other);
+    noise.change(|memory| memory.learn(xxh3_64(url.as_bytes()), &one, &evidence));
+}

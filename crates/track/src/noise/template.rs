@@ -1,0 +1,350 @@
+//! Which words of a block does the server draw anew for every answer?
+//!
+//! Two answers that came one after the other show it: the words they share are fixed, what lies between them are slots. A slot remembers
+//! how much it held and of what kind, and lets an older answer differ there and nowhere else. Where a clock moved, the day, the month and
+//! the year around it belong to the slot too, although two answers in a row agree on them; likewise the other groups of a number such as
+//! `1 234 567`. A block that shares too few words with its other answer is no template: it was replaced as a whole, and the words they
+//! share do so by chance.
+
+use super::words::{Class, Word, weight};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How long two blocks may be aligned; then the alignment is a coarse one.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Blocks of more words are no templates.
+const MOST_WORDS: usize = 20_000;
+
+/// What a slot was seen to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Numbers.
+    Digits,
+    /// A date or a time, in words and numbers.
+    Moment,
+    /// Letters and digits, words of about this many bytes.
+    Token {
+        /// The shortest seen.
+        least: usize,
+        /// The longest seen.
+        most: usize,
+    },
+    /// Any words.
+    Free,
+}
+
+/// A place at which words are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    /// Words it held at most.
+    pub(crate) most: usize,
+    /// What they were.
+    pub(crate) shape: Shape,
+    /// Whether there may be none.
+    pub(crate) optional: bool,
+    /// A hash of the word before; 0 at the beginning.
+    pub(crate) before: u64,
+    /// A hash of the word behind; 0 at the end.
+    pub(crate) after: u64,
+}
+
+impl Slot {
+    /// Whether these words may stand here.
+    pub(crate) fn accepts(&self, words: &[Word<'_>]) -> bool {
+        if words.is_empty() {
+            return self.optional || self.shape == Shape::Free;
+        }
+        match self.shape {
+            Shape::Digits => {
+                words.len() <= self.most && words.iter().all(|w| matches!(w.class, Class::Digits | Class::Mark))
+            }
+            Shape::Moment => words.len() <= self.most + 3 && words.iter().all(|w| w.class != Class::Plain),
+            Shape::Token { least, most } => {
+                let long = |w: &Word<'_>| w.class == Class::Mark || (least / 2..=most * 2).contains(&w.text.len());
+                words.len() <= self.most && words.iter().all(long)
+            }
+            Shape::Free => words.len() <= 2 * self.most + 2,
+        }
+    }
+
+    /// A slot that accepts what either does.
+    pub(crate) fn widened(self, other: Self) -> Self {
+        let shape = match (self.shape, other.shape) {
+            (a, b) if a == b => a,
+            (Shape::Free, _) | (_, Shape::Free) => Shape::Free,
+            (Shape::Token { least, most }, Shape::Token { least: l, most: m }) => {
+                Shape::Token { least: least.min(l), most: most.max(m) }
+            }
+            (Shape::Token { least, most }, Shape::Digits) | (Shape::Digits, Shape::Token { least, most }) => {
+                Shape::Token { least, most }
+            }
+            _ => Shape::Moment,
+        };
+        Self { most: self.most.max(other.most), shape, optional: self.optional || other.optional, ..self }
+    }
+}
+
+/// A part of a template.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece<'a> {
+    /// These words.
+    Fixed(Vec<Word<'a>>),
+    /// Whatever the slot accepts.
+    Drawn(Slot),
+}
+
+/// A block of which some words are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Template<'a> {
+    pieces: Vec<Piece<'a>>,
+}
+
+impl<'a> Template<'a> {
+    /// What two answers have in common, if that is a template.
+    pub(crate) fn of(one: &[Word<'a>], other: &[Word<'a>]) -> Option<Self> {
+        if one.len().max(other.len()) > MOST_WORDS {
+            return None;
+        }
+        let drawn = Spans::of(one, other);
+        let words = |spans: &[Span]| -> usize { spans.iter().map(|s| weight(&one[s.one.0..s.one.1])).sum() };
+        let fixed = weight(one) - words(&drawn.0);
+        let total = weight(one).max(weight(other));
+        let lexical = drawn.0.iter().any(|s| s.shape(one, other) == Shape::Free);
+        let trusted = if lexical { fixed * 4 >= total * 3 } else { fixed > 0 || total <= 2 };
+        trusted.then(|| Self { pieces: drawn.pieces(one, other) })
+    }
+
+    /// The slots.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.pieces.iter().filter_map(|p| match p {
+            Piece::Drawn(slot) => Some(*slot),
+            Piece::Fixed(_) => None,
+        })
+    }
+
+    /// Whether a block is this template with other words drawn.
+    pub(crate) fn matches(&self, words: &[Word<'_>]) -> bool {
+        let mut rest = words;
+        let mut pieces = self.pieces.iter().peekable();
+        while let Some(piece) = pieces.next() {
+            match (piece, pieces.peek()) {
+                (Piece::Fixed(fixed), _) => match rest.strip_prefix(fixed.as_slice()) {
+                    Some(after) => rest = after,
+                    None => return false,
+                },
+                (Piece::Drawn(slot), None) => return slot.accepts(rest),
+                (Piece::Drawn(slot), Some(Piece::Fixed(fixed))) => {
+                    // The last fixed words must end the block; all others are looked for as early as may be.
+                    let last =
+                        self.pieces.last().is_some_and(|p| matches!(p, Piece::Fixed(f) if std::ptr::eq(f, fixed)));
+                    let at = match last {
+                        true => rest.len().checked_sub(fixed.len()).filter(|&at| rest[at..] == fixed[..]),
+                        false => rest.windows(fixed.len()).position(|w| w == fixed.as_slice()),
+                    };
+                    match at {
+                        Some(at) if slot.accepts(&rest[..at]) => rest = &rest[at..],
+                        _ => return false,
+                    }
+                }
+                (Piece::Drawn(_), Some(Piece::Drawn(_))) => return false,
+            }
+        }
+        rest.is_empty()
+    }
+}
+
+/// Where two blocks differ: from and to in each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) one: (usize, usize),
+    pub(crate) other: (usize, usize),
+}
+
+impl Span {
+    /// What kind of words differ.
+    fn shape(&self, one: &[Word<'_>], other: &[Word<'_>]) -> Shape {
+        let words = || one[self.one.0..self.one.1].iter().chain(&other[self.other.0..self.other.1]);
+        let has = |class: Class| words().any(|w| w.class == class);
+        if has(Class::Plain) {
+            Shape::Free
+        } else if has(Class::Temporal) || words().any(Word::is_clock) {
+            Shape::Moment
+        } else if has(Class::Mixed) {
+            let lengths = || words().filter(|w| w.class != Class::Mark).map(|w| w.text.len());
+            Shape::Token { least: lengths().min().unwrap_or(0), most: lengths().max().unwrap_or(0) }
+        } else if has(Class::Digits) {
+            Shape::Digits
+        } else {
+            Shape::Free
+        }
+    }
+
+    /// The slot it makes.
+    pub(crate) fn slot(&self, one: &[Word<'_>], other: &[Word<'_>]) -> Slot {
+        let hash = |word: Option<&Word<'_>>| word.map_or(0, |w| xxh3_64(w.text.as_bytes()) | 1);
+        Slot {
+            most: (self.one.1 - self.one.0).max(self.other.1 - self.other.0),
+            shape: self.shape(one, other),
+            optional: self.one.0 == self.one.1 || self.other.0 == self.other.1,
+            before: hash(self.one.0.checked_sub(1).and_then(|i| one.get(i))),
+            after: hash(one.get(self.one.1)),
+        }
+    }
+}
+
+/// Where two blocks differ, in order and apart from each other.
+pub(crate) struct Spans(pub(crate) Vec<Span>);
+
+impl Spans {
+    /// Where they differ, dates and grouped numbers taken whole.
+    pub(crate) fn of(one: &[Word<'_>], other: &[Word<'_>]) -> Self {
+        let mut spans: Vec<Span> = Vec::new();
+        let deadline = Some(Instant::now() + PATIENCE);
+        for op in capture_diff_slices_deadline(Algorithm::Myers, one, other, deadline) {
+            if matches!(op, DiffOp::Equal { .. }) {
+                continue;
+            }
+            let (a, b) = (op.old_range(), op.new_range());
+            let span = Span { one: (a.start, a.end), other: (b.start, b.end) };
+            match spans.last_mut() {
+                Some(last) if last.one.1 == span.one.0 && last.other.1 == span.other.0 => {
+                    (last.one.1, last.other.1) = (span.one.1, span.other.1);
+                }
+                _ => spans.push(span),
+            }
+        }
+        spans.iter_mut().for_each(|s| widen(s, one, other));
+        Self(joined(spans))
+    }
+
+    fn pieces<'a>(&self, one: &[Word<'a>], other: &[Word<'a>]) -> Vec<Piece<'a>> {
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        for span in &self.0 {
+            if span.one.0 > from {
+                pieces.push(Piece::Fixed(one[from..span.one.0].to_vec()));
+            }
+            pieces.push(Piece::Drawn(span.slot(one, other)));
+            from = span.one.1;
+        }
+        if from < one.len() {
+            pieces.push(Piece::Fixed(one[from..].to_vec()));
+        }
+        pieces
+    }
+}
+
+/// Takes the rest of a date or of a grouped number into a span.
+fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>]) {
+    let inside =
+        |s: &Span| one[s.one.0..s.one.1].iter().chain(&other[s.other.0..s.other.1]).copied().collect::<Vec<_>>();
+    let words = inside(span);
+    let clock = words.iter().any(Word::is_clock) || words.iter().any(|w| w.class == Class::Temporal);
+    let group = !words.is_empty() && words.iter().all(|w| w.is_group(3..=3));
+    let counted = !words.is_empty() && words.iter().all(|w| w.class == Class::Digits);
+    let before = |w: &Word<'_>| match () {
+        () if clock => is_of_a_date(w),
+        () => group && w.is_group(1..=3),
+    };
+    let behind = |w: &Word<'_>| if clock { is_of_a_date(w) } else { counted && w.class == Class::Temporal };
+    while span.one.0 > 0 && span.other.0 > 0 && before(&one[span.one.0 - 1]) {
+        (span.one.0, span.other.0) = (span.one.0 - 1, span.other.0 - 1);
+    }
+    while span.one.1 < one.len()
+        && span.other.1 < other.len()
+        && behind(&one[span.one.1])
+        && one[span.one.1] == other[span.other.1]
+    {
+        (span.one.1, span.other.1) = (span.one.1 + 1, span.other.1 + 1);
+    }
+    // A mark at either end belongs to the sentence.
+    while span.one.0 < span.one.1 && span.other.0 < span.other.1 && edge(one[span.one.0], other[span.other.0]) {
+        (span.one.0, span.other.0) = (span.one.0 + 1, span.other.0 + 1);
+    }
+    while span.one.0 < span.one.1 && span.other.0 < span.other.1 && edge(one[span.one.1 - 1], other[span.other.1 - 1]) {
+        (span.one.1, span.other.1) = (span.one.1 - 1, span.other.1 - 1);
+    }
+}
+
+fn edge(a: Word<'_>, b: Word<'_>) -> bool {
+    a.class == Class::Mark && a == b
+}
+
+/// Whether a word beside a clock belongs to its date.
+fn is_of_a_date(word: &Word<'_>) -> bool {
+    match word.class {
+        Class::Digits | Class::Temporal => true,
+        Class::Mixed => word.text.len() <= 4,
+        Class::Mark => matches!(word.text, "," | "." | "/" | "-" | ":" | "(" | ")" | "+"),
+        Class::Plain => false,
+    }
+}
+
+/// Spans that do not touch or overlap.
+fn joined(spans: Vec<Span>) -> Vec<Span> {
+    let mut out: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match out.last_mut() {
+            Some(last) if span.one.0 <= last.one.1 || span.other.0 <= last.other.1 => {
+                last.one = (last.one.0.min(span.one.0), last.one.1.max(span.one.1));
+                last.other = (last.other.0.min(span.other.0), last.other.1.max(span.other.1));
+            }
+            _ => out.push(span),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::words;
+    use super::*;
+
+    #[track_caller]
+    fn check(one: &str, other: &str, same: &[&str], changed: &[&str]) {
+        let (one, other) = (words(one), words(other));
+        let template = Template::of(&one, &other).expect("a template");
+        for text in same {
+            assert!(template.matches(&words(text)), "{text} is not {template:?}");
+        }
+        for text in changed {
+            assert!(!template.matches(&words(text)), "{text} is {template:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_drawn_and_the_other_words_are_not() {
+        check(
+            "Your ticket x7f3a2 costs 20 EUR.",
+            "Your ticket 9b01cc costs 20 EUR.",
+            &["Your ticket a0a0a0 costs 20 EUR.", "Your ticket abcdef costs 20 EUR."],
+            &["Your ticket a0a0a0 costs 25 EUR.", "Your ticket a0a0a0 costs 20 EUR", "Your ticket costs 20 EUR."],
+        );
+        check("Visitors: 12345", "Visitors: 12346", &["Visitors: 9"], &["Readers: 12345", "Visitors: none"]);
+        check("17", "18", &["3"], &["three", "3 4"]);
+    }
+
+    #[test]
+    fn the_day_beside_a_clock_belongs_to_it() {
+        check(
+            "Generated on Sunday, 12 May 2026 at 13:40:01 UTC by orb",
+            "Generated on Sunday, 12 May 2026 at 13:40:02 UTC by orb",
+            &["Generated on Monday, 3 June 2025 at 01:02:03 UTC by orb"],
+            &[
+                "Generated on Monday, 3 June 2025 at 01:02:03 UTC by web",
+                "Made on Sunday, 12 May 2026 at 13:40:01 UTC by orb",
+            ],
+        );
+        check("1 234 567 visits", "1 234 568 visits", &["1 230 001 visits", "999 001 visits"], &["1 234 567 calls"]);
+        check("5 seconds ago, by me", "6 seconds ago, by me", &["2 days ago, by me"], &["5 seconds ago, by you"]);
+    }
+
+    #[test]
+    fn what_shares_few_words_was_replaced_as_a_whole() {
+        let of = |a: &str, b: &str| Template::of(&words(a), &words(b)).is_some();
+        assert!(!of("Buy now great shoes!", "Buy now red cars!"));
+        assert!(!of("Cheap flights to Rome", "The best shoes in town"));
+        assert!(of("Today we recommend all of our readers: tea", "Today we recommend all of our readers: wine"));
+    }
+}

@@ -1,0 +1,307 @@
+use super::*;
+use std::fmt::Write as _;
+
+/// A page as lines of `path | text`; a path with a mark in it is named.
+fn page(text: &str) -> Vec<Block> {
+    let block = |line: &str| {
+        let (path, text) = line.split_once('|').expect("path | text");
+        let path = path.trim();
+        let named = path.contains(['.', '#']);
+        Block { path: xxh3_64(path.as_bytes()), named, place: path.into(), text: text.trim().to_owned() }
+    };
+    text.lines().filter(|l| !l.trim().is_empty()).map(block).collect()
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Same,
+    Changed,
+    Unclear,
+}
+
+fn say(old: &str, new: &str, again: Option<&str>, noise: &Noise) -> Said {
+    say_of("http://h.test/p", old, new, again, noise)
+}
+
+fn say_of(url: &str, old: &str, new: &str, again: Option<&str>, noise: &Noise) -> Said {
+    let (old, new, again) = (page(old), page(new), again.map(page));
+    match judge(url, &old, &new, again.as_deref(), noise) {
+        Left::Nothing => Said::Same,
+        Left::Changes(_) => Said::Changed,
+        Left::Unclear => Said::Unclear,
+    }
+}
+
+#[track_caller]
+fn same(old: &str, new: &str, again: &str) {
+    assert_eq!(say(old, new, Some(again), &Noise::new()), Said::Same);
+}
+
+#[track_caller]
+fn changed(old: &str, new: &str, again: &str) {
+    assert_eq!(say(old, new, Some(again), &Noise::new()), Said::Changed);
+}
+
+#[test]
+fn an_advertisement_is_noise_and_a_change_beside_it_is_not() {
+    let with = |ad: &str, text: &str| format!("p | First.\n div.ad | {ad}\n p | {text}");
+    let (old, new, again) = ("Buy big shoes now", "Fly to Rome", "The best of all teas, today only");
+    same(&with(old, "Last."), &with(new, "Last."), &with(again, "Last."));
+    changed(&with(old, "Last."), &with(new, "Lost."), &with(again, "Lost."));
+    changed(&with(old, "Costs 20 EUR."), &with(new, "Costs 21 EUR."), &with(again, "Costs 21 EUR."));
+}
+
+#[test]
+fn an_advertisement_may_come_in_more_blocks_or_none() {
+    let with = |ads: &[&str]| {
+        let ads = ads.iter().fold(String::new(), |out, ad| out + "div.ad p | " + ad + "\n");
+        format!("p | First.\n{ads} p | Last.")
+    };
+    same(&with(&["a b", "c d", "e f"]), &with(&["g h"]), &with(&["i j", "k l"]));
+    same(&with(&["a b", "c d"]), &with(&[]), &with(&["k l"]));
+    same(&with(&[]), &with(&["k l"]), &with(&[]));
+    let flood: Vec<&str> = std::iter::repeat_n("a b", 9).collect();
+    changed(&with(&flood), &with(&["g h"]), &with(&["i j"]));
+}
+
+#[test]
+fn a_paragraph_added_or_removed_beside_an_advertisement_is_a_change() {
+    changed(
+        "p | A.\n div.ad | x y\n p | B.",
+        "p | A.\n div.ad | u v\n p | New.\n p | B.",
+        "p | A.\n div.ad | s t\n p | New.\n p | B.",
+    );
+    changed(
+        "p | A.\n p | Old.\n div.ad | x y\n p | B.",
+        "p | A.\n div.ad | u v\n p | B.",
+        "p | A.\n div.ad | s t\n p | B.",
+    );
+    // The same where the advertisement looks like any other paragraph.
+    changed("p | A.\n p | Old.\n p | x y\n p | B.", "p | A.\n p | u v\n p | B.", "p | A.\n p | s t\n p | B.");
+    same("p | A.\n p | x y\n p | B.", "p | A.\n p | u v\n p | B.", "p | A.\n p | s t\n p | B.");
+}
+
+#[test]
+fn an_advertisement_that_wanders_is_noise() {
+    same(
+        "div.ad | x y\n p | A.\n p | B.\n p | C.",
+        "p | A.\n p | B.\n div.ad | u v\n p | C.",
+        "p | A.\n p | B.\n p | C.\n div.ad | s t",
+    );
+}
+
+#[test]
+fn a_token_in_a_sentence_is_noise_and_the_other_words_are_not() {
+    let with = |token: &str, price: &str| format!("p | Ticket {token} costs {price} EUR, all in.");
+    same(&with("a91f", "20"), &with("77b0", "20"), &with("c0de9", "20"));
+    changed(&with("a91f", "20"), &with("77b0", "25"), &with("c0de9", "25"));
+    same("p | Visitors: 100", "p | Visitors: 2301", "p | Visitors: 2302");
+    changed("p | Guests: 100", "p | Visitors: 2301", "p | Visitors: 2302");
+}
+
+#[test]
+fn the_hour_is_noise_with_its_day() {
+    let with = |at: &str, by: &str| format!("p | Text.\n footer | Generated at {at} by {by}");
+    same(
+        &with("Sat, 11 May 2026 09:12:44 UTC", "x"),
+        &with("Sun, 12 May 2026 13:40:01 UTC", "x"),
+        &with("Sun, 12 May 2026 13:40:03 UTC", "x"),
+    );
+    changed(
+        &with("Sat, 11 May 2026 09:12:44 UTC", "y"),
+        &with("Sun, 12 May 2026 13:40:01 UTC", "x"),
+        &with("Sun, 12 May 2026 13:40:03 UTC", "x"),
+    );
+}
+
+#[test]
+fn teasers_in_any_order_are_noise_and_another_teaser_is_not() {
+    let with = |teasers: &str| {
+        let teasers =
+            teasers.chars().fold(String::new(), |out, t| out + "ul.teasers li | Teaser " + &t.to_string() + "\n");
+        format!("p | First.\n{teasers} p | Last.")
+    };
+    same(&with("dcba"), &with("abcd"), &with("bdac"));
+    changed(&with("dcbx"), &with("abcd"), &with("bdac"));
+    changed(&with("dcb"), &with("abcd"), &with("bdac"));
+    // Drawn from many: any of them.
+    same(&with("xyz"), &with("abc"), &with("cef"));
+    // Written in another order, and the server draws none.
+    changed(&with("abdc"), &with("abcd"), &with("abcd"));
+    same("p | tags: a b c d", "p | tags: c a d b", "p | tags: d b a c");
+    changed("p | tags: a b c e", "p | tags: c a d b", "p | tags: d b a c");
+}
+
+#[test]
+fn without_a_second_answer_it_asks_and_what_several_pages_showed_needs_none() {
+    let noise = Noise::new();
+    let with = |n: u32, ad: &str, text: &str| {
+        format!("p | Page {n}.\n div.ad | {ad}\n p | {text}\n p.count | Visits: {}", n * 7)
+    };
+    let url = |n: u32| format!("http://h.test/{n}");
+    let ads = ["red shoes", "blue hats, cheap", "tea", "a long holiday", "more hats", "no rain"];
+    assert_eq!(say_of(&url(0), &with(0, ads[0], "t"), &with(1, ads[1], "t"), None, &noise), Said::Unclear);
+    for n in 1..4 {
+        let (old, new, again) =
+            (with(n, ads[0], "t"), with(n, ads[n as usize], "t"), with(n, ads[n as usize + 1], "t"));
+        let new = new.replace("Visits: ", "Visits: 1");
+        let again = again.replace("Visits: ", "Visits: 2");
+        assert_eq!(say_of(&url(n), &old, &new, Some(&again), &noise), Said::Same, "page {n}");
+    }
+    let kept = Noise::from_text(&noise.to_text());
+    let (old, new) = (with(9, ads[0], "t"), with(9, ads[5], "t").replace("Visits: ", "Visits: 3"));
+    assert_eq!(say_of(&url(9), &old, &new, None, &kept), Said::Same);
+    let other = with(9, ads[5], "u");
+    assert_eq!(say_of(&url(9), &old, &other, None, &kept), Said::Unclear);
+    assert_eq!(say_of(&url(9), &old, &other, Some(&with(9, ads[4], "u")), &kept), Said::Changed);
+    let merged = Noise::new();
+    merged.merge(&kept);
+    assert_eq!(say_of(&url(9), &old, &new, None, &merged), Said::Same);
+    assert!(Noise::from_text("{ nonsense").to_text().contains("paths"));
+}
+
+#[test]
+fn a_paragraph_of_all_pages_is_not_known_to_be_drawn_because_it_is_on_some() {
+    let noise = Noise::new();
+    for n in 0..5 {
+        let with = |text: &str| format!("h1 | Page {n}\n p | {text}");
+        let said = say_of(
+            &format!("http://h.test/{n}"),
+            &with("a quote"),
+            &with("some other words"),
+            Some(&with("third thing")),
+            &noise,
+        );
+        assert_eq!(said, Said::Same);
+    }
+    assert_eq!(say_of("http://h.test/x", "p | It was so.", "p | It is thus.", None, &noise), Said::Unclear);
+}
+
+/// A source of numbers that look drawn.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        xxh3_64(&self.0.to_le_bytes()) % sides
+    }
+
+    fn words(&mut self, count: u64) -> String {
+        const SOUNDS: [&str; 16] =
+            ["ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu", "pa", "de", "fi", "go", "hu", "la"];
+        let mut out = String::new();
+        for i in 0..count {
+            let gap = if i > 0 { " " } else { "" };
+            let sounds = (0..2 + self.roll(2)).map(|_| SOUNDS[self.roll(16) as usize]).collect::<String>();
+            let _ = write!(out, "{gap}{sounds}");
+        }
+        out
+    }
+}
+
+/// What a site draws for every answer, each a bit.
+const KINDS: u32 = 7;
+
+/// One answer: what is written (`text`), and what is drawn for it.
+fn answer(text: &[String], kinds: u32, dice: &mut Dice) -> String {
+    let has = |kind: u32| kinds & (1 << kind) != 0;
+    let mut out = String::from("h1 | A page\n");
+    if has(0) {
+        for _ in 0..=dice.roll(2) {
+            let count = 1 + dice.roll(9);
+            let _ = writeln!(out, "div.ad p | {}", dice.words(count));
+        }
+    }
+    for (i, paragraph) in text.iter().enumerate() {
+        let token =
+            if has(1) && i == 1 { format!(" Reference {:08x} applies.", dice.roll(1 << 32)) } else { String::new() };
+        let _ = writeln!(out, "div#main p | {paragraph}{token}");
+        if has(2) && i == 2 {
+            let count = 2 + dice.roll(6);
+            let _ = writeln!(out, "div#main aside | Buy now: {}!", dice.words(count));
+        }
+    }
+    if has(3) {
+        let mut order: Vec<u64> = (0..4).collect();
+        order.sort_by_cached_key(|_| dice.roll(1_000));
+        for teaser in order {
+            let _ = writeln!(out, "ul.teasers li | See also number {teaser}");
+        }
+    }
+    if has(4) {
+        let _ = writeln!(out, "div.visits | You are visitor number {} of this page", 1_000 + dice.roll(100_000));
+    }
+    if has(5) {
+        let (d, h, s) = (1 + dice.roll(28), dice.roll(24), dice.roll(60));
+        let _ = writeln!(out, "footer | Generated on {d} May 2026 at {h:02}:17:{s:02} UTC in {} ms", dice.roll(900));
+    }
+    if has(6) {
+        let names = ["one", "two", "three", "four"];
+        let _ = writeln!(out, "div.poll | Most read today: {}", names[dice.roll(4) as usize]);
+    }
+    out
+}
+
+/// A real change, of any size.
+fn edited(text: &[String], dice: &mut Dice) -> Vec<String> {
+    let mut text = text.to_vec();
+    let at = dice.roll(text.len() as u64) as usize;
+    match dice.roll(6) {
+        0 => drop(text.remove(at)),
+        1 => text.insert(at, dice.words(12)),
+        2 => text[at] = dice.words(30),
+        3 => text[at] = text[at].replacen("costs 2", "costs 3", 1),
+        4 => text[at] += " indeed",
+        _ => text.swap(at, (at + 1) % 6),
+    }
+    text
+}
+
+/// Judges as a run does: asks again where it must.
+fn tracked(url: &str, old: &str, new: &str, mut again: impl FnMut() -> String, noise: &Noise) -> (Said, bool) {
+    match say_of(url, old, new, None, noise) {
+        Said::Unclear => (say_of(url, old, new, Some(&again()), noise), true),
+        said => (said, false),
+    }
+}
+
+#[test]
+fn every_mixture_of_noise_is_told_from_every_size_of_change() {
+    let (mut wrong, mut asked, mut judged) = (Vec::new(), 0u32, 0u32);
+    for kinds in 0..1 << KINDS {
+        let mut dice = Dice(u64::from(kinds));
+        let noise = Noise::new();
+        for n in 0.. {
+            if !noise.is_young() {
+                break;
+            }
+            let text: Vec<String> = (0..6).map(|_| dice.words(9)).collect();
+            let (one, other) = (answer(&text, kinds, &mut dice), answer(&text, kinds, &mut dice));
+            learn(&format!("http://h{kinds}.test/sample/{n}"), &page(&one), &page(&other), &noise);
+        }
+        for n in 0..30 {
+            let text: Vec<String> =
+                (0..6).map(|i| format!("{} and it costs 2{i} EUR. {}.", dice.words(9), dice.words(5))).collect();
+            let changes = n % 5 == 4;
+            let now = if changes { edited(&text, &mut dice) } else { text.clone() };
+            let old = answer(&text, kinds, &mut dice);
+            let new = answer(&now, kinds, &mut dice);
+            let url = format!("http://h{kinds}.test/{n}");
+            let mut second = String::new();
+            let ask = || {
+                second = answer(&now, kinds, &mut dice);
+                second.clone()
+            };
+            let (said, twice) = tracked(&url, &old, &new, ask, &noise);
+            judged += 1;
+            asked += u32::from(twice);
+            if said != if changes { Said::Changed } else { Said::Same } {
+                wrong.push(format!(
+                    "kinds {kinds:07b} page {n}: {said:?}\n--- old\n{old}--- new\n{new}--- again\n{second}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {judged} wrong, e.g.\n{}", wrong.len(), wrong[..wrong.len().min(3)].join("\n"));
+    assert!(asked * 100 < judged * 45, "{asked} of {judged} were asked twice");
+}
