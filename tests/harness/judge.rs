@@ -236,3 +236,19 @@ pub(crate) fn prometheus(page: &str, beside: &Path) -> Vec<Family> {
     let families = ask("python", [script.as_path(), beside]);
     families.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }
+
+/// The entries of an Atom file: id, title, time and link.
+pub(crate) fn read_feed(file: &Path) -> Vec<(String, String, String, String)> {
+    let script = root().join("tests/judges/atom.py");
+    let listed = ask("python", [script.as_path(), file]);
+    listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The signature that Standard Webhooks asks for, without its version.
+pub(crate) fn webhook_signature(secret: &str, id: &str, time: &str, body: &[u8]) -> String {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(body).unwrap();
+    let script = root().join("tests/judges/webhook.py");
+    let signed = ask("python", [script.to_str().unwrap(), secret, id, time, file.path().to_str().unwrap()]);
+    signed.trim().to_owned()
+}

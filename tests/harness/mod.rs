@@ -7,6 +7,7 @@
 
 pub(crate) mod catalogue;
 pub(crate) mod held;
+pub(crate) mod history;
 pub(crate) mod judge;
 pub(crate) mod orb;
 pub(crate) mod postgres;

@@ -1,6 +1,6 @@
 //! A server that says exactly what a test tells it to, and writes down every word it hears.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,6 +12,8 @@ pub(crate) struct Heard {
     pub(crate) target: String,
     /// All lines, the request line first.
     pub(crate) lines: Vec<String>,
+    /// What was sent along.
+    pub(crate) body: Vec<u8>,
 }
 
 impl Heard {
@@ -98,7 +100,13 @@ impl Shared {
             let lines: Vec<String> =
                 (&mut reader).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
             let Some(target) = lines.first().and_then(|first| first.split(' ').nth(1)) else { return };
-            let heard = Heard { target: target.to_owned(), lines };
+            let mut heard = Heard { target: target.to_owned(), lines, body: Vec::new() };
+            if let Some(length) = heard.field("content-length").and_then(|text| text.parse().ok()) {
+                heard.body = vec![0; length];
+                if reader.read_exact(&mut heard.body).is_err() {
+                    return;
+                }
+            }
             self.heard.lock().unwrap().push(heard.clone());
             if stream.write_all(&(self.answer)(&heard)).is_err() {
                 return;

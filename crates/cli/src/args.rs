@@ -81,6 +81,12 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Sites, pages, kinds, images, documents, degrees: the table of a crawl
     Stats(ProjectArgs),
+    /// What a run found new, the same, updated, missing: flags, counts, differences
+    Report(crate::command::report::ReportArgs),
+    /// What changed, run after run: JSON lines with a cursor
+    Changes(crate::command::changes::ChangesArgs),
+    /// Tell feeds, files and webhooks of a project what they do not know yet
+    Deliver(crate::command::deliver::DeliverArgs),
     /// One page: record, versions, links
     Show(PageArgs),
     /// A page's content
@@ -457,6 +463,8 @@ pub(crate) enum ProjectCommand {
     Show(ProjectArgs),
     /// Change a project's settings with $VISUAL or $EDITOR; what makes no sense is refused with its line
     Edit(ProjectArgs),
+    /// Say that the changes of a run were looked at; see hold_until_acknowledged in docs/project.toml
+    Ack(crate::command::project::ack::AckArgs),
     /// Delete a project with everything it collected
     Remove {
         /// The project

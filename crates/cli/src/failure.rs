@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Failed(anyhow::Error),
     /// It found what it looked for and already said so: exit 1 without a line of its own.
     Found,
+    /// It was asked to say by its exit that there are changes, and there are: exit 3.
+    Changed,
     /// The user stopped it, and everything is saved: exit 130.
     Stopped,
     /// Whoever read our output went away: exit 0.
@@ -32,6 +34,7 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Self::Found => ExitCode::FAILURE,
+            Self::Changed => ExitCode::from(3),
             Self::Stopped => ExitCode::from(130),
             Self::OutputClosed => ExitCode::SUCCESS,
         }

@@ -1,7 +1,7 @@
 //! The program `orb`: one file a command.
 //!
 //! Reads the command line, does what it says through the other crates, prints, and exits: 0 done; 1 failed, said why in one line;
-//! 2 wrong usage; 130 stopped by the user with everything saved. The only crate that reads the environment, prints or exits.
+//! 2 wrong usage; 3 there are changes, where --fail-on-change asks; 130 stopped by the user with everything saved. The only crate that reads the environment, prints or exits.
 
 mod args;
 mod command;
@@ -40,6 +40,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Crawl(a) => command::crawl::run(common, a),
         Command::Status(a) => command::status::run(common, a),
         Command::Stats(a) => command::stats::run(common, a),
+        Command::Report(a) => command::report::run(common, a),
+        Command::Changes(a) => command::changes::run(common, a),
+        Command::Deliver(a) => command::deliver::run(common, a),
         Command::Show(a) => command::show::run(common, a),
         Command::Cat(a) => command::cat::run(common, a),
         Command::Links(a) => command::links::run(common, a),

@@ -178,7 +178,7 @@ fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
     }
 }
 
-fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {
+pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {
     let wrong = |what: &str, text: &str| CrawlError::Setting(format!("'{text}' is not {what}"));
     let resolve = fetch.resolve.iter().map(|r| r.parse()).collect::<Result<Vec<_>, _>>()?;
     let proxy = fetch.proxy.as_deref().map(str::parse).transpose()?;

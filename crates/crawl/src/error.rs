@@ -44,6 +44,35 @@ pub enum CrawlError {
         /// Why.
         source: std::io::Error,
     },
+    /// The content of a page cannot be read.
+    #[error("{url}: {why}")]
+    Unreadable {
+        /// The page.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// An output cannot be written.
+    #[error("cannot write {}", path.display())]
+    Output {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Another process tells the outputs already.
+    #[error("another process delivers the changes of this project already")]
+    Delivering,
+    /// Nobody has acknowledged what was told last.
+    #[error(
+        "run {run} of project {project} has changes that nobody has acknowledged; orb report {project} --run {run} shows them, orb project ack {project} lets the next run begin"
+    )]
+    Held {
+        /// The project.
+        project: String,
+        /// The run.
+        run: u32,
+    },
     /// A defect of ours.
     #[error("the {0} stopped unexpectedly; everything committed before is safe")]
     Panicked(&'static str),

@@ -6,10 +6,12 @@
 mod bits;
 mod clock;
 mod config;
+pub mod content;
 mod drive;
 mod error;
 mod examine;
 mod governor;
+mod hold;
 pub mod indexing;
 mod journal;
 mod kept;
@@ -39,6 +41,7 @@ mod why;
 
 pub use error::CrawlError;
 pub use examine::Wrong;
+pub use hold::may_begin;
 pub use ledger::{Idle, Ledger, Part, Spread, Stage, Tally};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use place::Place;

@@ -348,7 +348,7 @@ impl Settings {
 }
 
 /// A URL as a person writes it, without `user:password@`.
-fn without_user(url: &str) -> String {
+pub(crate) fn without_user(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (&url[..scheme.len() + 3], rest));
     let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     match rest[..end].rfind('@') {

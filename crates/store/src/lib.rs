@@ -33,8 +33,9 @@ pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, Extent, HostRow, ImageRow,
-    Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits, RankRow,
-    RunRecord, Said, Stats, Sums, TableNote, Unfetched, VisitRow, Worded, has_rank_tables, write_rank_tables,
+    AckRow, AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, Extent, FlagCounts,
+    HostRow, ImageRow, Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits,
+    RankRow, RunRecord, Said, Stats, Sums, TableNote, ToldRow, Unfetched, VisitRow, Wanted, Worded, has_rank_tables,
+    write_rank_tables,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

@@ -1,9 +1,11 @@
 //! One file a command.
 
 pub(crate) mod cat;
+pub(crate) mod changes;
 pub(crate) mod check;
 mod content;
 pub(crate) mod crawl;
+pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod graph;
@@ -13,6 +15,7 @@ pub(crate) mod links;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod ranks;
+pub(crate) mod report;
 pub(crate) mod search;
 mod sessions;
 pub(crate) mod show;

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct TrackSettings {
     /// How pages are compared; the first rule whose `match` fits decides.
     pub compare: Vec<CompareSettings>,
+    /// Whether the next run waits until somebody has acknowledged the changes of the last.
+    pub hold_until_acknowledged: bool,
 }
 
 impl TrackSettings {

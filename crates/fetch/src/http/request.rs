@@ -76,6 +76,8 @@ pub struct Request<'a> {
     pub validators: Validators,
     /// Whether media types that are not wanted are fetched all the same.
     pub any_type: bool,
+    /// Header fields besides the usual ones.
+    pub more: Vec<(&'static str, String)>,
 }
 
 impl<'a> Request<'a> {
@@ -94,7 +96,20 @@ impl<'a> Request<'a> {
             payload: None,
             validators: validators(lease),
             any_type: lease.purpose == Purpose::Robots,
+            more: Vec::new(),
         })
+    }
+
+    /// A request that tells something to whoever listens there, with header fields of its own.
+    pub fn post(url: &str, payload: &'a Payload, more: Vec<(&'static str, String)>) -> Result<Self, Failure> {
+        let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{url}: {why}"));
+        let url = Url::parse(url).map_err(|e| unsupported(e.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(unsupported(format!("the scheme {} is not HTTP", url.scheme())));
+        }
+        let (method, payload) = (Method::Post, Some(payload));
+        let (addr, referrer, validators) = (None, None, Validators::default());
+        Ok(Self { method, url, addr, referrer, payload, validators, any_type: true, more })
     }
 
     /// Whether it goes over TLS.
@@ -135,6 +150,7 @@ impl<'a> Request<'a> {
         fields.extend(authorization.map(|a| ("Authorization", a)));
         fields.extend(self.validators.etag.as_deref().map(|e| ("If-None-Match", e.into())));
         fields.extend(self.validators.last_modified.as_deref().map(|m| ("If-Modified-Since", m.into())));
+        fields.extend(self.more.iter().map(|(name, value)| (*name, value.as_str().into())));
         fields.retain(|(_, value)| is_sendable(value));
         fields
     }

@@ -247,6 +247,11 @@ const NOTES: &[Note] = &[
         ],
     ),
     (
+        "ack",
+        "That somebody has acknowledged what a run told.",
+        &[("run", "run.id"), ("at", "when"), ("by", "by whom"), ("note", "what they had to say")],
+    ),
+    (
         "duplicate",
         "A page with the content of an earlier one.",
         &[

@@ -7,6 +7,7 @@
 //! cut takes back no more than a killed process does, the batch under way, and a catalogue behind the frontier index has been
 //! damaged or replaced by an older one.
 
+mod acks;
 mod anchors;
 mod averages;
 mod before;
@@ -29,9 +30,11 @@ mod schema;
 mod stats;
 mod structure;
 mod texts;
+mod told;
 mod views;
 mod visits;
 
+pub use acks::AckRow;
 pub use anchors::AnchorRow;
 pub use averages::Sums;
 pub use catalogue::{Catalogue, RunRecord};
@@ -50,3 +53,4 @@ pub use stats::{Column, Degrees, Stats};
 pub(crate) use stats::{document_type, document_types};
 pub use structure::{Extent, LinkFact};
 pub use texts::{Said, Worded};
+pub use told::{FlagCounts, ToldRow, Wanted};

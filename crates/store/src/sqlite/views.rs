@@ -9,7 +9,7 @@ use orb_page::{Flag, LinkKind, PageKind};
 const FAILED: [PageKind; 4] = [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
 
 /// Names and definitions.
-fn definitions() -> [(&'static str, String); 7] {
+fn definitions() -> [(&'static str, String); 8] {
     let kind = super::schema::case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
     let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
     let flag = super::schema::case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
@@ -20,6 +20,10 @@ fn definitions() -> [(&'static str, String); 7] {
                 "SELECT c.seq, c.run, c.page AS page_id, p.url, {flag} AS flag, strftime('%Y-%m-%dT%H:%M:%fZ', c.at / 1000.0, 'unixepoch') AS at,
                  c.moved AS moved_to, c.detail FROM change_row c JOIN page_row p ON p.id = c.page"
             ),
+        ),
+        (
+            "ack",
+            "SELECT run, strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS at, by, note FROM ack_row".to_owned(),
         ),
         (
             "link_past",

@@ -9,16 +9,14 @@ use crate::command::content::{decoded, markdown};
 use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
-use orb_page::RunId;
+use orb_crawl::outputs::{file_name, head};
+use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, PageRow, StoreError};
-use std::fmt::Write as _;
+use serde_json::json;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
-
-/// The longest words in a file's name.
-const WORDS: usize = 60;
 
 /// Where the files go.
 enum Shelf {
@@ -103,7 +101,7 @@ impl Shelf {
             Self::There(dir) => dir,
             Self::New(made, _) => made.path(),
         };
-        let path = dir.join(name(page));
+        let path = dir.join(file_name(PageId(page.id), &page.url));
         fs::create_dir_all(path.parent().unwrap_or(dir))?;
         if matches!(self, Self::New(..)) {
             return fs::write(path, text);
@@ -137,46 +135,13 @@ fn usual_permissions() -> Result<fs::Permissions, Failure> {
 fn told(archive: &ArchiveReader, page: &PageRow) -> Option<String> {
     let stored = archive.exchange(&page.warc()?).ok()?;
     let content = decoded(&stored).ok()?;
-    let mut text = "---\n".to_owned();
     let facts = [
-        ("url", Some(page.url.as_str())),
-        ("title", page.title.as_deref()),
-        ("lang", page.lang.as_deref()),
-        ("fetched", page.fetched_at.as_deref()),
-        ("last_modified", page.last_modified.as_deref()),
-        ("digest", page.digest.as_deref()),
+        ("url", json!(page.url)),
+        ("title", json!(page.title)),
+        ("lang", json!(page.lang)),
+        ("fetched", json!(page.fetched_at)),
+        ("last_modified", json!(page.last_modified)),
+        ("digest", json!(page.digest)),
     ];
-    for (name, value) in facts {
-        if let Some(value) = value {
-            // A JSON string is a YAML string.
-            let _ = writeln!(text, "{name}: {}", serde_json::Value::from(value));
-        }
-    }
-    text.push_str("---\n\n");
-    text.push_str(markdown(&page.url, &stored, &content).trim());
-    text.push('\n');
-    Some(text)
-}
-
-/// A page's file below the directory.
-fn name(page: &PageRow) -> PathBuf {
-    let rest = page.url.split_once("://").map_or(page.url.as_str(), |(_, rest)| rest);
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host: String =
-        host.chars().map(|c| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' }).collect();
-    let host = if host.trim_matches('.').is_empty() { "_".to_owned() } else { host };
-    let mut words = String::new();
-    for c in path.chars() {
-        match c.is_ascii_alphanumeric() {
-            true => words.push(c.to_ascii_lowercase()),
-            false if !words.is_empty() && !words.ends_with('-') => words.push('-'),
-            false => {}
-        }
-        if words.len() >= WORDS {
-            break;
-        }
-    }
-    let words = words.trim_end_matches('-');
-    let file = if words.is_empty() { format!("{}.md", page.id) } else { format!("{}-{words}.md", page.id) };
-    Path::new(&host).join(file)
+    Some(format!("{}{}\n", head(&facts), markdown(&page.url, &stored, &content).trim()))
 }

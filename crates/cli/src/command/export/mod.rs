@@ -6,7 +6,7 @@ mod account;
 mod database;
 mod graphs;
 mod markdown;
-mod place;
+pub(crate) mod place;
 mod rows;
 
 use super::open_reader;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 /// A file that is not whole yet.
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     file: NamedTempFile,
     path: PathBuf,
     force: bool,
@@ -18,7 +18,7 @@ pub(super) struct Unfinished {
 
 impl Unfinished {
     /// Begins a file; one that is there already is refused unless it may be written over.
-    pub(super) fn begin(path: &Path, force: bool) -> Result<Self, Failure> {
+    pub(crate) fn begin(path: &Path, force: bool) -> Result<Self, Failure> {
         refuse_existing(path, force)?;
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file =
@@ -28,12 +28,12 @@ impl Unfinished {
     }
 
     /// What to write to.
-    pub(super) fn file(&mut self) -> &mut File {
+    pub(crate) fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }
 
     /// It is whole: gives it its name.
-    pub(super) fn keep(self) -> Result<(), Failure> {
+    pub(crate) fn keep(self) -> Result<(), Failure> {
         let cannot = || format!("cannot write {}", self.path.display());
         self.file.as_file().sync_data().with_context(cannot)?;
         let kept = if self.force { self.file.persist(&self.path) } else { self.file.persist_noclobber(&self.path) };
@@ -43,7 +43,7 @@ impl Unfinished {
 }
 
 /// Refuses a place that is taken.
-pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
+pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(anyhow!("{} is a directory", path.display()).into()),
         Ok(meta) if !meta.is_file() => Err(anyhow!("{} is no ordinary file", path.display()).into()),
@@ -53,7 +53,7 @@ pub(super) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// A failure to write, told with the place; who stopped reading our output has heard enough.
-pub(super) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
+pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
     match done {
         Err(orb_store::StoreError::Output(e))
             if path == Path::new("-") && e.kind() == std::io::ErrorKind::BrokenPipe =>

@@ -1,5 +1,6 @@
-//! `orb project`: list, begin, show, change and remove projects.
+//! `orb project`: list, begin, show, change, acknowledge and remove projects.
 
+pub(crate) mod ack;
 mod edit;
 pub(crate) mod new;
 
@@ -17,6 +18,7 @@ pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Fail
     match &args.what {
         ProjectCommand::List(listing) => list(common, &home, listing),
         ProjectCommand::New(args) => new::run(common, &home, args),
+        ProjectCommand::Ack(args) => ack::run(common, args),
         ProjectCommand::Edit(args) => edit::run(common, &home, &args.project),
         ProjectCommand::Show(args) => show(common, &home, &args.project),
         ProjectCommand::Remove { project, yes } => remove(common, &home, project, *yes),

@@ -1,0 +1,108 @@
+//! `orb changes`: what changed, run after run, as JSON lines with a cursor to go on from.
+
+use super::open_reader;
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::{out, signals};
+use clap::Args;
+use orb_crawl::Stop;
+use orb_page::Flag;
+use orb_store::{CatalogueReader, ToldRow};
+use serde_json::json;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Changes read at once.
+const PAGE: u32 = 500;
+
+/// How often somebody who follows looks again.
+const OFTEN: Duration = Duration::from_secs(1);
+
+/// `orb changes`.
+#[derive(Debug, Args)]
+pub(crate) struct ChangesArgs {
+    /// The project
+    project: String,
+    /// Go on after this change: the seq of the last one that was read
+    #[arg(long, value_name = "CURSOR", default_value_t = 0)]
+    after: u64,
+    /// Changes at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Only these flags [default: NEW, UPD, MIS and ERR]
+    #[arg(long, value_name = "FLAG", value_delimiter = ',', value_parser = flag)]
+    flag: Vec<Flag>,
+    /// Wait for more, until stopped
+    #[arg(long)]
+    follow: bool,
+}
+
+/// A flag by its name, in small letters or large ones.
+pub(crate) fn flag(text: &str) -> Result<Flag, String> {
+    Flag::from_name(&text.to_ascii_uppercase()).ok_or_else(|| "it is one of NEW, SAM, UPD, MIS and ERR".to_owned())
+}
+
+/// Where in the feed somebody is.
+struct Place {
+    cursor: u64,
+    left: u64,
+    given: u64,
+}
+
+pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
+    let (_, reader) = open_reader(common, &args.project)?;
+    let every = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error];
+    let flags = if args.flag.is_empty() { &every[..] } else { &args.flag };
+    let mut place = Place { cursor: args.after, left: args.limit.unwrap_or(u64::MAX), given: 0 };
+    let mut stdout = out::stdout();
+    let stop = Stop::new();
+    if args.follow {
+        signals::watch(Arc::clone(&stop))?;
+    }
+    loop {
+        print(&mut stdout, common, &reader, flags, &mut place)?;
+        if !args.follow || place.left == 0 {
+            break;
+        }
+        stdout.flush()?;
+        if stop.wait(OFTEN) {
+            return Err(Failure::Stopped);
+        }
+    }
+    if common.json {
+        writeln!(stdout, "{}", if place.given == 0 { "[]" } else { "]" })?;
+    } else {
+        // What other flags say lies behind, too, where everything was read.
+        let end = if place.left > 0 { reader.last_change()?.max(place.cursor) } else { place.cursor };
+        out::json(&mut stdout, &json!({"next": end, "count": place.given}))?;
+    }
+    Ok(stdout.flush()?)
+}
+
+/// Prints what there is from a place on.
+fn print(
+    sink: &mut impl Write,
+    common: &Common,
+    reader: &CatalogueReader,
+    flags: &[Flag],
+    place: &mut Place,
+) -> Result<(), Failure> {
+    while place.left > 0 {
+        let page = u32::try_from(place.left).unwrap_or(PAGE).min(PAGE);
+        let rows: Vec<ToldRow> = reader.feed(place.cursor, flags, page)?;
+        let Some(last) = rows.last().and_then(|row| row.seq) else { break };
+        for row in &rows {
+            if common.json {
+                sink.write_all(if place.given == 0 { b"[" } else { b",\n" })?;
+                serde_json::to_writer(&mut *sink, row).map_err(std::io::Error::from)?;
+            } else {
+                out::json(sink, row)?;
+            }
+            place.given += 1;
+        }
+        place.cursor = last;
+        place.left -= rows.len() as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! `orb deliver`: tell the outputs of a project what they do not know yet.
+
+use crate::args::Common;
+use crate::failure::{Failure, complain};
+use crate::{out, signals};
+use clap::Args;
+use orb_crawl::outputs::{Delivered, Delivery};
+use orb_crawl::{Settings, Stop};
+use orb_store::{Home, ProjectDir};
+use serde_json::json;
+use std::io::Write as _;
+use std::sync::Arc;
+
+/// `orb deliver`.
+#[derive(Debug, Args)]
+pub(crate) struct DeliverArgs {
+    /// The project
+    project: String,
+    /// Tell everything after this change once more, whatever was told before; 0 for everything
+    #[arg(long, value_name = "CURSOR")]
+    from: Option<u64>,
+}
+
+pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), Failure> {
+    let project = Home::open(&common.home)?.find(&args.project)?;
+    let settings = Settings::kept(&project)?.unwrap_or_default();
+    settings.examine()?;
+    if settings.outputs.is_empty() {
+        let name = &project.name;
+        return Err(anyhow::anyhow!(
+            "project {name} has no outputs; [outputs] in its file names them (orb project edit {name})"
+        )
+        .into());
+    }
+    let stop = Stop::new();
+    signals::watch(Arc::clone(&stop))?;
+    let delivered = delivery(&project, &settings, &stop, args.from)?;
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &json!({"project": project.name, "outputs": delivered}))?;
+    } else if !common.quiet {
+        for one in &delivered {
+            writeln!(stdout, "{}: {} changes", one.output, out::grouped(one.told))?;
+        }
+    }
+    stdout.flush()?;
+    let failed = delivered.iter().filter(|one| one.problem.is_some()).collect::<Vec<_>>();
+    failed.iter().for_each(|one| lament(&project.name, one));
+    match (stop.is_set(), failed.is_empty()) {
+        (true, _) => Err(Failure::Stopped),
+        (_, true) => Ok(()),
+        (_, false) => Err(Failure::Found),
+    }
+}
+
+fn delivery(
+    project: &ProjectDir,
+    settings: &Settings,
+    stop: &Stop,
+    from: Option<u64>,
+) -> Result<Vec<Delivered>, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok(Delivery { project, settings, variable: &variable, stop, from }.run()?)
+}
+
+fn lament(project: &str, one: &Delivered) {
+    let why = one.problem.as_deref().unwrap_or_default();
+    let left = out::grouped(one.left);
+    complain(&format!(
+        "{}: {left} changes not delivered: {why} (orb deliver {project}, or the next run, tells them)",
+        one.output
+    ));
+}

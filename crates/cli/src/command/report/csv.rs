@@ -1,0 +1,40 @@
+//! The documents of a report, comma separated (RFC 4180).
+
+use super::Report;
+use orb_store::{Result, StoreError, ToldRow};
+use std::io::Write;
+
+const HEADS: &str = "flag,url,title,moved_to,detail,at,status,mime,length,digest,digest_before,run,seq";
+
+pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
+    writeln!(sink, "{HEADS}").map_err(StoreError::Output)?;
+    report.each(|row| {
+        let cells = cells(row).map(|cell| quoted(&cell));
+        writeln!(sink, "{}", cells.join(","))
+    })
+}
+
+fn cells(row: ToldRow) -> [String; 13] {
+    fn number(n: Option<impl ToString>) -> String {
+        n.map(|n| n.to_string()).unwrap_or_default()
+    }
+    [
+        row.flag.to_string(),
+        row.url,
+        row.title.unwrap_or_default(),
+        row.moved_to.unwrap_or_default(),
+        row.detail.unwrap_or_default(),
+        row.at.to_string(),
+        number(row.status),
+        row.mime.unwrap_or_default(),
+        number(row.length),
+        row.digest.unwrap_or_default(),
+        row.digest_before.unwrap_or_default(),
+        row.run.to_string(),
+        number(row.seq),
+    ]
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}

@@ -1,0 +1,115 @@
+//! A report as one page with counts, tables, filters and the differences side by side, to be read without a network.
+//!
+//! The page, its style and its script are files of their own here and put into one; the documents go in as JSON, one by one. What a page of the
+//! web wrote into its title, its address or its text is text to the report, whatever it is: inside the script element no `<` appears, and a
+//! policy in the head forbids the page to load anything.
+
+use super::Report;
+use super::account::FLAGS;
+use super::sides::Versions;
+use super::text::minute;
+use crate::out;
+use orb_page::Flag;
+use orb_store::{ArchiveReader, Result, StoreError, ToldRow};
+use serde::Serialize;
+use std::io::{self, Write};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// A document with what is different about it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    row: &'a ToldRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<Versions>,
+}
+
+pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
+    let mut rest = PAGE;
+    // One pass over the page: what is put in is not looked at again.
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        sink.write_all(before.as_bytes()).map_err(StoreError::Output)?;
+        if name == "rows" {
+            rows(report, sink)?;
+        } else {
+            sink.write_all(part(report, name).as_bytes()).map_err(StoreError::Output)?;
+        }
+        rest = after;
+    }
+    sink.write_all(rest.as_bytes()).map_err(StoreError::Output)
+}
+
+/// A piece of the page by its name.
+fn part(report: &Report<'_>, name: &str) -> String {
+    let a = &report.account;
+    match name {
+        "style" => STYLE.to_owned(),
+        "script" => SCRIPT.to_owned(),
+        "title" => escaped(&format!("{}, run {}", report.project.name, a.id.0)),
+        "about" => {
+            let ended = a.finished_at.map_or_else(String::new, |at| format!(" to {}", minute(at)));
+            escaped(&format!("{}, {}: {}{ended} (UTC)", a.kind, a.state, minute(a.started_at)))
+        }
+        "counts" => FLAGS.iter().map(|flag| count(*flag, a.counts.of(*flag))).collect(),
+        "account" => {
+            let ack = a.ack.as_ref().map(|ack| {
+                let by = ack.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+                format!(
+                    ". Acknowledged {}{by}{}",
+                    ack.at,
+                    ack.note.as_ref().map(|n| format!(": {n}")).unwrap_or_default()
+                )
+            });
+            escaped(&format!("{}{}", a.line(), ack.unwrap_or_default()))
+        }
+        _ => String::new(),
+    }
+}
+
+fn count(flag: Flag, count: u64) -> String {
+    let words = match flag {
+        Flag::New => "new",
+        Flag::Same => "the same",
+        Flag::Updated => "updated",
+        Flag::Missing => "missing",
+        Flag::Error => "not to be had",
+    };
+    format!("<li class=\"{flag}\"><b>{}</b><span>{flag} · {words}</span></li>", out::grouped(count))
+}
+
+fn rows(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
+    let archive = ArchiveReader::open(&report.project.archive());
+    let (mut first, mut diffs) = (true, report.diffs);
+    report.each(|row| {
+        let wanted = row.flag == Flag::Updated && diffs > 0;
+        diffs -= u64::from(wanted);
+        let diff = wanted.then(|| Versions::of(&archive, &row));
+        let text = serde_json::to_string(&Shown { row: &row, diff }).map_err(io::Error::from)?;
+        sink.write_all(if std::mem::take(&mut first) { b"\n" } else { b",\n" })?;
+        sink.write_all(text.replace('<', "\\u003c").as_bytes())
+    })
+}
+
+/// Text for a page.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_asks_nothing_of_any_network() {
+        for (part, text) in [("page", PAGE), ("style", STYLE), ("script", SCRIPT)] {
+            for word in ["src=", "url(", "@import", "fetch(", "XMLHttpRequest", "import("] {
+                assert!(!text.contains(word), "{part} has {word}");
+            }
+        }
+        assert!(PAGE.contains("default-src 'none'"));
+    }
+}

@@ -1,0 +1,133 @@
+//! `orb report`: what a run found new, the same, updated, missing.
+//!
+//! A report is the account of the run and then its documents, row after row; a form of it is a member of this family, and none holds the rows.
+
+mod account;
+mod csv;
+mod html;
+mod json;
+mod sides;
+mod text;
+
+use super::changes::flag;
+use super::export::place::{Unfinished, tell};
+use super::open_reader;
+use crate::args::{Common, Listing};
+use crate::failure::Failure;
+use crate::out;
+use account::Account;
+use clap::{Args, ValueEnum};
+use orb_page::Flag;
+use orb_store::{CatalogueReader, ProjectDir, ToldRow, Wanted};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Rows of text where nobody says how many.
+const LINES: u64 = 200;
+
+/// `orb report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The project
+    project: String,
+    /// Of this run [default: the last]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    run: Option<u32>,
+    /// In which form [default: text, or json with --json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// List only documents with these flags [default: NEW, UPD, MIS and ERR]
+    #[arg(long, value_name = "FLAG", value_delimiter = ',', value_parser = flag)]
+    flag: Vec<Flag>,
+    /// Updated documents whose differences are shown, in html
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    diffs: u64,
+    /// Write it to a file
+    #[arg(long = "out", short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write over a file that is there already
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Exit with 3 where the run found something new, updated or missing
+    #[arg(long)]
+    fail_on_change: bool,
+    #[command(flatten)]
+    listing: Listing,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One object
+    Json,
+    /// The documents, comma separated
+    Csv,
+    /// One page with tables, filters and differences, to be read without a network
+    Html,
+}
+
+/// What a report is made from.
+struct Report<'a> {
+    project: &'a ProjectDir,
+    reader: &'a CatalogueReader,
+    account: Account,
+    /// The flags of the documents that are listed.
+    flags: Vec<Flag>,
+    limit: u64,
+    offset: u64,
+    /// Updated documents whose differences are shown.
+    diffs: u64,
+}
+
+impl Report<'_> {
+    /// Gives the documents that are listed, one by one; where the output fails, that is why it ends.
+    fn each(&self, mut each: impl FnMut(ToldRow) -> std::io::Result<()>) -> orb_store::Result<()> {
+        let wanted = Wanted { run: self.account.id, flags: &self.flags, limit: self.limit, offset: self.offset };
+        self.reader.each_told(&wanted, |row| each(row).map_err(orb_store::StoreError::Output))
+    }
+}
+
+pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), Failure> {
+    let (project, reader) = open_reader(common, &args.project)?;
+    let format = args.format.unwrap_or(if common.json { Format::Json } else { Format::Text });
+    let changed = reader.at_one_moment(|reader| {
+        let account = Account::of(&project, reader, args.run)?;
+        let changed = account.counts.changed() > 0;
+        let flags = match args.flag.as_slice() {
+            [] => vec![Flag::New, Flag::Updated, Flag::Missing, Flag::Error],
+            flags => flags.to_vec(),
+        };
+        let limit = args.listing.limit.unwrap_or(if format == Format::Text { LINES } else { u64::MAX });
+        let (offset, diffs) = (args.listing.offset, args.diffs);
+        let report = Report { project: &project, reader, account, flags, limit, offset, diffs };
+        write(&report, format, args)?;
+        Ok::<_, Failure>(changed)
+    })?;
+    if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
+}
+
+/// Writes it where it is wanted.
+fn write(report: &Report<'_>, format: Format, args: &ReportArgs) -> Result<(), Failure> {
+    let Some(path) = args.output.as_deref().filter(|path| *path != Path::new("-")) else {
+        let mut stdout = out::stdout();
+        tell(told(report, format, &mut stdout), Path::new("-"))?;
+        return Ok(stdout.flush()?);
+    };
+    let mut file = Unfinished::begin(path, args.force)?;
+    let mut sink = BufWriter::with_capacity(1 << 16, file.file());
+    let done = told(report, format, &mut sink).and_then(|()| sink.flush().map_err(orb_store::StoreError::Output));
+    drop(sink);
+    tell(done, path)?;
+    file.keep()
+}
+
+fn told(report: &Report<'_>, format: Format, sink: &mut impl Write) -> orb_store::Result<()> {
+    match format {
+        Format::Text => text::write(report, sink),
+        Format::Json => json::write(report, sink),
+        Format::Csv => csv::write(report, sink),
+        Format::Html => html::write(report, sink),
+    }
+}

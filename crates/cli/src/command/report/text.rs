@@ -1,0 +1,72 @@
+//! A report for people.
+
+use super::Report;
+use super::account::FLAGS;
+use crate::out;
+use orb_page::{Flag, Moment};
+use orb_store::{Result, StoreError, ToldRow};
+use std::io::{self, Write};
+
+pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
+    opening(report, sink).map_err(StoreError::Output)?;
+    let mut under = None;
+    let mut shown = 0;
+    report.each(|row| {
+        if under != Some(row.flag) {
+            under = Some(row.flag);
+            writeln!(sink, "\n{} ({})", row.flag, out::grouped(report.account.counts.of(row.flag)))?;
+        }
+        shown += 1;
+        entry(sink, &row)
+    })?;
+    let all: u64 = report.flags.iter().map(|flag| report.account.counts.of(*flag)).sum();
+    let left = all.saturating_sub(report.offset).saturating_sub(shown);
+    if left > 0 {
+        let (left, next) = (out::grouped(left), report.offset + shown);
+        writeln!(sink, "\n… {left} more: --offset {next}, --limit N, or --format csv for all")
+            .map_err(StoreError::Output)?;
+    }
+    Ok(())
+}
+
+fn opening(report: &Report<'_>, sink: &mut impl Write) -> io::Result<()> {
+    let a = &report.account;
+    let (name, run, kind, state) = (&report.project.name, a.id.0, &a.kind, &a.state);
+    writeln!(sink, "project {name}, run {run} ({kind}): {state} in {}", out::seconds(a.counters.seconds))?;
+    let ended = a.finished_at.map_or_else(|| "now".to_owned(), minute);
+    writeln!(sink, "  {} to {ended} (UTC)", minute(a.started_at))?;
+    let counts = FLAGS.iter().map(|flag| format!("{flag} {}", out::grouped(a.counts.of(*flag))));
+    writeln!(sink, "  {}", counts.collect::<Vec<_>>().join("  "))?;
+    writeln!(sink, "  {}", a.line())?;
+    if let Some(ack) = &a.ack {
+        let by = ack.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+        let note = ack.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+        writeln!(sink, "  acknowledged {}{by}{note}", ack.at)?;
+    }
+    Ok(())
+}
+
+pub(super) fn minute(at: Moment) -> String {
+    at.seconds().trim_end_matches('Z').replace('T', " ")
+}
+
+fn entry(sink: &mut impl Write, row: &ToldRow) -> io::Result<()> {
+    let title = row.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+    let title = title.map(|title| format!("  {}", out::clip(&line(title), 80))).unwrap_or_default();
+    writeln!(sink, "  {}{title}", row.url)?;
+    if let Some(to) = &row.moved_to {
+        writeln!(sink, "      moved to {to}")?;
+    }
+    match row.detail.as_deref() {
+        Some(detail) if !detail.is_empty() => writeln!(sink, "      {}", out::clip(&line(detail), 200)),
+        _ if row.flag == Flag::Error => {
+            writeln!(sink, "      status {}", row.status.map_or_else(|| "-".into(), |s| s.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Words on one line.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

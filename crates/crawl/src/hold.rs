@@ -1,0 +1,38 @@
+//! May the next run begin?
+//!
+//! A project may ask that nothing new is told until somebody has looked at what was told last. A run that was stopped or cut off goes on: it has
+//! not told everything yet.
+
+use crate::CrawlError;
+use crate::settings::Settings;
+use orb_store::{CatalogueReader, ProjectDir};
+
+/// Refuses a run where the project is held and nobody has acknowledged the last run with changes.
+pub fn may_begin(project: &ProjectDir, settings: &Settings) -> Result<(), CrawlError> {
+    if !settings.track.hold_until_acknowledged || project.is_empty() {
+        return Ok(());
+    }
+    match CatalogueReader::open(&project.catalogue())?.unacknowledged()? {
+        Some(run) => Err(CrawlError::Held { project: project.name.clone(), run: run.0 }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orb_store::{Catalogue, Home};
+
+    #[test]
+    fn a_project_without_changes_is_not_held() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let mut settings = Settings::default();
+        settings.track.hold_until_acknowledged = true;
+        may_begin(&project, &settings).unwrap();
+        let mut catalogue = Catalogue::create_or_open(&project.catalogue()).unwrap();
+        let run = catalogue.begin_run("crawl", "").unwrap();
+        catalogue.finish_run(run, "done", "{}").unwrap();
+        may_begin(&project, &settings).unwrap();
+    }
+}

@@ -1,0 +1,124 @@
+//! New and changed pages as Markdown, a file each, with what is known of them at its head.
+//!
+//! A page's file is `host/number-words.md`, as `orb export markdown` names it, so that what was exported once is kept up to date. A page that
+//! is gone keeps its last words and is marked. Written again, a file is the same, so that telling twice does no harm.
+
+use super::{PAGE, Source};
+use crate::CrawlError;
+use crate::content::{decoded, markdown};
+use orb_page::{Flag, PageId, PageKind, WarcPosition};
+use orb_store::{ArchiveReader, ToldRow};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The longest words in a file's name.
+const WORDS: usize = 60;
+
+/// The flags that are written; a passing failure says nothing of a page.
+pub(super) const TOLD: [Flag; 3] = [Flag::New, Flag::Updated, Flag::Missing];
+
+/// Writes the pages that changed.
+pub(super) fn write(source: &Source<'_>, dir: &Path) -> Result<u64, CrawlError> {
+    let archive = ArchiveReader::open(&source.project.archive());
+    let mut cursor = source.cursor();
+    let mut told = 0;
+    loop {
+        let rows = source.reader.feed(cursor, &TOLD, PAGE)?;
+        let Some(last) = rows.last().and_then(|row| row.seq) else { break };
+        for row in &rows {
+            if source.stop.is_set() {
+                return Ok(told);
+            }
+            told += u64::from(put(&archive, dir, row)?);
+        }
+        cursor = last;
+        source.told(cursor)?;
+    }
+    source.told(source.reader.last_change()?)?;
+    Ok(told)
+}
+
+/// Writes a page's file; what is no page of text, or is not in the archive, has none.
+fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, CrawlError> {
+    let gone = row.flag == Flag::Missing;
+    let place = if gone { &row.warc_before } else { &row.warc };
+    let path = dir.join(file_name(row.page, &row.url));
+    let wanted = if gone { path.exists() || is_text(row) } else { row.kind == Some(PageKind::Html) };
+    let Some(words) = place.as_ref().filter(|_| wanted).and_then(|place| words(archive, &row.url, place)) else {
+        return Ok(false);
+    };
+    let text = format!("{}{words}", head(&facts(row)));
+    let fail = |e| CrawlError::Output { path: path.clone(), source: e };
+    std::fs::create_dir_all(path.parent().unwrap_or(dir)).map_err(fail)?;
+    replace(&path, &text).map_err(fail)?;
+    Ok(true)
+}
+
+fn is_text(row: &ToldRow) -> bool {
+    row.mime.as_deref().is_some_and(|mime| matches!(mime, "text/html" | "application/xhtml+xml"))
+}
+
+fn words(archive: &ArchiveReader, url: &str, place: &WarcPosition) -> Option<String> {
+    let stored = archive.exchange(place).ok()?;
+    let content = decoded(&stored).ok()?;
+    Some(markdown(url, &stored, &content).trim().to_owned() + "\n")
+}
+
+fn facts(row: &ToldRow) -> [(&'static str, Value); 10] {
+    let gone = (row.flag == Flag::Missing).then(|| row.at.to_string());
+    let digest = if gone.is_some() { &row.digest_before } else { &row.digest };
+    [
+        ("url", json!(row.url)),
+        ("title", json!(row.title)),
+        ("lang", json!(row.lang)),
+        ("fetched", json!(gone.is_none().then(|| row.at.to_string()))),
+        ("digest", json!(digest)),
+        ("flag", json!(row.flag)),
+        ("run", json!(row.run)),
+        ("change", json!(row.detail)),
+        ("gone", json!(gone)),
+        ("moved_to", json!(row.moved_to)),
+    ]
+}
+
+/// The head of a file: facts that are known, as YAML. A JSON value is a YAML value.
+pub fn head(facts: &[(&str, Value)]) -> String {
+    let mut text = "---\n".to_owned();
+    for (name, value) in facts.iter().filter(|(_, value)| !value.is_null()) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    text + "---\n\n"
+}
+
+/// A page's file below the directory.
+pub fn file_name(page: PageId, url: &str) -> PathBuf {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host: String =
+        host.chars().map(|c| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' }).collect();
+    let host = if host.trim_matches('.').is_empty() { "_".to_owned() } else { host };
+    let mut words = String::new();
+    for c in path.chars() {
+        match c.is_ascii_alphanumeric() {
+            true => words.push(c.to_ascii_lowercase()),
+            false if !words.is_empty() && !words.ends_with('-') => words.push('-'),
+            false => {}
+        }
+        if words.len() >= WORDS {
+            break;
+        }
+    }
+    let (words, page) = (words.trim_end_matches('-'), page.0);
+    let file = if words.is_empty() { format!("{page}.md") } else { format!("{page}-{words}.md") };
+    Path::new(&host).join(file)
+}
+
+/// Puts a file in the place of another, whole.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = path.with_extension("md.part");
+    std::fs::write(&unfinished, text)?;
+    std::fs::rename(&unfinished, path)
+}

@@ -1,0 +1,85 @@
+//! How far has each output been told?
+//!
+//! `outputs.json` in the project's directory, replaced whole. Whoever tells holds the lock beside it: two processes would tell twice. The
+//! catalogue is only read, so that outputs are told while a run writes.
+
+use crate::CrawlError;
+use orb_store::replace;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// How far an output has been told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mark {
+    /// The last change it was told.
+    pub(super) cursor: u64,
+    /// The last change of what it is being told, so that it is told the same under the same name after a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<u64>,
+}
+
+/// The marks of all outputs, held by one process.
+pub(super) struct Marks {
+    path: PathBuf,
+    marks: Mutex<BTreeMap<String, Mark>>,
+    _lock: File,
+}
+
+impl Marks {
+    /// Takes the marks of a project; fails while another process has them.
+    pub(super) fn open(dir: &Path) -> Result<Self, CrawlError> {
+        let (path, lock) = (dir.join("outputs.json"), dir.join("outputs.lock"));
+        let fail = |path: &Path, source| CrawlError::Output { path: path.to_owned(), source };
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&lock);
+        let file = file.map_err(|e| fail(&lock, e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(CrawlError::Delivering),
+            Err(TryLockError::Error(e)) => return Err(fail(&lock, e)),
+        }
+        let marks = match std::fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text).map_err(|e| fail(&path, e.into()))?,
+            Err(e) if e.kind() == ErrorKind::NotFound => BTreeMap::new(),
+            Err(e) => return Err(fail(&path, e)),
+        };
+        Ok(Self { path, marks: Mutex::new(marks), _lock: file })
+    }
+
+    /// The mark of an output; at the beginning for one that is new.
+    pub(super) fn get(&self, name: &str) -> Mark {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied().unwrap_or_default()
+    }
+
+    /// Moves a mark.
+    pub(super) fn set(&self, name: &str, mark: Mark) -> Result<(), CrawlError> {
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        if marks.get(name) == Some(&mark) {
+            return Ok(());
+        }
+        marks.insert(name.to_owned(), mark);
+        let text = serde_json::to_string_pretty(&*marks).unwrap_or_default() + "\n";
+        Ok(replace(&self.path, text.as_bytes(), ["report-written", "report-kept"])?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_kept_and_held_by_one_at_a_time() {
+        let tmp = tempfile::tempdir().unwrap();
+        let marks = Marks::open(tmp.path()).unwrap();
+        assert_eq!(marks.get("a"), Mark::default());
+        marks.set("a", Mark { cursor: 7, until: Some(9) }).unwrap();
+        assert!(matches!(Marks::open(tmp.path()), Err(CrawlError::Delivering)));
+        drop(marks);
+        assert_eq!(Marks::open(tmp.path()).unwrap().get("a"), Mark { cursor: 7, until: Some(9) });
+        std::fs::write(tmp.path().join("outputs.json"), "{").unwrap();
+        assert!(matches!(Marks::open(tmp.path()), Err(CrawlError::Output { .. })));
+    }
+}

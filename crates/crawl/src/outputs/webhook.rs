@@ -1,0 +1,163 @@
+//! Receivers over HTTP.
+//!
+//! A batch of changes is one POST of JSON. An answer of 2xx means it was taken, and only then the mark moves on; anything else is tried again after
+//! a while that doubles, and in the end left for the next delivery under the same name and with the same changes. So a receiver gets everything
+//! at least once and can tell what it has had. The request goes through the fetcher, so that name server, proxy, certificates and the guard
+//! of inner addresses hold here too; inner is only what the project file itself names.
+
+use super::Source;
+use super::settings::WebhookSettings;
+use super::sign::signature;
+use crate::CrawlError;
+use crate::config::fetch_config;
+use crate::settings::Settings;
+use bytes::Bytes;
+use orb_fetch::{FetchConfig, HttpFetcher, Request, Timeouts, Unwatched};
+use orb_page::{Flag, Moment, Payload};
+use orb_store::ToldRow;
+use orb_urls::{Address, Canonicaliser, Rules};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use std::time::Duration;
+
+/// The longest wait between two attempts.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// An answer is looked at no further than this.
+const ANSWER: u64 = 64_000;
+
+/// A receiver with what is needed to reach it.
+struct Receiver<'a> {
+    hook: &'a WebhookSettings,
+    secret: Option<String>,
+    fetcher: HttpFetcher,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// A delivery: what the receiver gets, and the name under which it always gets it.
+struct Parcel {
+    id: String,
+    payload: Payload,
+}
+
+/// Tells a receiver, batch by batch.
+pub(super) fn post(
+    source: &Source<'_>,
+    hook: &WebhookSettings,
+    settings: &Settings,
+    variable: &(dyn Fn(&str) -> Option<String> + Sync),
+) -> Result<u64, CrawlError> {
+    let flags: Vec<Flag> = hook.flags.iter().map(|name| name.flag()).collect();
+    let last = source.reader.last_change()?;
+    let mut told = 0;
+    let mut receiver = None;
+    loop {
+        let cursor = source.cursor();
+        let rows = source.reader.feed(cursor, &flags, u32::try_from(hook.batch).unwrap_or(u32::MAX))?;
+        let Some(end) = rows.last().and_then(|row| row.seq) else { break };
+        let end = source.until(cursor, end)?;
+        let rows: Vec<ToldRow> = rows.into_iter().filter(|row| row.seq <= Some(end)).collect();
+        let receiver = match &mut receiver {
+            Some(receiver) => receiver,
+            none => none.insert(Receiver::new(source, hook, settings, variable)?),
+        };
+        receiver.deliver(source, &parcel(source, hook, cursor, &rows))?;
+        told += rows.len() as u64;
+        source.told(end)?;
+    }
+    source.told(last)?;
+    Ok(told)
+}
+
+/// What is sent: the changes with where they begin and end.
+fn parcel(source: &Source<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldRow]) -> Parcel {
+    let project = source.project;
+    let next = rows.last().and_then(|row| row.seq).unwrap_or(after);
+    let key = format!("{} {} {} {after} {next}", project.name, project.created_at.0, hook.url);
+    let id: String = Sha256::digest(key).iter().take(16).map(|b| format!("{b:02x}")).collect();
+    let id = format!("orb_{id}");
+    let body =
+        json!({"type": "changes", "id": id, "project": project.name, "after": after, "next": next, "changes": rows});
+    let bytes = Bytes::from(body.to_string());
+    Parcel { id, payload: Payload { mime: "application/json".to_owned(), kept: bytes.clone(), bytes } }
+}
+
+impl<'a> Receiver<'a> {
+    fn new(
+        source: &Source<'_>,
+        hook: &'a WebhookSettings,
+        settings: &Settings,
+        variable: &(dyn Fn(&str) -> Option<String> + Sync),
+    ) -> Result<Self, CrawlError> {
+        let secret = match &hook.secret_env {
+            Some(name) => {
+                let unset = || CrawlError::Setting(format!("the variable {name}, which holds its secret, is not set"));
+                Some(variable(name).ok_or_else(unset)?)
+            }
+            None => hook.secret.clone(),
+        };
+        let named = Canonicaliser::new(Rules { strip_userinfo: false, ..Rules::default() }).parse_seed(&hook.url);
+        let named: Vec<Address> = named.into_iter().collect();
+        let config = FetchConfig {
+            timeouts: Timeouts::within(hook.timeout.0),
+            max_size: ANSWER,
+            accept: Vec::new(),
+            bandwidth: None,
+            cookies: false,
+            connections: 1,
+            per_host: 1,
+            spool_dir: source.project.dir.clone(),
+            ..fetch_config(&settings.fetch, &named)?
+        };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
+        let fetcher = runtime.block_on(async { HttpFetcher::new(config) })?;
+        Ok(Self { hook, secret, fetcher, runtime })
+    }
+
+    /// Sends until it is taken, or until there is no more patience.
+    fn deliver(&self, source: &Source<'_>, parcel: &Parcel) -> Result<(), CrawlError> {
+        let mut wait = Duration::from_secs(1);
+        let mut attempt = 0;
+        loop {
+            let refused = match self.send(parcel) {
+                Ok(()) => return Ok(()),
+                Err(refused) => refused,
+            };
+            let patient = refused.may_pass && attempt < self.hook.retries;
+            if !patient || source.stop.wait(refused.wait.unwrap_or(wait).min(LONGEST_WAIT)) {
+                return Err(CrawlError::Setting(refused.why));
+            }
+            attempt += 1;
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    fn send(&self, parcel: &Parcel) -> Result<(), Refused> {
+        let seconds = Moment::now().0.div_euclid(1_000);
+        let mut fields = vec![("webhook-id", parcel.id.clone()), ("webhook-timestamp", seconds.to_string())];
+        if let Some(secret) = &self.secret {
+            fields.push(("webhook-signature", signature(secret, &parcel.id, seconds, &parcel.payload.bytes)));
+        }
+        let lost = |why: String, may_pass| Refused { why, may_pass, wait: None };
+        let request = Request::post(&self.hook.url, &parcel.payload, fields).map_err(|e| lost(e.detail, false))?;
+        let outcome = self.runtime.block_on(Box::pin(self.fetcher.send(&request, &Unwatched)));
+        let answer = outcome.result.map_err(|failure| lost(failure.detail, true))?;
+        match answer.status {
+            200..=299 => Ok(()),
+            status => {
+                let wait =
+                    answer.headers.get("retry-after").and_then(|text| text.parse().ok().map(Duration::from_secs));
+                let may_pass = status >= 500 || [408, 425, 429].contains(&status);
+                Err(Refused { why: format!("it answered {status}"), may_pass, wait })
+            }
+        }
+    }
+}
+
+/// Why a receiver did not take something.
+struct Refused {
+    why: String,
+    may_pass: bool,
+    wait: Option<Duration>,
+}

@@ -1,0 +1,247 @@
+//! What is told of a run, and of all runs one after the other?
+//!
+//! Two ways through the same facts. The feed is in the order of the changes, which never changes, so that a reader goes on where it was. The
+//! report of a run is by flag and URL, with the documents that stayed the same at its end: those come from the visits, since nothing is
+//! recorded for what did not change. Either gives row after row and holds none.
+
+use super::CatalogueReader;
+use super::reader::sql_limit;
+use super::schema::DOCUMENTS;
+use crate::error::Result;
+use orb_page::{Flag, Moment, PageId, PageKind, RunId, WarcPosition};
+use rusqlite::{Row, ToSql};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The flags in the order of a report.
+const ORDER: [Flag; 5] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error, Flag::Same];
+
+/// What is told of a document: a change, or in a report also that there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToldRow {
+    /// Its place among all changes; nothing where there is no change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// The run that saw it.
+    pub run: u32,
+    /// When.
+    #[serde(serialize_with = "as_text")]
+    pub at: Moment,
+    /// What is told.
+    pub flag: Flag,
+    /// The document's URL.
+    pub url: String,
+    /// Its title; of what is gone, the last one known.
+    pub title: Option<String>,
+    /// Where it has moved to.
+    pub moved_to: Option<String>,
+    /// What is different, or what went wrong.
+    pub detail: Option<String>,
+    /// Media type.
+    pub mime: Option<String>,
+    /// Language.
+    pub lang: Option<String>,
+    /// Status code.
+    pub status: Option<u16>,
+    /// Length of the content.
+    pub length: Option<u64>,
+    /// sha256 of the content.
+    pub digest: Option<String>,
+    /// sha256 of the version told of before.
+    pub digest_before: Option<String>,
+    /// The run that told of that.
+    pub run_before: Option<u32>,
+    /// The page.
+    #[serde(skip)]
+    pub page: PageId,
+    /// What it was found to be.
+    #[serde(skip)]
+    pub kind: Option<PageKind>,
+    /// Where the archive holds it.
+    #[serde(skip)]
+    pub warc: Option<WarcPosition>,
+    /// Where the archive holds the version told of before.
+    #[serde(skip)]
+    pub warc_before: Option<WarcPosition>,
+}
+
+fn as_text<S: serde::Serializer>(moment: &Moment, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(moment)
+}
+
+/// How many documents a run flagged how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlagCounts([u64; 5]);
+
+impl FlagCounts {
+    /// Those with this flag.
+    pub fn of(&self, flag: Flag) -> u64 {
+        self.0[usize::from(flag.code())]
+    }
+
+    /// Documents that were there before the run and are accounted for.
+    pub fn accounted(&self) -> u64 {
+        [Flag::Same, Flag::Updated, Flag::Missing, Flag::Error].iter().map(|flag| self.of(*flag)).sum()
+    }
+
+    /// Documents that are new, updated or gone.
+    pub fn changed(&self) -> u64 {
+        [Flag::New, Flag::Updated, Flag::Missing].iter().map(|flag| self.of(*flag)).sum()
+    }
+}
+
+/// Which rows of a report.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// The run.
+    pub run: RunId,
+    /// With these flags.
+    pub flags: &'a [Flag],
+    /// So many at most.
+    pub limit: u64,
+    /// After so many.
+    pub offset: u64,
+}
+
+/// What is seen of a document: the visit `v`, and `b`, the visit that told of it before.
+const SEEN: &str = "coalesce(iif(c.flag IN (3, 4), b.title, v.title), v.title, b.title), coalesce(v.mime, b.mime), v.lang, v.status, v.length,
+    lower(hex(v.digest)), lower(hex(b.digest)), b.run, v.kind, vf.name, v.warc_offset, v.warc_length, bf.name, b.warc_offset, b.warc_length";
+
+/// The visits of a page `page` in a run `run` and before.
+const VISITS: &str = "LEFT JOIN visit_row v ON v.page = c.page AND v.run = c.run
+    LEFT JOIN visit_row b ON b.page = c.page AND b.run = (SELECT max(run) FROM visit_row w WHERE w.page = c.page AND w.run < c.run AND w.flag IN (0, 2))
+    LEFT JOIN warc_row vf ON vf.id = v.warc LEFT JOIN warc_row bf ON bf.id = b.warc";
+
+/// All changes.
+fn changes() -> String {
+    format!(
+        "SELECT c.seq, c.run, c.at, c.flag, p.url, c.moved, c.detail, c.page, {SEEN}
+         FROM change_row c JOIN page_row p ON p.id = c.page {VISITS}"
+    )
+}
+
+/// The changes of a run with a flag.
+fn changed(flag: Flag) -> String {
+    let code = flag.code();
+    format!("{} WHERE c.run = ?1 AND c.flag = {code} ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3", changes())
+}
+
+/// What visits alone tell of documents: that they are the same, and of a project's first run, which has no changes, that they are new.
+fn unchanged(flag: Flag) -> String {
+    format!(
+        "SELECT NULL, c.run, c.at, c.flag, p.url, NULL, NULL, c.page, {SEEN} FROM visit_row c JOIN page_row p ON p.id = c.page {VISITS}
+         WHERE c.run = ?1 AND c.flag = {} AND c.kind IN ({DOCUMENTS}) ORDER BY c.page LIMIT ?2 OFFSET ?3",
+        flag.code()
+    )
+}
+
+impl CatalogueReader {
+    /// Up to `limit` changes with these flags after a place, in order.
+    pub fn feed(&self, after: u64, flags: &[Flag], limit: u32) -> Result<Vec<ToldRow>> {
+        let sql = format!("{} WHERE c.seq > ?1 AND c.flag IN ({}) ORDER BY c.seq LIMIT ?2", changes(), codes(flags));
+        self.all(&sql, [after.cast_signed(), limit.into()], read)
+    }
+
+    /// The last changes, latest first.
+    pub fn latest_changes(&self, limit: u32) -> Result<Vec<ToldRow>> {
+        self.all(&format!("{} ORDER BY c.seq DESC LIMIT ?1", changes()), [limit], read)
+    }
+
+    /// How many changes with these flags lie after a place.
+    pub fn changes_after(&self, after: u64, flags: &[Flag]) -> Result<u64> {
+        self.count(&format!("SELECT count(*) FROM change_row WHERE seq > {after} AND flag IN ({})", codes(flags)))
+    }
+
+    /// How many documents a run flagged how.
+    pub fn flag_counts(&self, run: RunId) -> Result<FlagCounts> {
+        let mut counts = FlagCounts::default();
+        let changes = "SELECT flag, count(*) FROM change_row WHERE run = ?1 GROUP BY flag";
+        for (flag, count) in self.all(changes, [run.0], |r| Ok((r.get::<_, u8>(0)?, r.get::<_, i64>(1)?)))? {
+            if let Some(slot) = counts.0.get_mut(usize::from(flag)) {
+                *slot = count.cast_unsigned();
+            }
+        }
+        for flag in told_by_visits(run) {
+            let sql = format!(
+                "SELECT count(*) FROM visit_row WHERE run = {} AND flag = {} AND kind IN ({DOCUMENTS})",
+                run.0,
+                flag.code()
+            );
+            counts.0[usize::from(flag.code())] = self.count(&sql)?;
+        }
+        Ok(counts)
+    }
+
+    /// Gives what a run tells, by flag and URL; what stayed the same comes last, in the order of discovery.
+    pub fn each_told(&self, wanted: &Wanted<'_>, mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
+        let by_visits = told_by_visits(wanted.run);
+        let (run, mut limit, mut offset) = (i64::from(wanted.run.0), wanted.limit, wanted.offset);
+        for flag in ORDER.iter().filter(|flag| wanted.flags.contains(flag)) {
+            if limit == 0 {
+                break;
+            }
+            let sql = if by_visits.contains(flag) { unchanged(*flag) } else { changed(*flag) };
+            let mut given = 0;
+            self.each_read(&sql, &[&run, &sql_limit(limit), &sql_limit(offset)], |row| {
+                given += 1;
+                each(row)
+            })?;
+            limit -= given;
+            offset = match (given, offset) {
+                (0, 1..) => offset.saturating_sub(self.flag_counts(wanted.run)?.of(*flag)),
+                _ => 0,
+            };
+        }
+        Ok(())
+    }
+
+    fn each_read(&self, sql: &str, values: &[&dyn ToSql], mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
+        let fail = self.fail("read what a run tells");
+        let mut statement = self.db.prepare(sql).map_err(&fail)?;
+        let mut rows = statement.query(values).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            each(read(row).map_err(&fail)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// The flags of a run that stand with its visits alone.
+fn told_by_visits(run: RunId) -> &'static [Flag] {
+    if run.0 <= 1 { &[Flag::New, Flag::Same] } else { &[Flag::Same] }
+}
+
+fn codes(flags: &[Flag]) -> String {
+    flags.iter().map(|flag| flag.code().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn read(r: &Row<'_>) -> rusqlite::Result<ToldRow> {
+    let number = |i: usize| r.get::<_, Option<i64>>(i).map(|n| n.map(i64::cast_unsigned));
+    let digest = |i: usize| r.get::<_, Option<String>>(i).map(|hex| hex.filter(|hex| !hex.is_empty()));
+    let place = |i: usize| {
+        let place = (r.get::<_, Option<String>>(i)?, number(i + 1)?, number(i + 2)?);
+        let (Some(file), Some(offset), Some(length)) = place else { return Ok(None) };
+        Ok::<_, rusqlite::Error>(Some(WarcPosition { file: Arc::from(file), offset, length }))
+    };
+    Ok(ToldRow {
+        seq: number(0)?,
+        run: r.get(1)?,
+        at: Moment(r.get(2)?),
+        flag: Flag::from_code(r.get(3)?).unwrap_or(Flag::Error),
+        url: r.get(4)?,
+        moved_to: r.get(5)?,
+        detail: r.get(6)?,
+        page: PageId(number(7)?.unwrap_or(0)),
+        title: r.get(8)?,
+        mime: r.get(9)?,
+        lang: r.get(10)?,
+        status: r.get(11)?,
+        length: number(12)?,
+        digest: digest(13)?,
+        digest_before: digest(14)?,
+        run_before: r.get(15)?,
+        kind: r.get::<_, Option<u8>>(16)?.and_then(PageKind::from_code),
+        warc: place(17)?,
+        warc_before: place(20)?,
+    })
+}
