@@ -16,6 +16,7 @@ pub use views::{Part, Passage, Views};
 
 use crate::TrackError;
 use crate::noise::{self, Left, Noise};
+use crate::plugin::{Answer, Program, Question, Shown};
 use orb_page::Block;
 use regex::Regex;
 use rule::expressions;
@@ -50,6 +51,7 @@ struct Chain {
     number: usize,
     url: Option<Regex>,
     ignore: Vec<Regex>,
+    program: Option<Program>,
     rule: Rule,
 }
 
@@ -57,7 +59,8 @@ impl Chain {
     fn new(number: usize, rule: &Rule) -> Result<Self, TrackError> {
         rule.check()?;
         let (url, ignore) = expressions(rule)?;
-        Ok(Self { number, url, ignore, rule: rule.clone() })
+        let program = (!rule.program.is_empty()).then(|| Program::new(&rule.program, rule.timeout));
+        Ok(Self { number, url, ignore, program, rule: rule.clone() })
     }
 }
 
@@ -83,7 +86,7 @@ impl Comparison {
         }
         let chain = self.chain(url);
         if chain.rule.by == Some(By::Bytes) || !(old.is_text() && new.is_text()) {
-            return bytes(old, new);
+            return chain.bytes(url, old, new);
         }
         chain.judge(url, old, new, again, noise)
     }
@@ -104,24 +107,34 @@ impl Comparison {
     }
 }
 
-/// Compares every byte.
-fn bytes(old: &dyn Views, new: &dyn Views) -> Judgement {
-    if old.bytes() == new.bytes() {
-        return Judgement::Same;
-    }
+/// What changed in bytes.
+fn in_bytes(old: &dyn Views, new: &dyn Views) -> String {
     let (before, now) = (old.bytes().len(), new.bytes().len());
-    let detail = if old.mime() != new.mime() {
-        format!("{} became {}", old.mime(), new.mime())
-    } else if before != now {
-        format!("{before} bytes became {now}")
-    } else {
-        let at = old.bytes().iter().zip(new.bytes()).position(|(a, b)| a != b).unwrap_or(0);
-        format!("the bytes differ from number {at} on")
-    };
-    Judgement::Changed { detail }
+    if old.mime() != new.mime() {
+        return format!("{} became {}", old.mime(), new.mime());
+    }
+    if before != now {
+        return format!("{before} bytes became {now}");
+    }
+    let at = old.bytes().iter().zip(new.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+    format!("the bytes differ from number {at} on")
 }
 
 impl Chain {
+    /// Compares every byte.
+    fn bytes(&self, url: &str, old: &dyn Views, new: &dyn Views) -> Judgement {
+        if old.bytes() == new.bytes() {
+            return Judgement::Same;
+        }
+        match &self.program {
+            Some(program) => {
+                let (old, now) = (Shown::Bytes(old.bytes()), Shown::Bytes(new.bytes()));
+                said(program.ask(&Question { url, mime: new.mime(), by: "bytes", old, new: now }))
+            }
+            None => Judgement::Changed { detail: in_bytes(old, new) },
+        }
+    }
+
     fn judge(
         &self,
         url: &str,
@@ -140,6 +153,11 @@ impl Chain {
         if before.iter().map(|b| &b.text).eq(now_blocks.iter().map(|b| &b.text)) {
             return Judgement::Same;
         }
+        if let Some(program) = &self.program {
+            let (before, now) = (joined(&before), joined(&now_blocks));
+            let (old, now) = (Shown::Text(&before), Shown::Text(&now));
+            return said(program.ask(&Question { url, mime: new.mime(), by: self.by(), old, new: now }));
+        }
         if let Some(bits) = self.rule.similarity
             && (new.simhash(&joined(&before)) ^ new.simhash(&joined(&now_blocks))).count_ones() <= bits
         {
@@ -150,6 +168,17 @@ impl Chain {
             Left::Nothing => Judgement::Same,
             Left::Unclear => Judgement::AskAgain,
             Left::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, now.note.as_deref()) },
+        }
+    }
+
+    fn by(&self) -> &'static str {
+        match self.rule.by {
+            Some(By::Bytes) => "bytes",
+            Some(By::Main) => "main",
+            Some(By::Selector) => "selector",
+            Some(By::Text) => "text",
+            None if self.rule.include.is_empty() => "text",
+            None => "selector",
         }
     }
 
@@ -182,6 +211,15 @@ impl Chain {
     fn nothing(&self) -> String {
         let include = self.rule.include.join(", ");
         format!("[[track.compare]] number {}: nothing on the page matches include = {include}", self.number)
+    }
+}
+
+/// What a program says of a page.
+fn said(answer: Result<Answer, String>) -> Judgement {
+    match answer {
+        Ok(Answer { same: true, .. }) => Judgement::Same,
+        Ok(Answer { detail, .. }) => Judgement::Changed { detail },
+        Err(why) => Judgement::Failed(why),
     }
 }
 

@@ -18,6 +18,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use evidence::likeness;
 pub(crate) use explain::Finding;
 pub(crate) use words::{Word, words};
 

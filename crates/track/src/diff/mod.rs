@@ -1,0 +1,267 @@
+//! What differs between two texts, for people to read?
+//!
+//! Lines are aligned first (Myers 1986, as `similar` has it), then the words of lines that took each other's place. The outcome is a list of
+//! [`Row`]s, one for a line on either side: as they stand they are a table with two columns, grouped they are a unified diff ([`unified`]), and
+//! with tags around them a piece of a page ([`html`]). Bounded: what takes too long is aligned coarsely, and then a change is shown larger
+//! than it is.
+
+pub mod html;
+mod marks;
+pub mod unified;
+
+use crate::noise::likeness;
+use marks::marked;
+use serde::Serialize;
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How long lines may be aligned, and the words in them.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Lines of a change that are compared each with each.
+const NEAR: usize = 48;
+/// How alike two lines must be to be one line that changed.
+const ALIKE: f64 = 0.3;
+
+/// A piece of a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Piece<'a> {
+    /// What it says, spaces included.
+    pub text: &'a str,
+    /// Whether the other side does not have it.
+    pub marked: bool,
+}
+
+/// A line of one or both texts; numbers count from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Row<'a> {
+    /// Both have it.
+    Same {
+        /// Its number in the old text.
+        old_line: usize,
+        /// Its number in the new text.
+        new_line: usize,
+        /// What it says.
+        text: &'a str,
+    },
+    /// One became the other.
+    Changed {
+        /// Its number in the old text.
+        old_line: usize,
+        /// Its number in the new text.
+        new_line: usize,
+        /// What it said.
+        old: Vec<Piece<'a>>,
+        /// What it says.
+        new: Vec<Piece<'a>>,
+    },
+    /// Only the old text has it.
+    Removed {
+        /// Its number there.
+        old_line: usize,
+        /// What it said.
+        text: &'a str,
+    },
+    /// Only the new text has it.
+    Added {
+        /// Its number there.
+        new_line: usize,
+        /// What it says.
+        text: &'a str,
+    },
+}
+
+impl Row<'_> {
+    /// Whether both texts have it.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Self::Same { .. })
+    }
+}
+
+/// How two texts differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff<'a> {
+    /// Every line, in order.
+    pub rows: Vec<Row<'a>>,
+}
+
+/// How many lines differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Lines that changed.
+    pub changed: usize,
+    /// Lines that only the new text has.
+    pub added: usize,
+    /// Lines that only the old text has.
+    pub removed: usize,
+}
+
+impl<'a> Diff<'a> {
+    /// Compares two texts line by line.
+    pub fn of(old: &[&'a str], new: &[&'a str]) -> Self {
+        let deadline = Instant::now() + PATIENCE;
+        let hashes = |lines: &[&str]| lines.iter().map(|l| xxh3_64(l.as_bytes())).collect::<Vec<_>>();
+        let mut diff = Self::default();
+        for op in capture_diff_slices_deadline(Algorithm::Myers, &hashes(old), &hashes(new), Some(deadline)) {
+            let (tag, before, now) = op.as_tag_tuple();
+            match tag {
+                DiffTag::Equal => {
+                    let same =
+                        before.zip(now).map(|(i, j)| Row::Same { old_line: i + 1, new_line: j + 1, text: new[j] });
+                    diff.rows.extend(same);
+                }
+                _ => diff.replace(old, new, before, now, deadline),
+            }
+        }
+        diff
+    }
+
+    /// Whether the texts are the same.
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().all(Row::is_same)
+    }
+
+    /// How many lines differ.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for row in &self.rows {
+            match row {
+                Row::Same { .. } => {}
+                Row::Changed { .. } => counts.changed += 1,
+                Row::Added { .. } => counts.added += 1,
+                Row::Removed { .. } => counts.removed += 1,
+            }
+        }
+        counts
+    }
+
+    /// The rows that differ with so many around them, where they lie together in groups.
+    pub fn groups(&self, context: usize) -> Vec<&[Row<'a>]> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for at in self.rows.iter().enumerate().filter(|(_, row)| !row.is_same()).map(|(i, _)| i) {
+            let (from, to) = (at.saturating_sub(context), (at + context + 1).min(self.rows.len()));
+            match ranges.last_mut() {
+                Some(last) if from <= last.end => last.end = to,
+                _ => ranges.push(from..to),
+            }
+        }
+        ranges.into_iter().map(|range| &self.rows[range]).collect()
+    }
+
+    /// Lines that took the place of others.
+    fn replace(
+        &mut self,
+        old: &[&'a str],
+        new: &[&'a str],
+        before: Range<usize>,
+        now: Range<usize>,
+        deadline: Instant,
+    ) {
+        let (mut i, mut j) = (before.start, now.start);
+        for (a, b) in partners(old, new, &before, &now) {
+            self.alone(old, new, i..a, j..b);
+            let (said, says) = marked(old[a], new[b], deadline);
+            self.rows.push(Row::Changed { old_line: a + 1, new_line: b + 1, old: said, new: says });
+            (i, j) = (a + 1, b + 1);
+        }
+        self.alone(old, new, i..before.end, j..now.end);
+    }
+
+    /// Lines without a partner.
+    fn alone(&mut self, old: &[&'a str], new: &[&'a str], before: Range<usize>, now: Range<usize>) {
+        self.rows.extend(before.map(|i| Row::Removed { old_line: i + 1, text: old[i] }));
+        self.rows.extend(now.map(|j| Row::Added { new_line: j + 1, text: new[j] }));
+    }
+}
+
+/// Which lines became which, in order.
+fn partners(old: &[&str], new: &[&str], before: &Range<usize>, now: &Range<usize>) -> Vec<(usize, usize)> {
+    if before.len() == 1 && now.len() == 1 {
+        return vec![(before.start, now.start)];
+    }
+    if before.len().max(now.len()) > NEAR {
+        return if before.len() == now.len() { before.clone().zip(now.clone()).collect() } else { Vec::new() };
+    }
+    let words = |line: &str| line.split_whitespace().map(|w| xxh3_64(w.as_bytes())).collect::<Vec<_>>();
+    let later: Vec<(usize, Vec<u64>)> = now.clone().map(|j| (j, words(new[j]))).collect();
+    let mut out = Vec::new();
+    let mut from = 0;
+    for i in before.clone() {
+        let line = words(old[i]);
+        let alike = later.iter().skip(from).map(|(j, other)| (likeness(&line, other), *j));
+        let best = alike.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        if let Some((_, j)) = best.filter(|(likeness, _)| *likeness >= ALIKE) {
+            out.push((i, j));
+            from = j - now.start + 1;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_and_the_words_in_them_are_told_apart() {
+        let old = ["one", "the price is 20 EUR", "three", "gone"];
+        let new = ["one", "the price is 25 EUR", "new here", "three"];
+        let diff = Diff::of(&old, &new);
+        let piece = |text, marked| Piece { text, marked };
+        assert_eq!(
+            diff.rows,
+            [
+                Row::Same { old_line: 1, new_line: 1, text: "one" },
+                Row::Changed {
+                    old_line: 2,
+                    new_line: 2,
+                    old: vec![piece("the price is ", false), piece("20", true), piece(" EUR", false)],
+                    new: vec![piece("the price is ", false), piece("25", true), piece(" EUR", false)],
+                },
+                Row::Added { new_line: 3, text: "new here" },
+                Row::Same { old_line: 3, new_line: 4, text: "three" },
+                Row::Removed { old_line: 4, text: "gone" },
+            ]
+        );
+        assert_eq!(diff.counts(), Counts { changed: 1, added: 1, removed: 1 });
+        assert!(Diff::of(&old, &old).is_empty());
+    }
+
+    #[test]
+    fn huge_texts_that_share_nothing_end_soon() {
+        let began = Instant::now();
+        let line = |i: usize, salt: usize| format!("{} {}", xxh3_64(&(i * salt).to_le_bytes()) % 7, i * salt % 1_001);
+        let (old, new): (Vec<_>, Vec<_>) =
+            ((0..100_000).map(|i| line(i, 3)).collect(), (0..100_000).map(|i| line(i, 7)).collect());
+        let (a, b): (Vec<&str>, Vec<&str>) =
+            (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+        assert!(!Diff::of(&a, &b).is_empty());
+        let long = ["word ".repeat(200_000), "other ".repeat(200_000)];
+        assert_eq!(Diff::of(&[&long[0]], &[&long[1]]).counts().changed, 1);
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    }
+
+    proptest! {
+        #[test]
+        fn each_side_of_the_rows_is_its_text(old in "[ab \n]{0,60}", new in "[abc \n]{0,60}") {
+            let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+            let diff = Diff::of(&a, &b);
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            let joined = |pieces: &[Piece<'_>]| pieces.iter().map(|p| p.text).collect::<String>();
+            for row in &diff.rows {
+                match row {
+                    Row::Same { text, .. } => { left.push((*text).to_owned()); right.push((*text).to_owned()); }
+                    Row::Changed { old, new, .. } => { left.push(joined(old)); right.push(joined(new)); }
+                    Row::Removed { text, .. } => left.push((*text).to_owned()),
+                    Row::Added { text, .. } => right.push((*text).to_owned()),
+                }
+            }
+            prop_assert_eq!(left, a);
+            prop_assert_eq!(right, b);
+            prop_assert_eq!(diff.is_empty(), old.lines().eq(new.lines()));
+        }
+    }
+}

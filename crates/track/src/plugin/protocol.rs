@@ -1,0 +1,149 @@
+//! What is said to a program that compares, and what must it answer?
+//!
+//! One JSON object a line, both ways; `docs/compare.md` tells it to those who write such programs. A question carries a number, and only
+//! the answer with that number counts: a program that answers something else is not trusted with another page.
+
+use serde::{Deserialize, Serialize};
+
+/// Characters kept of what an answer says in words.
+const MOST_DETAIL: usize = 500;
+
+/// Two versions of a page, as a program is asked about them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) mime: &'a str,
+    /// What of them is shown: `bytes`, `text`, `main`, `selector`.
+    pub(crate) by: &'a str,
+    pub(crate) old: Shown<'a>,
+    pub(crate) new: Shown<'a>,
+}
+
+/// What a program is shown of a version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown<'a> {
+    /// Its text.
+    Text(&'a str),
+    /// All of it.
+    Bytes(&'a [u8]),
+}
+
+impl Shown<'_> {
+    fn written(&self) -> String {
+        match self {
+            Self::Text(text) => (*text).to_owned(),
+            Self::Bytes(bytes) => base64(bytes),
+        }
+    }
+}
+
+/// A question as it is written.
+#[derive(Serialize)]
+struct Asked<'a> {
+    id: u64,
+    url: &'a str,
+    mime: &'a str,
+    by: &'a str,
+    encoding: &'static str,
+    old: String,
+    new: String,
+}
+
+/// An answer as it is read; other keys are left for later versions.
+#[derive(Deserialize)]
+struct Answered {
+    id: u64,
+    same: bool,
+    #[serde(default)]
+    detail: Option<String>,
+}
+
+/// What a program says of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) same: bool,
+    pub(crate) detail: String,
+}
+
+/// The line that asks.
+pub(crate) fn question(id: u64, question: &Question<'_>) -> Vec<u8> {
+    let Question { url, mime, by, old, new } = question;
+    let encoding = if matches!(new, Shown::Bytes(_)) { "base64" } else { "text" };
+    let asked = Asked { id, url, mime, by, encoding, old: old.written(), new: new.written() };
+    let mut line = serde_json::to_vec(&asked).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// Understands the line that answers; says what is wrong with it where it does not.
+pub(crate) fn answer(id: u64, line: &[u8]) -> Result<Answer, String> {
+    let text = std::str::from_utf8(line).map_err(|_| "answered what is not UTF-8".to_owned())?;
+    let answered: Answered = serde_json::from_str(text.trim()).map_err(|why| {
+        format!("answered '{}', which is not {{\"id\": {id}, \"same\": true or false}}: {why}", one_line(text, 80))
+    })?;
+    if answered.id != id {
+        return Err(format!("answered with id {} to the question with id {id}", answered.id));
+    }
+    let detail = one_line(&answered.detail.unwrap_or_default(), MOST_DETAIL);
+    Ok(Answer { same: answered.same, detail })
+}
+
+/// A text on one line, cut off.
+pub(crate) fn one_line(text: &str, most: usize) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+/// Base64 (RFC 4648), with padding.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let group = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(group >> (18 - 6 * i)) as usize & 63];
+            out.push(if i <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_one_line_and_its_answer_is_understood() {
+        let (old, new) = (Shown::Text("a\nb"), Shown::Text("c"));
+        let asked = question(7, &Question { url: "http://h/", mime: "text/html", by: "text", old, new });
+        let text = String::from_utf8(asked).unwrap();
+        assert_eq!(
+            text,
+            "{\"id\":7,\"url\":\"http://h/\",\"mime\":\"text/html\",\"by\":\"text\",\"encoding\":\"text\",\
+            \"old\":\"a\\nb\",\"new\":\"c\"}\n"
+        );
+        let said = answer(7, b"{\"id\":7,\"same\":false,\"detail\":\"two\\nlines\",\"more\":1}\n");
+        assert_eq!(said, Ok(Answer { same: false, detail: "two lines".into() }));
+        for (line, why) in [
+            (&b"\xFF\n"[..], "not UTF-8"),
+            (b"yes\n", "answered 'yes'"),
+            (b"{\"id\":7}\n", "same"),
+            (b"{\"id\":8,\"same\":true}\n", "with id 8"),
+            (b"[1]\n", "answered '[1]'"),
+        ] {
+            assert!(answer(7, line).is_err_and(|said| said.contains(why)), "{why}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_written_in_base64() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob\u{0}", "Zm9vYgA=")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}
