@@ -1,0 +1,187 @@
+//! What is said of a page that was visited before?
+//!
+//! The middle of tracking, on the reading threads: an answer is held against what the lease tells of earlier runs. The bytes decide where they are
+//! equal, the project's comparators where they are not, and a second look where only another answer can tell a change from noise. What
+//! the web does wrong on the way (no answer, an error, half a body) says nothing about the document: that is `ERR`, and it stays known.
+
+use super::PageViews;
+use super::looks::{First, Looks, Noises};
+use bytes::Bytes;
+use orb_extract::Content;
+use orb_page::{Body, Flag, Lease, PageKind, Response, Truncation, Version, Visit};
+use orb_store::ArchiveReader;
+use orb_track::compare::{Comparison, Judgement};
+use std::sync::Arc;
+
+/// The largest version that is compared by what it says.
+const MAX_COMPARED: u64 = 64 << 20;
+
+/// How pages that were visited before are judged.
+#[derive(Clone)]
+pub(crate) struct Revisits {
+    /// The project's comparators.
+    pub comparison: Arc<Comparison>,
+    /// Where earlier versions are.
+    pub archive: ArchiveReader,
+    /// What is drawn anew for every answer, by host.
+    pub noises: Arc<Noises>,
+    /// Answers that wait for another.
+    pub looks: Arc<Looks>,
+    /// Runs in a row that must be told that a page is gone.
+    pub confirm_missing: u32,
+    /// Look twice where a page seems to have changed.
+    pub second_look: bool,
+}
+
+/// What is to be done with an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// The flag is set.
+    Flagged,
+    /// The page is to be asked for once more first.
+    LookAgain,
+}
+
+/// The version that an answer repeats, where its status or its bytes say so.
+pub(crate) fn repeated<'a>(lease: &'a Lease, status: u16, digest: Option<[u8; 32]>) -> Option<&'a Version> {
+    let before = lease.before.as_deref().filter(|before| before.there)?;
+    let latest = before.latest.as_ref()?;
+    let was_asked = latest.etag.is_some() || latest.last_modified.is_some();
+    let same = match status {
+        304 => was_asked,
+        200..300 => digest.is_some() && digest == latest.digest,
+        _ => false,
+    };
+    same.then_some(latest)
+}
+
+/// Says of a visit that it found the page as it was.
+pub(crate) fn copy_version(visit: &mut Visit, version: &Version) {
+    visit.flag = Flag::Same;
+    visit.known = true;
+    visit.kind = version.kind;
+    visit.mime.clone_from(&version.mime);
+    visit.charset.clone_from(&version.charset);
+    visit.length = version.length;
+    visit.digest = version.digest;
+    visit.simhash = version.simhash;
+    visit.title.clone_from(&version.title);
+    visit.lang.clone_from(&version.lang);
+    visit.duplicate_of = version.duplicate_of;
+    visit.kept.clone_from(&version.warc);
+    if visit.etag.is_none() {
+        visit.etag.clone_from(&version.etag);
+    }
+    if visit.last_modified.is_none() {
+        visit.last_modified.clone_from(&version.last_modified);
+    }
+}
+
+/// Says of a visit that failed whether the document was there before.
+pub(crate) fn flag_failure(lease: &Lease, visit: &mut Visit) {
+    visit.known = lease.before.as_ref().is_some_and(|before| before.there);
+}
+
+impl Revisits {
+    /// Flags a visit that got an answer which does not repeat the last one.
+    pub(crate) fn flag(&self, lease: &Lease, visit: &mut Visit, response: &Response, content: &Bytes) -> Said {
+        let Some(before) = lease.before.as_deref() else { return Said::Flagged };
+        visit.known = before.there;
+        if !before.there {
+            visit.flag = if visit.is_document() { Flag::New } else { Flag::Error };
+            return Said::Flagged;
+        }
+        match (response.status, visit.kind) {
+            (_, PageKind::Redirect) => visit.flag = Flag::Updated,
+            (404 | 410, _) => self.flag_gone(before.misses + 1, response.status, visit),
+            _ if visit.is_document() && response.truncated != Some(Truncation::Disconnect) => {
+                if let Some(base) = before.base() {
+                    return self.compare(lease, visit, response, (base, content));
+                }
+            }
+            (status, _) => {
+                visit.flag = Flag::Error;
+                if !(200..300).contains(&status) {
+                    visit.detail = Some(format!("the server answered {status}"));
+                }
+            }
+        }
+        Said::Flagged
+    }
+
+    /// The server says that it is gone: believed when it has said so often enough.
+    fn flag_gone(&self, misses: u32, status: u16, visit: &mut Visit) {
+        if misses >= self.confirm_missing {
+            visit.flag = Flag::Missing;
+            visit.detail = Some(format!("the server answered {status}"));
+            return;
+        }
+        visit.flag = Flag::Error;
+        visit.detail =
+            Some(format!("the server answered {status}; gone if it says so in {} runs in a row", self.confirm_missing));
+    }
+
+    /// Holds a version against the one that was told of last.
+    fn compare(
+        &self,
+        lease: &Lease,
+        visit: &mut Visit,
+        response: &Response,
+        (base, content): (&Version, &Bytes),
+    ) -> Said {
+        let judged = match (visit.digest, base.digest) {
+            (None, None) if visit.length == base.length && visit.etag == base.etag => Judgement::Same,
+            (None, _) | (_, None) => Judgement::Changed { detail: "the body could not be compared".into() },
+            (now, then) if now == then => Judgement::Same,
+            _ => self.judge(lease, response, base, content),
+        };
+        match judged {
+            Judgement::Same => visit.flag = Flag::Same,
+            Judgement::Changed { detail } => {
+                visit.flag = Flag::Updated;
+                visit.detail = Some(detail);
+            }
+            Judgement::Failed(why) => {
+                visit.flag = Flag::Error;
+                visit.detail = Some(why);
+            }
+            Judgement::AskAgain => return Said::LookAgain,
+        }
+        Said::Flagged
+    }
+
+    fn judge(&self, lease: &Lease, response: &Response, base: &Version, content: &Bytes) -> Judgement {
+        let url = lease.url.as_str();
+        let (mime, charset) = (response.headers.mime(), response.headers.charset());
+        let new = PageViews::new(Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url });
+        let old = match self.old(base) {
+            Ok(old) => old,
+            Err(detail) => return Judgement::Changed { detail },
+        };
+        let then = PageViews::new(old.content(url));
+        let noise = self.noises.of(lease.host);
+        if let Some(first) = self.looks.take(lease.page) {
+            return self.comparison.judge(url, &then, &new, Some(&PageViews::new(first.content(url))), &noise);
+        }
+        match self.comparison.judge(url, &then, &new, None, &noise) {
+            Judgement::AskAgain => {
+                let first = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone() };
+                if self.second_look && self.looks.keep(lease.page, first) {
+                    return Judgement::AskAgain;
+                }
+                // Nothing more will be known: what differs has changed.
+                self.comparison.judge(url, &then, &new, Some(&new), &noise)
+            }
+            judged => judged,
+        }
+    }
+
+    /// An earlier version as the archive holds it, or why it cannot be had, in one line.
+    fn old(&self, version: &Version) -> Result<First, String> {
+        let Some(place) = &version.warc else { return Err("the earlier version was not archived".into()) };
+        let stored = self.archive.exchange(place).map_err(|e| format!("the earlier version cannot be read: {e}"))?;
+        let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+        let decoded = orb_fetch::decode(&Body::Memory(Bytes::from(stored.body)), &codings, MAX_COMPARED);
+        Ok(First { bytes: decoded.bytes, mime: stored.headers.mime(), charset: stored.headers.charset() })
+    }
+}
