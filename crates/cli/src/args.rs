@@ -20,8 +20,10 @@ impl Cli {
     pub(crate) fn read() -> Self {
         let matches = Self::command().get_matches();
         let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
-        if let (Command::Crawl(args), Some(crawl)) = (&mut cli.command, matches.subcommand_matches("crawl")) {
-            args.rules = ordered_rules(crawl);
+        match (&mut cli.command, matches.subcommand()) {
+            (Command::Crawl(args), Some((_, crawl))) => args.rules = ordered_rules(crawl),
+            (Command::Track(args), Some((_, track))) => args.crawl.rules = ordered_rules(track),
+            _ => {}
         }
         cli
     }
@@ -77,6 +79,8 @@ pub(crate) enum ProgressStyle {
 pub(crate) enum Command {
     /// Collect pages; goes on where a stopped run ended
     Crawl(Box<CrawlArgs>),
+    /// Visit a project's pages again, and say what is new, the same, updated, missing or in error
+    Track(Box<TrackArgs>),
     /// What is there, what is running
     Status(StatusArgs),
     /// Sites, pages, kinds, images, documents, degrees: the table of a crawl
@@ -117,6 +121,14 @@ pub(crate) enum Command {
     Project(ProjectCommandArgs),
     /// A small built-in web, crawled and shown, with no network
     Demo(DemoArgs),
+}
+
+/// `orb track`.
+#[derive(Debug, Args)]
+#[command(mut_arg("seeds", |seeds| seeds.value_name("PROJECT|PROJECT.toml").help("The project, or its file")))]
+pub(crate) struct TrackArgs {
+    #[command(flatten)]
+    pub(crate) crawl: CrawlArgs,
 }
 
 /// `orb crawl`.

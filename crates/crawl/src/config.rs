@@ -14,10 +14,13 @@ use crate::scope::SharedScope;
 use crate::score::Topic;
 use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
 use crate::summary::Counters;
+use crate::track::looks::Noises;
+use crate::track::revisit::Revisits;
 use crate::why::Bounds;
 use orb_fetch::{FetchConfig, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness};
 use orb_page::RunId;
+use orb_store::ArchiveReader;
 use orb_urls::{Address, Canonicaliser};
 use std::path::Path;
 use std::sync::Arc;
@@ -100,6 +103,20 @@ impl Config {
         self.settings.frontier.depth.is_some()
     }
 
+    /// The same for a run that visits pages again.
+    pub(crate) fn tracking(mut self, archive: ArchiveReader, noises: Arc<Noises>) -> Result<Self, CrawlError> {
+        let track = &self.settings.track;
+        self.read.revisits = Some(Revisits {
+            comparison: Arc::new(track.comparison()?),
+            archive,
+            noises,
+            looks: Arc::default(),
+            confirm_missing: track.confirm_missing,
+            second_look: track.second_look,
+        });
+        Ok(self)
+    }
+
     /// The settings as text, without passwords.
     pub(crate) fn text(&self) -> String {
         self.settings.without_passwords().to_toml()
@@ -114,6 +131,7 @@ impl Config {
             batch_pages: self.uncommitted(),
             batch_time: settings.crawl.batch_time.0,
             links: settings.store.links,
+            tracks: self.read.revisits.is_some(),
             by: self.worker_name.as_str().into(),
             min_free: settings.store.min_free.0,
         }
@@ -175,6 +193,7 @@ fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
+        revisits: None,
     }
 }
 

@@ -33,6 +33,14 @@ pub enum CrawlError {
     /// The text index could not be written.
     #[error("cannot write the text index")]
     TextIndex(#[source] std::io::Error),
+    /// There is nothing to track yet.
+    #[error("run {run} of {project} is not finished; orb crawl {project} goes on with it")]
+    Unfinished {
+        /// The run.
+        run: u32,
+        /// The project.
+        project: String,
+    },
     /// Threads could not be started.
     #[error("cannot start the crawl's threads")]
     Threads(#[source] std::io::Error),

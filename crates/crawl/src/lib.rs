@@ -46,11 +46,11 @@ pub use ledger::{Idle, Ledger, Part, Spread, Stage, Tally};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use place::Place;
 pub use progress::{Pause, Progress, Snapshot, Waiting};
-pub use run::Crawl;
+pub use run::{Crawl, Wanted};
 pub use schedule::{Allowance, Days, Hour, Hours, LimitSettings, Zone};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
 };
 pub use shared::Stop;
-pub use summary::{Counters, Flags, RunState, Summary};
+pub use summary::{Counters, Flags, RunKind, RunState, Summary};
 pub use why::{Advice, Bounds, Breakdown, Facts, Held, HostWait, IdleTime, SlowHost, Sockets, StageTime, Stretch};

@@ -52,9 +52,14 @@ impl Desk {
             ledger.note(Stage::ReadQueue, began - since);
             let item = match lease.purpose {
                 Purpose::Page => {
-                    let reading = Box::new(read_safely(&mut reader, &lease, outcome));
+                    let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+                    let read = read_safely(&mut reader, &lease, outcome);
                     let ended = Instant::now();
                     ledger.note(Stage::Read, ended - began);
+                    let Some(reading) = read.map(Box::new) else {
+                        self.look_again(&lease, weight);
+                        continue;
+                    };
                     self.shared.backlog.enter(reading.heft);
                     Item::Read(reading, rank, ended)
                 }
@@ -64,6 +69,14 @@ impl Desk {
                 return;
             }
         }
+    }
+
+    /// A page of this weight is to be asked for once more before it is recorded.
+    fn look_again(&self, lease: &Lease, weight: u64) {
+        self.shared.frontier().look_again(lease, self.clock.now());
+        self.shared.taken(weight);
+        self.shared.pipeline.leave(1);
+        self.shared.wake.notify_one();
     }
 
     /// Reads a robots.txt, tells the frontier, and keeps the sitemaps that are in scope.
@@ -112,12 +125,13 @@ impl Desk {
 }
 
 /// Reads a page; a panic on the way becomes a fact of the page.
-fn read_safely(reader: &mut Reader, lease: &Lease, outcome: Outcome) -> Reading {
+fn read_safely(reader: &mut Reader, lease: &Lease, outcome: Outcome) -> Option<Reading> {
     let at = outcome.at;
     let timings = outcome.timings;
     let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
     catch_unwind(AssertUnwindSafe(|| reader.read(lease, outcome))).unwrap_or_else(|_| {
         let failure = Failure::new(FailureKind::Local, "the page made the reader fail");
-        Reading { weight, ..reader.read(lease, Outcome { at, timings, result: Err(failure) }) }
+        let read = reader.read(lease, Outcome { at, timings, result: Err(failure) })?;
+        Some(Reading { weight, ..read })
     })
 }

@@ -19,14 +19,15 @@ use crate::recorder::Recorder;
 use crate::scope::SharedScope;
 use crate::settings::Settings;
 use crate::shared::{Shared, Stop};
-use crate::summary::{Counters, RunState, Summary};
+use crate::summary::{Counters, RunKind, RunState, Summary};
+use crate::track::looks::Noises;
 use crate::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::{HashMap, HashSet};
 use orb_fetch::{HttpFetcher, raise_open_files, why_not_public};
 use orb_frontier::Frontier;
 use orb_page::{RunId, UrlKey};
-use orb_store::{Project, Queues as _, StoreError};
+use orb_store::{ArchiveReader, Known, Project, Queues as _, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -42,6 +43,10 @@ pub struct Crawl {
     pub project: Project,
     /// What the user asked for.
     pub settings: Settings,
+    /// Collect, or visit again.
+    pub kind: RunKind,
+    /// Which known pages to visit again; all, where nothing is said.
+    pub wanted: Option<Wanted>,
     /// Where to start.
     pub seeds: Vec<Address>,
     /// How to ask it to stop.
@@ -50,9 +55,13 @@ pub struct Crawl {
     pub progress: Arc<Progress>,
 }
 
+/// Whether a known page is to be visited again.
+pub type Wanted = Box<dyn FnMut(&Known) -> bool + Send>;
+
 /// The run at hand: a new one, or an old one gone on with.
 struct Run {
     id: RunId,
+    kind: RunKind,
     counters: Counters,
     unclean: bool,
     settings_before: Option<String>,
@@ -88,16 +97,22 @@ struct Crew {
 impl Crawl {
     /// Crawls until everything in scope is visited, a budget is spent or somebody asks to stop.
     pub fn run(mut self) -> Result<Summary, CrawlError> {
-        if let Some(summary) = self.nothing_left()? {
+        if self.kind == RunKind::Crawl
+            && let Some(summary) = self.nothing_left()?
+        {
             return Ok(summary);
         }
         self.project.archive_mut().roll_at(self.settings.store.warc_size.0);
         self.project.index().limit_memory(self.settings.store.index_memory.0);
-        let run = begin(&mut self.project, &self.settings)?;
+        let run = begin(&mut self.project, &self.settings, self.kind)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
         let private = never_public(&self.project, &self.seeds)?;
-        let config = Config::new(&self.settings, Arc::clone(&scope), &private, &self.project.dir().dir)?;
+        let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &self.project.dir().dir)?;
+        let noises = Arc::new(Noises::recall(self.project.catalogue().noises()?));
+        if run.kind == RunKind::Track {
+            config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), Arc::clone(&noises))?;
+        }
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
         let indexing = start_indexing(&self.project, &self.settings)?;
@@ -110,7 +125,8 @@ impl Crawl {
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
         let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle };
 
-        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run)?;
+        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, self.wanted.take())?;
+        patiently(&shared, || Ok(project.catalogue_mut().keep_noises(&noises.learnt())?))?;
         counters.frontier = project.index().queued();
         let index = indexing.map(|indexing| indexing.finish(&shared.progress, &|| shared.stop.is_set()));
         let account = counters.to_json();
@@ -119,7 +135,8 @@ impl Crawl {
         patiently(&shared, || Ok(project.finish()?))?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
-        let summary = Summary { index, ..Summary::new(dir.name, run.id, state, counters, reasons.collect()) };
+        let summary = Summary::new(dir.name, run.id, run.kind, state, counters);
+        let summary = Summary { index, waiting: reasons.collect(), ..summary };
         if let Some(problem) = summary.index.as_ref().and_then(|index| index.problem.as_ref()) {
             patiently(&shared, || journal.log(&format!("the text index: {problem}")))?;
         }
@@ -146,7 +163,8 @@ impl Crawl {
             || self.settings.judges_otherwise(&last.settings);
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
         let name = self.project.dir().name.clone();
-        Ok((!open).then(|| Summary::new(name, last.id, RunState::Done, counters, Vec::new())))
+        let kind = RunKind::of(&last.kind);
+        Ok((!open).then(|| Summary::new(name, last.id, kind, RunState::Done, counters)))
     }
 }
 
@@ -179,12 +197,16 @@ fn pass(
     seeds: &[Address],
     scene: Scene<'_>,
     run: &Run,
+    mut wanted: Option<Wanted>,
 ) -> Result<(Project, Counters, RunState), CrawlError> {
     let Scene { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
     loop {
         let mut recorder = Recorder::new(project, Arc::clone(shared), config.recorder(run.id), so_far, clock)?;
         recorder.plant(seeds)?;
+        if run.kind == RunKind::Track {
+            recorder.plant_known(&mut |known| wanted.as_mut().is_none_or(|wanted| wanted(known)))?;
+        }
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
         let (driver, crew) = start(recorder, scene, run)?;
         let driven = drive(driver, scene.chronicle);
@@ -199,19 +221,24 @@ fn pass(
 }
 
 /// Goes on with the run that was not finished, or begins a new one.
-fn begin(project: &mut Project, settings: &Settings) -> Result<Run, StoreError> {
+fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Run, CrawlError> {
     let catalogue = project.catalogue_mut();
     let unfinished = |state: &str| ["running", RunState::Stopped.name()].contains(&state);
     if let Some(last) = catalogue.last_run()?.filter(|r| unfinished(&r.state)) {
+        let unfinished = RunKind::of(&last.kind);
+        if kind == RunKind::Track && unfinished == RunKind::Crawl {
+            return Err(CrawlError::Unfinished { run: last.id.0, project: project.dir().name.clone() });
+        }
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
         catalogue.reopen_run(last.id)?;
         let settings_before = Some(last.settings);
-        return Ok(Run { id: last.id, counters, unclean: last.finished_at.is_none(), settings_before });
+        let unclean = last.finished_at.is_none();
+        return Ok(Run { id: last.id, kind: unfinished, counters, unclean, settings_before });
     }
     let settings_before = catalogue.last_run()?.map(|r| r.settings);
     let now = settings.without_passwords().to_toml();
-    let id = catalogue.begin_run("crawl", settings_before.as_ref().unwrap_or(&now))?;
-    Ok(Run { id, counters: Counters::default(), unclean: false, settings_before })
+    let id = catalogue.begin_run(kind.name(), settings_before.as_ref().unwrap_or(&now))?;
+    Ok(Run { id, kind, counters: Counters::default(), unclean: false, settings_before })
 }
 
 /// The seeds given now, those of earlier runs, and where those have moved.

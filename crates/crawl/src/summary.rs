@@ -40,8 +40,19 @@ pub struct Counters {
     pub traps: BTreeMap<Cow<'static, str>, u64>,
     /// Seconds of work, over all resumptions.
     pub seconds: f64,
+    /// Documents known before, of those that the run is to visit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub known: u64,
+    /// Pages asked for once more where no document was before and none is now.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub absent: u64,
     /// Visits by flag.
     pub flags: Flags,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// Visits by flag.
@@ -68,11 +79,17 @@ impl Counters {
     }
 
     /// Counts a visit that is about to be recorded.
-    pub fn count(&mut self, visit: &Visit) {
+    ///
+    /// In a run that visits pages again, flags are those of documents: `known = SAM + UPD + MIS + ERR` when all are visited.
+    pub fn count(&mut self, visit: &Visit, tracks: bool) {
         self.pages += u64::from(visit.status.is_some());
         self.bytes += visit.transferred;
         self.images += visit.images.len() as u64;
         self.count_kind(visit.kind);
+        if tracks && !(visit.known || visit.flag == Flag::New && visit.is_document()) {
+            self.absent += u64::from(visit.flag == Flag::Error);
+            return;
+        }
         match visit.flag {
             Flag::New => self.flags.new += 1,
             Flag::Same => self.flags.same += 1,
@@ -112,6 +129,31 @@ impl Counters {
     }
 }
 
+/// What a run is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunKind {
+    /// Collect what is not known yet.
+    #[default]
+    Crawl,
+    /// Visit again what is known, and collect what is new.
+    Track,
+}
+
+impl RunKind {
+    /// The name stored with the run.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crawl => "crawl",
+            Self::Track => "track",
+        }
+    }
+
+    /// The kind of a run with this name.
+    pub fn of(name: &str) -> Self {
+        if name == Self::Track.name() { Self::Track } else { Self::Crawl }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -142,7 +184,7 @@ pub struct Summary {
     pub project: String,
     /// The run.
     pub run: u32,
-    /// `crawl`.
+    /// `crawl` or `track`.
     pub kind: &'static str,
     /// How it ended.
     pub state: RunState,
@@ -161,9 +203,18 @@ pub struct Summary {
 
 impl Summary {
     /// The account of a run that has ended.
-    pub fn new(project: String, run: RunId, state: RunState, counters: Counters, waiting: Vec<String>) -> Self {
+    pub fn new(project: String, run: RunId, kind: RunKind, state: RunState, counters: Counters) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let pages_per_second = if counters.seconds > 0.0 { counters.pages as f64 / counters.seconds } else { 0.0 };
-        Self { project, run: run.0, kind: "crawl", state, counters, pages_per_second, waiting, index: None }
+        Self {
+            project,
+            run: run.0,
+            kind: kind.name(),
+            state,
+            counters,
+            pages_per_second,
+            waiting: Vec::new(),
+            index: None,
+        }
     }
 }

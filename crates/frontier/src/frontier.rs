@@ -194,7 +194,9 @@ impl Frontier {
                 return Ok(self.drop_first(site, PageKind::Disallowed, "robots"));
             }
         }
-        if let Some(trap) = site.queue.front().and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
+        // What is visited again was no trap when it was found.
+        let first = site.queue.front().filter(|p| p.before.is_none());
+        if let Some(trap) = first.and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
             return Ok(self.drop_first(site, PageKind::Outside, trap));
         }
         Ok(self.lease_first(site, now))

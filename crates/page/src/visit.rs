@@ -69,6 +69,42 @@ pub struct Visit {
 }
 
 impl Visit {
+    /// A visit of which nothing is known yet but that it did not succeed.
+    pub fn blank(page: PageId, host: HostId, url: String, at: Moment, by: Arc<str>) -> Self {
+        Self {
+            page,
+            host,
+            url,
+            depth: 0,
+            redirects: 0,
+            at,
+            by,
+            kind: PageKind::HttpError,
+            flag: Flag::New,
+            status: None,
+            mime: None,
+            charset: None,
+            length: 0,
+            transferred: 0,
+            digest: None,
+            simhash: None,
+            title: None,
+            lang: None,
+            etag: None,
+            last_modified: None,
+            duplicate_of: None,
+            problem: None,
+            elapsed_ms: 0,
+            links: Vec::new(),
+            images: Vec::new(),
+            warc: None,
+            kept: None,
+            known: false,
+            moved: None,
+            detail: None,
+        }
+    }
+
     /// Whether it found a document: something with content of its own, or of another page.
     pub fn is_document(&self) -> bool {
         matches!(self.kind, PageKind::Html | PageKind::Binary | PageKind::Duplicate)

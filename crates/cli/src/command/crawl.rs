@@ -5,7 +5,7 @@ use crate::failure::{Failure, complain};
 use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
-use orb_crawl::{Crawl, OrderName, Progress, RunState, Settings, Stop, Summary};
+use orb_crawl::{Crawl, OrderName, Progress, RunKind, RunState, Settings, Stop, Summary};
 use orb_store::{CatalogueReader, Home, Project, ProjectDir, StoreError};
 use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
@@ -23,6 +23,8 @@ pub(crate) struct Request {
     pub(crate) settings: Settings,
     /// The settings to keep: budgets given as flags hold for one command.
     pub(crate) kept: Settings,
+    /// Collect, or visit again.
+    pub(crate) kind: RunKind,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
     /// Go on although archive files are damaged.
@@ -64,7 +66,15 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
         metrics::serve(listener, &request.name, Arc::clone(&progress)).context("cannot serve metrics")?;
     }
     let display = Display::start(common, &request, Arc::clone(&progress));
-    let crawl = Crawl { project, settings: request.settings, seeds: request.seeds, stop, progress };
+    let crawl = Crawl {
+        project,
+        settings: request.settings,
+        kind: request.kind,
+        wanted: None,
+        seeds: request.seeds,
+        stop,
+        progress,
+    };
     let result = crawl.run();
     display.finish();
     Ok(result?)
@@ -90,7 +100,7 @@ pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> 
     stdout.flush()?;
     if summary.state == RunState::Stopped {
         if !common.quiet {
-            complain(&format!("stopped; everything is saved, and orb crawl {} goes on", summary.project));
+            complain(&format!("stopped; everything is saved, and orb {} {} goes on", summary.kind, summary.project));
         }
         return Err(Failure::Stopped);
     }
@@ -135,6 +145,9 @@ fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
         out::bytes(c.bytes),
         s.pages_per_second,
     )?;
+    if s.kind == RunKind::Track.name() {
+        super::track::account(stdout, c)?;
+    }
     match &s.index {
         Some(orb_crawl::indexing::IndexAccount { problem: Some(problem), .. }) => {
             writeln!(stdout, "  the text index lags behind ({problem}); orb index update {} ends that", s.project)?;
@@ -149,14 +162,14 @@ fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
         _ => {}
     }
     if c.frontier > 0 {
-        writeln!(stdout, "  {} pages still queued: orb crawl {} goes on", grouped(c.frontier), s.project)?;
+        writeln!(stdout, "  {} pages still queued: orb {} {} goes on", grouped(c.frontier), s.kind, s.project)?;
         s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;
     }
     Ok(())
 }
 
 /// Reads seeds, project files and flags.
-fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
+pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
     let mut settings = Settings::default();
     let mut name = args.project.clone();
     let mut known = false;
@@ -196,7 +209,8 @@ fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
     apply(args, &mut settings);
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
-    Ok(Request { name, settings, kept, seeds, despite_damage: args.despite_damage, metrics: None })
+    let kind = RunKind::Crawl;
+    Ok(Request { name, settings, kept, kind, seeds, despite_damage: args.despite_damage, metrics: None })
 }
 
 /// The project's name where none is given: the seed's host, and its port where that is unusual.

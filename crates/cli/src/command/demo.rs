@@ -51,6 +51,7 @@ fn request(seed: &str) -> Result<Request, Failure> {
     settings.fetch.allow_private = true;
     let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
     Ok(Request {
+        kind: orb_crawl::RunKind::Crawl,
         name: PROJECT.to_owned(),
         kept: settings.clone(),
         settings,

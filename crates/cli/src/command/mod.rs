@@ -23,6 +23,7 @@ pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod top;
+pub(crate) mod track;
 pub(crate) mod why;
 pub(crate) mod words;
 

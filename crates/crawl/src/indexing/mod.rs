@@ -19,7 +19,7 @@ use crate::CrawlError;
 use crate::progress::Progress;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use orb_index::{Entry, Found, Writer, is_searchable};
-use orb_page::{PageId, Visit};
+use orb_page::{Flag, PageId, Visit};
 use orb_store::{Batch, Extent, ProjectDir, fault};
 use serde::Serialize;
 use std::sync::Arc;
@@ -123,6 +123,10 @@ impl Feed {
         let mut gone: Vec<PageId> = batch.dropped.iter().map(|(page, ..)| *page).collect();
         let mut entries = Vec::with_capacity(batch.visits.len());
         for (visit, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
+            // What was found unchanged, or not to be had this time, stays findable as it was.
+            if visit.known && matches!(visit.flag, Flag::Same | Flag::Error) {
+                continue;
+            }
             match words.filter(|_| is_wanted(&visit)) {
                 Some(words) => entries.push(words.of_visit(visit, &self.load)),
                 None => gone.push(visit.page),

@@ -8,14 +8,15 @@ use crate::indexing::{Wording, WordingRules};
 use crate::picture::mime_of_path;
 use crate::scope::SharedScope;
 use crate::score::Topic;
+use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, repeated};
 use bytes::Bytes;
 use hashbrown::HashMap;
 use orb_extract::Content;
 use orb_page::{
     Document, Failure, FailureKind, Flag, Found, Lease, Link, LinkKind, Moment, Outcome, PageKind, Pictured, Problem,
-    Response, RobotsMeta, Truncation, UrlKey, Verdict, Visit,
+    Response, RobotsMeta, Truncation, UrlKey, Verdict, Version, Visit,
 };
-use orb_store::{Encoded, Encoder, Exchange, StoreError};
+use orb_store::{Encoded, Encoder, Exchange, Revisit, StoreError};
 use orb_urls::surt::cdx_key;
 use orb_urls::{Address, Canonicaliser, Judgement};
 use sha2::{Digest, Sha256};
@@ -65,6 +66,8 @@ pub(crate) struct ReadRules {
     pub archive_level: Option<i32>,
     /// Keep the words for the index.
     pub wording: Option<WordingRules>,
+    /// How pages that were visited before are judged, where there are any.
+    pub revisits: Option<Revisits>,
 }
 
 /// One reading thread's tools.
@@ -89,13 +92,14 @@ impl Reader {
         Self { rules, encoder, by }
     }
 
-    /// Reads what came back for a lease.
-    pub(crate) fn read(&mut self, lease: &Lease, outcome: Outcome) -> Reading {
+    /// Reads what came back for a lease; nothing where the page must be asked for once more before anything can be said of it.
+    pub(crate) fn read(&mut self, lease: &Lease, outcome: Outcome) -> Option<Reading> {
         let mut visit = self.blank(lease, outcome.at, total(&outcome));
         match outcome.result {
             Err(failure) => {
                 failed(&mut visit, &failure);
-                Reading { visit, records: None, weight: 0, gist: None, heft: 0, words: None }
+                flag_failure(lease, &mut visit);
+                Some(Reading { visit, records: None, weight: 0, gist: None, heft: 0, words: None })
             }
             Ok(response) => self.answered(lease, visit, &response),
         }
@@ -103,7 +107,7 @@ impl Reader {
 
     /// Packs an exchange that is archived but no page, such as a robots.txt.
     pub(crate) fn pack(&mut self, url: &str, at: Moment, response: &Response) -> Option<Encoded> {
-        self.encode(url, at, response, None).unwrap_or_default()
+        self.encode(url, at, response, (None, None)).unwrap_or_default()
     }
 
     /// A robots.txt or the like: its content, up to `cap` bytes.
@@ -119,43 +123,20 @@ impl Reader {
 
     fn blank(&self, lease: &Lease, at: Moment, elapsed: Duration) -> Visit {
         Visit {
-            page: lease.page,
-            host: lease.host,
-            url: lease.url.clone(),
             depth: lease.depth,
             redirects: lease.redirects,
-            at,
-            by: Arc::clone(&self.by),
-            kind: PageKind::HttpError,
-            flag: Flag::New,
-            status: None,
-            mime: None,
-            charset: None,
-            length: 0,
-            transferred: 0,
-            digest: None,
-            simhash: None,
-            title: None,
-            lang: None,
-            etag: None,
-            last_modified: None,
-            duplicate_of: None,
-            problem: None,
             elapsed_ms: u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX),
-            links: Vec::new(),
-            images: Vec::new(),
-            warc: None,
-            kept: None,
-            known: false,
-            moved: None,
-            detail: None,
+            ..Visit::blank(lease.page, lease.host, lease.url.clone(), at, Arc::clone(&self.by))
         }
     }
 
-    fn answered(&mut self, lease: &Lease, mut visit: Visit, response: &Response) -> Reading {
+    fn answered(&mut self, lease: &Lease, mut visit: Visit, response: &Response) -> Option<Reading> {
         let opened = self.open(response);
         visit.status = Some(response.status);
         visit.transferred = response.wire.len();
+        if let Some(version) = repeated(lease, response.status, opened.digest) {
+            return Some(self.unchanged(lease, visit, response, version));
+        }
         visit.length = opened.length;
         visit.digest = opened.digest;
         visit.etag = response.headers.get("etag");
@@ -166,6 +147,11 @@ impl Reader {
         if visit.kind == PageKind::HttpError || visit.kind == PageKind::Timeout {
             visit.flag = Flag::Error;
         }
+        if let Some(revisits) = &self.rules.revisits
+            && revisits.flag(lease, &mut visit, response, &opened.bytes) == Said::LookAgain
+        {
+            return None;
+        }
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
         problems.extend(framing(response));
@@ -175,17 +161,35 @@ impl Reader {
             (gist, words) = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             self.follow_redirect(lease, &mut visit, response);
+            if let Some(to) = visit.links.first().filter(|_| visit.known && visit.kind == PageKind::Redirect) {
+                visit.moved = Some(to.url.clone());
+                visit.detail = Some(format!("moved, says the server with {}", response.status));
+            }
         }
         visit.mime = Some(mime).filter(|_| !opened.bytes.is_empty()).or(header_mime);
         let payload = visit.digest.filter(|_| shares_payload(response));
-        let records = self.encode(&lease.url, visit.at, response, payload).unwrap_or_else(|error| {
+        let records = self.encode(&lease.url, visit.at, response, (payload, None)).unwrap_or_else(|error| {
             problems.push(Problem::new("not-archived", error.to_string()));
             None
         });
         visit.problem = joined(&problems).or(visit.problem);
         let heft = visit.links.iter().map(|l| l.url.len() + l.anchor.len() + size_of::<Found>()).sum::<usize>() as u64;
         let heft = heft + words.as_ref().map_or(0, |words| words.weight());
-        Reading { visit, records, weight: response.wire.len(), gist, heft, words }
+        Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words })
+    }
+
+    /// A page that is as it was: nothing is read, and the archive gets a record that points to the earlier one.
+    fn unchanged(&mut self, lease: &Lease, mut visit: Visit, response: &Response, version: &Version) -> Reading {
+        visit.etag = response.headers.get("etag");
+        visit.last_modified = response.headers.get("last-modified");
+        copy_version(&mut visit, version);
+        let earlier = version.warc.is_some().then_some(Revisit { url: &lease.url, at: version.at });
+        let payload = version.digest.filter(|_| response.status == 304 || shares_payload(response));
+        let records = self.encode(&lease.url, visit.at, response, (payload, earlier)).unwrap_or_else(|error| {
+            visit.problem = Some(format!("not-archived: {error}"));
+            None
+        });
+        Reading { visit, records, weight: response.wire.len(), gist: None, heft: 0, words: None }
     }
 
     /// Takes the content coding off and hashes what is there.
@@ -374,7 +378,7 @@ impl Reader {
         url: &str,
         at: Moment,
         response: &Response,
-        digest: Option<[u8; 32]>,
+        (digest, revisit): (Option<[u8; 32]>, Option<Revisit<'_>>),
     ) -> Result<Option<Encoded>, StoreError> {
         let Some(encoder) = self.encoder.as_mut() else { return Ok(None) };
         let key = cdx_key(url);
@@ -388,7 +392,7 @@ impl Reader {
             truncated: response.truncated,
             ip: response.peer.map(|p| p.ip()),
             digest,
-            revisit: None,
+            revisit,
         };
         encoder.exchange(&exchange).map(Some)
     }

@@ -5,6 +5,7 @@
 //! committed none of it is visible anywhere; afterwards all of it is. A full disk makes it wait, not fail.
 
 mod admit;
+mod again;
 mod facts;
 
 use crate::bits::Bits;
@@ -78,6 +79,8 @@ pub(crate) struct RecorderRules {
     pub batch_time: Duration,
     /// Keep the link table.
     pub links: bool,
+    /// Whether pages are visited again.
+    pub tracks: bool,
     /// The name under which seeds and sitemaps are discovered.
     pub by: Arc<str>,
     /// Pause while the disk has less room.
@@ -266,6 +269,14 @@ impl Recorder {
                 self.shared.taken(read.weight);
             }
             Item::Dropped(page, host, rank, kind, why) => {
+                let kept_out = self.kept_out((page, host), kind, why, self.clock.now())?;
+                if let Some(visit) = kept_out {
+                    self.pending.held += 1;
+                    self.counters.count(&visit, true);
+                    self.pending.batch.finished.push((host, rank, page));
+                    self.add_visit(visit, Vec::new(), None, None);
+                    return Ok(());
+                }
                 self.counters.count_kind(kind);
                 self.counters.count_trap(why);
                 tracing::info!(page = page.0, kind = kind.name(), why, "not fetched");
@@ -298,7 +309,7 @@ impl Recorder {
         self.counters.links += visit.links.len() as u64;
         self.pending.rows += visit.links.len() + visit.images.len();
         self.pending.bytes += records.as_ref().map_or(0, Encoded::len) + heft;
-        self.counters.count(&visit);
+        self.counters.count(&visit, self.rules.tracks);
         tracing::info!(
             kind = visit.kind.name(),
             status = visit.status.unwrap_or(0),
@@ -319,11 +330,15 @@ impl Recorder {
             ..HostFact::default()
         });
         self.pending.batch.finished.push((visit.host, rank, visit.page));
+        self.add_visit(visit, targets, records, words);
+        Ok(())
+    }
+
+    fn add_visit(&mut self, visit: Visit, targets: Vec<PageId>, records: Option<Encoded>, words: Option<Box<Wording>>) {
         self.pending.batch.visits.push(visit);
         self.pending.batch.targets.push(targets);
         self.pending.records.push(records.into_iter().collect());
         self.pending.words.push(words);
-        Ok(())
     }
 
     /// A page with the content of an earlier one is a duplicate of it. The frontier hears what the page was like.

@@ -1,6 +1,8 @@
 //! What does tracking need to know, and how does it look at a page?
 
 mod compare;
+pub(crate) mod looks;
+pub(crate) mod revisit;
 mod settings;
 mod views;
 

@@ -43,7 +43,7 @@ pub(crate) enum Said {
 }
 
 /// The version that an answer repeats, where its status or its bytes say so.
-pub(crate) fn repeated<'a>(lease: &'a Lease, status: u16, digest: Option<[u8; 32]>) -> Option<&'a Version> {
+pub(crate) fn repeated(lease: &Lease, status: u16, digest: Option<[u8; 32]>) -> Option<&Version> {
     let before = lease.before.as_deref().filter(|before| before.there)?;
     let latest = before.latest.as_ref()?;
     let was_asked = latest.etag.is_some() || latest.last_modified.is_some();

@@ -5,13 +5,23 @@ use crate::examine::Wrong;
 use serde::{Deserialize, Serialize};
 
 /// Section `[track]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackSettings {
+    /// Runs in a row that must be told that a document is gone before it is `MIS`; until then it is `ERR`.
+    pub confirm_missing: u32,
+    /// Ask once more for a page that seems to have changed, and ignore what differs between the two answers.
+    pub second_look: bool,
     /// How pages are compared; the first rule whose `match` fits decides.
     pub compare: Vec<CompareSettings>,
     /// Whether the next run waits until somebody has acknowledged the changes of the last.
     pub hold_until_acknowledged: bool,
+}
+
+impl Default for TrackSettings {
+    fn default() -> Self {
+        Self { confirm_missing: 1, second_look: true, compare: Vec::new(), hold_until_acknowledged: false }
+    }
 }
 
 impl TrackSettings {

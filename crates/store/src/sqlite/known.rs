@@ -8,8 +8,8 @@ use super::before::BeforeReader;
 use super::schema::DOCUMENTS;
 use crate::Requeued;
 use crate::error::{Result, StoreError};
-use orb_page::{Flag, HostId, PageId, RunId};
-use rusqlite::{Row, params};
+use orb_page::{Before, Flag, HostId, PageId, RunId};
+use rusqlite::{OptionalExtension, Row, params};
 
 /// A page to visit again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,39 @@ pub struct Known {
 }
 
 impl Catalogue {
+    /// What earlier runs saw of a page; `None` where it was never visited.
+    pub fn before(&self, page: PageId) -> Result<Option<Before>> {
+        let read = BeforeReader::new(&self.db).and_then(|mut visits| visits.read(page));
+        read.map_err(|e| StoreError::sql("read the visits of a page", &self.path, e))
+    }
+
+    /// The canonical URL of a page.
+    pub fn url_of(&self, page: PageId) -> Result<Option<String>> {
+        let sql = "SELECT url FROM page_row WHERE id = ?1";
+        let row = self.db.prepare_cached(sql);
+        let row = row.and_then(|mut q| q.query_row([page.0.cast_signed()], |r| r.get(0)).optional());
+        row.map_err(|e| StoreError::sql("read a page", &self.path, e))
+    }
+
+    /// What was learnt of the noise of hosts, as text.
+    pub fn noises(&self) -> Result<Vec<(HostId, String)>> {
+        let fail = |e| StoreError::sql("read the noise", &self.path, e);
+        let mut rows = self.db.prepare("SELECT host, text FROM noise_row").map_err(fail)?;
+        let rows = rows.query_map([], |r| Ok((HostId(r.get(0)?), r.get(1)?))).map_err(fail)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fail)
+    }
+
+    /// Keeps what was learnt of the noise of hosts.
+    pub fn keep_noises(&mut self, noises: &[(HostId, String)]) -> Result<()> {
+        let fail = |e| StoreError::sql("keep the noise", &self.path, e);
+        let tx = self.db.unchecked_transaction().map_err(fail)?;
+        for (host, text) in noises {
+            let sql = "INSERT OR REPLACE INTO noise_row (host, text) VALUES (?1, ?2)";
+            tx.execute(sql, params![host.0, text]).map_err(fail)?;
+        }
+        tx.commit().map_err(fail)
+    }
+
     /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has neither visited nor put into a queue; and the
     /// number to go on after, `None` at the end.
     pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {

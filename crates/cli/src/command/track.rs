@@ -1,0 +1,39 @@
+//! `orb track`: visit again, say what is new, the same, updated, gone or not to be had.
+
+use super::crawl::{self, Request};
+use crate::args::{Common, TrackArgs};
+use crate::failure::Failure;
+use crate::{metrics, out};
+use orb_crawl::{Counters, RunKind};
+use orb_store::Home;
+use std::io::Write;
+
+pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
+    let metrics = args.crawl.metrics.as_deref().map(metrics::listen).transpose()?;
+    let home = Home::open(&common.home)?;
+    let request = Request { metrics, kind: RunKind::Track, ..crawl::request(&home, &args.crawl)? };
+    home.find(&request.name)?;
+    let summary = crawl::crawl(common, &home, request)?;
+    crawl::finish(common, &summary)
+}
+
+/// What became of the documents that were known, and what is new.
+pub(crate) fn account(stdout: &mut impl Write, c: &Counters) -> std::io::Result<()> {
+    let (flags, grouped) = (&c.flags, out::grouped);
+    let visited = flags.same + flags.updated + flags.missing + flags.error;
+    writeln!(
+        stdout,
+        "  {} known before: {} the same, {} updated, {} missing, {} not to be had; {} new",
+        grouped(c.known),
+        grouped(flags.same),
+        grouped(flags.updated),
+        grouped(flags.missing),
+        grouped(flags.error),
+        grouped(flags.new),
+    )?;
+    match c.known.checked_sub(visited) {
+        Some(0) => Ok(()),
+        Some(left) => writeln!(stdout, "  {} of them not visited yet", grouped(left)),
+        None => writeln!(stdout, "  the account does not add up: {} were visited", grouped(visited)),
+    }
+}

@@ -1,0 +1,66 @@
+//! Which pages does a tracking run visit, and what becomes of those it may not?
+
+use super::Recorder;
+use orb_page::{Flag, HostId, Moment, PageId, PageKind, Visit};
+use orb_store::{Known, StoreError};
+use orb_urls::{Address, Judgement};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Pages looked at between two commits.
+const CHUNK: u32 = 20_000;
+
+impl Recorder {
+    /// Puts the pages that earlier runs have visited, belong to the collection and are `wanted` into their queues once more. What was put there
+    /// before a crash stays, and is not counted twice.
+    pub(crate) fn plant_known(&mut self, wanted: &mut dyn FnMut(&Known) -> bool) -> Result<(), StoreError> {
+        let mut after = PageId(0);
+        loop {
+            let (mut known, last) = self.project.catalogue().known_pages(self.rules.run, after, CHUNK)?;
+            let Some(last) = last else { return Ok(()) };
+            after = last;
+            known.retain(|page| self.belongs(&page.page.url) && wanted(page));
+            if known.is_empty() {
+                continue;
+            }
+            self.pending.since = Some(Instant::now());
+            self.counters.known += known.iter().filter(|page| page.there).count() as u64;
+            self.pending.fed.extend(known.iter().map(|page| page.page.host));
+            self.pending.batch.requeued.extend(known.into_iter().map(|page| page.page));
+            self.commit()?;
+        }
+    }
+
+    /// Whether a known page still belongs to the collection.
+    fn belongs(&self, url: &str) -> bool {
+        let Ok(address) = Address::from_canonical(url) else { return false };
+        let from = self.shared.scope.a_seed().unwrap_or(&address).clone();
+        self.shared.scope.current().judge(&address, Some(&from)) == Judgement::In
+    }
+
+    /// A visit that was not made, where a document was there before: it counts as known and not to be had.
+    pub(super) fn kept_out(
+        &self,
+        (page, host): (PageId, HostId),
+        kind: PageKind,
+        why: &str,
+        at: Moment,
+    ) -> Result<Option<Visit>, StoreError> {
+        if !self.rules.tracks {
+            return Ok(None);
+        }
+        let catalogue = self.project.catalogue();
+        let Some(url) = catalogue.url_of(page)? else { return Ok(None) };
+        if !catalogue.before(page)?.is_some_and(|before| before.there) {
+            return Ok(None);
+        }
+        let detail = match kind {
+            PageKind::Disallowed => "robots.txt forbids it now".to_owned(),
+            _ => format!("it is not asked for any more: {why}"),
+        };
+        let mut visit = Visit::blank(page, host, url, at, Arc::clone(&self.rules.by));
+        (visit.flag, visit.kind, visit.known) = (Flag::Error, kind, true);
+        visit.detail = Some(detail);
+        Ok(Some(visit))
+    }
+}
