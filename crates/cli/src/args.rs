@@ -95,6 +95,8 @@ pub(crate) enum Command {
     Show(PageArgs),
     /// A page's content
     Cat(CatArgs),
+    /// What differs between two versions of a page
+    Diff(crate::command::diff::DiffArgs),
     /// Which pages answer a query
     Search(crate::command::search::SearchArgs),
     /// In which pages a word stands, and where

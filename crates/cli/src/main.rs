@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Deliver(a) => command::deliver::run(common, a),
         Command::Show(a) => command::show::run(common, a),
         Command::Cat(a) => command::cat::run(common, a),
+        Command::Diff(a) => command::diff::run(common, a),
         Command::Links(a) => command::links::run(common, a),
         Command::Top(a) => command::top::run(common, a),
         Command::Graph(a) => command::graph::run(common, a),

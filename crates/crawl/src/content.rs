@@ -3,6 +3,7 @@
 //! The archive holds what came over the wire: here the codings are taken off and the extractors asked.
 
 use crate::CrawlError;
+use crate::track::PageViews;
 use bytes::Bytes;
 use orb_extract::Content;
 use orb_page::Body;
@@ -28,6 +29,11 @@ fn read<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce
     let mime = stored.headers.mime();
     let charset = stored.headers.charset();
     with(&Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url })
+}
+
+/// A stored page as it can be compared with another.
+pub fn viewed<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce(&PageViews<'_>) -> T) -> T {
+    read(url, stored, content, |content| with(&PageViews::new(*content)))
 }
 
 /// The visible text.

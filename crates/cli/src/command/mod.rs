@@ -7,6 +7,7 @@ mod content;
 pub(crate) mod crawl;
 pub(crate) mod deliver;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod index;
