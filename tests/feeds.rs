@@ -6,7 +6,9 @@ mod harness;
 use harness::history::{Told, later_run};
 use harness::orb::{Home, PROJECT};
 use harness::script::{Heard, Script, absent, reply};
+use harness::web::World;
 use harness::{judge, until};
+use orb_testweb::Feature;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -274,4 +276,46 @@ fn a_receiver_that_is_not_there_is_named_and_what_it_missed_is_said() {
     let nothing = Home::new();
     nothing.orb(&["project", "new", PROJECT]).expect(0);
     assert!(nothing.orb(&["deliver", PROJECT]).complaint(1).contains("has no outputs"));
+}
+
+#[test]
+fn outputs_are_told_after_a_run_and_a_dead_receiver_fails_none() {
+    let world = World::with(&[Feature::Changes]);
+    let (hook, _) = receiver(0, "");
+    let home = Home::new();
+    let hooks = format!(
+        "outputs.webhook = [{{ url = 'http://127.0.0.1:{}/' }}, {{ url = 'http://127.0.0.1:1/', retries = 0 }}]",
+        hook.port()
+    );
+    let more =
+        ["frontier.delay = '0s'", "outputs.jsonl = 'c.jsonl'", "outputs.atom = 'c.xml'", "outputs.markdown = 'md'"];
+    let file = world.project(&home, &[&more[..], &[&hooks]].concat());
+    home.crawl(&[&file]);
+    assert!(!home.project().join("c.jsonl").exists(), "a first run has no changes");
+    world.server.web().set_epoch(1);
+    let tracked = home.orb(&["track", PROJECT, "--json", "--progress", "none"]);
+    let flags = tracked.expect(0).json()["flags"].clone();
+    let count = |names: &[&str]| names.iter().map(|name| flags[name].as_u64().unwrap()).sum::<u64>();
+    assert!(tracked.stderr.contains("http://127.0.0.1:1/") && tracked.stderr.contains("not delivered"), "{tracked}");
+    let told = lines(&fs::read_to_string(home.project().join("c.jsonl")).unwrap());
+    assert_eq!(told.len() as u64, count(&["NEW", "UPD", "MIS", "ERR"]), "{tracked}");
+    assert_eq!(judge::read_feed(&home.project().join("c.xml")).len(), told.len());
+    assert_eq!(heard(&hook)[0].1.len() as u64, count(&["NEW", "UPD", "MIS"]));
+    let moved = told.iter().find(|line| line["url"].as_str().unwrap().ends_with("moves-at-1.html")).unwrap();
+    assert!(moved["moved_to"].as_str().unwrap().ends_with("/changes/moved.html"), "{moved}");
+    let host = fs::read_dir(home.project().join("md")).unwrap().next().unwrap().unwrap().path();
+    assert!(markdown(&host, "-changes-always-1-html.md").0.contains("flag: \"UPD\""));
+    for gone in ["-changes-vanishes-at-1-html.md", "-changes-moves-at-1-html.md"] {
+        let (head, words) = markdown(&host, gone);
+        assert!(head.contains("gone: \"") && !words.is_empty(), "{gone}: {head}");
+    }
+    assert!(!lines(home.orb(&["changes", PROJECT]).expect(0).text()).is_empty());
+    // The next run goes on where this one ended.
+    world.server.web().set_epoch(2);
+    home.orb(&["track", PROJECT, "--quiet", "--progress", "none"]).expect(0);
+    let seqs: Vec<u64> = lines(&fs::read_to_string(home.project().join("c.jsonl")).unwrap())
+        .iter()
+        .map(|line| line["seq"].as_u64().unwrap())
+        .collect();
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]) && seqs.len() > told.len(), "{seqs:?}");
 }

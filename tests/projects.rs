@@ -5,6 +5,8 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::script::{Script, absent, page};
+use harness::web::World;
+use orb_testweb::Feature;
 use std::fs;
 
 /// A site of two pages.
@@ -115,4 +117,25 @@ fn what_cannot_be_meant_is_refused_with_its_place_before_anything_is_fetched() {
     let refused = home.orb(&["crawl", PROJECT]);
     let line = text.lines().position(|line| line.starts_with("rules")).unwrap() + 1;
     assert!(refused.complaint(1).contains(&format!("project.toml:{line}:19: the rule `(`")), "{refused}");
+}
+
+#[test]
+fn a_held_project_waits_until_its_changes_are_acknowledged() {
+    let world = World::with(&[Feature::Changes]);
+    let home = Home::new();
+    let file = world.project(&home, &["frontier.delay = '0s'", "track.hold_until_acknowledged = true"]);
+    home.crawl(&[&file]);
+    let track = || home.orb(&["track", PROJECT, "--json", "--progress", "none"]);
+    for epoch in 1..=2 {
+        world.server.web().set_epoch(epoch);
+        assert_eq!(track().expect(0).number("run"), epoch + 1);
+        let held = track();
+        let (run, said) = (epoch + 1, held.complaint(1));
+        assert!(said.contains(&format!("run {run} of project p has changes that nobody has acknowledged")), "{said}");
+        home.orb(&["project", "ack", PROJECT, "--quiet"]).expect(0);
+    }
+    // Where nothing changed there is nothing to acknowledge.
+    for run in 4..=5 {
+        assert_eq!(track().expect(0).number("run"), run);
+    }
 }

@@ -6,6 +6,8 @@ mod harness;
 use harness::history::{Told, later_run};
 use harness::orb::{Finished, Home, PROJECT, Running};
 use harness::script::{Script, absent, page, reply};
+use harness::web::World;
+use orb_testweb::Feature;
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -82,6 +84,39 @@ fn the_account_adds_up_and_is_told_in_words() {
     assert!(first.text().contains("known before: 0 = 0 SAM"), "{first}");
     let none = report(&home, &["--run", "7"]);
     assert!(none.complaint(1).contains("project p has no run 7"), "{none}");
+}
+
+#[test]
+fn a_report_tells_what_the_run_counted() {
+    let world = World::with(&[Feature::Changes]);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0"]));
+    let before: Vec<String> = home.catalogue().pages().into_keys().collect();
+    world.server.web().set_epoch(1);
+    let track = ["track", PROJECT, "--json", "--progress", "none", "--fail-on-change"];
+    let tracked = home.orb(&track);
+    tracked.expect(3);
+    let (run, told) = (tracked.json(), report(&home, &["--json", "--flag", "new,upd,mis,err,sam"]));
+    let told_json = told.expect(0).json();
+    assert_eq!(told_json["flags"], run["flags"], "{run}");
+    assert_eq!((&told_json["known"], &told_json["unaccounted"]), (&run["known"], &0.into()), "{told}");
+    let documents = listed(&told);
+    for flag in ["NEW", "SAM", "UPD", "MIS", "ERR"] {
+        let count = documents.iter().filter(|(f, _)| f == flag).count() as u64;
+        assert_eq!(run["flags"][flag].as_u64(), Some(count), "{flag}: {told}");
+    }
+    let is = |flag: &str, name: &str| assert!(documents.contains(&(flag.into(), name.into())), "{flag} {name}: {told}");
+    is("NEW", "appears-at-1.html");
+    is("UPD", "always-1.html");
+    is("MIS", "vanishes-at-1.html");
+    is("ERR", "fails-at-1.html");
+    is("SAM", "steady-1.html");
+    assert!(before.iter().any(|url| url.ends_with("steady-1.html")));
+    let kept: Value = serde_json::from_slice(&fs::read(home.project().join("runs/2/report.json")).unwrap()).unwrap();
+    assert_eq!((&kept["account"]["known"], &kept["account"]["unaccounted"]), (&run["known"], &0.into()), "{kept}");
+    assert_eq!(kept["flags"], run["flags"]);
+    // Nothing has happened since.
+    home.orb(&track).expect(0);
 }
 
 #[test]

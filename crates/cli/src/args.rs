@@ -131,6 +131,9 @@ pub(crate) enum Command {
 pub(crate) struct TrackArgs {
     #[command(flatten)]
     pub(crate) crawl: CrawlArgs,
+    /// Exit with 3 where something is new, updated or missing
+    #[arg(long)]
+    pub(crate) fail_on_change: bool,
 }
 
 /// `orb crawl`.

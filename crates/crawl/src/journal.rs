@@ -4,7 +4,7 @@
 //! with and ended, and what can be said about its speed.
 
 use crate::CrawlError;
-use crate::summary::Summary;
+use crate::summary::{Counters, RunKind, Summary};
 use crate::why::{Advice, Breakdown, Facts};
 use orb_page::{Moment, RunId};
 use orb_store::{ProjectDir, replace};
@@ -18,8 +18,27 @@ use std::path::PathBuf;
 struct Report<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<Account>,
     timing: Breakdown,
     advice: Vec<Advice>,
+}
+
+/// What became of the documents that a run was to visit again.
+#[derive(Serialize)]
+struct Account {
+    known: u64,
+    accounted: u64,
+    unaccounted: u64,
+}
+
+impl Account {
+    fn of(summary: &Summary) -> Option<Self> {
+        let Counters { known, flags, .. } = &summary.counters;
+        let accounted = flags.same + flags.updated + flags.missing + flags.error;
+        let unaccounted = known.saturating_sub(accounted);
+        (summary.kind == RunKind::Track.name()).then_some(Self { known: *known, accounted, unaccounted })
+    }
 }
 
 /// The directory of one run.
@@ -54,7 +73,8 @@ impl Journal {
 
     /// Writes the report.
     pub(crate) fn report(&self, summary: &Summary, facts: &Facts) -> Result<(), CrawlError> {
-        let report = Report { summary, timing: facts.whole.breakdown(), advice: facts.advice() };
+        let account = Account::of(summary);
+        let report = Report { summary, account, timing: facts.whole.breakdown(), advice: facts.advice() };
         let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');
         Ok(replace(&self.dir.join("report.json"), text.as_bytes(), ["report-written", "report-kept"])?)

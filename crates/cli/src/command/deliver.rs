@@ -53,6 +53,26 @@ pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), Failure> {
     }
 }
 
+/// Tells the outputs after a run, which has succeeded whatever becomes of this: what goes wrong is said, and told the next time.
+pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
+    if settings.outputs.is_empty() {
+        return Ok(());
+    }
+    let stop = Stop::new();
+    signals::watch(Arc::clone(&stop))?;
+    match delivery(project, settings, &stop, None) {
+        Ok(delivered) => {
+            let failed = delivered.iter().filter(|one| one.problem.is_some() && !common.quiet);
+            failed.for_each(|one| lament(&project.name, one));
+        }
+        Err(Failure::Failed(why)) => {
+            complain(&format!("the outputs were not told: {why:#}; orb deliver {} tells them", project.name));
+        }
+        Err(other) => return Err(other),
+    }
+    if stop.is_set() { Err(Failure::Stopped) } else { Ok(()) }
+}
+
 fn delivery(
     project: &ProjectDir,
     settings: &Settings,

@@ -1,10 +1,11 @@
 //! `orb track`: visit again, say what is new, the same, updated, gone or not to be had.
 
 use super::crawl::{self, Request};
+use super::deliver;
 use crate::args::{Common, TrackArgs};
 use crate::failure::Failure;
 use crate::{metrics, out};
-use orb_crawl::{Counters, RunKind};
+use orb_crawl::{Counters, RunKind, may_begin};
 use orb_store::Home;
 use std::io::Write;
 
@@ -12,9 +13,15 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
     let metrics = args.crawl.metrics.as_deref().map(metrics::listen).transpose()?;
     let home = Home::open(&common.home)?;
     let request = Request { metrics, kind: RunKind::Track, ..crawl::request(&home, &args.crawl)? };
-    home.find(&request.name)?;
+    let project = home.find(&request.name)?;
+    may_begin(&project, &request.settings)?;
+    let settings = request.settings.clone();
     let summary = crawl::crawl(common, &home, request)?;
-    crawl::finish(common, &summary)
+    crawl::finish(common, &summary)?;
+    deliver::after_run(common, &project, &settings)?;
+    let flags = &summary.counters.flags;
+    let changed = flags.new + flags.updated + flags.missing > 0;
+    if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
 }
 
 /// What became of the documents that were known, and what is new.

@@ -42,7 +42,7 @@ pub(super) fn write(source: &Source<'_>, dir: &Path) -> Result<u64, CrawlError> 
 
 /// Writes a page's file; what is no page of text, or is not in the archive, has none.
 fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, CrawlError> {
-    let gone = row.flag == Flag::Missing;
+    let gone = is_gone(row);
     let place = if gone { &row.warc_before } else { &row.warc };
     let path = dir.join(file_name(row.page, &row.url));
     let wanted = if gone { path.exists() || is_text(row) } else { row.kind == Some(PageKind::Html) };
@@ -56,6 +56,11 @@ fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, Crawl
     Ok(true)
 }
 
+/// Whether it is there no more, under this address.
+fn is_gone(row: &ToldRow) -> bool {
+    row.flag == Flag::Missing || row.kind == Some(PageKind::Redirect)
+}
+
 fn is_text(row: &ToldRow) -> bool {
     row.mime.as_deref().is_some_and(|mime| matches!(mime, "text/html" | "application/xhtml+xml"))
 }
@@ -67,7 +72,7 @@ fn words(archive: &ArchiveReader, url: &str, place: &WarcPosition) -> Option<Str
 }
 
 fn facts(row: &ToldRow) -> [(&'static str, Value); 10] {
-    let gone = (row.flag == Flag::Missing).then(|| row.at.to_string());
+    let gone = is_gone(row).then(|| row.at.to_string());
     let digest = if gone.is_some() { &row.digest_before } else { &row.digest };
     [
         ("url", json!(row.url)),

@@ -19,7 +19,7 @@ pub(super) struct Account {
     pub(super) counters: Counters,
     /// The documents by flag.
     pub(super) counts: FlagCounts,
-    /// The documents that were there before.
+    /// The documents that were there before, of those it was to visit.
     pub(super) known: u64,
     pub(super) ack: Option<AckRow>,
 }
@@ -38,6 +38,9 @@ impl Account {
                 runs.into_iter().next().ok_or_else(|| anyhow!("project {name} was never run; orb crawl does that"))?
             }
         };
+        let counters: Counters = serde_json::from_str(&record.counters).unwrap_or_default();
+        // A run may be asked to visit some of the documents alone: those are what it has to account for.
+        let known = if counters.known > 0 { counters.known } else { reader.known_before(record.id)? };
         let interrupted = record.state == "running" && !ProjectLock::is_held(project);
         Ok(Self {
             id: record.id,
@@ -45,9 +48,9 @@ impl Account {
             state: if interrupted { "interrupted".to_owned() } else { record.state },
             started_at: record.started_at,
             finished_at: record.finished_at,
-            counters: serde_json::from_str(&record.counters).unwrap_or_default(),
+            counters,
             counts: reader.flag_counts(record.id)?,
-            known: reader.known_before(record.id)?,
+            known,
             ack: reader.ack(record.id)?,
         })
     }

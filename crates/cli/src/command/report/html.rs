@@ -85,7 +85,7 @@ fn rows(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
     let archive = ArchiveReader::open(&report.project.archive());
     let (mut first, mut diffs) = (true, report.diffs);
     report.each(|row| {
-        let wanted = row.flag == Flag::Updated && diffs > 0;
+        let wanted = row.flag == Flag::Updated && row.moved_to.is_none() && diffs > 0;
         diffs -= u64::from(wanted);
         let diff = wanted.then(|| Versions::of(&archive, &row));
         let text = serde_json::to_string(&Shown { row: &row, diff }).map_err(io::Error::from)?;

@@ -1,15 +1,14 @@
 //! What did an updated document say before, and what does it say now, side by side?
 //!
-//! The visible text of both versions, out of the archive, line by line with the words that differ marked. Bounded: what is long is cut, and a
-//! comparison that takes too long is made coarser.
+//! The visible text of both versions, out of the archive, line by line with the words that differ marked. What is long is cut.
 
+use crate::out::clip;
 use orb_crawl::content::{decoded, text};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, ToldRow};
+use orb_track::diff::{Diff, Piece, Row};
 use serde::Serialize;
 use serde_json::{Value, json};
-use similar::{ChangeTag, DiffOp, TextDiff};
-use std::time::{Duration, Instant};
 
 /// Lines around a difference.
 const AROUND: usize = 3;
@@ -18,9 +17,7 @@ const LINES: usize = 400;
 /// Characters shown of one line.
 const WIDTH: usize = 2_000;
 /// Bytes of text that are compared.
-const LONGEST: usize = 1 << 20;
-/// How long one comparison may take.
-const PATIENCE: Duration = Duration::from_millis(500);
+const LONGEST: usize = 1 << 18;
 
 /// Two versions of a document.
 #[derive(Serialize)]
@@ -62,74 +59,46 @@ fn said(archive: &ArchiveReader, row: &ToldRow, place: Option<&WarcPosition>) ->
 }
 
 fn lines(before: &str, after: &str) -> Vec<[Value; 4]> {
-    let deadline = Instant::now() + PATIENCE;
-    let diff = TextDiff::configure().deadline(deadline).diff_lines(before, after);
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let diff = Diff::of(&old, &new);
+    let gap = |words: &str| [Value::Null, Value::Null, Value::Null, json!(words)];
     let mut rows = Vec::new();
-    for (n, group) in diff.grouped_ops(AROUND).iter().enumerate() {
-        if n > 0 {
-            rows.push([Value::Null, Value::Null, Value::Null, json!("⋯")]);
-        }
-        for op in group {
-            rows.extend(op_rows(&diff, op, deadline));
-            if rows.len() > LINES {
-                rows.truncate(LINES);
-                rows.push([
-                    Value::Null,
-                    Value::Null,
-                    Value::Null,
-                    json!("⋯ the rest is left out here; orb diff shows it"),
-                ]);
-                return rows;
-            }
+    for (n, group) in diff.groups(AROUND).into_iter().enumerate() {
+        rows.extend((n > 0).then(|| gap("⋯")));
+        rows.extend(group.iter().map(line));
+        if rows.len() > LINES {
+            rows.truncate(LINES);
+            rows.push(gap("⋯ the rest is left out here; orb diff shows it"));
+            break;
         }
     }
     rows
 }
 
-/// The lines of one piece: what was taken away stands beside what took its place.
-fn op_rows(diff: &TextDiff<'_, '_, str>, op: &DiffOp, deadline: Instant) -> Vec<[Value; 4]> {
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    for change in diff.iter_inline_changes_deadline(op, Some(deadline)) {
-        let shown = marked(change.values());
-        match change.tag() {
-            ChangeTag::Equal => {
-                left.push((change.old_index(), shown.clone()));
-                right.push((change.new_index(), shown));
-            }
-            ChangeTag::Delete => left.push((change.old_index(), shown)),
-            ChangeTag::Insert => right.push((change.new_index(), shown)),
+fn line(row: &Row<'_>) -> [Value; 4] {
+    match row {
+        Row::Same { old_line, new_line, text } => {
+            let text = json!(clip(text, WIDTH));
+            [json!(old_line), text.clone(), json!(new_line), text]
         }
+        Row::Changed { old_line, new_line, old, new } => [json!(old_line), parts(old), json!(new_line), parts(new)],
+        Row::Removed { old_line, text } => [json!(old_line), json!(clip(text, WIDTH)), Value::Null, Value::Null],
+        Row::Added { new_line, text } => [Value::Null, Value::Null, json!(new_line), json!(clip(text, WIDTH))],
     }
-    let height = left.len().max(right.len());
-    let side = |side: &[(Option<usize>, Value)], n: usize| match side.get(n) {
-        Some((number, text)) => [json!(number.map(|n| n + 1)), text.clone()],
-        None => [Value::Null, Value::Null],
-    };
-    (0..height)
-        .map(|n| {
-            let [[a, b], [c, d]] = [side(&left, n), side(&right, n)];
-            [a, b, c, d]
-        })
-        .collect()
 }
 
-/// A line as text, or as parts every second of which is different.
-fn marked(values: &[(bool, &str)]) -> Value {
+/// A line in parts, every second of which is different.
+fn parts(pieces: &[Piece<'_>]) -> Value {
     let mut parts = vec![String::new()];
-    for (emphasised, text) in values {
-        if *emphasised != (parts.len() % 2 == 0) {
+    for piece in pieces {
+        if piece.marked != parts.len().is_multiple_of(2) {
             parts.push(String::new());
         }
         if let Some(last) = parts.last_mut() {
-            last.push_str(text.trim_end_matches(['\n', '\r']));
+            last.push_str(piece.text);
         }
     }
-    let shown = parts.iter().map(|part| out_of(part)).collect::<Vec<_>>();
-    if shown.len() == 1 { json!(shown[0]) } else { json!(shown) }
-}
-
-fn out_of(part: &str) -> String {
-    crate::out::clip(part, WIDTH)
+    parts.iter().map(|part| clip(part, WIDTH)).collect()
 }
 
 #[cfg(test)]
