@@ -16,6 +16,9 @@ use std::time::Duration;
 /// How long an address is used before its name is looked up again.
 const ADDRESS_AGE: Duration = Duration::from_secs(600);
 
+/// How long a robots.txt holds that was just read, whatever the settings say: something must be asked for between two readings of it.
+const LEAST_RULES_AGE: Duration = Duration::from_secs(1);
+
 /// How long an old robots.txt is used while a new one cannot be had (RFC 9309 section 2.4).
 const OLD_RULES_AGE: Duration = Duration::from_secs(3_600);
 
@@ -123,7 +126,7 @@ impl Frontier {
                 site.crawl_delay = robots.crawl_delay();
                 site.pause(&self.config.politeness);
                 record.crawl_delay = site.crawl_delay.map(|d| d.as_secs_f64());
-                site.rules = Rules::Read { until: now.plus(self.config.robots_max_age) };
+                site.rules = Rules::Read { until: now.plus(self.config.robots_max_age.max(LEAST_RULES_AGE)) };
                 site.detour = None;
                 fact.robots = Some(record);
                 fact.sitemaps = Some(robots.sitemaps().to_vec());

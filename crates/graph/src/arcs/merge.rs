@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Failed(Arc<Mutex<Option<GraphError>>>);
 
 impl Failed {
-    fn set(&self, error: GraphError) {
+    /// Leaves word of a failure; the first one stays.
+    pub(crate) fn set(&self, error: GraphError) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 

@@ -5,17 +5,20 @@
 //! that point to the same places, which is why it works. The codes and parameters are those of WebGraph's own defaults, so that WebGraph
 //! reads the files; each range of nodes is compressed by a core of its own, and no list refers to one in another range.
 
+mod part;
+
 use crate::arcs::{Failed, SortedArcs};
 use crate::error::{GraphError, Result};
 use crate::progress::{Step, Watch};
 use dsi_bitstream::traits::BE;
 use dsi_progress_logger::no_logging;
+use part::{Part, join};
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use webgraph::graphs::bvgraph::{BvComp, store_ef_with_data};
-use webgraph::graphs::par_sorted_graph::ParSortedGraph;
+use webgraph::graphs::bvgraph::{CompFlags, store_ef_with_data};
 
 /// What was counted while a graph was compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,29 +38,26 @@ pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<
     let failed = Failed::default();
     let shared =
         Arc::new(Shared { watch: watch.clone(), of: arcs.at_most(), done: AtomicU64::new(0), tally: Mutex::default() });
-    let parts = (0..arcs.bounds().len() - 1)
-        .map(|part| {
-            Ok(Counted {
-                arcs: arcs.part(part, &failed)?,
-                shared: shared.clone(),
-                here: Tally::default(),
-                node: None,
-                degree: 0,
-            })
+    let flags = CompFlags::default();
+    let written: Result<Vec<Part>> = (0..arcs.bounds().len() - 1)
+        .into_par_iter()
+        .map(|number| {
+            let (here, node, degree) = (Tally::default(), None, 0);
+            let counted = Counted { arcs: arcs.part(number, &failed)?, shared: shared.clone(), here, node, degree };
+            Part::write(base, number, (arcs.bounds()[number], arcs.bounds()[number + 1]), counted, &failed)
         })
-        .collect::<Result<Box<[_]>>>()?;
-    let bounds: Box<[usize]> = arcs.bounds().iter().map(|bound| *bound as usize).collect();
-    let nodes = bounds.last().copied().unwrap_or(0);
-    let fail = |what| move |e| GraphError::Compression { what, path: base.to_owned(), why: format!("{e:#}") };
-    let graph = ParSortedGraph::from_parts(bounds, parts);
-    let dir = base.parent().unwrap_or(base);
-    let written = BvComp::with_basename(base).tmp_dir(dir).par_comp::<BE, _>(graph);
+        .collect();
     failed.check()?;
-    let bits = written.map_err(fail("compress"))?;
+    let stats = join(base, &written?, &failed)?;
+    let fail = |what| move |e| GraphError::Compression { what, path: base.to_owned(), why: format!("{e:#}") };
+    let properties = flags.to_properties::<BE>(&stats).map_err(fail("describe"))?;
+    let described = base.with_extension("properties");
+    std::fs::write(&described, properties).map_err(GraphError::io("write", &described))?;
     let (file, offsets) = (base.with_extension("graph"), base.with_extension("offsets"));
-    store_ef_with_data(nodes, &file, &offsets, base.with_extension("ef"), no_logging![]).map_err(fail("index"))?;
+    let ef = base.with_extension("ef");
+    store_ef_with_data(stats.num_nodes, &file, &offsets, ef, no_logging![]).map_err(fail("index"))?;
     let tally = *shared.tally.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Tally { bits, ..tally })
+    Ok(Tally { bits: stats.written_bits, ..tally })
 }
 
 /// What the parts have in common.

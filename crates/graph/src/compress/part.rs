@@ -1,0 +1,115 @@
+//! How does a range of nodes become a piece of the file, and the pieces the file?
+//!
+//! WebGraph's writers put out what they hold when they go out of scope, and panic where they cannot: two of them at once would end the process.
+//! So they write to a [`Sink`], which takes everything, keeps the first failure and is asked about it afterwards.
+
+use crate::arcs::Failed;
+use crate::error::{GraphError, Result};
+use dsi_bitstream::codes::GammaWrite as _;
+use dsi_bitstream::impls::{BufBitReader, BufBitWriter, WordAdapter};
+use dsi_bitstream::traits::{BE, BitWrite};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use webgraph::graphs::bvgraph::{BvComp, CompFlags, CompStats, DynCodesEncoder, OffsetsWriter};
+
+/// A file that takes everything it is given.
+struct Sink {
+    file: File,
+    path: PathBuf,
+    failed: Failed,
+    broken: bool,
+}
+
+impl Sink {
+    fn create(path: &Path, failed: &Failed) -> Result<Self> {
+        let file = File::create(path).map_err(GraphError::io("create", path))?;
+        Ok(Self { file, path: path.to_owned(), failed: failed.clone(), broken: false })
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.broken
+            && let Err(e) = self.file.write_all(bytes)
+        {
+            self.broken = true;
+            self.failed.set(GraphError::io("write", &self.path)(e));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+type Bits = BufBitWriter<BE, WordAdapter<usize, BufWriter<Sink>>>;
+
+fn bits(path: &Path, failed: &Failed) -> Result<Bits> {
+    Ok(BufBitWriter::new(WordAdapter::new(BufWriter::new(Sink::create(path, failed)?))))
+}
+
+/// A range of nodes, compressed.
+pub(super) struct Part {
+    graph: PathBuf,
+    offsets: PathBuf,
+    stats: CompStats,
+}
+
+impl Part {
+    /// Compresses the arcs that leave the nodes from one number up to, not including, another.
+    pub(super) fn write(
+        base: &Path,
+        number: usize,
+        (from, to): (u32, u32),
+        arcs: impl Iterator<Item = (usize, usize)>,
+        failed: &Failed,
+    ) -> Result<Self> {
+        let graph = base.with_extension(format!("{number}.graph.part"));
+        let offsets = base.with_extension(format!("{number}.offsets.part"));
+        let fail = |e| GraphError::Compression { what: "compress", path: base.to_owned(), why: format!("{e:#}") };
+        let flags = CompFlags::default();
+        let encoder = DynCodesEncoder::new(bits(&graph, failed)?, &flags).map_err(fail)?;
+        let lengths = OffsetsWriter::from_write(Sink::create(&offsets, failed)?, false).map_err(fail)?;
+        let (window, refs, interval) = (flags.compression_window, flags.max_ref_count, flags.min_interval_length);
+        let mut writer = BvComp::new(encoder, lengths, window, refs, interval, from as usize, ());
+        let mut arcs = arcs.peekable();
+        for node in from as usize..to as usize {
+            writer
+                .push(std::iter::from_fn(|| arcs.next_if(|arc| arc.0 == node).map(|arc| (arc.1, ()))))
+                .map_err(fail)?;
+        }
+        // Lets whoever counts know that this was all.
+        debug_assert!(arcs.next().is_none());
+        let stats = CompStats { num_nodes: (to - from) as usize, ..writer.flush().map_err(fail)? };
+        Ok(Self { graph, offsets, stats })
+    }
+}
+
+/// Puts the parts together, and takes them off the disk.
+pub(super) fn join(base: &Path, parts: &[Part], failed: &Failed) -> Result<CompStats> {
+    let mut graph = bits(&base.with_extension("graph"), failed)?;
+    let mut offsets = bits(&base.with_extension("offsets"), failed)?;
+    let fail = |e: io::Error| GraphError::io("write", base)(e);
+    offsets.write_gamma(0).map_err(fail)?;
+    let mut whole = CompStats::default();
+    for part in parts {
+        append(&mut graph, &part.graph, part.stats.written_bits)?;
+        append(&mut offsets, &part.offsets, part.stats.offsets_written_bits)?;
+        whole += part.stats;
+    }
+    BitWrite::flush(&mut graph).map_err(fail)?;
+    BitWrite::flush(&mut offsets).map_err(fail)?;
+    drop((graph, offsets));
+    failed.check()?;
+    Ok(whole)
+}
+
+fn append(to: &mut Bits, from: &Path, length: u64) -> Result<()> {
+    let file = File::open(from).map_err(GraphError::io("open", from))?;
+    let mut reader = BufBitReader::<BE, _>::new(WordAdapter::<u32, _>::new(BufReader::new(file)));
+    let copied = to.copy_from(&mut reader, length);
+    copied.map_err(|e| GraphError::io("read", from)(io::Error::other(e.to_string())))?;
+    std::fs::remove_file(from).map_err(GraphError::io("remove", from))
+}

@@ -1,0 +1,373 @@
+//! Does a later run say exactly what is new, the same, updated, gone or not to be had?
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::orb::{Finished, Home, PROJECT};
+use harness::scene::Dice;
+use harness::script::{Heard, Script, absent, moved, reply};
+use harness::web::World;
+use orb_testweb::{Feature, Reach};
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const TRACK: [&str; 6] = ["track", PROJECT, "--json", "--progress", "none", "--no-index"];
+
+/// Visits the project's pages again.
+#[track_caller]
+fn track(home: &Home) -> Finished {
+    let finished = home.orb(&TRACK);
+    finished.expect(0);
+    let (json, flags) = (finished.json(), |flag: &str| finished.json()["flags"][flag].as_u64().unwrap());
+    let visited = ["SAM", "UPD", "MIS", "ERR"].map(flags).iter().sum::<u64>();
+    assert_eq!(json["known"].as_u64().unwrap_or(0), visited, "the account adds up: {finished}");
+    finished
+}
+
+/// What the last run says of each document, by path: the flag, and where it has moved to.
+fn told(home: &Home, root: &str) -> BTreeMap<String, String> {
+    let sql = "SELECT p.url, v.flag, coalesce(c.moved_to, '') FROM visit v JOIN page p ON p.id = v.page_id
+               LEFT JOIN change c ON c.run = v.run AND c.page_id = v.page_id
+               WHERE v.run = (SELECT max(id) FROM run) AND (c.seq NOTNULL OR v.flag = 'SAM')";
+    let rows = home.catalogue().rows(sql);
+    let path = |url: &str| url.strip_prefix(root).unwrap_or(url).to_owned();
+    let said = |row: &[String]| [row[1].clone(), path(&row[2])].join(" ").trim().to_owned();
+    rows.iter().map(|row| (path(&row[0]), said(row))).collect()
+}
+
+/// How many documents have each flag.
+fn counted(told: &BTreeMap<String, String>) -> BTreeMap<&str, usize> {
+    told.values().fold(BTreeMap::new(), |mut counts, flag| {
+        *counts.entry(flag.split(' ').next().unwrap()).or_default() += 1;
+        counts
+    })
+}
+
+fn html(body: &str) -> Vec<u8> {
+    reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html><title>News</title>{body}"))
+}
+
+/// A newspaper whose every answer has other advertisements, tokens, counters and an order of teasers of its own. In its second edition
+/// articles have changed, are gone, and are new.
+struct Newspaper {
+    edition: Arc<AtomicU64>,
+    script: Script,
+}
+
+const ARTICLES: u64 = 200;
+const MORE: u64 = 6;
+
+impl Newspaper {
+    fn new() -> Self {
+        let (edition, answers) = (Arc::new(AtomicU64::new(1)), AtomicU64::new(0x5eed));
+        let now = Arc::clone(&edition);
+        let script = Script::serve(move |heard: &Heard| {
+            let mut dice = Dice(answers.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));
+            page(&heard.target, now.load(Ordering::Relaxed), &mut dice)
+        });
+        Self { edition, script }
+    }
+
+    fn root(&self) -> String {
+        format!("http://{}", self.script.address)
+    }
+
+    /// What must be said of the second edition.
+    fn expected() -> BTreeMap<String, String> {
+        let flag = |n: u64| match n {
+            _ if n > ARTICLES => "NEW",
+            _ if changed(n) => "UPD",
+            _ if gone(n) => "MIS",
+            _ => "SAM",
+        };
+        let articles = (1..=ARTICLES + MORE).map(|n| (format!("/article/{n}"), flag(n).to_owned()));
+        // The front page lists what there is.
+        articles.chain([("/".to_owned(), "UPD".to_owned())]).collect()
+    }
+}
+
+fn changed(n: u64) -> bool {
+    n.is_multiple_of(20)
+}
+
+fn gone(n: u64) -> bool {
+    n % 50 == 7
+}
+
+const WORDS: [&str; 16] = [
+    "cheap", "flights", "shoes", "mortgage", "now", "win", "garden", "sofa", "tonight", "offer", "holiday", "phone",
+    "coffee", "sale", "deal", "free",
+];
+
+fn drawn(dice: &mut Dice, count: u64) -> String {
+    (0..count).map(|_| WORDS[usize::try_from(dice.below(16)).unwrap()]).collect::<Vec<_>>().join(" ")
+}
+
+fn page(target: &str, edition: u64, dice: &mut Dice) -> Vec<u8> {
+    if target == "/" {
+        let last = if edition == 1 { ARTICLES } else { ARTICLES + MORE };
+        let listed = (1..=last).filter(|n| edition == 1 || !gone(*n));
+        let links: String = listed.map(|n| format!("<li><a href=/article/{n}>Article number {n}</a>")).collect();
+        return html(&format!("{}<h1>All articles</h1><ul>{links}</ul>{}", banner(dice), footer(dice)));
+    }
+    let Some(n) = target.strip_prefix("/article/").and_then(|n| n.parse::<u64>().ok()) else { return absent() };
+    if n > ARTICLES + MORE || (n > ARTICLES && edition == 1) || (gone(n) && edition > 1) {
+        return absent();
+    }
+    html(&article(n, edition, dice))
+}
+
+/// Its changes are of every size: a digit, a word, a paragraph more or less, another headline.
+fn article(n: u64, edition: u64, dice: &mut Dice) -> String {
+    let change = (edition > 1 && changed(n)).then_some(n / 20 % 5);
+    let price = if change == Some(0) { "41" } else { "40" };
+    let verb = if change == Some(1) { "denied" } else { "confirmed" };
+    let headline = if change == Some(2) { "Council votes again" } else { "Council votes" };
+    let mut body = format!("<h1>{headline}, part {n}</h1>");
+    for paragraph in 0..4 {
+        if paragraph == 2 {
+            body += &banner(dice);
+        }
+        if change == Some(3) && paragraph == 1 {
+            continue;
+        }
+        body += &format!(
+            "<p>Paragraph {paragraph} of article {n}: the council {verb} that the bridge will cost {price} million."
+        );
+    }
+    if change == Some(4) {
+        body += "<p>Update: the vote is postponed.";
+    }
+    format!("{}<article>{body}</article>{}{}", banner(dice), teasers(n, dice), footer(dice))
+}
+
+fn banner(dice: &mut Dice) -> String {
+    let words = |dice: &mut Dice| {
+        let count = 2 + dice.below(9);
+        drawn(dice, count)
+    };
+    let ads: String = (0..dice.below(4)).map(|_| format!("<p>Buy {}!</p>", words(dice))).collect();
+    format!("<div class=ad id=ad{}>{ads}<img src=data:, alt=x></div>", dice.below(1 << 30))
+}
+
+fn teasers(n: u64, dice: &mut Dice) -> String {
+    let from = dice.below(5);
+    let teaser = |i: u64| format!("<li><a href=/article/{}>Read more</a>", (n + i) % ARTICLES + 1);
+    format!("<ul>{}</ul>", (0..5).map(|i| teaser((i + from) % 5 * 50)).collect::<String>())
+}
+
+fn footer(dice: &mut Dice) -> String {
+    let (token, visitors) = (dice.below(u64::MAX), dice.below(1_000_000));
+    format!(
+        "<form method=post action=/mail><input type=hidden name=csrf value={token:x}></form>
+         <footer>You are visitor number {visitors} today. Session {token:016x}. Generated in {} ms.</footer>
+         <script>var t='{token}'</script>",
+        dice.below(900)
+    )
+}
+
+#[test]
+fn advertisements_and_tokens_do_not_make_a_page_updated_and_every_real_change_is_found() {
+    let (paper, home) = (Newspaper::new(), Home::new());
+    home.crawl(&[&paper.root(), "--delay", "0", "--no-index"]);
+    paper.edition.store(2, Ordering::Relaxed);
+    track(&home);
+    assert_eq!(told(&home, &paper.root()), Newspaper::expected());
+    // And nothing is to be told of the same edition.
+    track(&home);
+    let again = told(&home, &paper.root());
+    assert_eq!(counted(&again), [("SAM", Newspaper::expected().len() - 4)].into(), "{again:?}");
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn killed_in_the_middle_a_run_says_in_the_end_what_an_undisturbed_one_says() {
+    let (paper, mut dice) = (Newspaper::new(), Dice(7));
+    let home = Home::new();
+    let file = home.beside("p.toml");
+    let settings = "frontier.delay = '0s'\ncrawl.batch_pages = 20\nindex.enabled = false\n";
+    std::fs::write(&file, format!("seeds = ['{}']\n{settings}", paper.root())).unwrap();
+    home.crawl(&[file.to_str().unwrap()]);
+    paper.edition.store(2, Ordering::Relaxed);
+    for _ in 0..6 {
+        let before = paper.script.heard().len();
+        let wanted = before + usize::try_from(dice.below(90)).unwrap();
+        let mut running = home.start(&TRACK, &[]);
+        let mut ended = None;
+        harness::until("the moment has come", || {
+            ended = running.ended();
+            ended.is_some() || paper.script.heard().len() > wanted
+        });
+        if ended.is_some() {
+            break;
+        }
+        running.signal(Signal::KILL);
+        assert_eq!(running.finish().code, None);
+    }
+    let finished = track(&home);
+    assert_eq!(finished.number("run"), 2, "{finished}");
+    assert_eq!(told(&home, &paper.root()), Newspaper::expected());
+    let changes = home.catalogue().number("SELECT count(*) FROM change");
+    let distinct = home.catalogue().number("SELECT count(DISTINCT page_id) FROM change");
+    assert_eq!(changes, distinct, "nothing is told twice");
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn the_synthetic_web_is_flagged_as_it_went_from_epoch_to_epoch() {
+    for validators in [false, true] {
+        let mut features = vec![Feature::Changes, Feature::Furniture];
+        features.extend(validators.then_some(Feature::Validators));
+        let (world, home) = (World::with(&features), Home::new());
+        // An advertisement that is the same all day is no noise: it has to be named.
+        let rule = "track.compare = [{ match = 'advertised', exclude = ['.advertisement'] }]";
+        let settings = ["frontier.delay = '0s'", "frontier.retries = 0", "index.enabled = false", rule];
+        home.crawl(&[&world.project(&home, &settings)]);
+        let root = world.url(0, "");
+        for epoch in 1..=3 {
+            let before = world.expected(Reach::Linked);
+            world.server.web().set_epoch(epoch);
+            let course = before.course(&world.expected(Reach::Linked));
+            track(&home);
+            let told = told(&home, root.trim_end_matches('/'));
+            let path = |url: &String| url.strip_prefix(root.trim_end_matches('/')).unwrap().to_owned();
+            for (urls, flag) in [(&course.new, "NEW"), (&course.same, "SAM"), (&course.updated, "UPD")] {
+                for url in urls.iter().filter(|url| !url.ends_with("/changes/")) {
+                    // What failed in the epoch before was never gone.
+                    let flag = if url.ends_with("/fails-at-1.html") { "SAM" } else { flag };
+                    assert_eq!(told[&path(url)], flag, "{url} in epoch {epoch}");
+                }
+            }
+            for url in &course.missing {
+                let flag = match path(url).as_str() {
+                    "/changes/moves-at-1.html" => "UPD /changes/moved.html",
+                    "/changes/fails-at-1.html" => "ERR",
+                    _ => "MIS",
+                };
+                assert_eq!(told[&path(url)], flag, "{url} in epoch {epoch}");
+            }
+        }
+        home.orb(&["check", PROJECT]).expect(0);
+    }
+}
+
+/// A site of three pages whose answers a test changes.
+fn changing(answer: impl Fn(&str, u64) -> Vec<u8> + Send + Sync + 'static) -> (Script, Arc<AtomicU64>, Home) {
+    let day = Arc::new(AtomicU64::new(1));
+    let now = Arc::clone(&day);
+    let script = Script::serve(move |heard| answer(&heard.target, now.load(Ordering::Relaxed)));
+    let home = Home::new();
+    let file = home.beside("p.toml");
+    let settings =
+        "frontier.delay = '0s'\nfrontier.retries = 0\nindex.enabled = false\nfrontier.robots_max_age = '0s'\n";
+    std::fs::write(&file, format!("seeds = ['http://{}/']\n{settings}", script.address)).unwrap();
+    home.crawl(&[file.to_str().unwrap()]);
+    (script, day, home)
+}
+
+/// What is said of `/a` on each of these days.
+fn said(script: &Script, day: &AtomicU64, home: &Home, days: std::ops::RangeInclusive<u64>) -> Vec<String> {
+    let flag_on = |today| {
+        day.store(today, Ordering::Relaxed);
+        track(home);
+        told(home, &format!("http://{}", script.address)).get("/a").cloned().unwrap_or_default()
+    };
+    days.map(flag_on).collect()
+}
+
+#[test]
+fn a_passing_failure_is_no_end_and_what_has_come_back_is_new() {
+    let (script, day, home) = changing(|target, day| match (target, day) {
+        ("/", _) => html("<a href=/a>a</a>"),
+        ("/a", 2) => reply("500 Oops", "", ""),
+        ("/a", 3) => Vec::new(),
+        ("/a", 5 | 6) => reply("410 Gone", "", ""),
+        ("/a", _) => html("<p>The same as ever"),
+        _ => absent(),
+    });
+    assert_eq!(said(&script, &day, &home, 2..=8), ["ERR", "ERR", "SAM", "MIS", "", "NEW", "SAM"]);
+}
+
+#[test]
+fn a_document_is_gone_only_when_that_was_said_as_often_as_the_project_wants() {
+    let (script, day, home) = changing(|target, day| match (target, day) {
+        ("/", _) => html("<a href=/a>a</a>"),
+        ("/a", 2 | 4..) => absent(),
+        ("/a", _) => html("<p>Here"),
+        _ => absent(),
+    });
+    let settings = home.project().join("project.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, text.replace("confirm_missing = 1", "confirm_missing = 2")).unwrap();
+    assert_eq!(said(&script, &day, &home, 2..=6), ["ERR", "SAM", "ERR", "MIS", ""]);
+}
+
+#[test]
+fn what_robots_txt_forbids_by_now_is_not_asked_for_and_counts_as_not_to_be_had() {
+    let (script, day, home) = changing(|target, day| match (target, day) {
+        ("/", _) => html("<a href=/a>a</a>"),
+        ("/robots.txt", 2) => reply("200 OK", "Content-Type: text/plain\r\n", "User-agent: *\nDisallow: /a\n"),
+        ("/a", _) => html("<p>Here"),
+        _ => absent(),
+    });
+    let asked = |script: &Script| script.heard().iter().filter(|heard| heard.target == "/a").count();
+    let before = asked(&script);
+    assert_eq!(said(&script, &day, &home, 2..=2), ["ERR"]);
+    assert_eq!(asked(&script), before);
+    assert_eq!(said(&script, &day, &home, 3..=3), ["SAM"]);
+}
+
+#[test]
+fn a_page_that_has_moved_is_followed_and_where_to_is_said() {
+    let (script, day, home) = changing(|target, day| match (target, day) {
+        ("/", _) => html("<a href=/a>a</a>"),
+        ("/a", 2..) => moved("/b"),
+        ("/a", _) | ("/b", 2..) => html("<p>Here"),
+        _ => absent(),
+    });
+    assert_eq!(said(&script, &day, &home, 2..=3), ["UPD /b", ""]);
+    assert_eq!(told(&home, &format!("http://{}", script.address))["/b"], "SAM");
+}
+
+#[test]
+fn unchanged_bodies_are_stored_once_and_every_version_can_be_read() {
+    let (script, day, home) = changing(|target, day| match target {
+        "/" => html("<a href=/a>a</a>"),
+        "/a" => html(&format!("<p>Version {}", (day + 1) / 2)),
+        _ => absent(),
+    });
+    assert_eq!(said(&script, &day, &home, 2..=4), ["SAM", "UPD", "SAM"]);
+    let url = format!("http://{}/a", script.address);
+    for (run, version) in [("1", "Version 1"), ("2", "Version 1"), ("3", "Version 2"), ("4", "Version 2")] {
+        let text = home.orb(&["cat", PROJECT, &url, "--as", "text", "--run", run]);
+        assert_eq!(text.expect(0).text().trim(), version, "run {run}");
+    }
+    harness::judge::warcio_check(&home.warcs());
+    let records = harness::judge::records(&home.warcs());
+    let kinds = |kind: &str| {
+        records.iter().filter(|record| record.kind == kind && record.url.as_deref() == Some(&*url)).count()
+    };
+    assert_eq!((kinds("response"), kinds("revisit")), (2, 2), "{records:?}");
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn a_crawl_that_is_not_finished_is_finished_first_and_two_runs_at_once_are_refused() {
+    let (script, _, home) = changing(|target, _| match target {
+        "/" => html("<a href=/a>a</a>"),
+        "/a" => html("<p>Here"),
+        _ => absent(),
+    });
+    assert!(home.orb(&["track", "nothing"]).complaint(1).contains("nothing"));
+    let db = rusqlite::Connection::open(home.project().join("crawl.db")).unwrap();
+    db.execute("UPDATE run_row SET state = 'stopped'", []).unwrap();
+    drop(db);
+    assert!(home.orb(&TRACK).complaint(1).contains("orb crawl p goes on with it"));
+    home.orb(&["crawl", PROJECT, "--progress", "none", "--quiet"]).expect(0);
+    let _lock = harness::recorded::open(&home);
+    let refused = home.orb(&TRACK);
+    assert!(refused.complaint(1).contains("another"), "{refused}");
+    drop(script);
+}
