@@ -113,6 +113,9 @@ impl Expectation {
             },
         };
         if let Some(aside) = aside {
+            if spot.via == Via::Session {
+                self.articles.insert(url.clone(), spot.article);
+            }
             aside.insert(url);
             return;
         }

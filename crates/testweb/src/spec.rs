@@ -78,6 +78,8 @@ features! {
     Traps => "traps",
     /// Session ids in paths and queries, other ones in every answer.
     Sessions => "sessions",
+    /// Session ids of no known name in every link, other ones at every epoch or in every answer.
+    Rewriting => "rewriting",
     /// The same content under several URLs, nearly the same content, a canonical link, soft 404s.
     Duplicates => "duplicates",
     /// Two hosts with the same content.
@@ -102,6 +104,7 @@ features! {
 const HOSTILE: &[Feature] = &[
     Feature::Stalls,
     Feature::Floods,
+    Feature::Rewriting,
     Feature::Mazes,
     Feature::Wilds,
     Feature::Bombs,

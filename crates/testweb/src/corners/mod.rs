@@ -21,6 +21,7 @@ mod mirrors;
 mod redirects;
 mod resets;
 mod retries;
+mod rewriting;
 pub(crate) mod robots;
 mod sessions;
 mod sitemaps;
@@ -89,6 +90,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     mirrors::CORNER,
     changes::CORNER,
     sessions::CORNER,
+    rewriting::CORNER,
     traps::CORNER,
     lies::CORNER,
     stalls::CORNER,
