@@ -3,9 +3,13 @@
 
 mod harness;
 
-use harness::orb::Home;
+use harness::orb::{Home, PROJECT};
 use harness::root;
+use harness::script::{Script, absent, moved, page, reply};
+use harness::web::{World, assert_same};
+use orb_testweb::{Expectation, Feature, Reach};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What `inspect sessions` says of recorded lists.
 fn inspected(home: &Home, lists: &[&str]) -> Value {
@@ -64,4 +68,147 @@ fn urls_that_share_an_id_say_so_beside_the_ids_known_by_name() {
     assert_eq!(told[0]["sessions"][0]["name"], "zq");
     let names: Vec<_> = told[1]["sessions"].as_array().unwrap().iter().map(|id| id["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["PHPSESSID", "zq"]);
+}
+
+/// Documents that the project holds, by their URLs.
+fn documents(home: &Home) -> BTreeSet<String> {
+    home.catalogue().column("SELECT url FROM page WHERE kind IN ('HTML', 'DUPLICATE')").into_iter().collect()
+}
+
+#[test]
+fn pages_with_an_id_in_every_link_are_collected_once_each() {
+    let world = World::with(&[Feature::Rewriting]);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0"]));
+    let expected = world.expected(Reach::Host(0));
+    let wanted: BTreeSet<String> = expected.pages.union(&expected.sessions).cloned().collect();
+    assert_same("documents", &documents(&home), &wanted);
+    let requests: usize = world.asked().values().sum();
+    assert!(requests <= wanted.len() + 4, "{requests} requests for {} pages", wanted.len());
+    let known: BTreeSet<String> = home.catalogue().column("SELECT url FROM page").into_iter().collect();
+    assert_same("known pages, and links with them", &known, &wanted);
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn ids_are_left_where_they_stand_when_nobody_is_to_learn_them() {
+    let world = World::with(&[Feature::Rewriting]);
+    let home = Home::new();
+    home.crawl(&[
+        world.project(&home, &["frontier.delay = '0s'", "frontier.max_pages = 60", "urls.learn_sessions = false"])
+    ]);
+    assert!(documents(&home).iter().any(|url| url.contains("?zk=")));
+}
+
+const ONE: &str = "4f8ab91c77de20aa3bc1";
+const TWO: &str = "90ab44d1f7de20ccb1c7";
+
+/// Crawls what a script serves; gives the documents' paths.
+fn crawled(home: &Home, script: &Script, seed: &str) -> BTreeSet<String> {
+    let origin = format!("http://127.0.0.1:{}", script.port());
+    home.crawl(&[&format!("{origin}{seed}"), "--delay", "0"]);
+    documents(home).iter().map(|url| url.trim_start_matches(&origin).to_owned()).collect()
+}
+
+fn set(of: &[&str]) -> BTreeSet<String> {
+    of.iter().map(|one| (*one).to_owned()).collect()
+}
+
+#[test]
+fn a_seed_that_redirects_to_a_url_with_an_id_is_one_page_with_it() {
+    for (style, known_by) in
+        [("/ID/", "/"), ("/;jsessionid=ID", "/"), ("/?zq=ID", "/"), ("/ID/index.html", "/index.html")]
+    {
+        let script = Script::serve(move |heard| match heard.target.as_str() {
+            "/robots.txt" => absent(),
+            target if !target.contains(ONE) => moved(&style.replace("ID", ONE)),
+            target => {
+                let path = target.replace(ONE, "ID");
+                let next = |name: &str| {
+                    style.replace("/index.html", "").replacen('/', &format!("/{name}"), 1).replace("ID", ONE)
+                };
+                let at_home = path == style;
+                page([style.replace("ID", ONE), if at_home { next("a/") } else { next("b/") }, next("c/")])
+            }
+        });
+        let home = Home::new();
+        let found = crawled(&home, &script, "/");
+        assert!(found.contains(known_by), "{style}: {found:?}");
+        assert!(found.iter().all(|url| !url.contains(ONE)), "{style}: {found:?}");
+        let twice: Vec<_> =
+            script.heard().into_iter().map(|heard| heard.target).filter(|t| *t == style.replace("ID", ONE)).collect();
+        assert_eq!(twice.len(), 1, "{style}");
+    }
+}
+
+#[test]
+fn robots_are_held_against_what_would_be_asked() {
+    let script = Script::serve(|heard| match heard.target.as_str() {
+        "/robots.txt" => {
+            reply("200 OK", "Content-Type: text/plain\r\n", &format!("User-agent: *\nDisallow: /{ONE}/private/\n"))
+        }
+        _ => page(["", "private/a", "b", "c"].map(|path| format!("/{ONE}/{path}"))),
+    });
+    let home = Home::new();
+    assert_eq!(crawled(&home, &script, "/"), set(&["/", "/b", "/c"]));
+    assert!(script.heard().iter().all(|heard| !heard.target.contains("private")));
+    let kept_out = home.catalogue().column("SELECT url FROM page WHERE kind = 'DISALLOWED'");
+    assert!(kept_out.len() == 1 && kept_out[0].ends_with("/private/a"), "{kept_out:?}");
+}
+
+#[test]
+fn a_release_that_is_in_every_link_of_its_own_pages_keeps_them_apart_from_another() {
+    let script = Script::serve(|heard| match heard.target.as_str() {
+        "/robots.txt" => absent(),
+        "/" => page([format!("/r/{ONE}/"), format!("/r/{TWO}/")]),
+        target if target.contains(ONE) => page(["", "a", "b", "c"].map(|path| format!("/r/{ONE}/{path}"))),
+        _ => page(["", "a", "b", "c"].map(|path| format!("/r/{TWO}/{path}"))),
+    });
+    let home = Home::new();
+    assert_eq!(crawled(&home, &script, "/").len(), 9);
+}
+
+/// The flags that a run gave to documents.
+fn flags(home: &Home, run: u32) -> BTreeMap<String, String> {
+    let rows = home.catalogue().rows(&format!(
+        "SELECT p.url, v.flag FROM visit v JOIN page p ON p.id = v.page_id WHERE v.run = {run} AND p.kind <> 'REDIRECT'"
+    ));
+    rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
+}
+
+/// What became of the documents from one expectation to the next.
+fn course(before: &Expectation, after: &Expectation) -> BTreeMap<String, String> {
+    let all = |of: &Expectation| -> BTreeSet<String> { of.pages.union(&of.sessions).cloned().collect() };
+    let (old, new) = (all(before), all(after));
+    let flag = |url: &String| match (old.contains(url), new.contains(url)) {
+        (false, _) => "NEW",
+        (_, false) => "MIS",
+        _ if before.articles.get(url) == after.articles.get(url) => "SAM",
+        _ => "UPD",
+    };
+    old.union(&new).map(|url| (url.clone(), flag(url).to_owned())).collect()
+}
+
+#[test]
+fn a_new_session_and_a_later_epoch_double_no_document_and_every_flag_is_right() {
+    let world = World::with(&[Feature::Rewriting]);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0"]));
+    for run in 2..=4 {
+        let before = world.expected(Reach::Host(0));
+        let there: BTreeSet<String> = before.pages.union(&before.sessions).cloned().collect();
+        assert_same("documents", &documents(&home), &there);
+        world.server.web().set_epoch(u64::from(run) - 1);
+        world.asked();
+        let tracked = home.orb(&["track", PROJECT, "--json", "--progress", "none"]);
+        tracked.expect(0);
+        let wanted = course(&before, &world.expected(Reach::Host(0)));
+        let mut given = flags(&home, run);
+        // What was missing before is asked for again, and is no document that was known.
+        given.retain(|url, flag| wanted.contains_key(url) || flag != "ERR");
+        assert_eq!(given, wanted, "run {run}");
+        let requests: usize = world.asked().values().sum();
+        assert!(requests <= wanted.len() * 2 + 10, "{requests} requests for {} pages", wanted.len());
+    }
+    home.orb(&["check", PROJECT]).expect(0);
 }

@@ -13,6 +13,7 @@ pub fn url(bytes: &[u8]) {
         strip_userinfo: options & 2 != 0,
         strip_www: options & 4 != 0,
         strip_session_ids: options & 8 != 0,
+        learn_sessions: false,
         tidy_query: options & 16 != 0,
         sort_query: options & 32 != 0,
     });

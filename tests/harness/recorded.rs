@@ -12,6 +12,7 @@ pub(crate) fn open(home: &Home) -> Project {
 /// A link to a URL with these words.
 pub(crate) fn link(url: &str, words: &str) -> Found {
     Found {
+        asked: None,
         url: url.to_owned(),
         key: UrlKey::of(url),
         kind: LinkKind::A,

@@ -24,7 +24,7 @@ fn traps_known_by_their_shape_are_cut_and_the_rest_is_found() {
 
 #[test]
 fn mazes_known_by_their_content_are_left_and_the_rest_is_found() {
-    let crawled = crawl(&[Feature::Mazes], &["frontier.traps.chain = 60"]);
+    let crawled = crawl(&[Feature::Mazes], &["frontier.traps.chain = 60", "urls.learn_sessions = false"]);
     crawled.assert_complete();
     for (below, most, trap) in [
         ("/mazes/tickets", 500 + AHEAD, "trap-similar"),
@@ -40,6 +40,16 @@ fn mazes_known_by_their_content_are_left_and_the_rest_is_found() {
     }
     for path in ["/mazes/ping", "/mazes/never.html"] {
         assert_eq!(crawled.fate(path).0, "REDIRECT", "{path}");
+    }
+}
+
+#[test]
+fn mazes_of_session_ids_have_as_many_pages_as_there_are() {
+    let crawled = crawl(&[Feature::Mazes], &["frontier.traps.chain = 60"]);
+    crawled.assert_complete();
+    for below in ["/mazes/tickets", "/mazes/visitor"] {
+        let (asked, cut) = (crawled.asked_below(below), crawled.cut_below(below));
+        assert!(asked <= 6 && cut.is_empty(), "{below}: {asked} pages, {cut:?}");
     }
 }
 

@@ -12,6 +12,7 @@ use crate::replant::Replant;
 use crate::schedule::Schedule;
 use crate::scope::SharedScope;
 use crate::score::Topic;
+use crate::sessions::Sessions;
 use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
 use crate::summary::Counters;
 use crate::track::looks::Noises;
@@ -49,6 +50,7 @@ impl Config {
         scope: Arc<SharedScope>,
         seeds: &[Address],
         dir: &Path,
+        sessions: Arc<Sessions>,
     ) -> Result<Self, CrawlError> {
         let workers = if settings.crawl.workers == 0 { machine::cores() } else { settings.crawl.workers };
         settings.examine()?;
@@ -57,7 +59,7 @@ impl Config {
         fetch.spool_dir = dir.to_owned();
         Ok(Self {
             fetch,
-            read: read_rules(settings, scope),
+            read: read_rules(settings, scope, sessions),
             workers,
             worker_name: settings.crawl.worker_name.clone(),
             sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
@@ -181,8 +183,9 @@ pub(crate) fn agent(fetch: &FetchSettings) -> &str {
     fetch.user_agent.split(['/', ' ']).next().unwrap_or_default()
 }
 
-fn read_rules(settings: &Settings, scope: Arc<SharedScope>) -> ReadRules {
+fn read_rules(settings: &Settings, scope: Arc<SharedScope>, sessions: Arc<Sessions>) -> ReadRules {
     ReadRules {
+        sessions,
         canonical: Arc::new(Canonicaliser::new(settings.urls)),
         scope,
         depth: settings.frontier.depth,

@@ -8,13 +8,14 @@ use crate::governor::Governor;
 use crate::ledger::{Idle, Stage};
 use crate::limits::Limits;
 use crate::recorder::Item;
+use crate::sessions::Sessions;
 use crate::shared::Shared;
 use crate::summary::RunState;
 use crossbeam_channel::Sender;
 use orb_fetch::{Fetch as _, HttpFetcher, Watch};
 use orb_frontier::{After, Ended, Next, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, Timings, Truncation};
-use orb_store::{FrontierIndex, StoreError};
+use orb_store::{FrontierIndex, HostFact, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,6 +39,8 @@ pub(crate) struct Errand {
     pub shared: Arc<Shared>,
     /// The time.
     pub clock: Clock,
+    /// The session ids of hosts.
+    pub sessions: Arc<Sessions>,
     /// The sockets.
     pub fetcher: HttpFetcher,
     /// To the reading threads.
@@ -181,15 +184,17 @@ impl Watch for OnWire<'_> {
 
 impl Errand {
     /// Fetches what a lease allows and hands it on.
-    async fn attend(self: Arc<Self>, lease: Lease, rank: u64) {
+    async fn attend(self: Arc<Self>, mut lease: Lease, rank: u64) {
         let (progress, began) = (&self.shared.progress, Instant::now());
         progress.note_begin();
+        self.sessions.prepare(&mut lease);
         let outcome = self.fetcher.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
         let since = Instant::now();
         progress.ledger().note_fetch(&outcome.timings, since - began);
         progress.note_end(&outcome);
         let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
-        let ended = ended(&lease.url, &outcome, self.clock.now());
+        let mut ended = ended(lease.request_url(), &outcome, self.clock.now());
+        ended.turned |= self.puts_id_in(&lease, &outcome);
         let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
         if let Some(fact) = fact {
             self.record(Item::Fact(fact));
@@ -199,6 +204,16 @@ impl Errand {
             let _ = self.readers.send(Work { lease, rank, outcome, since });
         }
         self.finished();
+    }
+
+    /// Whether an answer does nothing but put a session id into the page's URL, which is then asked for by that.
+    fn puts_id_in(&self, lease: &Lease, outcome: &Outcome) -> bool {
+        let response = outcome.result.as_ref().ok().filter(|_| lease.purpose == Purpose::Page);
+        let Some(learnt) = response.and_then(|response| self.sessions.turns(lease, response)) else { return false };
+        if !learnt.is_empty() {
+            self.record(Item::Fact(HostFact { id: lease.host, sessions: Some(learnt), ..HostFact::default() }));
+        }
+        true
     }
 
     /// Looks a name up for the frontier.

@@ -31,6 +31,7 @@ mod run;
 mod schedule;
 mod scope;
 mod score;
+mod sessions;
 mod settings;
 mod shared;
 pub mod structure;

@@ -17,6 +17,7 @@ use crate::progress::{Pause, Progress};
 use crate::reading::{Desk, spawn_readers};
 use crate::recorder::Recorder;
 use crate::scope::SharedScope;
+use crate::sessions::{MAX_HOSTS, Sessions};
 use crate::settings::Settings;
 use crate::shared::{Shared, Stop};
 use crate::summary::{Counters, RunKind, RunState, Summary};
@@ -108,7 +109,10 @@ impl Crawl {
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
         let private = never_public(&self.project, &self.seeds)?;
-        let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &self.project.dir().dir)?;
+        let known = self.project.catalogue().sessions(MAX_HOSTS)?;
+        let sessions = Arc::new(Sessions::new(self.settings.urls, known));
+        let dir = self.project.dir().dir.clone();
+        let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?;
         let noises = Arc::new(Noises::recall(self.project.catalogue().noises()?));
         if run.kind == RunKind::Track {
             config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), Arc::clone(&noises))?;
@@ -291,6 +295,7 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Cre
     let readers = spawn_readers(&desk, config).map_err(CrawlError::Threads)?;
     let errand = Errand {
         shared: Arc::clone(shared),
+        sessions: Arc::clone(&config.read.sessions),
         clock,
         fetcher,
         readers: to_readers,

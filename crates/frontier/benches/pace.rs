@@ -120,7 +120,7 @@ fn main() {
         (0..1_000).map(|i| format!("http://h.example/some/directory/page-{i}.html?id={i}")).collect();
     let started = Instant::now();
     for i in 0..1_000_000usize {
-        black_box(frontier.judge(HostId(1), &urls[i % 1_000], 1, Moment(1_800_000_000_000)));
+        black_box(frontier.judge(HostId(1), &urls[i % 1_000], None, 1, Moment(1_800_000_000_000)));
     }
     report("judge a link", 1_000_000, started.elapsed());
 }

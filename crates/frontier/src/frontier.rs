@@ -118,9 +118,17 @@ impl Frontier {
         Ok(self.nothing_due(now))
     }
 
-    /// Whether a newly discovered page, so many links from a seed, is to be fetched, as far as traps and robots known by now can tell. To be
+    /// Whether a newly discovered page, so many links from a seed, is to be fetched, as far as traps and robots known by now can tell; `asked` is the URL
+    /// its server would be asked for, where that is another. To be
     /// asked once for each.
-    pub fn judge(&mut self, host: HostId, url: &str, depth: u32, now: Moment) -> Option<(PageKind, &'static str)> {
+    pub fn judge(
+        &mut self,
+        host: HostId,
+        url: &str,
+        asked: Option<&str>,
+        depth: u32,
+        now: Moment,
+    ) -> Option<(PageKind, &'static str)> {
         if let Some(trap) = self.traps.judge(Target::of(host, url), depth, now.civil().0) {
             return Some((PageKind::Outside, trap));
         }
@@ -128,7 +136,7 @@ impl Frontier {
             return None;
         }
         let robots = self.shelf.get(host)?;
-        (!robots.is_allowed(path_and_query(url))).then_some((PageKind::Disallowed, "robots"))
+        (!robots.is_allowed(path_and_query(asked.unwrap_or(url)))).then_some((PageKind::Disallowed, "robots"))
     }
 
     /// Takes note of what a fetched page was like: areas that only repeat themselves are traps.

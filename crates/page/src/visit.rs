@@ -114,8 +114,10 @@ impl Visit {
 /// A link after resolution: canonical target, and how often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Canonical URL of the target.
+    /// Canonical URL of the target, session ids taken out.
     pub url: String,
+    /// What to ask its server for where that is another URL.
+    pub asked: Option<String>,
     /// Its key.
     pub key: UrlKey,
     /// By what it points.

@@ -182,6 +182,7 @@ impl World {
 
     fn visit(&self, page: PageId, host: HostId, urls: &[String], keys: &[UrlKey]) -> Visit {
         let links = urls.iter().zip(keys).map(|(url, key)| Found {
+            asked: None,
             url: url.clone(),
             key: *key,
             kind: LinkKind::A,

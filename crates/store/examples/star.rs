@@ -39,7 +39,7 @@ fn found(page: u64, kind: LinkKind) -> Found {
     let url = url(page);
     let anchor = format!("the page of number {}", page % 50);
     let (rel, verdict) = (String::new(), Verdict::Follow);
-    Found { key: UrlKey::of(&url), url, kind, anchor, rel, count: 1, verdict, priority: 0.5 }
+    Found { key: UrlKey::of(&url), url, asked: None, kind, anchor, rel, count: 1, verdict, priority: 0.5 }
 }
 
 fn visit(page: u64, targets: &[u64]) -> Visit {

@@ -80,6 +80,8 @@ pub struct HostFact {
     pub not_before: Option<Moment>,
     /// The current length of its back-off in milliseconds; 0 when it answers well again.
     pub backoff_ms: Option<u64>,
+    /// What is known of the session ids in its URLs.
+    pub sessions: Option<String>,
     /// Pages fetched, to be added.
     pub pages: u64,
     /// Errors met, to be added.

@@ -13,6 +13,7 @@ const AS_BROWSERS: Rules = Rules {
     strip_userinfo: false,
     strip_www: false,
     strip_session_ids: false,
+    learn_sessions: false,
     tidy_query: false,
     sort_query: false,
 };

@@ -4,21 +4,22 @@
 //! judge its links, hash it, and pack it for the archive. It runs on the reading threads, touches no store and no socket, and ends
 //! in a [`Reading`] for the recorder. Whatever the web did wrong is written down as the visit's problem.
 
+mod links;
+
 use crate::indexing::{Wording, WordingRules};
-use crate::picture::mime_of_path;
 use crate::scope::SharedScope;
 use crate::score::Topic;
+use crate::sessions::Sessions;
 use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, repeated};
 use bytes::Bytes;
-use hashbrown::HashMap;
 use orb_extract::Content;
 use orb_page::{
-    Document, Failure, FailureKind, Flag, Found, Lease, Link, LinkKind, Moment, Outcome, PageKind, Pictured, Problem,
-    Response, RobotsMeta, Truncation, UrlKey, Verdict, Version, Visit,
+    Document, Failure, FailureKind, Flag, Found, Lease, Moment, Outcome, PageKind, Problem, Response, Truncation,
+    Version, Visit,
 };
 use orb_store::{Encoded, Encoder, Exchange, Revisit, StoreError};
 use orb_urls::surt::cdx_key;
-use orb_urls::{Address, Canonicaliser, Judgement};
+use orb_urls::{Address, Canonicaliser};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,17 +38,25 @@ pub(crate) struct Reading {
     pub heft: u64,
     /// Its words, where there is an index.
     pub words: Option<Box<Wording>>,
+    /// What is known of the session ids of its host, where it has told something new.
+    pub sessions: Option<String>,
 }
 
-/// The most that the links of one page may take in memory, and its pictures as much again: a long base address makes them many times
-/// larger than the page.
-const MAX_FOUND: usize = 16 << 20;
+/// What a document has told besides its visit.
+#[derive(Default)]
+struct Taken {
+    gist: Option<u64>,
+    words: Option<Box<Wording>>,
+    sessions: Option<String>,
+}
 
 /// How a reader reads.
 #[derive(Clone)]
 pub(crate) struct ReadRules {
     /// Canonical form.
     pub canonical: Arc<Canonicaliser>,
+    /// The session ids of hosts.
+    pub sessions: Arc<Sessions>,
     /// What belongs to the collection; seeds that redirect widen it.
     pub scope: Arc<SharedScope>,
     /// Links to follow from a seed at most.
@@ -99,7 +108,7 @@ impl Reader {
             Err(failure) => {
                 failed(&mut visit, &failure);
                 flag_failure(lease, &mut visit);
-                Some(Reading { visit, records: None, weight: 0, gist: None, heft: 0, words: None })
+                Some(Reading { visit, records: None, weight: 0, gist: None, heft: 0, words: None, sessions: None })
             }
             Ok(response) => self.answered(lease, visit, &response),
         }
@@ -155,12 +164,12 @@ impl Reader {
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
         problems.extend(framing(response));
-        let (mut gist, mut words) = (None, None);
+        let mut taken = Taken::default();
         if (200..300).contains(&response.status) {
             let document = self.extract(lease, response, &opened.bytes);
-            (gist, words) = self.take(lease, &mut visit, response, document, &mut problems);
+            taken = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
-            self.follow_redirect(lease, &mut visit, response);
+            taken.sessions = self.follow_redirect(lease, &mut visit, response);
             if let Some(to) = visit.links.first().filter(|_| visit.known && visit.kind == PageKind::Redirect) {
                 visit.moved = Some(to.url.clone());
                 visit.detail = Some(format!("moved, says the server with {}", response.status));
@@ -174,8 +183,9 @@ impl Reader {
         });
         visit.problem = joined(&problems).or(visit.problem);
         let heft = visit.links.iter().map(|l| l.url.len() + l.anchor.len() + size_of::<Found>()).sum::<usize>() as u64;
+        let Taken { gist, words, sessions } = taken;
         let heft = heft + words.as_ref().map_or(0, |words| words.weight());
-        Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words })
+        Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words, sessions })
     }
 
     /// A page that is as it was: nothing is read, and the archive gets a record that points to the earlier one.
@@ -189,7 +199,7 @@ impl Reader {
             visit.problem = Some(format!("not-archived: {error}"));
             None
         });
-        Reading { visit, records, weight: response.wire.len(), gist: None, heft: 0, words: None }
+        Reading { visit, records, weight: response.wire.len(), gist: None, heft: 0, words: None, sessions: None }
     }
 
     /// Takes the content coding off and hashes what is there.
@@ -206,7 +216,12 @@ impl Reader {
     fn extract(&self, lease: &Lease, response: &Response, bytes: &[u8]) -> Document {
         let mime = response.headers.mime();
         let charset = response.headers.charset();
-        orb_extract::extract(&Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &lease.url })
+        orb_extract::extract(&Content {
+            bytes,
+            mime: mime.as_deref(),
+            charset: charset.as_deref(),
+            url: lease.request_url(),
+        })
     }
 
     /// Moves what the document says into the visit; gives the gist of a page that is read as one, and its words.
@@ -217,7 +232,7 @@ impl Reader {
         response: &Response,
         mut document: Document,
         problems: &mut Vec<Problem>,
-    ) -> (Option<u64>, Option<Box<Wording>>) {
+    ) -> Taken {
         problems.append(&mut document.problems);
         visit.charset.clone_from(&document.charset);
         visit.title = document.title.take();
@@ -226,151 +241,13 @@ impl Reader {
             visit.simhash = Some(orb_extract::simhash(&document.text));
         }
         let title = visit.title.as_deref().unwrap_or_default();
-        let gist = || orb_extract::gist(title, &document.text, &lease.url, visit.simhash.unwrap_or_default());
+        let gist = || orb_extract::gist(title, &document.text, lease.request_url(), visit.simhash.unwrap_or_default());
         let gist = (visit.kind == PageKind::Html).then(gist);
         document.links.extend(orb_extract::header_links(&response.headers));
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
         let words = self.rules.wording.map(|rules| Box::new(Wording::take(&mut document, robots.noindex, rules)));
-        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return (gist, words) };
-        let base = self.rules.canonical.canonical_base(&own, document.base.as_deref());
-        visit.images = self.pictured(&base, &document);
-        visit.links = self.found(lease, &own, &base, document, robots);
-        if size_of_targets(&visit.links) > MAX_FOUND {
-            problems.push(Problem::new("too-many-links", "links beyond the first 16 MB were left out"));
-        }
-        (gist, words)
-    }
-
-    /// Resolves and judges the links, one for each target and kind.
-    fn found(
-        &self,
-        lease: &Lease,
-        own: &Address,
-        base: &Address,
-        document: Document,
-        robots: RobotsMeta,
-    ) -> Vec<Found> {
-        let scope = self.rules.scope.current();
-        let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(document.links.len());
-        let mut out: Vec<Found> = Vec::with_capacity(document.links.len());
-        let mut size = 0;
-        for link in document.links {
-            if size > MAX_FOUND {
-                break;
-            }
-            let Some(target) = self.resolve(base, &link.target, document.charset.as_deref()) else { continue };
-            let key = UrlKey::of(target.as_str());
-            match places.entry((key, link.kind)) {
-                hashbrown::hash_map::Entry::Occupied(seen) => {
-                    let first = &mut out[*seen.get()];
-                    first.count = first.count.saturating_add(1);
-                    if first.anchor.is_empty() {
-                        first.anchor = link.anchor;
-                    }
-                }
-                hashbrown::hash_map::Entry::Vacant(place) => {
-                    place.insert(out.len());
-                    let verdict = match scope.judge(&target, Some(own)) {
-                        Judgement::In => self.verdict(lease, &link, robots),
-                        Judgement::Out(why) => Verdict::Outside(why),
-                    };
-                    let priority = self.rules.topic.priority(lease.depth + 1, &target, &link.anchor);
-                    size += target.as_str().len();
-                    out.push(Found {
-                        url: target.into_string(),
-                        key,
-                        kind: link.kind,
-                        anchor: link.anchor,
-                        rel: link.rel,
-                        count: 1,
-                        verdict,
-                        priority,
-                    });
-                }
-            }
-        }
-        out
-    }
-
-    /// The target of a link. On a page that is not in UTF-8 its query is written in the page's own encoding, as browsers do.
-    fn resolve(&self, base: &Address, target: &str, charset: Option<&str>) -> Option<Address> {
-        let canonical = &self.rules.canonical;
-        match charset {
-            Some(charset) if charset != "UTF-8" && !target.is_ascii() => {
-                canonical.resolve_encoded(base, target, &|query| orb_extract::encoded(query, charset)).ok()
-            }
-            _ => canonical.resolve(base, target).ok(),
-        }
-    }
-
-    /// Whether a link in scope is one to follow.
-    fn verdict(&self, lease: &Lease, link: &Link, robots: RobotsMeta) -> Verdict {
-        if link.kind == LinkKind::Form {
-            return Verdict::Outside("form");
-        }
-        if !self.rules.follow_nofollow && (robots.nofollow || link.has_rel("nofollow")) {
-            return Verdict::Outside("nofollow");
-        }
-        match self.rules.depth {
-            Some(max) if lease.depth >= max => Verdict::Outside("depth"),
-            _ => Verdict::Follow,
-        }
-    }
-
-    fn pictured(&self, base: &Address, document: &Document) -> Vec<Pictured> {
-        let resolve = |image: &orb_page::Image| {
-            let address = self.rules.canonical.resolve(base, &image.src).ok()?;
-            Some(Pictured {
-                mime: mime_of_path(address.path()).map(str::to_owned),
-                url: address.into_string(),
-                alt: image.alt.clone(),
-                width: image.width,
-                height: image.height,
-            })
-        };
-        let mut size = 0;
-        let fits = |image: &Pictured| {
-            size += image.url.len();
-            size <= MAX_FOUND
-        };
-        document.images.iter().filter_map(resolve).take_while(fits).collect()
-    }
-
-    /// A redirect is a link like any other, but does not count as a step away from the seed.
-    fn follow_redirect(&self, lease: &Lease, visit: &mut Visit, response: &Response) {
-        if visit.kind != PageKind::Redirect {
-            return;
-        }
-        let Some(location) = response.headers.get("location") else { return };
-        let Ok(own) = self.rules.canonical.parse(&lease.url) else { return };
-        let target = match self.rules.canonical.resolve(&own, &location) {
-            Ok(target) => target,
-            Err(refused) => {
-                visit.problem = Some(format!("redirect to '{}': {refused}", clip(&location, 200)));
-                return;
-            }
-        };
-        if lease.depth == 0 {
-            self.rules.scope.seed_moved(&own, &target);
-        }
-        // The page is in scope itself, so where it has moved to stands as its own link on a seed's host would.
-        let from = self.rules.scope.a_seed().unwrap_or(&own);
-        let verdict = match self.rules.scope.current().judge(&target, Some(from)) {
-            Judgement::Out(why) => Verdict::Outside(why),
-            Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
-            Judgement::In => Verdict::Follow,
-        };
-        let priority = self.rules.topic.priority(lease.depth, &target, "");
-        visit.links.push(Found {
-            key: UrlKey::of(target.as_str()),
-            url: target.into_string(),
-            kind: LinkKind::Redirect,
-            anchor: String::new(),
-            rel: String::new(),
-            count: 1,
-            verdict,
-            priority,
-        });
+        let sessions = self.point(lease, visit, document, robots, problems);
+        Taken { gist, words, sessions }
     }
 
     fn encode(
@@ -396,11 +273,6 @@ impl Reader {
         };
         encoder.exchange(&exchange).map(Some)
     }
-}
-
-/// How many bytes the addresses of links take.
-fn size_of_targets(links: &[Found]) -> usize {
-    links.iter().map(|link| link.url.len()).sum()
 }
 
 /// The content codings, in the order applied.
@@ -467,11 +339,6 @@ fn framing(response: &Response) -> Option<Problem> {
 fn joined(problems: &[Problem]) -> Option<String> {
     let line = |p: &Problem| format!("{}: {}", p.code, p.detail);
     (!problems.is_empty()).then(|| problems.iter().map(line).collect::<Vec<_>>().join("; "))
-}
-
-/// The first `max` characters.
-fn clip(text: &str, max: usize) -> &str {
-    text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Answers made by hand, and what a reader makes of them.
 
 use super::*;
-use orb_page::{Body, Headers, HostId, PageId, Purpose, Timings};
+use orb_page::{Body, Headers, HostId, PageId, Purpose, Timings, Verdict};
 use orb_urls::scope::Mode;
 use orb_urls::{Rules, ScopeSpec};
 
@@ -11,6 +11,7 @@ fn reader(mode: Mode) -> Reader {
     let spec = ScopeSpec { mode, ..ScopeSpec::default() };
     let rules = ReadRules {
         canonical: Arc::new(canonical),
+        sessions: Arc::new(Sessions::new(Rules::default(), Vec::new())),
         scope: Arc::new(SharedScope::new(&spec, &[seed]).unwrap()),
         depth: Some(2),
         max_redirects: 3,

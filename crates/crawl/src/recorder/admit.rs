@@ -36,7 +36,8 @@ impl Recorder {
         let address = self.address(&found.url)?;
         let host = self.host_of(&address)?;
         let depth = self.depth_of(visit, found);
-        let judged = self.shared.frontier().judge(host, &found.url, depth, visit.at);
+        let asked = found.asked.as_deref();
+        let judged = self.shared.frontier().judge(host, &found.url, asked, depth, visit.at);
         if let Some((kind, why)) = judged {
             self.counters.count_kind(kind);
             self.counters.count_trap(why);
@@ -87,7 +88,7 @@ impl Recorder {
             at: visit.at,
             by: Arc::clone(&visit.by),
             step: None,
-            asked: None,
+            asked: found.asked.clone(),
             from: Some(visit.page),
         };
         self.admit(blank, found.verdict)
@@ -132,7 +133,10 @@ impl Recorder {
                 Some((PageKind::Outside, why))
             }
             Verdict::Follow if page.from.is_none() => None,
-            Verdict::Follow => self.shared.frontier().judge(page.host, &page.url, page.depth, page.at),
+            Verdict::Follow => {
+                let asked = page.asked.as_deref();
+                self.shared.frontier().judge(page.host, &page.url, asked, page.depth, page.at)
+            }
         };
         if let Some((kind, why)) = judged {
             self.counters.count_kind(kind);

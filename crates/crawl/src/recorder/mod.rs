@@ -200,7 +200,7 @@ impl Recorder {
         loop {
             let mut forgiven = Vec::new();
             let is_trap = |page: &Unfetched| {
-                let judged = self.shared.frontier().judge(page.host, &page.url, page.depth, now);
+                let judged = self.shared.frontier().judge(page.host, &page.url, None, page.depth, now);
                 forgiven.extend(page.why.clone().filter(|_| judged.is_none()));
                 judged.is_some()
             };
@@ -298,7 +298,7 @@ impl Recorder {
     }
 
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
-        let Reading { mut visit, records, weight, gist, heft, words } = reading;
+        let Reading { mut visit, records, weight, gist, heft, words, sessions } = reading;
         self.pending.held += 1;
         self.shared.taken(weight);
         self.shared.backlog.leave(heft);
@@ -327,6 +327,7 @@ impl Recorder {
             id: visit.host,
             pages: u64::from(visit.status.is_some()),
             errors: u64::from(failed),
+            sessions,
             ..HostFact::default()
         });
         self.pending.batch.finished.push((visit.host, rank, visit.page));

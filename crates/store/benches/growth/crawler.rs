@@ -197,6 +197,7 @@ impl Crawler {
         let links = targets.iter().map(|page| {
             let url = url_of(*page);
             Found {
+                asked: None,
                 key: UrlKey::of(&url),
                 url,
                 kind: LinkKind::A,

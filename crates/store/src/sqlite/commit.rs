@@ -228,6 +228,7 @@ fn write_facts(db: &Connection, run: RunId, facts: &[HostFact]) -> rusqlite::Res
         "INSERT INTO robots_row (host, at, status, text, sitemaps) VALUES (?1, 0, 0, '', ?2)
          ON CONFLICT (host) DO UPDATE SET sitemaps = excluded.sitemaps",
     )?;
+    let mut sessions = db.prepare_cached("INSERT OR REPLACE INTO session_row (host, rules) VALUES (?1, ?2)")?;
     for f in facts {
         if f.ip.is_some() || f.not_before.is_some() || f.backoff_ms.is_some() {
             let backoff = f.backoff_ms.map(u64::cast_signed);
@@ -242,6 +243,9 @@ fn write_facts(db: &Connection, run: RunId, facts: &[HostFact]) -> rusqlite::Res
         }
         if let Some(list) = &f.sitemaps {
             sitemaps.execute(params![f.id.0, list.join("\n")])?;
+        }
+        if let Some(rules) = &f.sessions {
+            sessions.execute(params![f.id.0, rules])?;
         }
     }
     Ok(())

@@ -68,6 +68,13 @@ impl Catalogue {
         self.all(sql, [limit], |r| Ok((number(r, 0)?, r.get(1)?)))
     }
 
+    /// What is known of the session ids in URLs, by the names of up to `limit` hosts.
+    pub fn sessions(&self, limit: usize) -> Result<Vec<(String, String)>> {
+        let sql =
+            "SELECT h.name, s.rules FROM session_row s JOIN host_row h ON h.id = s.host ORDER BY s.host DESC LIMIT ?1";
+        self.all(sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+
     /// The URLs of the seeds, and of the places they redirect to, one redirect after the other.
     pub fn seed_urls(&self) -> Result<Vec<String>> {
         self.all(SEEDS, [LinkKind::Redirect.code()], |r| r.get(0))

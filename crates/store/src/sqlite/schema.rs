@@ -54,9 +54,10 @@ CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BL
 ";
 
 /// Tables that older catalogues lack, by name and definition.
-const ADDED: [(&str, &str); 5] = [
+const ADDED: [(&str, &str); 6] = [
     ("ack_row", "(run INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT, note TEXT)"),
     ("noise_row", "(host INTEGER PRIMARY KEY, text TEXT NOT NULL)"),
+    ("session_row", "(host INTEGER PRIMARY KEY, rules TEXT NOT NULL)"),
     (
         "change_row",
         "(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, page INTEGER NOT NULL, flag INTEGER NOT NULL, at INTEGER NOT NULL,

@@ -147,6 +147,7 @@ impl Recorder {
             for (i, to) in links_of(n).into_iter().enumerate() {
                 targets.push(self.discover(&mut step.batch, names, to, Some(page), depth + 1));
                 links.push(Found {
+                    asked: None,
                     url: url_of(to),
                     key: UrlKey::of(&url_of(to)),
                     kind: if i % 4 == 3 { LinkKind::Img } else { LinkKind::A },

@@ -78,7 +78,7 @@ fn target(style: Style, name: &str, id: &str) -> String {
 fn spots(scene: &Scene<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     for (folder, _) in STYLES {
-        spots.push(Spot::page(format!("/rewriting/{folder}/")));
+        spots.push(Spot::page(format!("/rewriting/{folder}/")).article(scene.epoch.min(1)));
         for number in 0..PAGES {
             if let Some(since) = since(number, scene.epoch) {
                 let path = format!("/rewriting/{folder}/{}", name(number));
@@ -124,7 +124,10 @@ fn written(ask: &Ask<'_>, style: Style, number: Option<u64>, id: &str, reply: &m
         .collect();
     inside += "<ul>\n<li><a href=\"/rewriting/\">All folders</a>\n";
     inside += &format!("<li><a href=\"{}\">Front</a>\n", target(style, "", id));
-    for other in (0..PAGES).filter(|other| since(*other, epoch).is_some()) {
+    // Only the front points to what comes and goes: the others read the same as long as they are the same.
+    let is_listed =
+        |other: &u64| since(*other, epoch).is_some() && (number.is_none() || since(*other, 0) == since(*other, 1));
+    for other in (0..PAGES).filter(|other| is_listed(other) || (number.is_some() && *other == 2)) {
         inside += &format!("<li><a href=\"{}\">Page {other}</a>\n", target(style, &name(other), id));
     }
     let title = number.map_or_else(|| "Front".to_owned(), |number| format!("Page {number}"));

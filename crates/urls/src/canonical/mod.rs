@@ -37,6 +37,8 @@ pub struct Rules {
     pub strip_www: bool,
     /// Take out the session ids that [`session`] knows.
     pub strip_session_ids: bool,
+    /// Learn the session ids that no name gives away, host by host, while crawling. Canonical form itself knows nothing of them.
+    pub learn_sessions: bool,
     /// Take out an empty query, empty parts of one, and exact repetitions of a part.
     pub tidy_query: bool,
     /// Sort the parameters of the query by name; those of one name keep their order.
@@ -50,6 +52,7 @@ impl Default for Rules {
             strip_userinfo: true,
             strip_www: false,
             strip_session_ids: true,
+            learn_sessions: true,
             tidy_query: true,
             sort_query: false,
         }

@@ -229,7 +229,7 @@ fn rules_are_read_by_name_and_strangers_refused() {
 
 fn any_rules() -> impl Strategy<Value = Rules> {
     any::<[bool; 6]>().prop_map(|[lowercase, strip_userinfo, strip_www, strip_session_ids, tidy_query, sort_query]| {
-        Rules { lowercase, strip_userinfo, strip_www, strip_session_ids, tidy_query, sort_query }
+        Rules { lowercase, strip_userinfo, strip_www, strip_session_ids, tidy_query, sort_query, ..Rules::default() }
     })
 }
 

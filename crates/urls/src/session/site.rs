@@ -112,6 +112,11 @@ impl Site {
         self.rules.iter().filter(|rule| !rule.withdrawn)
     }
 
+    /// Whether pages are to be asked for with ids whose names are known: the site has redirected to URLs with them.
+    pub fn wants_known(&self) -> bool {
+        self.live().any(|rule| rule.current().is_some_and(|id| known::is_session(&rule.name, id)))
+    }
+
     /// Whether this very word is an id.
     pub fn is_id(&self, word: &str) -> bool {
         self.live().any(|rule| rule.ids.iter().any(|id| id == word))

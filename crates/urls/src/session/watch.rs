@@ -58,7 +58,9 @@ impl Site {
         let own = self.identity(asked);
         each(&target[tail_of(target)], LEAST, |token| {
             let next = after.rules.iter_mut().find(|rule| rule.fits(token.spot) && rule.is_like(token.value));
-            let is_drawn = next.is_some() || drawn::bits(token.value).is_some();
+            let is_named =
+                matches!(token.spot, Spot::Query(n) | Spot::Parameter(n) if known::is_session(n, token.value));
+            let is_drawn = next.is_some() || is_named || drawn::bits(token.value).is_some();
             if !is_drawn || self.is_id(token.value) || has_word(asked, token.value) {
                 return;
             }

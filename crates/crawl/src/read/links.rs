@@ -1,0 +1,234 @@
+//! Where does a page point, and may we go there?
+//!
+//! The links of a page become addresses, are judged, and lose the session ids of their host: what is found is known by its URL without them, and asked for
+//! by the one that stands on the page.
+
+use super::Reader;
+use crate::picture::mime_of_path;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use orb_page::{
+    Document, Found, Lease, Link, LinkKind, PageKind, Pictured, Problem, Response, RobotsMeta, UrlKey, Verdict, Visit,
+};
+use orb_urls::session::Site;
+use orb_urls::{Address, Judgement};
+use std::sync::Arc;
+
+/// The most that the links of one page may take in memory, and its pictures as much again: a long base address makes them many times
+/// larger than the page.
+const MAX_FOUND: usize = 16 << 20;
+
+/// Links of a page from which session ids are learnt.
+const LEARNT_FROM: usize = 2_000;
+
+/// Links that a page is likely to have.
+const LIKELY: usize = 16;
+
+/// A page on its way from its links to what is found.
+struct Origin<'a> {
+    lease: &'a Lease,
+    /// What it is known by.
+    own: &'a Address,
+    robots: RobotsMeta,
+    /// What is known of the session ids of its host.
+    site: Option<Arc<Site>>,
+}
+
+impl Reader {
+    /// Resolves and judges the links and pictures of a page.
+    pub(super) fn point(
+        &self,
+        lease: &Lease,
+        visit: &mut Visit,
+        mut document: Document,
+        robots: RobotsMeta,
+        problems: &mut Vec<Problem>,
+    ) -> Option<String> {
+        let asked = self.rules.sessions.asked(lease)?;
+        let base = self.rules.canonical.canonical_base(&asked, document.base.as_deref()).into_owned();
+        let before = self.rules.sessions.of(asked.host());
+        let charset = document.charset.clone();
+        let resolve =
+            |link: Link| Some((self.resolve(&base, &link.target, charset.as_deref(), before.as_deref())?, link));
+        let mut links = std::mem::take(&mut document.links).into_iter();
+        let first: Vec<(Address, Link)> = links.by_ref().take(LEARNT_FROM).filter_map(resolve).collect();
+        let learnt = self.learn(&asked, &first);
+        let own = if lease.asked.is_some() { self.rules.canonical.parse(&lease.url).ok()? } else { asked };
+        let origin = Origin { lease, own: &own, robots, site: self.rules.sessions.of(own.host()) };
+        visit.images = self.pictured(&origin, &base, &document);
+        visit.links = self.found(&origin, first.into_iter().chain(links.filter_map(resolve)));
+        if size_of_targets(&visit.links) > MAX_FOUND {
+            problems.push(Problem::new("too-many-links", "links beyond the first 16 MB were left out"));
+        }
+        learnt
+    }
+
+    /// Lets a page's links to its own host say what they know of session ids.
+    fn learn(&self, asked: &Address, targets: &[(Address, Link)]) -> Option<String> {
+        let is_own = |target: &Address, link: &Link| leads_on(link.kind) && target.host() == asked.host();
+        let own: Vec<&str> = targets.iter().filter(|(t, l)| is_own(t, l)).map(|(t, _)| t.as_str()).collect();
+        self.rules.sessions.observe(asked, &own)
+    }
+
+    /// Judges the links, one for each target and kind.
+    fn found(&self, origin: &Origin<'_>, targets: impl Iterator<Item = (Address, Link)>) -> Vec<Found> {
+        let scope = self.rules.scope.current();
+        let expected = targets.size_hint().0.max(LIKELY);
+        let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(expected);
+        let mut out: Vec<Found> = Vec::with_capacity(expected);
+        let mut size = 0;
+        for (target, link) in targets {
+            if size > MAX_FOUND {
+                break;
+            }
+            let (target, asked) = self.known_by(origin, target);
+            let key = UrlKey::of(target.as_str());
+            match places.entry((key, link.kind)) {
+                Entry::Occupied(seen) => {
+                    let first = &mut out[*seen.get()];
+                    first.count = first.count.saturating_add(1);
+                    if first.anchor.is_empty() {
+                        first.anchor = link.anchor;
+                    }
+                }
+                Entry::Vacant(place) => {
+                    place.insert(out.len());
+                    let verdict = match scope.judge(&target, Some(origin.own)) {
+                        Judgement::In => self.verdict(origin.lease, &link, origin.robots),
+                        Judgement::Out(why) => Verdict::Outside(why),
+                    };
+                    let priority = self.rules.topic.priority(origin.lease.depth + 1, &target, &link.anchor);
+                    size += target.as_str().len();
+                    out.push(Found {
+                        url: target.into_string(),
+                        asked,
+                        key,
+                        kind: link.kind,
+                        anchor: link.anchor,
+                        rel: link.rel,
+                        count: 1,
+                        verdict,
+                        priority,
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    /// What a target is known by, and what it is to be asked for by where that is another URL.
+    fn known_by(&self, origin: &Origin<'_>, target: Address) -> (Address, Option<String>) {
+        let site = origin.site.as_deref().filter(|_| target.host() == origin.own.host());
+        match site.and_then(|site| self.rules.sessions.identity(site, &target)) {
+            Some(identity) => (identity, Some(target.into_string())),
+            None => (target, None),
+        }
+    }
+
+    /// The target of a link. On a page that is not in UTF-8 its query is written in the page's own encoding, as browsers do.
+    fn resolve(&self, base: &Address, target: &str, charset: Option<&str>, site: Option<&Site>) -> Option<Address> {
+        let canonical = self.rules.sessions.reader(site);
+        match charset {
+            Some(charset) if charset != "UTF-8" && !target.is_ascii() => {
+                canonical.resolve_encoded(base, target, &|query| orb_extract::encoded(query, charset)).ok()
+            }
+            _ => canonical.resolve(base, target).ok(),
+        }
+    }
+
+    /// Whether a link in scope is one to follow.
+    fn verdict(&self, lease: &Lease, link: &Link, robots: RobotsMeta) -> Verdict {
+        if link.kind == LinkKind::Form {
+            return Verdict::Outside("form");
+        }
+        if !self.rules.follow_nofollow && (robots.nofollow || link.has_rel("nofollow")) {
+            return Verdict::Outside("nofollow");
+        }
+        match self.rules.depth {
+            Some(max) if lease.depth >= max => Verdict::Outside("depth"),
+            _ => Verdict::Follow,
+        }
+    }
+
+    fn pictured(&self, origin: &Origin<'_>, base: &Address, document: &Document) -> Vec<Pictured> {
+        let resolve = |image: &orb_page::Image| {
+            let (address, _) = self.known_by(origin, self.rules.canonical.resolve(base, &image.src).ok()?);
+            Some(Pictured {
+                mime: mime_of_path(address.path()).map(str::to_owned),
+                url: address.into_string(),
+                alt: image.alt.clone(),
+                width: image.width,
+                height: image.height,
+            })
+        };
+        let mut size = 0;
+        let fits = |image: &Pictured| {
+            size += image.url.len();
+            size <= MAX_FOUND
+        };
+        document.images.iter().filter_map(resolve).take_while(fits).collect()
+    }
+
+    /// A redirect is a link like any other, but does not count as a step away from the seed.
+    pub(super) fn follow_redirect(&self, lease: &Lease, visit: &mut Visit, response: &Response) -> Option<String> {
+        if visit.kind != PageKind::Redirect {
+            return None;
+        }
+        let location = response.headers.get("location")?;
+        let asked = self.rules.sessions.asked(lease)?;
+        let site = self.rules.sessions.of(asked.host());
+        let target = match self.rules.sessions.reader(site.as_deref()).resolve(&asked, &location) {
+            Ok(target) => target,
+            Err(refused) => {
+                visit.problem = Some(format!("redirect to '{}': {refused}", clip(&location, 200)));
+                return None;
+            }
+        };
+        let learnt = (target.host() == asked.host()).then(|| self.rules.sessions.redirected(&asked, &target)).flatten();
+        let own = if lease.asked.is_some() { self.rules.canonical.parse(&lease.url).ok()? } else { asked };
+        let site = self.rules.sessions.of(own.host());
+        let origin = Origin { lease, own: &own, robots: RobotsMeta::default(), site };
+        let (target, asked) = self.known_by(&origin, target);
+        if lease.depth == 0 {
+            self.rules.scope.seed_moved(&own, &target);
+        }
+        // The page is in scope itself, so where it has moved to stands as its own link on a seed's host would.
+        let from = self.rules.scope.a_seed().unwrap_or(&own);
+        let verdict = match self.rules.scope.current().judge(&target, Some(from)) {
+            Judgement::Out(why) => Verdict::Outside(why),
+            Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
+            Judgement::In => Verdict::Follow,
+        };
+        let priority = self.rules.topic.priority(lease.depth, &target, "");
+        visit.links.push(Found {
+            key: UrlKey::of(target.as_str()),
+            url: target.into_string(),
+            asked,
+            kind: LinkKind::Redirect,
+            anchor: String::new(),
+            rel: String::new(),
+            count: 1,
+            verdict,
+            priority,
+        });
+        learnt
+    }
+}
+
+/// Whether a link of this kind leads a visitor on, as links do into which sites write session ids.
+const fn leads_on(kind: LinkKind) -> bool {
+    matches!(
+        kind,
+        LinkKind::A | LinkKind::Area | LinkKind::Frame | LinkKind::Form | LinkKind::Refresh | LinkKind::Handler
+    )
+}
+
+/// How many bytes the addresses of links take.
+fn size_of_targets(links: &[Found]) -> usize {
+    links.iter().map(|link| link.url.len()).sum()
+}
+
+/// The first `max` characters.
+fn clip(text: &str, max: usize) -> &str {
+    text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
+}
