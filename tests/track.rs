@@ -335,7 +335,7 @@ fn a_page_that_has_moved_is_followed_and_where_to_is_said() {
 fn unchanged_bodies_are_stored_once_and_every_version_can_be_read() {
     let (script, day, home) = changing(|target, day| match target {
         "/" => html("<a href=/a>a</a>"),
-        "/a" => html(&format!("<p>Version {}", (day + 1) / 2)),
+        "/a" => html(&format!("<p>Version {}", day.div_ceil(2))),
         _ => absent(),
     });
     assert_eq!(said(&script, &day, &home, 2..=4), ["SAM", "UPD", "SAM"]);

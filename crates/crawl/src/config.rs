@@ -106,12 +106,12 @@ impl Config {
     }
 
     /// The same for a run that visits pages again.
-    pub(crate) fn tracking(mut self, archive: ArchiveReader, noises: Arc<Noises>) -> Result<Self, CrawlError> {
+    pub(crate) fn tracking(mut self, archive: ArchiveReader, noises: Noises) -> Result<Self, CrawlError> {
         let track = &self.settings.track;
         self.read.revisits = Some(Revisits {
             comparison: Arc::new(track.comparison()?),
             archive,
-            noises,
+            noises: Arc::new(noises),
             looks: Arc::default(),
             confirm_missing: track.confirm_missing,
             second_look: track.second_look,
@@ -133,7 +133,7 @@ impl Config {
             batch_pages: self.uncommitted(),
             batch_time: settings.crawl.batch_time.0,
             links: settings.store.links,
-            tracks: self.read.revisits.is_some(),
+            noises: self.read.revisits.as_ref().map(|revisits| Arc::clone(&revisits.noises)),
             by: self.worker_name.as_str().into(),
             min_free: settings.store.min_free.0,
         }

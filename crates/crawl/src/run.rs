@@ -113,9 +113,9 @@ impl Crawl {
         let sessions = Arc::new(Sessions::new(self.settings.urls, known));
         let dir = self.project.dir().dir.clone();
         let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?;
-        let noises = Arc::new(Noises::recall(self.project.catalogue().noises()?));
         if run.kind == RunKind::Track {
-            config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), Arc::clone(&noises))?;
+            let noises = Noises::recall(self.project.catalogue().noises()?);
+            config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), noises)?;
         }
         let clock = Clock::start();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
@@ -130,7 +130,6 @@ impl Crawl {
         let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, self.wanted.take())?;
-        patiently(&shared, || Ok(project.catalogue_mut().keep_noises(&noises.learnt())?))?;
         counters.frontier = project.index().queued();
         let index = indexing.map(|indexing| indexing.finish(&shared.progress, &|| shared.stop.is_set()));
         let account = counters.to_json();

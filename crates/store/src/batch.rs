@@ -27,6 +27,8 @@ pub struct Batch {
     pub requeued: Vec<Requeued>,
     /// Counts behind the trap rules, by key: what they are from now on.
     pub traps: Vec<(u64, u32)>,
+    /// What was learnt of the noise of hosts, as text.
+    pub noises: Vec<(HostId, String)>,
     /// The run's counters as JSON, to be stored with the run.
     pub counters: String,
     /// Set by the store once the archive has the bytes, to how many they are: a commit tried again does not write them twice.

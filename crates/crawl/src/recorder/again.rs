@@ -46,7 +46,7 @@ impl Recorder {
         why: &str,
         at: Moment,
     ) -> Result<Option<Visit>, StoreError> {
-        if !self.rules.tracks {
+        if self.rules.noises.is_none() {
             return Ok(None);
         }
         let catalogue = self.project.catalogue();

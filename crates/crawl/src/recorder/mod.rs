@@ -17,6 +17,7 @@ use crate::progress::Pause;
 use crate::read::Reading;
 use crate::shared::Shared;
 use crate::summary::Counters;
+use crate::track::looks::Noises;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
@@ -79,8 +80,8 @@ pub(crate) struct RecorderRules {
     pub batch_time: Duration,
     /// Keep the link table.
     pub links: bool,
-    /// Whether pages are visited again.
-    pub tracks: bool,
+    /// What is drawn anew for every answer, where pages are visited again.
+    pub noises: Option<Arc<Noises>>,
     /// The name under which seeds and sitemaps are discovered.
     pub by: Arc<str>,
     /// Pause while the disk has less room.
@@ -309,7 +310,7 @@ impl Recorder {
         self.counters.links += visit.links.len() as u64;
         self.pending.rows += visit.links.len() + visit.images.len();
         self.pending.bytes += records.as_ref().map_or(0, Encoded::len) + heft;
-        self.counters.count(&visit, self.rules.tracks);
+        self.counters.count(&visit, self.rules.noises.is_some());
         tracing::info!(
             kind = visit.kind.name(),
             status = visit.status.unwrap_or(0),
@@ -380,6 +381,7 @@ impl Recorder {
         self.counters.frontier = self.queued_after();
         self.pending.batch.counters = self.counters.to_json();
         self.pending.batch.traps = self.shared.frontier().trap_counts();
+        self.pending.batch.noises = self.rules.noises.as_ref().map(|noises| noises.learnt()).unwrap_or_default();
         facts::merge_facts(&mut self.pending.batch.facts);
         let mut pending = std::mem::take(&mut self.pending);
         let gathered = pending.since.map_or(Duration::ZERO, |since| since.elapsed());

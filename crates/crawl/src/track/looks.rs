@@ -19,6 +19,8 @@ pub(crate) struct First {
     pub mime: Option<String>,
     /// The character encoding its server gave.
     pub charset: Option<String>,
+    /// How many answers there were before it.
+    pub earlier: u8,
 }
 
 impl First {
@@ -55,25 +57,39 @@ impl Looks {
 
 /// What is drawn anew for every answer, host by host.
 #[derive(Debug, Default)]
-pub(crate) struct Noises(Mutex<HashMap<HostId, Arc<Noise>>>);
+pub(crate) struct Noises(Mutex<HashMap<HostId, Kept>>);
+
+/// What is drawn anew on a host, and how much of it is kept in the catalogue.
+#[derive(Debug, Default)]
+struct Kept {
+    noise: Arc<Noise>,
+    kept: u64,
+}
 
 impl Noises {
     /// What earlier runs have learnt, as it was kept.
     pub(crate) fn recall(kept: impl IntoIterator<Item = (HostId, String)>) -> Self {
-        let known = kept.into_iter().map(|(host, text)| (host, Arc::new(Noise::from_text(&text))));
+        let known =
+            kept.into_iter().map(|(host, text)| (host, Kept { noise: Arc::new(Noise::from_text(&text)), kept: 0 }));
         Self(Mutex::new(known.collect()))
     }
 
     /// That of a host.
     pub(crate) fn of(&self, host: HostId) -> Arc<Noise> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(all.entry(host).or_default())
+        Arc::clone(&all.entry(host).or_default().noise)
     }
 
-    /// What was learnt since the start, to be kept.
+    /// What was learnt since the last time, to be kept.
     pub(crate) fn learnt(&self) -> Vec<(HostId, String)> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = all.iter().filter(|(_, noise)| noise.learnt() > 0);
-        new.map(|(host, noise)| (*host, noise.to_text())).collect()
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new = Vec::new();
+        for (host, known) in all.iter_mut() {
+            let learnt = known.noise.learnt();
+            if std::mem::replace(&mut known.kept, learnt) != learnt {
+                new.push((*host, known.noise.to_text()));
+            }
+        }
+        new
     }
 }

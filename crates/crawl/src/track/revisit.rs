@@ -10,11 +10,16 @@ use bytes::Bytes;
 use orb_extract::Content;
 use orb_page::{Body, Flag, Lease, PageKind, Response, Truncation, Version, Visit};
 use orb_store::ArchiveReader;
-use orb_track::compare::{Comparison, Judgement};
+use orb_track::compare::{Comparison, Judgement, Views};
 use std::sync::Arc;
 
 /// The largest version that is compared by what it says.
 const MAX_COMPARED: u64 = 64 << 20;
+
+/// Answers besides the first after which a page that still seems to have changed is believed: two answers may agree by chance on what is drawn
+/// anew for each. The second number is for hosts of which little is known yet.
+const ENOUGH_LOOKS: u8 = 2;
+const MOST_LOOKS: u8 = 4;
 
 /// How pages that were visited before are judged.
 #[derive(Clone)]
@@ -160,18 +165,28 @@ impl Revisits {
         };
         let then = PageViews::new(old.content(url));
         let noise = self.noises.of(lease.host);
-        if let Some(first) = self.looks.take(lease.page) {
-            return self.comparison.judge(url, &then, &new, Some(&PageViews::new(first.content(url))), &noise);
-        }
-        match self.comparison.judge(url, &then, &new, None, &noise) {
-            Judgement::AskAgain => {
-                let first = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone() };
-                if self.second_look && self.looks.keep(lease.page, first) {
-                    return Judgement::AskAgain;
-                }
-                // Nothing more will be known: what differs has changed.
-                self.comparison.judge(url, &then, &new, Some(&new), &noise)
+        let first = self.looks.take(lease.page);
+        let again = first.as_ref().map(|first| PageViews::new(first.content(url)));
+        let again = again.as_ref().map(|again| again as &dyn Views);
+        let judged = self.comparison.judge(url, &then, &new, again, &noise);
+        let earlier = first.as_ref().map_or(0, |first| first.earlier + 1);
+        let unsure = match &judged {
+            Judgement::AskAgain => true,
+            Judgement::Changed { .. } => {
+                again.is_some() && earlier < if noise.is_young() { MOST_LOOKS } else { ENOUGH_LOOKS }
             }
+            Judgement::Same | Judgement::Failed(_) => false,
+        };
+        if !unsure {
+            return judged;
+        }
+        let kept = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone(), earlier };
+        if self.second_look && self.looks.keep(lease.page, kept) {
+            return Judgement::AskAgain;
+        }
+        // Nothing more will be known: what differs has changed.
+        match judged {
+            Judgement::AskAgain => self.comparison.judge(url, &then, &new, Some(&new), &noise),
             judged => judged,
         }
     }
@@ -182,6 +197,6 @@ impl Revisits {
         let stored = self.archive.exchange(place).map_err(|e| format!("the earlier version cannot be read: {e}"))?;
         let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
         let decoded = orb_fetch::decode(&Body::Memory(Bytes::from(stored.body)), &codings, MAX_COMPARED);
-        Ok(First { bytes: decoded.bytes, mime: stored.headers.mime(), charset: stored.headers.charset() })
+        Ok(First { bytes: decoded.bytes, mime: stored.headers.mime(), charset: stored.headers.charset(), earlier: 0 })
     }
 }

@@ -6,6 +6,7 @@
 
 use super::Catalogue;
 use super::changes::write_changes;
+use super::known::write_noises;
 use super::replay::{Watermark, pack, pack_pairs};
 use super::visits::VisitWriter;
 use crate::error::{Result, StoreError};
@@ -101,6 +102,7 @@ impl Catalogue {
         write_dropped(&tx, &mut self.names, batch)?;
         write_facts(&tx, batch.run, &batch.facts)?;
         write_traps(&tx, &batch.traps)?;
+        write_noises(&tx, &batch.noises)?;
         write_log(&tx, batch, watermark, &moved)?;
         tx.prepare_cached("DELETE FROM batch_row WHERE no <= ?1")?.execute([watermark
             .no

@@ -9,7 +9,7 @@ use super::schema::DOCUMENTS;
 use crate::Requeued;
 use crate::error::{Result, StoreError};
 use orb_page::{Before, Flag, HostId, PageId, RunId};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// A page to visit again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,17 +45,6 @@ impl Catalogue {
         rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
-    /// Keeps what was learnt of the noise of hosts.
-    pub fn keep_noises(&mut self, noises: &[(HostId, String)]) -> Result<()> {
-        let fail = |e| StoreError::sql("keep the noise", &self.path, e);
-        let tx = self.db.unchecked_transaction().map_err(fail)?;
-        for (host, text) in noises {
-            let sql = "INSERT OR REPLACE INTO noise_row (host, text) VALUES (?1, ?2)";
-            tx.execute(sql, params![host.0, text]).map_err(fail)?;
-        }
-        tx.commit().map_err(fail)
-    }
-
     /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has neither visited nor put into a queue; and the
     /// number to go on after, `None` at the end.
     pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
@@ -88,6 +77,12 @@ fn read(r: &Row<'_>) -> rusqlite::Result<(Known, bool)> {
         depth: r.get(4)?,
     };
     Ok((Known { page, there: false, step: r.get(5)? }, r.get::<_, Option<bool>>(6)?.unwrap_or(false)))
+}
+
+/// Keeps what was learnt of the noise of hosts.
+pub(super) fn write_noises(db: &Connection, noises: &[(HostId, String)]) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached("INSERT OR REPLACE INTO noise_row (host, text) VALUES (?1, ?2)")?;
+    noises.iter().try_for_each(|(host, text)| insert.execute(params![host.0, text]).map(drop))
 }
 
 /// Counts the documents that were there before a run.
