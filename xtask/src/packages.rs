@@ -34,6 +34,8 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         "another real site for tests/real_site.rs",
         Probe::File("/usr/share/cppreference/doc/html/en/index.html"),
     ),
+    ("clang-14-doc", "a real site for tests/editions.rs", Probe::File("/usr/share/doc/clang-14/html/index.html")),
+    ("clang-15-doc", "the same site a year later", Probe::File("/usr/share/doc/clang-15/html/index.html")),
     (
         "postgresql",
         "the server that tests/postgres.rs exports to",
