@@ -14,6 +14,7 @@ mod polite;
 mod ranked;
 mod sessions;
 mod tools;
+mod tracked;
 mod verdict;
 mod web;
 
@@ -32,6 +33,7 @@ const PARTS: &[Part] = &[
     ("polite", "a thousand hosts at a request a second each", |_| polite::measured()),
     ("index", "a crawl with the text index and without", indexed::crawled),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
+    ("track", "twenty thousand unchanged pages, visited again", tracked::measured),
     ("known", "a million known URLs", |_| known::measured().map(Report::from)),
     ("graph", "fifty million arcs, and who points to a page", |_| graph::measured()),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),

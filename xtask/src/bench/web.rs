@@ -18,10 +18,12 @@ pub(crate) struct Ground {
     shape: Shape,
     /// Whether it compresses for those who ask, as most of the web does.
     pub(super) gzip: bool,
+    /// Whether it can say that a page is still the same.
+    pub(super) validators: bool,
 }
 
 const fn ground(name: &'static str, shape: Shape, gzip: bool) -> Ground {
-    Ground { name, shape, gzip }
+    Ground { name, shape, gzip, validators: false }
 }
 
 /// One large host, and many small ones, in plain bytes and compressed.
@@ -64,6 +66,11 @@ impl BenchWeb {
         Self::on(&ground("", shape, true), pages)
     }
 
+    /// Starts a web of this shape that compresses and can say that a page is still the same.
+    pub(super) fn with_validators(shape: Shape, pages: u32) -> Result<Self> {
+        Self::on(&Ground { validators: true, ..ground("", shape, true) }, pages)
+    }
+
     /// Starts one of the webs, with no more pages than these.
     pub(crate) fn on(ground: &Ground, pages: u32) -> Result<Self> {
         let ((hosts, pages_per_host), gzip) = (ground.shape, ground.gzip);
@@ -72,6 +79,7 @@ impl BenchWeb {
         let mut process = Command::new(built("testweb"))
             .args(numbers.iter().flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]))
             .arg("--log")
+            .args(ground.validators.then_some(["--features", "validators"]).into_iter().flatten())
             .args((!gzip).then_some("--no-gzip"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
