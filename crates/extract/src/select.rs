@@ -33,10 +33,7 @@ pub fn check_selector(text: &str) -> Result<(), String> {
 }
 
 fn parse(text: &str) -> Result<Selector, String> {
-    if text.trim().is_empty() {
-        return Err("'' is no CSS selector; write it like div.news > p".to_owned());
-    }
-    Selector::parse(text).map_err(|error| format!("'{text}' is no CSS selector: {error}"))
+    Selector::parse(text).map_err(|_| format!("'{text}' is no CSS selector; write it like div.news > p:not(.small)"))
 }
 
 /// Which part of a page is wanted.

@@ -163,12 +163,16 @@ impl Chain {
         {
             return Judgement::Same;
         }
-        let again = again.filter(|a| a.is_text()).map(|again| self.kept(self.passage(again).blocks));
-        match noise::judge(url, &before, &now_blocks, again.as_deref(), noise) {
-            Left::Nothing => Judgement::Same,
-            Left::Unclear => Judgement::AskAgain,
-            Left::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, now.note.as_deref()) },
+        let Some(second) = again else {
+            return decided(noise::judge(url, &before, &now_blocks, None, noise), now.note.as_deref());
+        };
+        // The same answer given as its own second says that there will be no other; that teaches nothing, and neither does one without text.
+        if std::ptr::eq(second.bytes(), new.bytes()) || !second.is_text() {
+            let left = noise::judge(url, &before, &now_blocks, Some(&now_blocks), &noise.apart());
+            return decided(left, now.note.as_deref());
         }
+        let again = self.kept(self.passage(second).blocks);
+        decided(noise::judge(url, &before, &now_blocks, Some(&again), noise), now.note.as_deref())
     }
 
     fn by(&self) -> &'static str {
@@ -211,6 +215,15 @@ impl Chain {
     fn nothing(&self) -> String {
         let include = self.rule.include.join(", ");
         format!("[[track.compare]] number {}: nothing on the page matches include = {include}", self.number)
+    }
+}
+
+/// What is said of a page with these differences left.
+fn decided(left: Left<'_>, note: Option<&str>) -> Judgement {
+    match left {
+        Left::Nothing => Judgement::Same,
+        Left::Unclear => Judgement::AskAgain,
+        Left::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, note) },
     }
 }
 

@@ -135,3 +135,14 @@ fn a_page_taught_twice_needs_no_second_look_later() {
     let (old, new) = (Plain("text/html", "Other\nVisits: 3"), Plain("text/html", "Other\nVisits: 17"));
     assert_eq!(all.judge("http://h.test/other", &old, &new, None, &noise), Judgement::Same);
 }
+
+#[test]
+fn an_answer_that_is_its_own_second_decides_and_teaches_nothing() {
+    let noise = Noise::new();
+    let (old, new, broken) = (Plain("text/html", "a"), Plain("text/html", "b"), Plain("image/png", "c"));
+    for again in [&new, &broken] {
+        let said = comparison(&[]).judge("http://h.test/", &old, &new, Some(again), &noise);
+        assert!(is_changed(&said), "{said:?}");
+    }
+    assert_eq!(noise.learnt(), 0);
+}

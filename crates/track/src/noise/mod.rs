@@ -73,6 +73,11 @@ impl Noise {
         self.change(|memory| memory.merge(&theirs));
     }
 
+    /// One that knows the same, and whose learning stays with it.
+    pub(crate) fn apart(&self) -> Self {
+        Self { memory: Mutex::new((0, self.known())) }
+    }
+
     fn known(&self) -> Arc<Memory> {
         Arc::clone(&self.memory.lock().unwrap_or_else(PoisonError::into_inner).1)
     }
