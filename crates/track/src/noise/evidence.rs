@@ -8,9 +8,12 @@
 use super::page::{Gap, Line, gaps};
 use super::template::Template;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Blocks of a gap that are compared each with each; in larger gaps they are taken in order.
 const NEAR: usize = 32;
+/// Words of blocks that are compared each with each.
+const MOST_ALIKE: usize = 2_000;
 
 /// What two answers say of a block of the first.
 #[derive(Debug)]
@@ -30,7 +33,7 @@ pub(crate) enum State<'a> {
 #[derive(Debug)]
 pub(crate) struct Inserted {
     /// Between which blocks of the first it stood.
-    pub(crate) gap: std::ops::Range<usize>,
+    pub(crate) gap: Range<usize>,
     pub(crate) path: u64,
     pub(crate) words: usize,
 }
@@ -85,21 +88,21 @@ impl<'a> Evidence<'a> {
     fn gap(&mut self, gap: &Gap, ones: &[usize], others: &[usize], new: &[Line<'a>], again: &[Line<'a>]) {
         let pairs = pairs(ones, others, new, again);
         for &i in ones {
-            let state = match pairs.iter().find(|(one, _)| *one == i) {
-                Some(&(_, j)) => pair(&new[i], &again[j]),
+            let state = match pairs.get(&i) {
+                Some(&j) => pair(&new[i], &again[j]),
                 None => Some(State::Replaced { paired: false }),
             };
             if let Some(state) = state {
                 self.states.insert(i, state);
             }
         }
-        let taken: HashSet<usize> = pairs.iter().map(|(_, j)| *j).collect();
+        let taken: HashSet<usize> = pairs.values().copied().collect();
         for &j in others.iter().filter(|j| !taken.contains(j)) {
             let words = again[j].words().len();
             self.inserted.push(Inserted { gap: gap.one.clone(), path: again[j].path(), words });
             self.tallies.entry(again[j].path()).or_default().named = again[j].block.named;
         }
-        for &(i, j) in &pairs {
+        for (&i, &j) in &pairs {
             if matches!(self.states.get(&i), Some(State::Replaced { .. })) {
                 let words = again[j].words().len();
                 let tally = self.tallies.entry(new[i].path()).or_default();
@@ -145,18 +148,25 @@ impl<'a> Evidence<'a> {
         tally.named && tally.varying >= 2 && tally.varying >= 2 * tally.stable
     }
 
-    /// Blocks of a path drawn in a gap of the first answer, in the answer that had more of them.
-    pub(crate) fn drawn_in(&self, gap: &std::ops::Range<usize>, path: u64, new: &[Line<'_>]) -> usize {
-        let (mut paired, mut alone) = (0, 0);
-        for i in gap.clone().filter(|&i| new.get(i).is_some_and(|l| l.path() == path)) {
+    /// Blocks drawn in a gap of the first answer, by path, in the answer that had more of them.
+    pub(crate) fn drawn_in(&self, gap: &Range<usize>, new: &[Line<'_>]) -> HashMap<u64, usize> {
+        let (mut paired, mut alone, mut more) =
+            (HashMap::new(), HashMap::<u64, usize>::new(), HashMap::<u64, usize>::new());
+        for (i, line) in gap.clone().filter_map(|i| Some((i, new.get(i)?))) {
             match self.states.get(&i) {
-                Some(State::Replaced { paired: true }) => paired += 1,
-                Some(State::Replaced { paired: false }) => alone += 1,
+                Some(State::Replaced { paired: true }) => *paired.entry(line.path()).or_default() += 1,
+                Some(State::Replaced { paired: false }) => *alone.entry(line.path()).or_default() += 1,
                 _ => {}
             }
         }
-        let touches = |i: &&Inserted| i.path == path && i.gap.start <= gap.end && gap.start <= i.gap.end;
-        paired + alone.max(self.inserted.iter().filter(touches).count())
+        // They stand in order: those whose place touches the gap lie together.
+        let first = self.inserted.partition_point(|i| i.gap.end < gap.start);
+        for inserted in self.inserted[first..].iter().take_while(|i| i.gap.start <= gap.end) {
+            *more.entry(inserted.path).or_default() += 1;
+        }
+        let paths: HashSet<u64> = paired.keys().chain(alone.keys()).chain(more.keys()).copied().collect();
+        let count = |map: &HashMap<u64, usize>, path: u64| map.get(&path).copied().unwrap_or(0);
+        paths.into_iter().map(|p| (p, count(&paired, p) + count(&alone, p).max(count(&more, p)))).collect()
     }
 }
 
@@ -183,27 +193,31 @@ pub(crate) fn same_bag<T: Ord + Copy>(a: &[T], b: &[T]) -> bool {
 }
 
 /// Which blocks of two gaps belong together: those of one path, in order; where one has more of them, those most alike.
-fn pairs(ones: &[usize], others: &[usize], new: &[Line<'_>], again: &[Line<'_>]) -> Vec<(usize, usize)> {
+fn pairs(ones: &[usize], others: &[usize], new: &[Line<'_>], again: &[Line<'_>]) -> HashMap<usize, usize> {
     let mut by_path: HashMap<u64, (Vec<usize>, Vec<usize>)> = HashMap::new();
     ones.iter().for_each(|&i| by_path.entry(new[i].path()).or_default().0.push(i));
     others.iter().for_each(|&j| by_path.entry(again[j].path()).or_default().1.push(j));
-    let mut out = Vec::new();
+    let mut out = HashMap::new();
     for (ones, others) in by_path.values() {
         if ones.len() == others.len() {
             out.extend(ones.iter().copied().zip(others.iter().copied()));
         } else if ones.len().max(others.len()) <= NEAR {
             let mut from = 0;
             for &i in ones {
-                let alike = |&j: &usize| likeness(new[i].words(), again[j].words()) > 0.5;
+                let alike = |&j: &usize| is_alike(new[i].words(), again[j].words());
                 if let Some(at) = others[from..].iter().position(alike) {
-                    out.push((i, others[from + at]));
+                    out.insert(i, others[from + at]);
                     from += at + 1;
                 }
             }
         }
     }
-    out.sort_unstable();
     out
+}
+
+/// Whether two blocks share most of their words; long ones are not looked at.
+fn is_alike<T: Ord + Copy>(a: &[T], b: &[T]) -> bool {
+    a.len().max(b.len()) <= MOST_ALIKE && likeness(a, b) > 0.5
 }
 
 /// How many of the words two blocks share, of those of the longer: 0 to 1.

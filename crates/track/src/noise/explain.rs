@@ -9,13 +9,17 @@ use super::evidence::{Evidence, State, likeness, same_bag};
 use super::memory::{Memory, Room};
 use super::page::{Gap, Line, gaps};
 use super::template::Spans;
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Findings kept; the rest is counted.
 const MOST_FINDINGS: usize = 1_000;
 /// Blocks of one gap that are tried for one template.
 const NEAR: usize = 256;
+/// Blocks of one gap that are tried for slots known of the host.
+const NEARER: usize = 8;
+
+/// Blocks of the old version that are not explained yet, by path, in order.
+type Left = HashMap<u64, VecDeque<usize>>;
 
 /// A difference that is no noise: what one block said and says.
 #[derive(Clone, Debug)]
@@ -99,34 +103,49 @@ impl<'a> Run<'_, 'a> {
     }
 
     fn gap(&mut self, gap: &Gap) {
-        let mut left: Vec<usize> = gap.one.clone().filter(|i| !self.gone.contains(i)).collect();
+        let mut left = Left::default();
+        for i in gap.one.clone().filter(|i| !self.gone.contains(i)) {
+            left.entry(self.old[i].path()).or_default().push_back(i);
+        }
         for j in gap.other.clone().filter(|j| !self.here.contains(j)).collect::<Vec<_>>() {
-            if !self.is_noise(j, &mut left) {
-                self.changed(j, &mut left);
+            let line = &self.new[j];
+            if !self.is_noise(j, left.entry(line.path()).or_default()) {
+                let before = left.entry(line.path()).or_default().pop_front();
+                let old = before.map(|i| self.old[i].block.text.as_str());
+                self.find(Finding { place: &line.block.place, old, new: Some(&line.block.text) });
             }
         }
+        let mut rest: Vec<usize> = left.into_values().flatten().collect();
+        if rest.is_empty() {
+            return;
+        }
+        rest.sort_unstable();
+        let shown = self.evidence.map(|e| e.drawn_in(&gap.other, self.new)).unwrap_or_default();
         let mut drawn: HashMap<u64, usize> = HashMap::new();
-        for i in left {
-            if !self.has_room(&self.old[i], &gap.other, &mut drawn) {
-                let line = &self.old[i];
+        for i in rest {
+            let line = &self.old[i];
+            let path = line.path();
+            let shown = shown.get(&path).copied().unwrap_or(0);
+            if !self.has_room(line, shown, drawn.entry(path).or_default()) {
                 self.find(Finding { place: &line.block.place, old: Some(&line.block.text), new: None });
             }
         }
     }
 
-    /// Whether a block of the new version is drawn; the one of the old version that it stands for is taken out of `left`.
-    fn is_noise(&mut self, j: usize, left: &mut Vec<usize>) -> bool {
+    /// Whether a block of the new version is drawn; the one of the old version that it stands for is taken out of `left`, which holds
+    /// those of its path.
+    fn is_noise(&mut self, j: usize, left: &mut VecDeque<usize>) -> bool {
         let line = &self.new[j];
         let evidence = self.evidence;
         match evidence.and_then(|e| e.states.get(&j)) {
             Some(State::Replaced { .. }) => return true,
             None if evidence.is_some_and(|e| e.is_loose(line.path())) => return true,
-            Some(State::Drawn(template)) if self.take(left, line, |old| template.matches(old.words())) => return true,
-            Some(State::Shuffled) if self.take(left, line, |old| same_bag(old.words(), line.words())) => return true,
+            Some(State::Drawn(template)) if self.take(left, NEAR, |old| template.matches(old.words())) => return true,
+            Some(State::Shuffled) if self.take(left, NEAR, |old| same_bag(old.words(), line.words())) => return true,
             _ => {}
         }
         // The same words with other white space between them.
-        if self.take(left, line, |old| old.words() == line.words()) {
+        if self.take(left, NEAR, |old| old.words() == line.words()) {
             return true;
         }
         let known = self.is_known(line, left);
@@ -135,14 +154,13 @@ impl<'a> Run<'_, 'a> {
     }
 
     /// Whether what is known of the host explains a block of the new version.
-    fn is_known(&self, line: &Line<'a>, left: &mut Vec<usize>) -> bool {
-        if self.take(left, line, |old| self.differs_in_known_slots(old, line)) {
+    fn is_known(&self, line: &Line<'a>, left: &mut VecDeque<usize>) -> bool {
+        if self.memory.has_slots(line.path()) && self.take(left, NEARER, |old| self.differs_in_known_slots(old, line)) {
             return true;
         }
         let Some(room) = self.memory.drawn(line.path()) else { return false };
-        let twin = left.iter().find(|&&i| self.old[i].path() == line.path());
         // What changed in a few words was edited; what is drawn is replaced.
-        let edited = twin.is_some_and(|&i| likeness(self.old[i].words(), line.words()) > 0.75);
+        let edited = left.front().is_some_and(|&i| likeness(self.old[i].words(), line.words()) > 0.75);
         !edited && line.words().len() <= room.words
     }
 
@@ -153,25 +171,19 @@ impl<'a> Run<'_, 'a> {
             && spans.iter().all(|span| {
                 let seen = span.slot(words, old);
                 let known = self.memory.slot(new.path(), seen.before, seen.after);
-                known.is_some_and(|k| {
-                    k.accepts(&old[span.other.0..span.other.1]) && k.accepts(&words[span.one.0..span.one.1])
-                })
+                let (now, then) = (&words[span.one.0..span.one.1], &old[span.other.0..span.other.1]);
+                known.is_some_and(|slot| slot.accepts(then) && slot.accepts(now))
             })
     }
 
-    /// Takes the first block of the same path that fits out of `left`.
-    fn take(&self, left: &mut Vec<usize>, line: &Line<'_>, fits: impl Fn(&Line<'a>) -> bool) -> bool {
-        let near = left.iter().take(NEAR);
-        let found = near.enumerate().find(|&(_, &i)| self.old[i].path() == line.path() && fits(&self.old[i]));
-        let found = found.map(|(at, _)| at);
-        if let Some(at) = found {
-            left.remove(at);
-        }
-        found.is_some()
+    /// Takes the first of the next blocks that fits out of `left`.
+    fn take(&self, left: &mut VecDeque<usize>, near: usize, fits: impl Fn(&Line<'a>) -> bool) -> bool {
+        let found = left.iter().take(near).position(|&i| fits(&self.old[i]));
+        found.and_then(|at| left.remove(at)).is_some()
     }
 
     /// Whether a block of the old version lies in a slot and is no larger than what the slot showed.
-    fn has_room(&mut self, line: &Line<'_>, gap: &Range<usize>, drawn: &mut HashMap<u64, usize>) -> bool {
+    fn has_room(&mut self, line: &Line<'_>, shown: usize, drawn: &mut usize) -> bool {
         let (path, words) = (line.path(), line.words().len());
         if let Some(evidence) = self.evidence {
             let tally = evidence.tally(path);
@@ -179,26 +191,17 @@ impl<'a> Run<'_, 'a> {
             if exclusive && tally.named {
                 return fits(self.used.entry(path).or_default(), words, Room::generous(tally.varying, tally.words));
             }
-            let shown = evidence.drawn_in(gap, path, self.new);
             let room = match exclusive {
                 true => Room::generous(shown, tally.words),
                 false => Room { blocks: shown, words: 2 * tally.words + 8 },
             };
-            if shown > 0 && fits(drawn.entry(path).or_default(), words, room) {
+            if shown > 0 && fits(drawn, words, room) {
                 return true;
             }
         }
         let Some(room) = self.memory.drawn(path) else { return false };
         self.out.by_memory = true;
         fits(self.used.entry(path).or_default(), words, room)
-    }
-
-    /// A block of the new version that is no noise, with the one it was before, if any.
-    fn changed(&mut self, j: usize, left: &mut Vec<usize>) {
-        let line = &self.new[j];
-        let before = left.iter().position(|&i| self.old[i].path() == line.path()).map(|at| left.remove(at));
-        let old = before.map(|i| self.old[i].block.text.as_str());
-        self.find(Finding { place: &line.block.place, old, new: Some(&line.block.text) });
     }
 
     fn find(&mut self, finding: Finding<'a>) {

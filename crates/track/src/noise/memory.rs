@@ -130,6 +130,11 @@ impl Memory {
         self.paths.get(&key(path)).is_some_and(|known| known.moved >= SEVERAL)
     }
 
+    /// Whether slots of a path are known.
+    pub(crate) fn has_slots(&self, path: u64) -> bool {
+        self.paths.get(&key(path)).is_some_and(|known| known.slots.iter().any(|slot| slot.pages >= SEVERAL))
+    }
+
     /// A slot of a path known to lie between these two words.
     pub(crate) fn slot(&self, path: u64, before: u64, after: u64) -> Option<Slot> {
         let known = self.paths.get(&key(path))?;

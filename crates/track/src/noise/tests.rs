@@ -305,3 +305,29 @@ fn every_mixture_of_noise_is_told_from_every_size_of_change() {
     assert!(wrong.is_empty(), "{} of {judged} wrong, e.g.\n{}", wrong.len(), wrong[..wrong.len().min(3)].join("\n"));
     assert!(asked * 100 < judged * 45, "{asked} of {judged} were asked twice");
 }
+
+#[test]
+fn pages_of_very_many_blocks_end_soon() {
+    let many = |salt: u64, same_path: bool| -> Vec<Block> {
+        let block = |i: u64| Block {
+            path: if same_path { 1 } else { i },
+            named: true,
+            place: "p".into(),
+            text: format!("{} {}", i * salt, i % 7),
+        };
+        (0..30_000).map(block).collect()
+    };
+    let began = std::time::Instant::now();
+    for same_path in [true, false] {
+        let (old, new, again) = (many(3, same_path), many(5, same_path), many(7, same_path));
+        let noise = Noise::new();
+        assert!(matches!(judge("u", &old, &new, None, &noise), Left::Unclear));
+        let _ = judge("u", &old, &new, Some(&again), &noise);
+        let _ = judge("u", &old, &new, Some(&again[..15_000]), &noise);
+        assert!(matches!(judge("u", &old, &new, Some(&new), &noise), Left::Changes(_)));
+        assert!(noise.to_text().len() < 1 << 20, "{}", noise.to_text().len());
+    }
+    let words = |word: &str| vec![Block { path: 1, named: true, place: "p".into(), text: word.repeat(100_000) }];
+    let _ = judge("u", &words("a b "), &words("b a "), Some(&words("a a b ")), &Noise::new());
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+}

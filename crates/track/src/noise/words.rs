@@ -4,6 +4,9 @@
 //! its own, and so is every character of a script that is written without spaces. Words differ in how likely they are to be drawn by a
 //! machine: numbers, mixtures of letters and digits, and the words of dates are; plain words are not.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// What kind of word it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
@@ -81,13 +84,16 @@ const TEMPORAL: &str = "abril ago agosto am août apr april aprile at aug august
 /// The longest word of a date.
 const LONGEST_TEMPORAL: usize = 12;
 
+/// The same, to be looked up.
+static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| TEMPORAL.split(' ').collect());
+
 /// Whether it is a word of dates.
 fn is_temporal(word: &str) -> bool {
     if word.len() > LONGEST_TEMPORAL {
         return false;
     }
     let lower = word.to_lowercase();
-    TEMPORAL.split(' ').any(|known| known == lower)
+    KNOWN.contains(lower.as_str())
 }
 
 /// Whether a character stands for a word: Han, kana, hangul.
