@@ -88,6 +88,8 @@ fn the_feed_goes_on_from_any_cursor_over_several_runs() {
     assert_eq!(pieces, all[..5]);
     let updated = home.orb(&["changes", PROJECT, "--flag", "upd", "--json"]);
     assert_eq!(updated.expect(0).json(), Value::from(vec![changed.clone()]));
+    let beyond = home.orb(&["changes", PROJECT, "--after", &u64::MAX.to_string()]);
+    assert_eq!(lines(beyond.expect(0).text()).len(), 1, "{beyond}");
     let wrong = home.orb(&["changes", PROJECT, "--flag", "OLD"]);
     assert!(wrong.expect(2).stderr.contains("NEW, SAM, UPD, MIS and ERR"), "{wrong}");
 }
@@ -123,7 +125,14 @@ fn the_file_of_lines_never_holds_a_change_twice() {
         assert_eq!(fs::read_to_string(&file).unwrap(), whole);
     }
     later_run(&home, &[Told::new(&url(&server, "/b"), "UPD")]);
-    assert_eq!(told(deliver().expect(0)), Some(1));
+    for point in ["report-written", "report-kept"] {
+        let killed = home.start(&["deliver", PROJECT], &[("ORB_FAIL", point)]).finish();
+        assert_eq!(killed.code, None, "{killed}");
+        assert_eq!(lines(&fs::read_to_string(&file).unwrap()).len(), 6, "{point}");
+        fs::remove_file(&marks).unwrap();
+    }
+    assert_eq!(told(deliver().expect(0)), Some(6), "of which the file holds all");
+    assert!(fs::read_to_string(&marks).unwrap().contains("\"out/changes.jsonl\""), "as the project file has it");
     assert_eq!(lines(&fs::read_to_string(&file).unwrap()).len(), 6);
     // What is not ours is left alone.
     fs::write(&file, "dear diary\n").unwrap();

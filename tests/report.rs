@@ -137,7 +137,7 @@ fn documents_are_listed_by_flag_and_address_page_by_page() {
         assert_eq!(pieces, all, "in pieces of {size}");
     }
     let some = report(&home, &["--limit", "2"]);
-    assert!(some.expect(0).text().contains("… 3 more: --offset 2"), "{some}");
+    assert!(some.expect(0).text().contains("… 3 more: --flag NEW,UPD,MIS,ERR --offset 2"), "{some}");
     let json = report(&home, &["--json"]).json();
     assert_eq!((&json["known"], &json["unaccounted"], &json["flags"]["SAM"]), (&9.into(), &0.into(), &5.into()));
     assert_eq!((&json["kind"], &json["acknowledged"]), (&"track".into(), &Value::Null));

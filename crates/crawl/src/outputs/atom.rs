@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Writes the feed.
-pub(super) fn write(source: &Source<'_>, path: &Path, entries: u32) -> Result<u64, CrawlError> {
-    let rows = source.reader.latest_changes(entries)?;
+pub(super) fn write(source: &Source<'_>, path: &Path, entries: usize) -> Result<u64, CrawlError> {
+    let rows = source.reader.latest_changes(u32::try_from(entries).unwrap_or(u32::MAX))?;
     let last = source.reader.last_change()?;
     if source.cursor() == last && path.exists() {
         return Ok(0);
@@ -27,7 +27,8 @@ pub(super) fn write(source: &Source<'_>, path: &Path, entries: u32) -> Result<u6
 }
 
 fn feed(project: &ProjectDir, rows: &[ToldRow]) -> String {
-    let updated = rows.first().map_or(project.created_at, |row| row.at);
+    // They come in the order in which they were recorded, which is nearly that in which they were seen.
+    let updated = rows.iter().map(|row| row.at).max().unwrap_or(project.created_at);
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
          <id>{}</id>\n<title>Changes of {}</title>\n<updated>{updated}</updated>\n\

@@ -22,7 +22,7 @@ use marks::Marks;
 use orb_page::Flag;
 use orb_store::{CatalogueReader, ProjectDir, StoreError};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Every flag that is a change.
 const CHANGES: [Flag; 4] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error];
@@ -94,11 +94,15 @@ impl Source<'_> {
 }
 
 /// An output: tells from its mark on and gives how many changes it told.
-type Tell<'a> = Box<dyn FnOnce(&Source<'_>) -> Result<u64, CrawlError> + Send + 'a>;
+type Tell<'a> = Box<dyn FnOnce(&Source<'_>) -> Told + Send + 'a>;
 
-/// An output to be told: its name, what it wants to know, and how.
+/// How many changes were told, or why not all.
+type Told = Result<u64, CrawlError>;
+
+/// An output to be told: what it is called in the project file, where that is, what it wants to know, and how.
 struct Output<'a> {
     name: String,
+    shown: String,
     flags: Vec<Flag>,
     tell: Tell<'a>,
 }
@@ -124,25 +128,27 @@ impl Delivery<'_> {
 
     fn outputs(&self) -> Vec<Output<'_>> {
         let outputs = &self.settings.outputs;
-        let place = |path: &PathBuf| self.project.dir.join(path);
         let mut all: Vec<Output<'_>> = Vec::new();
-        let mut add = |name: String, flags: &[Flag], tell: Tell<'static>| {
-            all.push(Output { name, flags: flags.to_vec(), tell });
+        let mut add = |path: &Path, flags: &[Flag], tell: fn(&Source<'_>, &Path, &OutputSettings) -> Told| {
+            let place = self.project.dir.join(path);
+            let (name, shown) = (path.display().to_string(), place.display().to_string());
+            let tell: Tell<'_> = Box::new(move |source| tell(source, &place, outputs));
+            all.push(Output { name, shown, flags: flags.to_vec(), tell });
         };
-        if let Some(path) = outputs.jsonl.as_ref().map(place) {
-            add(shown(&path), &CHANGES, Box::new(move |source| jsonl::append(source, &path)));
+        if let Some(path) = &outputs.jsonl {
+            add(path, &CHANGES, |source, path, _| jsonl::append(source, path));
         }
-        if let Some(path) = outputs.atom.as_ref().map(place) {
-            let entries = u32::try_from(outputs.atom_entries).unwrap_or(u32::MAX);
-            add(shown(&path), &CHANGES, Box::new(move |source| atom::write(source, &path, entries)));
+        if let Some(path) = &outputs.atom {
+            add(path, &CHANGES, |source, path, outputs| atom::write(source, path, outputs.atom_entries));
         }
-        if let Some(path) = outputs.markdown.as_ref().map(place) {
-            add(shown(&path), &markdown::TOLD, Box::new(move |source| markdown::write(source, &path)));
+        if let Some(path) = &outputs.markdown {
+            add(path, &markdown::TOLD, |source, path, _| markdown::write(source, path));
         }
         for hook in &outputs.webhook {
             let flags = hook.flags.iter().map(|name| name.flag()).collect();
             let tell: Tell<'_> = Box::new(|source| webhook::post(source, hook, self.settings, self.variable));
-            all.push(Output { name: without_user(&hook.url), flags, tell });
+            let name = without_user(&hook.url);
+            all.push(Output { shown: name.clone(), name, flags, tell });
         }
         all
     }
@@ -150,12 +156,12 @@ impl Delivery<'_> {
     fn deliver(&self, output: Output<'_>, marks: &Marks) -> Result<Delivered, CrawlError> {
         let reader = CatalogueReader::open(&self.project.catalogue())?;
         let last = reader.last_change()?;
-        let Output { name, flags, tell } = output;
+        let Output { name, shown, flags, tell } = output;
         // A catalogue put back from a copy may know less than the output was told.
         if marks.get(&name).cursor > last {
             marks.set(&name, marks::Mark { cursor: last, until: None })?;
         }
-        let source = Source { project: self.project, reader, stop: self.stop, marks, name: name.clone() };
+        let source = Source { project: self.project, reader, stop: self.stop, marks, name };
         let before = source.cursor();
         let known = source.reader.changes_after(before, &flags)?;
         let done = tell(&source);
@@ -166,12 +172,8 @@ impl Delivery<'_> {
             Err(e) => Some(chain(&e)),
             Ok(_) => None,
         };
-        Ok(Delivered { output: name, told: known.saturating_sub(left), left, cursor, problem })
+        Ok(Delivered { output: shown, told: known.saturating_sub(left), left, cursor, problem })
     }
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }
 
 /// An error and its causes in one line.

@@ -53,3 +53,40 @@ impl CatalogueReader {
         Ok((ended && !acknowledged).then_some(run))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn the_last_run_that_told_something_waits_for_somebody_to_look() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("crawl.db");
+        let mut catalogue = Catalogue::create_or_open(&path).unwrap();
+        let reader = CatalogueReader::open(&path).unwrap();
+        let told = |run: RunId, flag: Flag| {
+            let sql = "INSERT INTO change_row (run, page, flag, at) VALUES (?1, 1, ?2, 0)";
+            Connection::open(&path).unwrap().execute(sql, params![run.0, flag.code()]).unwrap();
+        };
+        let first = catalogue.begin_run("crawl", "").unwrap();
+        catalogue.finish_run(first, "done", "").unwrap();
+        assert_eq!(reader.unacknowledged().unwrap(), None);
+        let second = catalogue.begin_run("track", "").unwrap();
+        told(second, Flag::Updated);
+        assert_eq!(reader.unacknowledged().unwrap(), None, "it runs");
+        catalogue.finish_run(second, "stopped", "").unwrap();
+        assert_eq!(reader.unacknowledged().unwrap(), None, "it goes on");
+        catalogue.finish_run(second, "done", "").unwrap();
+        assert_eq!(reader.unacknowledged().unwrap(), Some(second));
+        catalogue.acknowledge(first, None, None).unwrap();
+        assert_eq!(reader.unacknowledged().unwrap(), Some(second));
+        let third = catalogue.begin_run("track", "").unwrap();
+        told(third, Flag::Error);
+        catalogue.finish_run(third, "done", "").unwrap();
+        assert_eq!(reader.unacknowledged().unwrap(), Some(second), "a passing failure is no change");
+        catalogue.acknowledge(third, Some("jo"), None).unwrap();
+        assert_eq!(reader.unacknowledged().unwrap(), None);
+        assert_eq!(reader.ack(third).unwrap().unwrap().by.as_deref(), Some("jo"));
+    }
+}

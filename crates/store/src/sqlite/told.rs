@@ -139,7 +139,7 @@ impl CatalogueReader {
     /// Up to `limit` changes with these flags after a place, in order.
     pub fn feed(&self, after: u64, flags: &[Flag], limit: u32) -> Result<Vec<ToldRow>> {
         let sql = format!("{} WHERE c.seq > ?1 AND c.flag IN ({}) ORDER BY c.seq LIMIT ?2", changes(), codes(flags));
-        self.all(&sql, [after.cast_signed(), limit.into()], read)
+        self.all(&sql, [sql_limit(after), limit.into()], read)
     }
 
     /// The last changes, latest first.
@@ -149,7 +149,11 @@ impl CatalogueReader {
 
     /// How many changes with these flags lie after a place.
     pub fn changes_after(&self, after: u64, flags: &[Flag]) -> Result<u64> {
-        self.count(&format!("SELECT count(*) FROM change_row WHERE seq > {after} AND flag IN ({})", codes(flags)))
+        self.count(&format!(
+            "SELECT count(*) FROM change_row WHERE seq > {} AND flag IN ({})",
+            sql_limit(after),
+            codes(flags)
+        ))
     }
 
     /// How many documents a run flagged how.

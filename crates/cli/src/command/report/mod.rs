@@ -22,9 +22,6 @@ use orb_store::{CatalogueReader, ProjectDir, ToldRow, Wanted};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Rows of text where nobody says how many.
-const LINES: u64 = 200;
-
 /// `orb report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -75,7 +72,8 @@ struct Report<'a> {
     account: Account,
     /// The flags of the documents that are listed.
     flags: Vec<Flag>,
-    limit: u64,
+    /// So many at most, where somebody said how many.
+    limit: Option<u64>,
     offset: u64,
     /// Updated documents whose differences are shown.
     diffs: u64,
@@ -83,8 +81,19 @@ struct Report<'a> {
 
 impl Report<'_> {
     /// Gives the documents that are listed, one by one; where the output fails, that is why it ends.
-    fn each(&self, mut each: impl FnMut(ToldRow) -> std::io::Result<()>) -> orb_store::Result<()> {
-        let wanted = Wanted { run: self.account.id, flags: &self.flags, limit: self.limit, offset: self.offset };
+    fn each(&self, each: impl FnMut(ToldRow) -> std::io::Result<()>) -> orb_store::Result<()> {
+        self.each_of(&self.flags, u64::MAX, each)
+    }
+
+    /// The same for some flags, so many at most where nobody said how many.
+    fn each_of(
+        &self,
+        flags: &[Flag],
+        usual: u64,
+        mut each: impl FnMut(ToldRow) -> std::io::Result<()>,
+    ) -> orb_store::Result<()> {
+        let limit = self.limit.unwrap_or(usual);
+        let wanted = Wanted { run: self.account.id, flags, limit, offset: self.offset };
         self.reader.each_told(&wanted, |row| each(row).map_err(orb_store::StoreError::Output))
     }
 }
@@ -99,8 +108,7 @@ pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), Failure> {
             [] => vec![Flag::New, Flag::Updated, Flag::Missing, Flag::Error],
             flags => flags.to_vec(),
         };
-        let limit = args.listing.limit.unwrap_or(if format == Format::Text { LINES } else { u64::MAX });
-        let (offset, diffs) = (args.listing.offset, args.diffs);
+        let (limit, offset, diffs) = (args.listing.limit, args.listing.offset, args.diffs);
         let report = Report { project: &project, reader, account, flags, limit, offset, diffs };
         write(&report, format, args)?;
         Ok::<_, Failure>(changed)

@@ -7,11 +7,24 @@ use orb_page::{Flag, Moment};
 use orb_store::{Result, StoreError, ToldRow};
 use std::io::{self, Write};
 
+/// Rows of a flag where nobody says how many.
+const LINES: u64 = 50;
+
 pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
     opening(report, sink).map_err(StoreError::Output)?;
+    // Where nobody says how many, every flag has its share.
+    let groups: Vec<Vec<Flag>> = match (report.limit, report.offset) {
+        (None, 0) => report.flags.iter().map(|flag| vec![*flag]).collect(),
+        _ => vec![report.flags.clone()],
+    };
+    groups.iter().try_for_each(|flags| group(report, flags, sink))
+}
+
+/// The documents with these flags, and how many are left out.
+fn group(report: &Report<'_>, flags: &[Flag], sink: &mut impl Write) -> Result<()> {
     let mut under = None;
     let mut shown = 0;
-    report.each(|row| {
+    report.each_of(flags, LINES, |row| {
         if under != Some(row.flag) {
             under = Some(row.flag);
             writeln!(sink, "\n{} ({})", row.flag, out::grouped(report.account.counts.of(row.flag)))?;
@@ -19,12 +32,13 @@ pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
         shown += 1;
         entry(sink, &row)
     })?;
-    let all: u64 = report.flags.iter().map(|flag| report.account.counts.of(*flag)).sum();
+    let all: u64 = flags.iter().map(|flag| report.account.counts.of(*flag)).sum();
     let left = all.saturating_sub(report.offset).saturating_sub(shown);
-    if left > 0 {
+    if left > 0 && shown > 0 {
         let (left, next) = (out::grouped(left), report.offset + shown);
-        writeln!(sink, "\n… {left} more: --offset {next}, --limit N, or --format csv for all")
-            .map_err(StoreError::Output)?;
+        let names = flags.iter().map(|flag| flag.name()).collect::<Vec<_>>().join(",");
+        let how = format!("--flag {names} --offset {next} --limit N, or --format csv");
+        writeln!(sink, "  … {left} more: {how}").map_err(StoreError::Output)?;
     }
     Ok(())
 }
