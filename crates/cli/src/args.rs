@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     /// Visit a project's pages again, and say what is new, the same, updated, missing or in error
     Track(Box<TrackArgs>),
+    /// Run every project whose time has come
+    RunDue(crate::command::run_due::RunDueArgs),
     /// What is there, what is running
     Status(StatusArgs),
     /// Sites, pages, kinds, images, documents, degrees: the table of a crawl

@@ -46,6 +46,18 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr(), "orb: {}", crate::out::harmless(line));
 }
 
+/// A failure in one line, for whoever goes on after it.
+pub(crate) fn one_line(failure: &Failure) -> String {
+    match failure {
+        Failure::Usage(why) => why.clone(),
+        Failure::Failed(error) => chain(error),
+        Failure::Found => "found what it looked for".to_owned(),
+        Failure::Changed => "something changed".to_owned(),
+        Failure::Stopped => "stopped".to_owned(),
+        Failure::OutputClosed => "whoever read the output went away".to_owned(),
+    }
+}
+
 /// The causes in one line, without repeating what a cause already says.
 fn chain(error: &anyhow::Error) -> String {
     let mut line = String::new();

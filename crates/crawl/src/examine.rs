@@ -35,12 +35,13 @@ impl Wrong {
 impl Settings {
     /// The first thing that cannot be meant, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 6] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 7] = [
             seeds,
             |settings| scope(&settings.scope),
             fetch,
             |settings| numbers(settings),
             |settings| settings.outputs.examine(),
+            |settings| settings.schedule.examine(),
             |settings| settings.track.examine(),
         ];
         sections.iter().find_map(|section| section(self).into_iter().next()).map_or(Ok(()), Err)

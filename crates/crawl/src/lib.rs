@@ -8,6 +8,7 @@ mod clock;
 mod config;
 pub mod content;
 mod drive;
+mod due;
 mod error;
 mod examine;
 mod governor;
@@ -40,6 +41,7 @@ pub mod track;
 pub mod units;
 mod why;
 
+pub use due::{Due, ScheduleSettings};
 pub use error::CrawlError;
 pub use examine::Wrong;
 pub use hold::may_begin;
@@ -48,7 +50,7 @@ pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use place::Place;
 pub use progress::{Pause, Progress, Snapshot, Waiting};
 pub use run::{Crawl, Wanted};
-pub use schedule::{Allowance, Days, Hour, Hours, LimitSettings, Zone};
+pub use schedule::{Allowance, Days, Hour, Hours, LimitSettings};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
 };

@@ -3,6 +3,7 @@
 //! One TOML file a project, its sections named like the crates. [`Settings`] is what is written there, every key with its
 //! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
 
+use crate::due::ScheduleSettings;
 use crate::indexing::{IndexSettings, SearchSettings};
 use crate::outputs::OutputSettings;
 use crate::place::Place;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub search: SearchSettings,
     /// How to visit again.
     pub track: TrackSettings,
+    /// When to run.
+    pub schedule: ScheduleSettings,
     /// Who is told of changes, and how.
     pub outputs: OutputSettings,
 }

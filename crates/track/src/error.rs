@@ -11,4 +11,12 @@ pub enum TrackError {
         /// What is wrong with it.
         what: String,
     },
+    /// A schedule says what no schedule can mean.
+    #[error("'{given}' is not {what}")]
+    Schedule {
+        /// What was written.
+        given: String,
+        /// What it is not, with the right form.
+        what: String,
+    },
 }

@@ -10,5 +10,6 @@ mod error;
 pub mod noise;
 mod plugin;
 pub mod rate;
+pub mod schedule;
 
 pub use error::TrackError;

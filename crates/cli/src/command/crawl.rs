@@ -33,6 +33,21 @@ pub(crate) struct Request {
     pub(crate) metrics: Option<TcpListener>,
 }
 
+impl Request {
+    /// What a project does without a word from anybody: what its file says.
+    pub(crate) fn kept(home: &Home, name: &str, kind: RunKind) -> Result<Self, Failure> {
+        let project = home.find(name)?;
+        let missing = || anyhow::anyhow!("project {name} has no settings; orb project edit {name} writes them");
+        let settings = Settings::kept(&project)?.ok_or_else(missing)?;
+        let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
+        if seeds.is_empty() {
+            return Err(anyhow::anyhow!("project {name} has no seeds; orb project edit {name} gives it some").into());
+        }
+        let kept = settings.clone();
+        Ok(Self { name: name.to_owned(), settings, kept, kind, seeds, despite_damage: false, metrics: None })
+    }
+}
+
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
     if matches!(args.render, Some(Render::Auto | Render::Always)) {
         return Err(Failure::Usage("this version does not render pages; leave out --render".into()));
@@ -121,7 +136,8 @@ fn failed_seed(home: &Home, summary: &Summary, seed: &str) -> Result<Option<Stri
     Ok(Some(format!("could not fetch {seed}: {why}")))
 }
 
-fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
+/// The account of a run in words.
+pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
     let c = &s.counters;
     let grouped = out::grouped;
     writeln!(stdout, "project {}, run {}: {} in {}", s.project, s.run, s.state.name(), out::seconds(c.seconds))?;

@@ -17,6 +17,7 @@ pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod ranks;
 pub(crate) mod report;
+pub(crate) mod run_due;
 pub(crate) mod search;
 mod sessions;
 pub(crate) mod show;

@@ -4,7 +4,8 @@ use super::why::Account;
 use crate::args::{Common, StatusArgs};
 use crate::failure::Failure;
 use crate::out;
-use orb_crawl::Counters;
+use orb_crawl::{Counters, Settings};
+use orb_page::Moment;
 use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunRecord};
 use serde::Serialize;
 use std::io::Write as _;
@@ -18,6 +19,8 @@ struct Status {
     state: Option<String>,
     started_at: Option<String>,
     finished_at: Option<String>,
+    /// When its schedule wants it to run again.
+    next_due: Option<String>,
     #[serde(flatten)]
     counters: Counters,
 }
@@ -54,6 +57,7 @@ fn status(project: &ProjectDir) -> Result<Status, Failure> {
         state: None,
         started_at: None,
         finished_at: None,
+        next_due: next_due(project),
         counters: Counters::default(),
     };
     if project.is_empty() {
@@ -69,6 +73,17 @@ fn status(project: &ProjectDir) -> Result<Status, Failure> {
         counters: serde_json::from_str(&last.counters).unwrap_or_default(),
         ..blank
     })
+}
+
+/// When its schedule wants it to run; what cannot be read is told by whoever needs it.
+fn next_due(project: &ProjectDir) -> Option<String> {
+    let settings = Settings::kept(project).ok().flatten()?;
+    super::run_due::due(project, &settings, Moment::now()).ok()?.at.map(|at| at.to_string())
+}
+
+/// A time without its fractions.
+fn short(time: Option<&str>) -> String {
+    time.map_or("-", |t| t.get(..19).unwrap_or(t)).replace('T', " ")
 }
 
 /// The run that is under way or ended last.
@@ -109,9 +124,22 @@ fn print(stdout: &mut impl std::io::Write, rows: &[Status]) -> std::io::Result<(
             out::grouped(s.counters.traps.values().sum()),
             out::bytes(s.counters.bytes),
             out::seconds(s.counters.seconds),
-            s.started_at.as_deref().map_or("-", |t| t.get(..19).unwrap_or(t)).replace('T', " "),
+            short(s.started_at.as_deref()),
+            short(s.next_due.as_deref()),
         ]
     };
-    let heads = ["project", "run", "state", "pages", "queued", "errors", "traps", "bytes", "time", "started (UTC)"];
+    let heads = [
+        "project",
+        "run",
+        "state",
+        "pages",
+        "queued",
+        "errors",
+        "traps",
+        "bytes",
+        "time",
+        "started (UTC)",
+        "due (UTC)",
+    ];
     out::table(stdout, &heads, &rows.iter().map(cells).collect::<Vec<_>>())
 }

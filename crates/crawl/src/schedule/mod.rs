@@ -2,13 +2,13 @@
 //!
 //! `[[limits.schedule]]` of a project file: on these days, from this hour to that, so fast and over so many connections (seed 004
 //! crawled by day, by night and at weekends at different rates). The first row that holds decides; where none does, `[fetch]` does.
-//! Hours are those of `limits.zone`, a fixed distance from UTC: a program that carries no table of the world's summer times should not
-//! pretend to know them. Nothing here looks at a clock: [`Schedule::at`] is told the time.
+//! Hours are those of the clocks of `limits.zone`, summer time included. Nothing here looks at a clock: [`Schedule::at`] is told the time.
 
 mod spelling;
 
 use crate::units::Rate;
 use orb_page::Moment;
+use orb_track::schedule::Zone;
 use serde::{Deserialize, Serialize};
 
 const DAY: i64 = 86_400;
@@ -18,7 +18,7 @@ const NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
-    /// Whose hours the schedule speaks of: `UTC`, or a distance from it such as `+02:00`.
+    /// Whose hours the schedule speaks of: `UTC`, a distance from it such as `+02:00`, or a place such as `Europe/Berlin`.
     pub zone: Zone,
     /// Rates and connections by day and hour; the first row that holds decides.
     pub schedule: Vec<Hours>,
@@ -106,10 +106,6 @@ pub struct Hour(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Days(u8);
 
-/// A distance from UTC in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Zone(i32);
-
 impl Days {
     /// Whether a day counted from 1970-01-01, which was a Thursday, is one of them.
     fn contain(self, day: i64) -> bool {
@@ -185,7 +181,7 @@ impl Schedule {
 
     /// Seconds since 1970-01-01 by the clocks of the zone.
     fn local(&self, now: Moment) -> i64 {
-        now.0.div_euclid(1_000).saturating_add(i64::from(self.limits.zone.0))
+        now.0.div_euclid(1_000).saturating_add(i64::from(self.limits.zone.ahead(now)))
     }
 
     fn row_at(&self, local: i64) -> Option<usize> {

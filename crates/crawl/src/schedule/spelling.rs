@@ -1,6 +1,6 @@
-//! How are days, hours, zones and rates of a schedule written?
+//! How are days, hours and rates of a schedule written?
 
-use super::{Allowance, Days, Hour, NAMES, Zone};
+use super::{Allowance, Days, Hour, NAMES};
 use crate::units::{UnitError, as_text};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -91,35 +91,7 @@ impl fmt::Display for Days {
     }
 }
 
-impl FromStr for Zone {
-    type Err = UnitError;
-
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        let unknown = || UnitError::new(text, "zone", "UTC, +02:00 or -05:30");
-        let (sign, rest) = match text.trim() {
-            zone if zone.eq_ignore_ascii_case("utc") => return Ok(Self(0)),
-            zone => (if zone.starts_with('-') { -1 } else { 1 }, zone.strip_prefix(['+', '-']).ok_or_else(unknown)?),
-        };
-        match clock(rest).as_deref() {
-            Some([hours @ 0..=14, minutes @ 0..60]) => {
-                Ok(Self(sign * i32::try_from(hours * 3_600 + minutes * 60).map_err(|_| unknown())?))
-            }
-            _ => Err(unknown()),
-        }
-    }
-}
-
-impl fmt::Display for Zone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 0 {
-            return f.write_str("UTC");
-        }
-        let sign = if self.0 < 0 { '-' } else { '+' };
-        write!(f, "{sign}{:02}:{:02}", self.0.abs() / 3_600, self.0.abs() / 60 % 60)
-    }
-}
-
-as_text!(Allowance, Hour, Zone);
+as_text!(Allowance, Hour);
 
 impl Serialize for Days {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

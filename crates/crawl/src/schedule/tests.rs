@@ -85,6 +85,18 @@ fn the_schedule_says_what_holds_and_until_when() {
 }
 
 #[test]
+fn hours_follow_the_clocks_of_a_place() {
+    let text =
+        "[limits]\nzone = \"Europe/Berlin\"\n[[limits.schedule]]\nfrom = \"08:00\"\nto = \"18:00\"\nconnections = 2\n";
+    let schedule = Schedule::new(limits(text), None, 9);
+    let connections = |day: i64, hour, minute| schedule.at(at(day, hour, minute)).connections;
+    assert_eq!((connections(0, 6, 59), connections(0, 7, 0), connections(0, 17, 0)), (9, 2, 9), "in November");
+    let may = 180;
+    assert_eq!((connections(may, 5, 59), connections(may, 6, 0), connections(may, 16, 0)), (9, 2, 9), "in May");
+    assert_eq!(schedule.words(at(0, 9, 0)).as_deref(), Some("schedule: 2 connections until 18:00 Europe/Berlin"));
+}
+
+#[test]
 fn what_no_schedule_can_mean_is_refused_in_one_line() {
     let row = |lines: &str| refused(&format!("[[limits.schedule]]\nrate = \"0\"\n{lines}\n"));
     for (lines, words) in [
@@ -106,9 +118,9 @@ fn what_no_schedule_can_mean_is_refused_in_one_line() {
             .contains("'fast' is not a rate of a schedule; write it like 10MB/s")
     );
     assert!(refused("[[limits.schedule]]\ndays = \"mon\"\n").contains("needs a rate or connections"));
-    assert!(
-        refused("[limits]\nzone = \"Europe/Rome\"\n")
-            .contains("'Europe/Rome' is not a zone; write it like UTC, +02:00")
+    assert_eq!(
+        refused("[limits]\nzone = \"Europe/Rom\"\n"),
+        "p.toml:2:8: 'Europe/Rom' is not a time zone; write it like UTC, +02:00 or Europe/Berlin"
     );
 }
 
@@ -135,7 +147,7 @@ proptest! {
         zone in -840_i32..=840,
         minute in 0_i64..10_080,
     ) {
-        let limits = LimitSettings { zone: Zone(zone * 60), schedule: rows };
+        let limits = LimitSettings { zone: Zone::fixed(zone * 60), schedule: rows };
         let schedule = Schedule::new(limits, None, 3);
         let local = MONDAY + minute * 60;
         let row = schedule.row_at(local);
@@ -148,7 +160,7 @@ proptest! {
         }
         // Minute by minute, a row holds for as long as its hours are.
         for (n, hours) in schedule.limits.schedule.iter().enumerate() {
-            let alone = LimitSettings { zone: Zone(0), schedule: vec![hours.clone()] };
+            let alone = LimitSettings { zone: Zone::default(), schedule: vec![hours.clone()] };
             let alone = Schedule::new(alone, None, 3);
             let minutes = (0..10_080).filter(|m| alone.row_at(MONDAY + m * 60).is_some()).count();
             let length = (hours.to.0 + 86_400 - hours.from.0) % 86_400 / 60;

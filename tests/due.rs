@@ -1,0 +1,115 @@
+//! Is a project run when its time has come, and only then?
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::orb::{Finished, Home};
+use harness::script::{Script, absent, page};
+use serde_json::Value;
+use std::fs;
+
+/// A site of two pages.
+fn site() -> Script {
+    Script::serve(|heard| match heard.target.as_str() {
+        "/" => page(["/a"]),
+        "/a" => page(["/"; 0]),
+        _ => absent(),
+    })
+}
+
+/// A project that was never run, with this schedule.
+fn project(home: &Home, name: &str, seed: &str, schedule: &str) {
+    home.orb(&["project", "new", name, "--seed", seed]).expect(0);
+    let file = home.path().join(name).join("project.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let (settings, end) = text.trim_end().rsplit_once('\n').unwrap();
+    fs::write(&file, format!("{settings}\n[schedule]\n{schedule}\n{end}\n")).unwrap();
+}
+
+fn seed(server: &Script) -> String {
+    format!("http://127.0.0.1:{}/", server.port())
+}
+
+/// Runs what is due at a time so many hours from now.
+fn run_due(home: &Home, hours: i64, more: &[&str]) -> Finished {
+    let now = orb_page::Moment::now().0 + hours * 3_600_000 + 1;
+    let now = orb_page::Moment(now).to_string();
+    home.orb(&[&["run-due", "--json", "--progress", "none", "--now", &now], more].concat())
+}
+
+/// What ran: projects and what was done.
+fn ran(finished: &Finished) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let account = finished.json();
+    account["ran"].as_array().unwrap().iter().map(|one| (text(&one["project"]), text(&one["kind"]))).collect()
+}
+
+fn pair(project: &str, kind: &str) -> (String, String) {
+    (project.to_owned(), kind.to_owned())
+}
+
+#[test]
+fn a_project_is_crawled_when_it_is_due_and_not_before() {
+    let (server, home) = (site(), Home::new());
+    project(&home, "a", &seed(&server), "every = '6h'");
+    project(&home, "b", &seed(&server), "cron = '30 6 * * *'\nzone = 'Europe/Berlin'");
+    project(&home, "c", &seed(&server), "every = '6h'\nnot_before = '2999-01-01'");
+    home.orb(&["project", "new", "d", "--seed", &seed(&server)]).expect(0);
+
+    let planned = run_due(&home, 0, &["--dry-run"]);
+    assert_eq!(ran(planned.expect(0)), []);
+    let next = planned.json()["next"].clone();
+    let due = |n: usize| (next[n]["project"].as_str().unwrap(), next[n]["is_due"].as_bool().unwrap());
+    assert_eq!((next.as_array().unwrap().len(), due(0), due(1), due(2)), (3, ("a", true), ("b", false), ("c", false)));
+    assert!(next[2]["due"].as_str().unwrap().starts_with("2999-01-01T00:00:00"), "{planned}");
+
+    let first = run_due(&home, 0, &[]);
+    assert_eq!(ran(first.expect(0)), [pair("a", "crawl")]);
+    assert_eq!(first.json()["ran"][0]["summary"]["pages"], 2, "{first}");
+    assert_eq!(ran(run_due(&home, 0, &[]).expect(0)), [], "it has been");
+    assert_eq!(ran(run_due(&home, 5, &[]).expect(0)), [], "six hours have not passed");
+    assert_eq!(ran(run_due(&home, 25, &["--dry-run"]).expect(0)), [], "nothing is run that is only asked about");
+    let later = run_due(&home, 25, &[]);
+    assert_eq!(ran(later.expect(0)), [pair("a", "track"), pair("b", "crawl")]);
+    assert_eq!(later.json()["ran"][0]["summary"]["flags"]["SAM"], 2, "{later}");
+    let status = home.orb(&["status", "b", "--json"]);
+    let time = status.expect(0).json()["next_due"].as_str().unwrap().to_owned();
+    assert!(time.ends_with("T05:30:00.000Z") || time.ends_with("T04:30:00.000Z"), "{status}");
+}
+
+#[test]
+fn a_project_that_fails_does_not_keep_the_others_from_running() {
+    let (server, home) = (site(), Home::new());
+    project(&home, "a", &seed(&server), "every = '1h'");
+    project(&home, "b", &seed(&server), "every = 'often'");
+    project(&home, "c", &seed(&server), "every = '1h'");
+    project(&home, "d", &seed(&server), "every = '1h'\ncron = '@daily'");
+    let finished = run_due(&home, 0, &[]);
+    let failed: Vec<(String, bool)> = finished.json()["ran"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["project"].as_str().unwrap().to_owned(), one["error"].is_string()))
+        .collect();
+    let wanted = [("a", false), ("b", true), ("c", false), ("d", true)].map(|(name, failed)| (name.to_owned(), failed));
+    assert_eq!(failed, wanted, "{finished}");
+    assert_eq!((finished.code, finished.stderr.lines().count()), (Some(1), 2), "{finished}");
+    assert!(
+        finished.stderr.contains("project.toml:") && finished.stderr.contains("'often' is not a duration"),
+        "{finished}"
+    );
+    assert!(finished.stderr.contains("say every or cron, not both"), "{finished}");
+}
+
+#[test]
+fn what_is_due_next_is_said_in_the_zone_of_the_schedule() {
+    let (server, home) = (site(), Home::new());
+    let none = home.orb(&["run-due"]);
+    assert!(none.expect(0).text().contains("no project has a schedule"), "{none}");
+    project(&home, "a", &seed(&server), "cron = '0 0 1 1 *'\nzone = 'Asia/Tokyo'");
+    let next = home.orb(&["run-due", "--dry-run", "--now", "2026-06-01T00:00:00Z"]);
+    let line = next.expect(0).text().lines().last().unwrap().to_owned();
+    assert!(line.starts_with("a        crawl  20") && line.ends_with("-01-01 00:00 Asia/Tokyo"), "{next}");
+    let wrong = home.orb(&["run-due", "--now", "soon"]);
+    assert!(wrong.expect(2).stderr.contains("write it like 2026-11-15T06:30:00Z"), "{wrong}");
+}
