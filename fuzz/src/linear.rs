@@ -35,7 +35,23 @@ const READERS: &[fn(&str)] = &[
     |text| drop(black_box(orb_extract::header_links(&orb_page::Headers(vec![("link".into(), text.into())])))),
     |text| Jar::default().store(&crate::example(), [text.as_bytes()], SystemTime::UNIX_EPOCH),
     |text| drop(black_box((orb_extract::simhash(text), orb_extract::language(text)).0.to_string())),
+    |text| drop(black_box(session::one_session(&[text, "http://x/4f8ab91c77de20aa3bc1?a=1"]).identity(text))),
+    |text| {
+        drop(black_box(session::two_sessions(
+            &[text, "http://x/a?b=4f8ab91c77de"],
+            &[text, "http://x/a?b=90ab44d1f7de"],
+        )))
+    },
+    |text| drop(black_box(session_site().renew(text, "http://x/"))),
+    |text| drop(black_box(session_site().redirected("http://x/", text))),
+    |text| drop(black_box(session_site().observe("http://x/", &text.split('\n').collect::<Vec<_>>()))),
 ];
+
+/// A site with session ids in two places.
+fn session_site() -> session::Site {
+    let id = "4f8ab91c77de20aa3bc1";
+    session::one_session(&[&format!("http://x/{id}/a?zq={id}ff"), &format!("http://x/{id}/b?zq={id}ff")])
+}
 
 fn document(text: &str, mime: &str) {
     let content = Content { bytes: text.as_bytes(), mime: Some(mime), charset: None, url: "http://example.org/" };

@@ -19,6 +19,7 @@ pub fn url(bytes: &[u8]) {
     });
     let [base, reference] = lines(&text);
     session(reference);
+    sessions(base, reference);
     surt(reference);
     check(&reader, reader.parse(reference));
     check(&reader, reader.parse_seed(reference));
@@ -80,6 +81,26 @@ fn session(text: &str) {
             (after.scheme(), after.host_str(), after.port()),
             "{text}"
         );
+    }
+}
+
+/// Session ids that are learnt: whatever two links have in common, an address without its ids stays as it is, and one whose ids are renewed
+/// is known by the same.
+fn sessions(one: &str, two: &str) {
+    let site = session::one_session(&[one, two]);
+    let next = session::two_sessions(&[one, two], &[two, one]);
+    for site in [
+        &site,
+        &next,
+        &site.observe(one, &[two, two]).unwrap_or_default(),
+        &site.redirected(one, two).unwrap_or_default(),
+    ] {
+        for text in [one, two] {
+            let identity = site.identity(text);
+            assert_eq!(site.identity(&identity), identity, "{text}");
+            let renewed = site.renew(text, &identity);
+            assert_eq!(site.identity(&renewed), identity, "{text} became {renewed}");
+        }
     }
 }
 

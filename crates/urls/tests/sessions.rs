@@ -126,7 +126,8 @@ proptest! {
             for url in list.iter().chain(&other) {
                 let once = site.identity(url).into_owned();
                 prop_assert_eq!(site.identity(&once), once.as_str());
-                site.renew(url, &once);
+                let renewed = site.renew(url, &once).into_owned();
+                prop_assert_eq!(site.identity(&renewed), once.as_str(), "{} became {}", url, renewed);
                 let after = site.observe(url, &list).unwrap_or_default();
                 after.redirected(url, list.first().unwrap_or(&""));
             }

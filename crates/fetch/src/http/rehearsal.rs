@@ -52,8 +52,8 @@ impl Rehearsal {
             let dialed = Dialed { stream, h2: false, peer: None, rtt: Duration::ZERO };
             let mut conn = Conn::new(dialed, None, slot);
             let (url, validators) = (self.url.clone(), Validators::default());
-            let request =
-                Request { method, url, addr: None, referrer: None, payload: None, validators, any_type: false };
+            let (addr, referrer, payload, more) = (None, None, None, Vec::new());
+            let request = Request { method, url, addr, referrer, payload, validators, any_type: false, more };
             let asked = request.render(config, &Asker::default(), None);
             let (at, timings) = (Moment::now(), Timings::default());
             let mut trip = Trip { config, request: &request, watch: &Unwatched, at, timings };

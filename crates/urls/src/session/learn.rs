@@ -223,7 +223,7 @@ impl<'a> Survey<'a> {
         if !may_hold_known(url) {
             return;
         }
-        for id in known::found(url) {
+        for id in known::found(url).into_iter().filter(|id| !id.value.is_empty()) {
             let known = self.known.iter_mut().find(|rule| rule.place == id.place && rule.name == id.name);
             match known {
                 Some(rule) => {

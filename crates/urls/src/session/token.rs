@@ -61,6 +61,7 @@ pub(super) fn cut_out(tail: &str, cuts: &[Range<usize>]) -> String {
 
 /// Calls back for each word of path and query that has at least so many bytes, in the order they stand.
 pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'a>)) {
+    let least = least.max(1);
     let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
     let path = &tail[..path_end];
     let segments = memchr::memchr_iter(b'/', path.trim_end_matches('/').as_bytes()).count();

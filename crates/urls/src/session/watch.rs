@@ -16,6 +16,9 @@ use super::{Place, drawn};
 /// Links of a page that are looked at before all of them are.
 const SAMPLE: usize = 24;
 
+/// Words of a redirect's target that are tried as ids.
+const TRIES: usize = 8;
+
 /// Words that a first look remembers.
 const WORDS: usize = 256;
 
@@ -56,14 +59,16 @@ impl Site {
     pub fn redirected(&self, asked: &str, target: &str) -> Option<Self> {
         let mut after = self.clone();
         let own = self.identity(asked);
+        let mut tried = 0;
         each(&target[tail_of(target)], LEAST, |token| {
             let next = after.rules.iter_mut().find(|rule| rule.fits(token.spot) && rule.is_like(token.value));
             let is_named =
                 matches!(token.spot, Spot::Query(n) | Spot::Parameter(n) if known::is_session(n, token.value));
             let is_drawn = next.is_some() || is_named || drawn::bits(token.value).is_some();
-            if !is_drawn || self.is_id(token.value) || has_word(asked, token.value) {
+            if tried >= TRIES || !is_drawn || self.is_id(token.value) || has_word(asked, token.value) {
                 return;
             }
+            tried += 1;
             let rest = without_words(target, LEAST, |t| t.value == token.value || self.is_id(t.value));
             let rest = rest.as_deref().map(known::strip).unwrap_or_default();
             match next {
