@@ -57,6 +57,7 @@ pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Vec<Found>) -> V
         known: false,
         moved: None,
         detail: None,
+        step: None,
     }
 }
 

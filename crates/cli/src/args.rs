@@ -210,6 +210,9 @@ pub(crate) struct CrawlArgs {
     /// Certificates (PEM) to trust besides the usual ones
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
+    /// Cookies to begin with: a cookies.txt as browsers' extensions and curl write it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cookies: Option<PathBuf>,
     /// Accept any certificate
     #[arg(long)]
     pub(crate) insecure: bool,

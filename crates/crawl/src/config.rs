@@ -14,11 +14,12 @@ use crate::scope::SharedScope;
 use crate::score::Topic;
 use crate::sessions::Sessions;
 use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
+use crate::steps::{self, StepRules};
 use crate::summary::Counters;
 use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::why::Bounds;
-use orb_fetch::{FetchConfig, Timeouts};
+use orb_fetch::{FetchConfig, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness};
 use orb_page::RunId;
 use orb_store::ArchiveReader;
@@ -57,9 +58,15 @@ impl Config {
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
         fetch.spool_dir = dir.to_owned();
+        fetch.keyring = Arc::new(Keyring::new(steps::credentials(&settings.auth)?));
+        if let Some(file) = &settings.fetch.cookies_file {
+            let jar = Jar::default();
+            jar.load(file)?;
+            fetch.jar = Arc::new(jar);
+        }
         Ok(Self {
             fetch,
-            read: read_rules(settings, scope, sessions),
+            read: read_rules(settings, scope, sessions)?,
             workers,
             worker_name: settings.crawl.worker_name.clone(),
             sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
@@ -91,18 +98,28 @@ impl Config {
         }
     }
 
+    /// What the frontier of a walk through the steps needs: no page counts.
+    pub(crate) fn walking(&self) -> FrontierConfig {
+        FrontierConfig { budget: Budget { pages: None }, ..self.frontier(0) }
+    }
+
     /// How to judge pages anew: where the settings of the last run judged otherwise, and where depths count and may have been settled.
     pub(crate) fn replant(&self, before: &str) -> Option<Replant> {
         let rules = || {
             let traps = self.settings.traps_otherwise(before);
-            Replant::new(&self.settings, Arc::clone(&self.read.scope), order(&self.settings.frontier), traps)
+            Replant::new(self.read.clone(), order(&self.settings.frontier), traps)
         };
         (self.has_depth() || self.settings.judges_otherwise(before)).then(rules)
     }
 
     /// Whether pages are left outside because of their distance from the seeds.
     pub(crate) fn has_depth(&self) -> bool {
-        self.settings.frontier.depth.is_some()
+        self.settings.frontier.depth.is_some() || self.read.steps.values().any(|rules| rules.depth.is_some())
+    }
+
+    /// What the user asked for.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The same for a run that visits pages again.
@@ -183,12 +200,13 @@ pub(crate) fn agent(fetch: &FetchSettings) -> &str {
     fetch.user_agent.split(['/', ' ']).next().unwrap_or_default()
 }
 
-fn read_rules(settings: &Settings, scope: Arc<SharedScope>, sessions: Arc<Sessions>) -> ReadRules {
-    ReadRules {
+fn read_rules(settings: &Settings, scope: Arc<SharedScope>, sessions: Arc<Sessions>) -> Result<ReadRules, CrawlError> {
+    Ok(ReadRules {
         sessions,
         canonical: Arc::new(Canonicaliser::new(settings.urls)),
         scope,
         depth: settings.frontier.depth,
+        steps: Arc::new(StepRules::of_all(settings)?),
         max_redirects: settings.frontier.max_redirects,
         follow_nofollow: settings.frontier.follow_nofollow,
         max_content: settings.fetch.max_size.0.saturating_mul(4).clamp(1_000_000, 1_000_000_000),
@@ -197,7 +215,7 @@ fn read_rules(settings: &Settings, scope: Arc<SharedScope>, sessions: Arc<Sessio
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
         revisits: None,
-    }
+    })
 }
 
 pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {

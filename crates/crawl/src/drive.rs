@@ -242,7 +242,7 @@ impl Errand {
 }
 
 /// What the frontier wants to know of an outcome.
-fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
+pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
     let t = outcome.timings;
     let elapsed = t.wait + t.body;
     match &outcome.result {

@@ -5,6 +5,7 @@
 //! [`Settings::examine`].
 
 use crate::settings::Settings;
+use crate::steps;
 use orb_fetch::{Proxy, Resolve};
 use orb_urls::scope::Rule;
 use orb_urls::{Canonicaliser, Scope, ScopeSpec};
@@ -35,7 +36,7 @@ impl Wrong {
 impl Settings {
     /// The first thing that cannot be meant, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 7] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 9] = [
             seeds,
             |settings| scope(&settings.scope),
             fetch,
@@ -43,6 +44,8 @@ impl Settings {
             |settings| settings.outputs.examine(),
             |settings| settings.schedule.examine(),
             |settings| settings.track.examine(),
+            steps::examine,
+            |settings| steps::examine_auth(&settings.auth),
         ];
         sections.iter().find_map(|section| section(self).into_iter().next()).map_or(Ok(()), Err)
     }
@@ -103,6 +106,9 @@ fn fetch(settings: &Settings) -> Vec<Wrong> {
     if let Some(dns) = fetch.dns.as_deref().filter(|dns| dns.parse::<SocketAddr>().is_err()) {
         let what = format!("'{dns}' is not a name server; write it like 127.0.0.1:53");
         wrongs.push(Wrong::new("fetch.dns", what));
+    }
+    if fetch.cookies_file.is_some() && !fetch.cookies {
+        wrongs.push(Wrong::new("fetch.cookies_file", "cookies are switched off (fetch.cookies = false)"));
     }
     let agent = &fetch.user_agent;
     if agent.trim().is_empty() || !agent.bytes().all(|b| (b' '..=b'~').contains(&b)) {

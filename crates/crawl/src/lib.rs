@@ -35,6 +35,7 @@ mod score;
 mod sessions;
 mod settings;
 mod shared;
+mod steps;
 pub mod structure;
 mod summary;
 pub mod track;
@@ -55,5 +56,6 @@ pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
 };
 pub use shared::Stop;
+pub use steps::{AuthSettings, FieldValue, FormSettings, Source, StepSettings};
 pub use summary::{Counters, Flags, RunKind, RunState, Summary};
 pub use why::{Advice, Bounds, Breakdown, Facts, Held, HostWait, IdleTime, SlowHost, Sockets, StageTime, Stretch};

@@ -4,21 +4,18 @@
 //! anew: what was outside and now belongs to the collection is queued, what is queued and no longer belongs to it leaves the queue. Pages
 //! are looked at a few thousand at a time, so that memory stays bounded.
 
-use crate::scope::SharedScope;
-use crate::settings::Settings;
+use crate::read::ReadRules;
 use orb_frontier::{Order, rank};
 use orb_page::{PageId, PageKind};
 use orb_store::{Batch, Catalogue, Requeued, StoreError, Unfetched};
 use orb_urls::{Address, Judgement};
-use std::sync::Arc;
 
 /// Pages looked at together.
 const CHUNK: u32 = 5_000;
 
 /// The rules under which pages are judged anew.
 pub(crate) struct Replant {
-    scope: Arc<SharedScope>,
-    depth: Option<u32>,
+    rules: ReadRules,
     follow_nofollow: bool,
     order: Order,
     /// Whether traps began elsewhere before.
@@ -26,10 +23,10 @@ pub(crate) struct Replant {
 }
 
 impl Replant {
-    /// The rules that these settings mean.
-    pub(crate) fn new(settings: &Settings, scope: Arc<SharedScope>, order: Order, traps: bool) -> Self {
-        let (depth, follow_nofollow) = (settings.frontier.depth, settings.frontier.follow_nofollow);
-        Self { scope, depth, follow_nofollow, order, traps }
+    /// The rules by which pages are read.
+    pub(crate) fn new(rules: ReadRules, order: Order, traps: bool) -> Self {
+        let follow_nofollow = rules.follow_nofollow;
+        Self { rules, follow_nofollow, order, traps }
     }
 
     /// The next pages to change, and the number to go on after; `None` when all have been looked at. Whether a page that was cut off as
@@ -51,7 +48,8 @@ impl Replant {
                     #[expect(clippy::cast_possible_truncation, reason = "stored as it was, from an f32")]
                     let rank = rank(self.order, page.depth, page.page, page.priority as f32);
                     let (host, depth) = (page.host, page.depth);
-                    batch.requeued.push(Requeued { page: page.page, host, url: page.url, rank, depth });
+                    let (url, step) = (page.url, page.step);
+                    batch.requeued.push(Requeued { page: page.page, host, url, rank, depth, step });
                 }
                 (None, Some(why)) => batch.dropped.push((page.page, page.host, page.rank, PageKind::Outside, why)),
                 _ => {}
@@ -64,9 +62,10 @@ impl Replant {
     fn why_outside(&self, page: &Unfetched) -> Option<&'static str> {
         let Ok(address) = Address::from_canonical(&page.url) else { return Some("scope") };
         let from = page.from.as_deref().and_then(|url| Address::from_canonical(url).ok());
-        match self.scope.current().judge(&address, from.as_ref()) {
+        let (scope, depth) = self.rules.of(page.step);
+        match scope.current().judge(&address, from.as_ref()) {
             Judgement::Out(why) => Some(why),
-            Judgement::In if self.depth.is_some_and(|max| page.depth > max) => Some("depth"),
+            Judgement::In if depth.is_some_and(|max| page.depth > max) => Some("depth"),
             Judgement::In => match page.why.as_deref() {
                 Some("nofollow") if !self.follow_nofollow => Some("nofollow"),
                 Some("form") => Some("form"),

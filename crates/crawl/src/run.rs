@@ -20,6 +20,7 @@ use crate::scope::SharedScope;
 use crate::sessions::{MAX_HOSTS, Sessions};
 use crate::settings::Settings;
 use crate::shared::{Shared, Stop};
+use crate::steps::{Later, Roots, areas, walk};
 use crate::summary::{Counters, RunKind, RunState, Summary};
 use crate::track::looks::Noises;
 use crate::why::chronicle::Chronicle;
@@ -87,6 +88,8 @@ struct Scene<'a> {
     shared: &'a Arc<Shared>,
     clock: Clock,
     chronicle: &'a Arc<Chronicle>,
+    /// Where the steps of the project have led to.
+    roots: &'a [Roots],
 }
 
 /// What works while the driver drives.
@@ -108,7 +111,8 @@ impl Crawl {
         let run = begin(&mut self.project, &self.settings, self.kind)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
-        let private = never_public(&self.project, &self.seeds)?;
+        let given: Vec<Address> = self.seeds.iter().cloned().chain(areas(&self.settings).concat()).collect();
+        let private = never_public(&self.project, &given)?;
         let known = self.project.catalogue().sessions(MAX_HOSTS)?;
         let sessions = Arc::new(Sessions::new(self.settings.urls, known));
         let dir = self.project.dir().dir.clone();
@@ -117,8 +121,10 @@ impl Crawl {
             let noises = Noises::recall(self.project.catalogue().noises()?);
             config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), noises)?;
         }
+        let roots = walk(&mut self.project, &self.settings, &config, (run.id, &run.counters), &self.stop)?;
         let clock = Clock::start();
-        let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), run.settings_before.is_some());
+        let resumed = run.settings_before.is_some() || !self.settings.steps.is_empty();
+        let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), resumed);
         let indexing = start_indexing(&self.project, &self.settings)?;
         let shared = Shared::new(frontier, self.stop, scope, self.progress, config.uncommitted());
         let shared = Arc::new(shared.feeding(indexing.as_ref().map(Indexing::feed)));
@@ -127,7 +133,7 @@ impl Crawl {
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
-        let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle };
+        let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle, roots: &roots };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, self.wanted.take())?;
         counters.frontier = project.index().queued();
@@ -204,11 +210,16 @@ fn pass(
 ) -> Result<(Project, Counters, RunState), CrawlError> {
     let Scene { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
+    let mut roots = scene.roots.to_vec();
+    let mut later = Later::new(config.settings(), Arc::clone(&config.read.steps));
     loop {
         let mut recorder = Recorder::new(project, Arc::clone(shared), config.recorder(run.id), so_far, clock)?;
-        recorder.plant(seeds)?;
+        recorder.plant(seeds, None)?;
+        for Roots { step, addresses } in &roots {
+            recorder.plant(addresses, Some(*step))?;
+        }
         if run.kind == RunKind::Track {
-            recorder.plant_known(&mut |known| wanted.as_mut().is_none_or(|wanted| wanted(known)))?;
+            recorder.plant_known(&config.read, &mut |known| wanted.as_mut().is_none_or(|wanted| wanted(known)))?;
         }
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
         let (driver, crew) = start(recorder, scene, run)?;
@@ -216,8 +227,14 @@ fn pass(
         let (back, counters) = crew.go_home()?;
         let state = driven?;
         project = back;
-        if state != RunState::Done || !Recorder::settle_depths(&mut project, config)? {
+        if state != RunState::Done {
             return Ok((project, counters, state));
+        }
+        if !Recorder::settle_depths(&mut project, config)? {
+            match later.next(project.dir())? {
+                Some(next) => roots.push(next),
+                None => return Ok((project, counters, state)),
+            }
         }
         so_far = counters;
     }
@@ -247,7 +264,7 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Ru
 /// The seeds given now, those of earlier runs, and where those have moved.
 fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, StoreError> {
     let known: HashSet<&Address> = given.iter().collect();
-    let stored = project.catalogue().seed_urls()?;
+    let stored = project.catalogue().seed_urls(None)?;
     let stored = stored.iter().filter_map(|url| Address::from_canonical(url).ok()).filter(|a| !known.contains(a));
     Ok(given.iter().cloned().chain(stored).collect())
 }

@@ -18,6 +18,13 @@ impl SharedScope {
         Ok(Self { scope: RwLock::new(Scope::new(spec, seeds)?), first: seeds.first().cloned() })
     }
 
+    /// The scope around addresses that are no seeds themselves.
+    pub(crate) fn around(spec: &ScopeSpec, area: &[Address]) -> Result<Self, ScopeError> {
+        let mut scope = Scope::new(spec, &[])?;
+        area.iter().for_each(|address| scope.add_area(address));
+        Ok(Self { scope: RwLock::new(scope), first: area.first().cloned() })
+    }
+
     /// The scope as it is now; nobody can widen it as long as this is held.
     pub(crate) fn current(&self) -> RwLockReadGuard<'_, Scope> {
         self.scope.read().unwrap_or_else(PoisonError::into_inner)
@@ -31,6 +38,18 @@ impl SharedScope {
     /// Whether this canonical URL is a seed, given or moved to.
     pub(crate) fn is_seed(&self, url: &str) -> bool {
         Address::from_canonical(url).is_ok_and(|address| self.current().is_seed(&address))
+    }
+
+    /// Widens the area by what lies around an address.
+    pub(crate) fn widen(&self, around: &Address) {
+        self.scope.write().unwrap_or_else(PoisonError::into_inner).add_area(around);
+    }
+
+    /// Counts an address as a seed, too.
+    pub(crate) fn add(&self, seed: &Address) {
+        if !self.current().is_seed(seed) {
+            self.scope.write().unwrap_or_else(PoisonError::into_inner).add_seed(seed);
+        }
     }
 
     /// Takes note that a seed redirects: where it leads is a seed as well.

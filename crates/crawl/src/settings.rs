@@ -4,10 +4,12 @@
 //! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
 
 use crate::due::ScheduleSettings;
+use crate::examine::Wrong;
 use crate::indexing::{IndexSettings, SearchSettings};
 use crate::outputs::OutputSettings;
 use crate::place::Place;
 use crate::schedule::LimitSettings;
+use crate::steps::{self, AuthSettings, StepSettings};
 use crate::track::TrackSettings;
 use crate::units::{ByteSize, Rate, Span};
 use orb_frontier::TrapLimits;
@@ -49,6 +51,10 @@ pub struct Settings {
     pub schedule: ScheduleSettings,
     /// Who is told of changes, and how.
     pub outputs: OutputSettings,
+    /// The way to the pages, step by step.
+    pub steps: Vec<StepSettings>,
+    /// Who we are, for hosts that ask.
+    pub auth: Vec<AuthSettings>,
 }
 
 /// In which order pages are fetched.
@@ -170,6 +176,9 @@ pub struct FetchSettings {
     pub allow_private: bool,
     /// Keep cookies during a run.
     pub cookies: bool,
+    /// Cookies to begin with: the cookies.txt of a browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cookies_file: Option<PathBuf>,
     /// Offer HTTP/2 where TLS allows it.
     pub http2: bool,
     /// Certificates (PEM) to trust besides the usual ones.
@@ -195,6 +204,7 @@ impl Default for FetchSettings {
             bandwidth: None,
             allow_private: false,
             cookies: true,
+            cookies_file: None,
             http2: true,
             ca_file: None,
             insecure: false,
@@ -316,6 +326,15 @@ impl Settings {
         }
     }
 
+    /// What turned out wrong, with the place in the file that says so; nothing where the file cannot be read or does not say it.
+    pub fn blamed(path: &Path, wrong: &Wrong) -> Option<SettingsError> {
+        let text = std::fs::read_to_string(path).ok()?;
+        let section = wrong.key.split(['[', '.']).next().unwrap_or_default();
+        let says = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key(section));
+        let place = Place::of_key(&text, &wrong.key);
+        says.then(|| SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what.clone() })
+    }
+
     /// The same without passwords, as it may be kept with what was collected.
     pub(crate) fn without_passwords(&self) -> Self {
         let mut shown = self.clone();
@@ -325,6 +344,7 @@ impl Settings {
         });
         let urls = shown.seeds.iter_mut().chain(&mut shown.fetch.proxy).chain(hooks);
         urls.for_each(|url| *url = without_user(url));
+        steps::without_secrets(&mut shown.steps, &mut shown.auth);
         shown
     }
 
@@ -333,6 +353,7 @@ impl Settings {
         toml::from_str::<Self>(before).is_ok_and(|before| {
             before.scope != self.scope
                 || before.without_passwords().seeds != self.without_passwords().seeds
+                || before.steps != self.without_passwords().steps
                 || before.frontier.depth != self.frontier.depth
                 || before.frontier.follow_nofollow != self.frontier.follow_nofollow
                 || before.frontier.traps != self.frontier.traps

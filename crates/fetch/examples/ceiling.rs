@@ -97,6 +97,7 @@ fn lease(url: &str) -> Lease {
         asked: None,
         before: None,
         again: false,
+        step: None,
         referrer: None,
         depth: 0,
         redirects: 0,

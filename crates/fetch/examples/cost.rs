@@ -98,6 +98,7 @@ fn lease(addr: SocketAddr) -> Lease {
         asked: None,
         before: None,
         again: false,
+        step: None,
         referrer: None,
         depth: 0,
         redirects: 0,

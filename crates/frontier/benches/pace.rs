@@ -31,6 +31,7 @@ impl Queues for Endless {
             asked: None,
             depth: 3,
             redirects: 0,
+            step: None,
             before: None,
         };
         Ok((from..from + limit as u64).map(page).collect())

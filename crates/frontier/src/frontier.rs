@@ -257,6 +257,7 @@ impl Frontier {
             asked: None,
             before: None,
             again: false,
+            step: None,
             referrer: None,
             depth: 0,
             redirects: site.detour.as_ref().map_or(0, |d| d.hops),
@@ -271,7 +272,7 @@ impl Frontier {
         if let Some(look_up) = self.look_up_first(site, now) {
             return Some(look_up);
         }
-        let Queued { page, rank, url, asked, depth, redirects, before } = self.pop(site)?;
+        let Queued { page, rank, url, asked, depth, redirects, step, before } = self.pop(site)?;
         self.grant(site, now);
         self.spent += 1;
         self.out.insert(page, Out { rank, grant: self.grants, busy: true });
@@ -282,6 +283,7 @@ impl Frontier {
             asked,
             before,
             again: self.second.contains(&page),
+            step,
             referrer: None,
             depth,
             redirects,
@@ -299,7 +301,7 @@ impl Frontier {
     }
 
     fn fail_first(&mut self, site: &mut Site, failure: Failure) -> Option<Next> {
-        let Queued { page, rank, url, asked, depth, redirects, before } = self.pop(site)?;
+        let Queued { page, rank, url, asked, depth, redirects, step, before } = self.pop(site)?;
         let attempt = self.attempts.get(&page).copied().unwrap_or(0);
         self.let_go(page, rank);
         let lease = Lease {
@@ -309,6 +311,7 @@ impl Frontier {
             asked,
             before,
             again: false,
+            step,
             referrer: None,
             depth,
             redirects,

@@ -218,9 +218,9 @@ impl Frontier {
         self.out.remove(&lease.page);
         self.spent -= 1;
         self.attempts.insert(lease.page, lease.attempt + 1);
-        let Lease { page, depth, redirects, .. } = *lease;
+        let Lease { page, depth, redirects, step, .. } = *lease;
         let (url, asked, before) = (lease.url.clone(), lease.asked.clone(), lease.before.clone());
-        self.put_back(site, Queued { page, rank, url, asked, depth, redirects, before });
+        self.put_back(site, Queued { page, rank, url, asked, depth, redirects, step, before });
     }
 
     /// Another look at a page that was answered and not yet recorded: it is leased once more, when its host's turn comes.

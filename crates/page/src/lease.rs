@@ -19,6 +19,8 @@ pub struct Lease {
     pub before: Option<Arc<Before>>,
     /// Whether this is another look at a page that seems to have changed: the whole of it is wanted.
     pub again: bool,
+    /// The step of the project that collects it.
+    pub step: Option<u32>,
     /// The URL of the page that first pointed here.
     pub referrer: Option<String>,
     /// Distance from the seed.

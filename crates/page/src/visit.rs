@@ -16,6 +16,8 @@ pub struct Visit {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub redirects: u8,
+    /// The step of the project that collects it.
+    pub step: Option<u32>,
     /// When the request was sent.
     pub at: Moment,
     /// The worker that processed it.
@@ -102,6 +104,7 @@ impl Visit {
             known: false,
             moved: None,
             detail: None,
+            step: None,
         }
     }
 

@@ -223,6 +223,7 @@ impl World {
             known: false,
             moved: None,
             detail: None,
+            step: None,
         }
     }
 

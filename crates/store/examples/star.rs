@@ -74,6 +74,7 @@ fn visit(page: u64, targets: &[u64]) -> Visit {
         known: false,
         moved: None,
         detail: None,
+        step: None,
     }
 }
 

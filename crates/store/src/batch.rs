@@ -50,6 +50,8 @@ pub struct Requeued {
     pub rank: u64,
     /// Distance from the seed, as it is reckoned from now on.
     pub depth: u32,
+    /// The step of the project that collects it, from now on.
+    pub step: Option<u32>,
 }
 
 /// A host met for the first time.

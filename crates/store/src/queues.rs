@@ -39,6 +39,8 @@ pub struct Queued {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub redirects: u8,
+    /// The step of the project that collects it.
+    pub step: Option<u32>,
     /// What earlier runs saw of it, where it is to be visited again.
     pub before: Option<Arc<Before>>,
 }

@@ -185,7 +185,7 @@ fn a_page_that_moved_in_its_queue_since_the_last_fold_is_at_its_new_place_alone(
         let run = recorder.project.catalogue_mut().begin_run("track", "{}").unwrap();
         recorder.run = run;
         let (page, url) = (first.page, first.url.clone());
-        let requeued = vec![Requeued { page, host, url, rank, depth: 0 }];
+        let requeued = vec![Requeued { page, host, url, rank, depth: 0, step: None }];
         recorder.project.commit(&mut Batch { run, requeued, ..Batch::default() }, &[], &[]).unwrap();
     }
     let grown = render(recorder.project.index());
@@ -358,6 +358,7 @@ fn a_page_queued_again_waits_until_its_next_visit() {
         url: url_of(n),
         rank: 9,
         depth: 0,
+        step: None,
     };
     let both = vec![again(page[0], 19), again(page[1], 0)];
     let mut batch = Batch { run, requeued: both.clone(), ..Batch::default() };

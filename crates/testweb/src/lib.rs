@@ -33,6 +33,7 @@ mod spec;
 mod web;
 mod words;
 
+pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
 pub use dns::Dns;
 pub use expect::{Course, Expectation, Reach};
 pub use gauge::Counters;

@@ -38,6 +38,10 @@ pub(crate) struct Ask<'a> {
     pub(crate) path: &'a str,
     /// What stands behind the question mark; empty where there is none.
     pub(crate) query: &'a str,
+    /// How it is asked.
+    pub(crate) method: &'a str,
+    /// What is sent along; empty where nothing is.
+    pub(crate) body: &'a [u8],
     /// The cookies sent along; empty where there are none.
     pub(crate) cookie: &'a str,
     pub(crate) client: IpAddr,
@@ -47,7 +51,8 @@ impl<'a> Ask<'a> {
     /// The question for a target such as `/a/b?c=d` that nobody in particular asks.
     pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        Self { scene, host, authority, path, query, cookie: "", client: IpAddr::V4(Ipv4Addr::LOCALHOST) }
+        let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Self { scene, host, authority, path, query, method: "GET", body: &[], cookie: "", client }
     }
 }
 

@@ -5,14 +5,14 @@ use crate::failure::{Failure, complain};
 use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
-use orb_crawl::{Crawl, OrderName, Progress, RunKind, RunState, Settings, Stop, Summary};
+use orb_crawl::{Crawl, CrawlError, OrderName, Progress, RunKind, RunState, Settings, Stop, Summary, Wrong};
 use orb_store::{CatalogueReader, Home, Project, ProjectDir, StoreError};
 use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the command line asks for, read and checked.
@@ -27,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) kind: RunKind,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
+    /// The project file that was given.
+    pub(crate) file: Option<PathBuf>,
     /// Go on although archive files are damaged.
     pub(crate) despite_damage: bool,
     /// Where a monitoring system may ask how it goes.
@@ -40,11 +42,20 @@ impl Request {
         let missing = || anyhow::anyhow!("project {name} has no settings; orb project edit {name} writes them");
         let settings = Settings::kept(&project)?.ok_or_else(missing)?;
         let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
-        if seeds.is_empty() {
+        if seeds.is_empty() && settings.steps.is_empty() {
             return Err(anyhow::anyhow!("project {name} has no seeds; orb project edit {name} gives it some").into());
         }
         let kept = settings.clone();
-        Ok(Self { name: name.to_owned(), settings, kept, kind, seeds, despite_damage: false, metrics: None })
+        Ok(Self {
+            name: name.to_owned(),
+            settings,
+            kept,
+            kind,
+            seeds,
+            file: None,
+            despite_damage: false,
+            metrics: None,
+        })
     }
 }
 
@@ -74,6 +85,9 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
         return Err(StoreError::Damaged { path, what: what.clone() }.into());
     }
     request.kept.keep(project.dir())?;
+    let file = request.file.take().unwrap_or_else(|| project.dir().settings());
+    let variable = |name: &str| std::env::var(name).ok();
+    request.settings.reveal(&variable).map_err(|wrong| placed(&file, wrong))?;
     let stop = Stop::new();
     signals::watch(Arc::clone(&stop))?;
     let progress = Arc::new(Progress::default());
@@ -92,7 +106,18 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
     };
     let result = crawl.run();
     display.finish();
-    Ok(result?)
+    match result {
+        Err(CrawlError::Wrong(wrong)) => Err(placed(&file, wrong)),
+        result => Ok(result?),
+    }
+}
+
+/// What turned out wrong, with the place in the file that says so.
+fn placed(file: &Path, wrong: Wrong) -> Failure {
+    match Settings::blamed(file, &wrong) {
+        Some(placed) => placed.into(),
+        None => wrong.into(),
+    }
 }
 
 /// Refuses settings that cannot be meant: with the place in the project's file, where it is that which says so.
@@ -188,13 +213,14 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
     let mut settings = Settings::default();
     let mut name = args.project.clone();
-    let mut known = false;
+    let (mut known, mut file) = (false, None);
     let mut given: Vec<String> = Vec::new();
     for seed in &args.seeds {
         if seed.ends_with(".toml") && !seed.contains("://") {
             settings = Settings::read(Path::new(seed))?;
             name = name.or_else(|| settings.name.clone()).or_else(|| stem(seed));
             known = true;
+            file = Some(PathBuf::from(seed));
         } else if !seed.contains("://") && home.find(seed).is_ok() && name.as_ref().is_none_or(|n| n == seed) {
             name = Some(seed.clone());
         } else {
@@ -219,14 +245,14 @@ pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure>
     seeds.extend(more);
     settings.seeds.extend(given.into_iter().filter(|g| !listed.contains(g)));
     settings.name = Some(name.clone());
-    if seeds.is_empty() {
+    if seeds.is_empty() && settings.steps.is_empty() {
         return Err(Failure::Usage(format!("project {name} has no seeds; give a URL")));
     }
     apply(args, &mut settings);
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
     let kind = RunKind::Crawl;
-    Ok(Request { name, settings, kept, kind, seeds, despite_damage: args.despite_damage, metrics: None })
+    Ok(Request { name, settings, kept, kind, seeds, file, despite_damage: args.despite_damage, metrics: None })
 }
 
 /// The project's name where none is given: the seed's host, and its port where that is unusual.
@@ -312,6 +338,7 @@ fn apply_fetch(args: &CrawlArgs, settings: &mut Settings) {
     fetch.proxy = args.proxy.clone().or(fetch.proxy.take());
     fetch.dns = args.dns.clone().or(fetch.dns.take());
     fetch.ca_file = args.ca_file.clone().or(fetch.ca_file.take());
+    fetch.cookies_file = args.cookies.clone().or(fetch.cookies_file.take());
     if !args.resolve.is_empty() {
         fetch.resolve.clone_from(&args.resolve);
     }

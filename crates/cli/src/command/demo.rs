@@ -56,6 +56,7 @@ fn request(seed: &str) -> Result<Request, Failure> {
         kept: settings.clone(),
         settings,
         seeds,
+        file: None,
         despite_damage: false,
         metrics: None,
     })

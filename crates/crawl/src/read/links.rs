@@ -72,7 +72,7 @@ impl Reader {
 
     /// Judges the links, one for each target and kind.
     fn found(&self, origin: &Origin<'_>, targets: impl Iterator<Item = (Address, Link)>) -> Vec<Found> {
-        let scope = self.rules.scope.current();
+        let scope = self.rules.of(origin.lease.step).0.current();
         let expected = targets.size_hint().0.max(LIKELY);
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(expected);
         let mut out: Vec<Found> = Vec::with_capacity(expected);
@@ -144,7 +144,7 @@ impl Reader {
         if !self.rules.follow_nofollow && (robots.nofollow || link.has_rel("nofollow")) {
             return Verdict::Outside("nofollow");
         }
-        match self.rules.depth {
+        match self.rules.of(lease.step).1 {
             Some(max) if lease.depth >= max => Verdict::Outside("depth"),
             _ => Verdict::Follow,
         }
@@ -190,11 +190,12 @@ impl Reader {
         let origin = Origin { lease, own: &own, robots: RobotsMeta::default(), site };
         let (target, asked) = self.known_by(&origin, target);
         if lease.depth == 0 {
-            self.rules.scope.seed_moved(&own, &target);
+            self.rules.of(lease.step).0.seed_moved(&own, &target);
         }
         // The page is in scope itself, so where it has moved to stands as its own link on a seed's host would.
-        let from = self.rules.scope.a_seed().unwrap_or(&own);
-        let verdict = match self.rules.scope.current().judge(&target, Some(from)) {
+        let (scope, _) = self.rules.of(lease.step);
+        let from = scope.a_seed().unwrap_or(&own);
+        let verdict = match scope.current().judge(&target, Some(from)) {
             Judgement::Out(why) => Verdict::Outside(why),
             Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
             Judgement::In => Verdict::Follow,

@@ -10,8 +10,10 @@ use crate::indexing::{Wording, WordingRules};
 use crate::scope::SharedScope;
 use crate::score::Topic;
 use crate::sessions::Sessions;
+use crate::steps::StepRules;
 use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, repeated};
 use bytes::Bytes;
+use hashbrown::HashMap;
 use orb_extract::Content;
 use orb_page::{
     Document, Failure, FailureKind, Flag, Found, Lease, Moment, Outcome, PageKind, Problem, Response, Truncation,
@@ -61,6 +63,8 @@ pub(crate) struct ReadRules {
     pub scope: Arc<SharedScope>,
     /// Links to follow from a seed at most.
     pub depth: Option<u32>,
+    /// What holds in place of both for the pages of a step.
+    pub steps: Arc<HashMap<u32, StepRules>>,
     /// Redirects in a row to follow.
     pub max_redirects: u8,
     /// Follow what is marked nofollow.
@@ -77,6 +81,14 @@ pub(crate) struct ReadRules {
     pub wording: Option<WordingRules>,
     /// How pages that were visited before are judged, where there are any.
     pub revisits: Option<Revisits>,
+}
+
+impl ReadRules {
+    /// What belongs to the collection, and how far it goes, from a page of this step.
+    pub(crate) fn of(&self, step: Option<u32>) -> (&SharedScope, Option<u32>) {
+        step.and_then(|step| self.steps.get(&step))
+            .map_or((&self.scope, self.depth), |rules| (&rules.scope, rules.depth))
+    }
 }
 
 /// One reading thread's tools.
@@ -135,6 +147,7 @@ impl Reader {
             depth: lease.depth,
             redirects: lease.redirects,
             elapsed_ms: u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX),
+            step: lease.step,
             ..Visit::blank(lease.page, lease.host, lease.url.clone(), at, Arc::clone(&self.by))
         }
     }

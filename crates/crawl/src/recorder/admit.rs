@@ -50,9 +50,12 @@ impl Recorder {
             Some(discovered) => {
                 discovered.kind = PageKind::Frontier;
                 discovered.why = None;
-                (discovered.depth, discovered.rank) = (depth, rank);
+                (discovered.depth, discovered.rank, discovered.step) = (depth, rank, visit.step);
             }
-            None => self.pending.batch.requeued.push(Requeued { page, host, url: found.url.clone(), rank, depth }),
+            None => {
+                let (url, step) = (found.url.clone(), visit.step);
+                self.pending.batch.requeued.push(Requeued { page, host, url, rank, depth, step });
+            }
         }
         self.pending.fed.insert(host);
         Ok(())
@@ -87,18 +90,30 @@ impl Recorder {
             rank: 0,
             at: visit.at,
             by: Arc::clone(&visit.by),
-            step: None,
+            step: visit.step,
             asked: found.asked.clone(),
             from: Some(visit.page),
         };
         self.admit(blank, found.verdict)
     }
 
-    /// A page that no page points to: a seed, or (from page 0) a sitemap named in a robots.txt.
-    pub(super) fn discover_root(&mut self, address: &Address, from: Option<PageId>) -> Result<(), StoreError> {
+    /// A page that no page points to: a seed, of a step where one is named, or (from page 0) a sitemap named in a robots.txt.
+    pub(super) fn discover_root(
+        &mut self,
+        address: &Address,
+        from: Option<PageId>,
+        step: Option<u32>,
+    ) -> Result<(), StoreError> {
         let key = UrlKey::of(address.as_str());
-        let known = self.project.index().seen(&[key])?;
-        if known.first().is_some_and(Option::is_some) || self.pending.keys.contains_key(&key) {
+        let known = self.project.index().seen(&[key])?.first().copied().flatten();
+        if let Some(page) = known.or_else(|| self.pending.keys.get(&key).copied()) {
+            // What was left outside by other rules is a step's own where the step begins there.
+            if step.is_some() && known.is_some() && self.parked.remove(page.0) {
+                let (host, rank) = (self.host_of(address)?, rank(self.rules.order, 0, page, 1.0));
+                let url = address.as_str().to_owned();
+                self.pending.batch.requeued.push(Requeued { page, host, url, rank, depth: 0, step });
+                self.pending.fed.insert(host);
+            }
             return Ok(());
         }
         let blank = Discovered {
@@ -114,7 +129,7 @@ impl Recorder {
             rank: 0,
             at: self.clock.now(),
             by: Arc::clone(&self.rules.by),
-            step: None,
+            step,
             asked: None,
             from,
         };

@@ -1,8 +1,9 @@
 //! Which pages does a tracking run visit, and what becomes of those it may not?
 
 use super::Recorder;
+use crate::read::ReadRules;
 use orb_page::{Flag, HostId, Moment, PageId, PageKind, Visit};
-use orb_store::{Known, StoreError};
+use orb_store::{Known, Requeued, StoreError};
 use orb_urls::{Address, Judgement};
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,13 +14,17 @@ const CHUNK: u32 = 20_000;
 impl Recorder {
     /// Puts the pages that earlier runs have visited, belong to the collection and are `wanted` into their queues once more. What was put there
     /// before a crash stays, and is not counted twice.
-    pub(crate) fn plant_known(&mut self, wanted: &mut dyn FnMut(&Known) -> bool) -> Result<(), StoreError> {
+    pub(crate) fn plant_known(
+        &mut self,
+        rules: &ReadRules,
+        wanted: &mut dyn FnMut(&Known) -> bool,
+    ) -> Result<(), StoreError> {
         let mut after = PageId(0);
         loop {
             let (mut known, last) = self.project.catalogue().known_pages(self.rules.run, after, CHUNK)?;
             let Some(last) = last else { return Ok(()) };
             after = last;
-            known.retain(|page| self.belongs(&page.page.url) && wanted(page));
+            known.retain(|page| belongs(rules, &page.page) && wanted(page));
             if known.is_empty() {
                 continue;
             }
@@ -29,13 +34,6 @@ impl Recorder {
             self.pending.batch.requeued.extend(known.into_iter().map(|page| page.page));
             self.commit()?;
         }
-    }
-
-    /// Whether a known page still belongs to the collection.
-    fn belongs(&self, url: &str) -> bool {
-        let Ok(address) = Address::from_canonical(url) else { return false };
-        let from = self.shared.scope.a_seed().unwrap_or(&address).clone();
-        self.shared.scope.current().judge(&address, Some(&from)) == Judgement::In
     }
 
     /// A visit that was not made, where a document was there before: it counts as known and not to be had.
@@ -63,4 +61,12 @@ impl Recorder {
         visit.detail = Some(detail);
         Ok(Some(visit))
     }
+}
+
+/// Whether a known page still belongs to the collection, by the rules of its step.
+fn belongs(rules: &ReadRules, page: &Requeued) -> bool {
+    let Ok(address) = Address::from_canonical(&page.url) else { return false };
+    let (scope, _) = rules.of(page.step);
+    let from = scope.a_seed().unwrap_or(&address);
+    scope.current().judge(&address, Some(from)) == Judgement::In
 }

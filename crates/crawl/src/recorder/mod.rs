@@ -171,12 +171,12 @@ impl Recorder {
         })
     }
 
-    /// Records the seeds that are not known yet.
-    pub(crate) fn plant(&mut self, seeds: &[Address]) -> Result<(), StoreError> {
+    /// Records the seeds that are not known yet, of a step where one is named.
+    pub(crate) fn plant(&mut self, seeds: &[Address], step: Option<u32>) -> Result<(), StoreError> {
         self.pending.since = Some(Instant::now());
         for seed in seeds {
-            self.discover_root(seed, None)?;
-            if self.pending.batch.discovered.len() >= MAX_ROWS {
+            self.discover_root(seed, None, step)?;
+            if self.pending.batch.discovered.len() + self.pending.batch.requeued.len() >= MAX_ROWS {
                 self.commit()?;
                 self.pending.since = Some(Instant::now());
             }
@@ -262,7 +262,7 @@ impl Recorder {
             }
             Item::Robots(read) => {
                 for sitemap in &read.sitemaps {
-                    self.discover_root(sitemap, Some(PageId(0)))?;
+                    self.discover_root(sitemap, Some(PageId(0)), None)?;
                 }
                 self.learn(read.fact);
                 self.pending.extra.extend(read.records);

@@ -254,6 +254,7 @@ mod tests {
             asked: None,
             before: None,
             again: false,
+            step: None,
             referrer: Some("http://from.example/#part".to_owned()),
             depth: 0,
             redirects: 0,

@@ -113,6 +113,7 @@ pub(crate) fn lease(url: &str) -> Lease {
         asked: None,
         before: None,
         again: false,
+        step: None,
         referrer: None,
         depth: 0,
         redirects: 0,

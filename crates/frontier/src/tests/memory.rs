@@ -30,8 +30,9 @@ impl Memory {
 
     pub(super) fn admit(&mut self, host: u32, page: u64, rank: u64, path: &str) {
         let url = format!("http://{}{path}", self.host(host).name);
-        let queued = Queued { page: PageId(page), rank, url, asked: None, depth: 0, redirects: 0, before: None };
-        self.queues.entry(HostId(host)).or_default().insert((rank, PageId(page)), queued);
+        let (page, depth, redirects) = (PageId(page), 0, 0);
+        let queued = Queued { page, rank, url, asked: None, depth, redirects, step: None, before: None };
+        self.queues.entry(HostId(host)).or_default().insert((rank, page), queued);
     }
 
     pub(super) fn remove(&mut self, host: HostId, rank: u64, page: PageId) {

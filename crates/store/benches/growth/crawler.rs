@@ -240,6 +240,7 @@ impl Crawler {
             known: false,
             moved: None,
             detail: None,
+            step: None,
         }
     }
 }

@@ -193,13 +193,14 @@ pub(super) fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &st
 fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, u64)>> {
     let mut before = db.prepare_cached("SELECT rank FROM page_row WHERE id = ?1")?;
     let mut update = db.prepare_cached(
-        "UPDATE page_row SET kind = 0, why = NULL, redirects = iif(kind = 0, redirects, 0), rank = ?2, depth = ?3, again = ?4 WHERE id = ?1",
+        "UPDATE page_row SET kind = 0, why = NULL, redirects = iif(kind = 0, redirects, 0), rank = ?2, depth = ?3, again = ?4, step = ?5 WHERE id = ?1",
     )?;
     let mut moved = Vec::with_capacity(batch.requeued.len());
     for page in &batch.requeued {
         let rank: Option<i64> = before.query_row([page.page.0.cast_signed()], |r| r.get(0)).optional()?;
         moved.extend(rank.map(|rank| (page.page.0, rank.cast_unsigned())));
-        update.execute(params![page.page.0.cast_signed(), page.rank.cast_signed(), page.depth, batch.run.0])?;
+        let (id, rank) = (page.page.0.cast_signed(), page.rank.cast_signed());
+        update.execute(params![id, rank, page.depth, batch.run.0, page.step])?;
     }
     Ok(moved)
 }

@@ -3,7 +3,7 @@
 //! A page's depth is settled when it is discovered. With many requests at once, or in another order than breadth first, a page may be
 //! discovered over a longer way first, and what lies behind it be cut off by a limit that the shorter way keeps. Shortest distances
 //! follow from the link table by relaxation (Bellman and Ford): a pass over the links in the order of visits, until nothing changes. Mostly
-//! the first pass changes nothing.
+//! the first pass changes nothing. Steps of a project reckon their distances apart: a way through another step is none.
 
 use super::Catalogue;
 use crate::error::{Result, StoreError};
@@ -13,12 +13,12 @@ use rusqlite::{Connection, params};
 impl Catalogue {
     /// Corrects the depths that are larger than the shortest way over links to follow; tells how many there were.
     ///
-    /// Memory: four bytes a page. Links marked `nofollow` count only where the crawl follows them; a redirect is no step.
+    /// Memory: eight bytes a page. Links marked `nofollow` count only where the crawl follows them; a redirect is no step.
     pub fn settle_depths(&mut self, follow_nofollow: bool) -> Result<u64> {
         let fail = |e| StoreError::sql("settle the depths", &self.path, e);
-        let before = depths(&self.db, self.next_page).map_err(fail)?;
+        let (before, steps) = depths(&self.db, self.next_page).map_err(fail)?;
         let mut depths = before.clone();
-        while relax(&self.db, &mut depths, follow_nofollow).map_err(fail)? {}
+        while relax(&self.db, &mut depths, &steps, follow_nofollow).map_err(fail)? {}
         let tx = self.db.unchecked_transaction().map_err(fail)?;
         let mut corrected = 0;
         for (page, (new, _)) in depths.iter().zip(&before).enumerate().filter(|(_, (new, old))| new < old) {
@@ -33,21 +33,23 @@ impl Catalogue {
     }
 }
 
-/// The depth of each page, by its number.
-fn depths(db: &Connection, pages: u64) -> rusqlite::Result<Vec<u32>> {
-    let mut out = vec![u32::MAX; usize::try_from(pages).unwrap_or(0)];
-    let mut rows = db.prepare("SELECT id, depth FROM page_row")?;
+/// The depth of each page and its step (0: none), by its number.
+fn depths(db: &Connection, pages: u64) -> rusqlite::Result<(Vec<u32>, Vec<u32>)> {
+    let pages = usize::try_from(pages).unwrap_or(0);
+    let (mut depths, mut steps) = (vec![u32::MAX; pages], vec![0; pages]);
+    let mut rows = db.prepare("SELECT id, depth, coalesce(step, 0) FROM page_row")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
-        if let Some(place) = usize::try_from(row.get::<_, i64>(0)?).ok().and_then(|i| out.get_mut(i)) {
-            *place = row.get(1)?;
+        let page = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
+        if let (Some(depth), Some(step)) = (depths.get_mut(page), steps.get_mut(page)) {
+            (*depth, *step) = (row.get(1)?, row.get(2)?);
         }
     }
-    Ok(out)
+    Ok((depths, steps))
 }
 
 /// One pass over the links; tells whether any distance became shorter.
-fn relax(db: &Connection, depths: &mut [u32], follow_nofollow: bool) -> rusqlite::Result<bool> {
+fn relax(db: &Connection, depths: &mut [u32], steps: &[u32], follow_nofollow: bool) -> rusqlite::Result<bool> {
     let sql = "SELECT s.page, l.dst, l.kind FROM source_row s CROSS JOIN link_row l ON l.source = s.id
                WHERE last_run IS NULL AND kind <> ?1 AND (?2 OR rel IS NULL OR rel NOT LIKE '%nofollow%')";
     let mut rows = db.prepare(sql)?;
@@ -56,6 +58,9 @@ fn relax(db: &Connection, depths: &mut [u32], follow_nofollow: bool) -> rusqlite
     while let Some(row) = rows.next()? {
         let at = |column| row.get::<_, i64>(column).map(|id| usize::try_from(id).unwrap_or(usize::MAX));
         let (src, dst) = (at(0)?, at(1)?);
+        if steps.get(src) != steps.get(dst) {
+            continue;
+        }
         let step = u32::from(row.get::<_, u8>(2)? != LinkKind::Redirect.code());
         let Some(reached) = depths.get(src).and_then(|d| d.checked_add(step)) else { continue };
         if let Some(known) = depths.get_mut(dst).filter(|known| **known != u32::MAX && reached < **known) {

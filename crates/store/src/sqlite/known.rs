@@ -18,8 +18,6 @@ pub struct Known {
     pub page: Requeued,
     /// Whether a document was there.
     pub there: bool,
-    /// The step of the project that collected it.
-    pub step: Option<u32>,
 }
 
 impl Catalogue {
@@ -75,8 +73,9 @@ fn read(r: &Row<'_>) -> rusqlite::Result<(Known, bool)> {
         url: r.get(2)?,
         rank: r.get::<_, i64>(3)?.cast_unsigned(),
         depth: r.get(4)?,
+        step: r.get(5)?,
     };
-    Ok((Known { page, there: false, step: r.get(5)? }, r.get::<_, Option<bool>>(6)?.unwrap_or(false)))
+    Ok((Known { page, there: false }, r.get::<_, Option<bool>>(6)?.unwrap_or(false)))
 }
 
 /// Keeps what was learnt of the noise of hosts.

@@ -41,16 +41,17 @@ impl PageReader {
     }
 
     fn read(&self, places: &[(u64, PageId)]) -> rusqlite::Result<Vec<Queued>> {
-        let mut row =
-            self.db.prepare_cached("SELECT url, depth, redirects, asked, again NOTNULL FROM page_row WHERE id = ?1")?;
+        let mut row = self
+            .db
+            .prepare_cached("SELECT url, depth, redirects, asked, again NOTNULL, step FROM page_row WHERE id = ?1")?;
         let mut visits = BeforeReader::new(&self.db)?;
         let mut out = Vec::with_capacity(places.len());
         for &(rank, page) in places {
             let found = row
                 .query_row([page.0.cast_signed()], |r| {
                     let (url, asked) = (r.get(0)?, r.get(3)?);
-                    let (depth, redirects) = (r.get(1)?, r.get(2)?);
-                    Ok((Queued { page, rank, url, asked, depth, redirects, before: None }, r.get::<_, bool>(4)?))
+                    let (depth, redirects, step) = (r.get(1)?, r.get(2)?, r.get(5)?);
+                    Ok((Queued { page, rank, url, asked, depth, redirects, step, before: None }, r.get::<_, bool>(4)?))
                 })
                 .optional()?;
             let Some((mut queued, again)) = found else { continue };

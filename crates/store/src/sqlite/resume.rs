@@ -25,11 +25,13 @@ pub struct Unfetched {
     pub rank: u64,
     /// Why it is outside; `None` where it is queued.
     pub why: Option<String>,
+    /// The step of the project that collects it, or met it first.
+    pub step: Option<u32>,
 }
 
-/// Seeds and where they have moved. `CROSS JOIN` keeps the order of tables: from the few seeds to their pages, never through all pages.
+/// The seeds of a step and where they have moved. `CROSS JOIN` keeps the order of tables: from the few seeds to their pages, never through all pages.
 const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
-    SELECT id FROM page_row WHERE origin IS NULL
+    SELECT id FROM page_row WHERE origin IS NULL AND step IS ?2
     UNION
     SELECT l.dst FROM seed CROSS JOIN visit_row v ON v.page = seed.id
       CROSS JOIN link_row l ON l.source = v.source AND l.kind = ?1
@@ -75,14 +77,14 @@ impl Catalogue {
         self.all(sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
-    /// The URLs of the seeds, and of the places they redirect to, one redirect after the other.
-    pub fn seed_urls(&self) -> Result<Vec<String>> {
-        self.all(SEEDS, [LinkKind::Redirect.code()], |r| r.get(0))
+    /// The URLs of the seeds of a step, or of those of none, and of the places they redirect to, one redirect after the other.
+    pub fn seed_urls(&self, step: Option<u32>) -> Result<Vec<String>> {
+        self.all(SEEDS, (LinkKind::Redirect.code(), step), |r| r.get(0))
     }
 
     /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
     pub fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
-        let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name
+        let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name, p.step
                    FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
                    WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT LIKE 'trap%'))
                      OR (p.kind = ?4 AND NOT EXISTS (SELECT 1 FROM visit_row v WHERE v.page = p.id)))
@@ -98,6 +100,7 @@ impl Catalogue {
                 priority: r.get(5)?,
                 rank: number(r, 6)?,
                 why: r.get(7)?,
+                step: r.get(8)?,
             })
         })
     }
@@ -134,7 +137,8 @@ mod tests {
     fn a_start_looks_for_its_seeds_without_reading_every_page() {
         let dir = tempfile::tempdir().unwrap();
         let catalogue = Catalogue::create_or_open(&dir.path().join("crawl.db")).unwrap();
-        let plan = catalogue.all(&format!("EXPLAIN QUERY PLAN {SEEDS}"), [0], |r| r.get::<_, String>(3)).unwrap();
+        let plan =
+            catalogue.all(&format!("EXPLAIN QUERY PLAN {SEEDS}"), (0, None::<u32>), |r| r.get::<_, String>(3)).unwrap();
         let scans = plan.iter().filter(|step| step.starts_with("SCAN ") && step.as_str() != "SCAN seed");
         assert_eq!(scans.collect::<Vec<_>>(), ["SCAN page_row USING INDEX seed_row"], "{plan:?}");
     }

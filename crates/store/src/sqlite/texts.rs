@@ -36,6 +36,8 @@ pub struct Worded {
     pub duplicate_of: Option<PageId>,
     /// Where the archive holds it.
     pub warc: Option<WarcPosition>,
+    /// The step of the project that collects it.
+    pub step: Option<u32>,
 }
 
 /// What a link says.
@@ -60,7 +62,7 @@ impl CatalogueReader {
         let fail = self.fail("read the visits");
         let sql = format!(
             "SELECT p.id, p.host, p.url, {KIND}, v.at, v.status, v.mime, v.title, v.lang, v.simhash, v.duplicate_of, f.name, v.warc_offset,
-               v.warc_length
+               v.warc_length, p.step
              FROM page_row p {TOLD} LEFT JOIN warc_row f ON f.id = v.warc
              WHERE p.kind = 0 AND v.status BETWEEN 200 AND 299 AND (v.simhash NOTNULL OR v.title NOTNULL) ORDER BY p.id"
         );
@@ -122,5 +124,6 @@ fn worded(row: &Row<'_>) -> rusqlite::Result<Option<Worded>> {
         simhash: number(9)?,
         duplicate_of: number(10)?.map(PageId),
         warc,
+        step: row.get(14)?,
     }))
 }

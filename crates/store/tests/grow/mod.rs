@@ -204,6 +204,7 @@ impl Recorder {
             known: false,
             moved: None,
             detail: None,
+            step: None,
         }
     }
 

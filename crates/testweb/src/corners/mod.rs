@@ -17,6 +17,7 @@ mod lies;
 mod markup;
 mod mazes;
 mod media;
+mod members;
 mod mirrors;
 mod redirects;
 mod resets;
@@ -30,6 +31,7 @@ mod traps;
 mod vast;
 mod wilds;
 
+pub use members::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
 pub(crate) use wilds::stranger;
 
 use crate::reply::{Ask, Reply, Scene};
@@ -91,6 +93,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     changes::CORNER,
     sessions::CORNER,
     rewriting::CORNER,
+    members::CORNER,
     traps::CORNER,
     lies::CORNER,
     stalls::CORNER,

@@ -1,13 +1,13 @@
 //! What does the client ask?
 //!
 //! As much of RFC 9112 as a server of this kind needs: request line in origin or absolute form, the few fields that matter,
-//! a body to be skipped.
+//! a body of known length.
 
 use memchr::memmem;
 
 /// The longest head that is read; the web has links of 64 kB.
 pub(super) const LONGEST_HEAD: usize = 256 << 10;
-/// The longest body that is skipped.
+/// The longest body that is taken.
 const LONGEST_BODY: usize = 16 << 20;
 
 /// One request, as slices of what was read.
@@ -26,6 +26,8 @@ pub(super) struct Request<'a> {
     pub(super) none_match: &'a str,
     pub(super) modified_since: &'a str,
     pub(super) keeps_alive: bool,
+    /// What was sent along.
+    pub(super) body: &'a [u8],
     /// How many bytes head and body took.
     pub(super) length: usize,
 }
@@ -82,6 +84,7 @@ pub(super) fn read(bytes: &[u8]) -> Read<'_> {
     if bytes.len() < request.length {
         return Read::More;
     }
+    request.body = &bytes[end + 4..request.length];
     request.direct = target.starts_with('/');
     (request.host, request.target) = addressed(target, request.host);
     if request.target.starts_with('/') { Read::Whole(request) } else { Read::Refused(400) }
@@ -129,11 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_waited_for_and_skipped() {
+    fn a_body_is_waited_for_and_taken() {
         let bytes = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell";
         assert_eq!(read(bytes), Read::More);
         let whole = [bytes.as_slice(), b"oGET"].concat();
-        assert!(matches!(read(&whole), Read::Whole(request) if request.length == whole.len() - 3));
+        assert!(
+            matches!(read(&whole), Read::Whole(request) if request.length == whole.len() - 3 && request.body == b"hello")
+        );
     }
 
     #[test]

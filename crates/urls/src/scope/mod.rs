@@ -175,10 +175,15 @@ impl Scope {
 
     /// Counts one more address among the seeds, such as the one that a seed redirects to.
     pub fn add_seed(&mut self, seed: &Address) {
-        self.hosts.insert(seed);
-        self.sites.insert(seed);
-        self.prefixes.insert(seed);
+        self.add_area(seed);
         self.seeds.insert(seed.clone());
+    }
+
+    /// Widens the area as if this were a seed, which it is not: filters and rules judge it like any other.
+    pub fn add_area(&mut self, around: &Address) {
+        self.hosts.insert(around);
+        self.sites.insert(around);
+        self.prefixes.insert(around);
     }
 
     fn reaches(&self, target: &Address, from: Option<&Address>) -> bool {

@@ -1,0 +1,58 @@
+//! How do the steps begin a run?
+
+use super::path::{Path, Roots};
+use crate::CrawlError;
+use crate::config::Config;
+use crate::journal::Journal;
+use crate::settings::Settings;
+use crate::shared::Stop;
+use crate::summary::{Counters, RunState};
+use orb_page::RunId;
+use orb_store::Project;
+use orb_urls::Address;
+use std::sync::Arc;
+
+/// Walks the steps and gives the roots of those that collect. Where that fails the run is left to be gone on with; where somebody asks
+/// to stop, there are none.
+pub(crate) fn walk(
+    project: &mut Project,
+    settings: &Settings,
+    config: &Config,
+    (run, counters): (RunId, &Counters),
+    stop: &Stop,
+) -> Result<Vec<Roots>, CrawlError> {
+    if settings.steps.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rules = &config.read.steps;
+    for (step, rules) in rules.iter() {
+        for url in project.catalogue().seed_urls(Some(*step))? {
+            if let Ok(moved) = Address::from_canonical(&url) {
+                rules.scope.add(&moved);
+            }
+        }
+    }
+    let journal = Journal::open(project.dir(), run)?;
+    let parts = (config.fetch.clone(), config.walking());
+    let mut path = Path::new(settings, Arc::clone(rules), parts, stop)?;
+    let walked = path.walk();
+    for line in path.told() {
+        journal.log(line)?;
+    }
+    match walked {
+        Ok(roots) => {
+            let roots = roots.unwrap_or_default();
+            for found in &roots {
+                if let Some(rules) = rules.get(&found.step) {
+                    found.addresses.iter().for_each(|root| rules.scope.add(root));
+                }
+            }
+            Ok(roots)
+        }
+        Err(wrong) => {
+            journal.log(&wrong.to_string())?;
+            project.catalogue_mut().finish_run(run, RunState::Stopped.name(), &counters.to_json())?;
+            Err(wrong)
+        }
+    }
+}

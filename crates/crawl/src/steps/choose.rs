@@ -1,0 +1,89 @@
+//! Which links of a page does a step take, and is the page the one that was meant?
+
+use super::settings::StepSettings;
+use super::walker::Passed;
+use orb_extract::Picker;
+use orb_page::LinkKind;
+use orb_urls::scope::{Mode, Rule};
+use orb_urls::{Address, Canonicaliser, Scope, ScopeError, ScopeSpec};
+
+/// A page as far as links are chosen from it.
+pub(super) struct Source<'a> {
+    pub(super) base: &'a Address,
+    pub(super) html: &'a str,
+    pub(super) links: &'a [orb_page::Link],
+}
+
+impl<'a> From<&'a Passed> for Source<'a> {
+    fn from(passed: &'a Passed) -> Self {
+        Self { base: &passed.base, html: &passed.html, links: &passed.document.links }
+    }
+}
+
+/// A regular expression on URLs, as a scope that holds what matches.
+pub(super) fn matching(regex: &str) -> Result<Scope, ScopeError> {
+    let rules = vec![Rule::Allow(regex.to_owned())];
+    Scope::new(&ScopeSpec { mode: Mode::Any, rules, ..ScopeSpec::default() }, &[])
+}
+
+/// How links are chosen.
+pub(super) struct Choice {
+    picker: Option<Picker>,
+    matching: Option<Scope>,
+}
+
+impl Choice {
+    /// The choice of a step; what cannot be read was refused before.
+    pub(super) fn of(step: &StepSettings) -> Result<Self, String> {
+        let picker = step.links.as_deref().map(Picker::new).transpose()?;
+        let matching = step.links_matching.as_deref().map(matching).transpose().map_err(|e| e.to_string())?;
+        Ok(Self { picker, matching })
+    }
+
+    /// The links it takes of a page, in the order of the page.
+    pub(super) fn links(&self, canonical: &Canonicaliser, page: &Source<'_>) -> Result<Vec<Address>, String> {
+        let targets: Vec<String> = match &self.picker {
+            Some(picker) => picker.pick(page.html).map_err(|why| format!("{}: {why}", page.base))?.targets,
+            None => {
+                let followed =
+                    |link: &&orb_page::Link| matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame);
+                page.links.iter().filter(followed).map(|link| link.target.clone()).collect()
+            }
+        };
+        let addresses = targets.iter().filter_map(|target| canonical.resolve(page.base, target).ok());
+        let fits = |address: &Address| self.matching.as_ref().is_none_or(|m| m.judge(address, None).is_in());
+        Ok(addresses.filter(fits).collect())
+    }
+}
+
+/// What is wrong with a page that a step expected otherwise: the key that says so, and why.
+pub(super) fn unexpected(step: &StepSettings, passed: &Passed) -> Option<(&'static str, String)> {
+    let at = format!("{} (status {})", passed.address, passed.status);
+    let says = |words: &str| {
+        let text = &passed.document.text;
+        let title = passed.document.title.as_deref().unwrap_or_default();
+        text.contains(words) || title.contains(words)
+    };
+    if let Some(words) = step.expect.as_deref().filter(|words| !says(words)) {
+        return Some(("expect", format!("'{words}' does not stand on {at}")));
+    }
+    if let Some(words) = step.expect_not.as_deref().filter(|words| says(words)) {
+        return Some(("expect_not", format!("'{words}' stands on {at}")));
+    }
+    let picks = |selector: &str| Picker::new(selector)?.pick(&passed.html).map(|p| p.elements).map_err(str::to_owned);
+    for (key, selector, wanted) in [
+        ("expect_selector", step.expect_selector.as_deref(), true),
+        ("expect_not_selector", step.expect_not_selector.as_deref(), false),
+    ] {
+        let Some(selector) = selector else { continue };
+        match picks(selector) {
+            Err(why) => return Some((key, format!("{at}: {why}"))),
+            Ok(found) if (found > 0) != wanted => {
+                let how = if wanted { "matches nothing" } else { "matches" };
+                return Some((key, format!("'{selector}' {how} on {at}")));
+            }
+            Ok(_) => {}
+        }
+    }
+    (passed.status >= 400 && !step.expects()).then(|| ("name", format!("{at} answers with an error")))
+}

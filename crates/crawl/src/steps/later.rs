@@ -1,0 +1,96 @@
+//! Which links of pages that were collected does a later step take?
+//!
+//! The pages are read from the archive once all of them are there, so that it makes no difference in how many runs they were collected.
+
+use super::choose::{Choice, Source};
+use super::path::{Roots, waits};
+use super::rules::StepRules;
+use super::{number, settings::StepSettings};
+use crate::CrawlError;
+use crate::examine::Wrong;
+use crate::settings::Settings;
+use bytes::Bytes;
+use hashbrown::{HashMap, HashSet};
+use orb_extract::Content;
+use orb_page::{Body, PageKind};
+use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, Worded};
+use orb_urls::{Address, Canonicaliser, Judgement};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The largest content of a page that links are chosen on.
+const MAX_CONTENT: u64 = 40_000_000;
+
+/// The steps that wait for pages to be collected, in order.
+pub(crate) struct Later<'a> {
+    settings: &'a Settings,
+    rules: Arc<HashMap<u32, StepRules>>,
+    waiting: VecDeque<usize>,
+}
+
+impl<'a> Later<'a> {
+    /// All of them.
+    pub(crate) fn new(settings: &'a Settings, rules: Arc<HashMap<u32, StepRules>>) -> Self {
+        let waiting = (0..settings.steps.len()).filter(|n| waits(settings, *n)).collect();
+        Self { settings, rules, waiting }
+    }
+
+    /// Where the next of them begins, now that all before is collected.
+    pub(crate) fn next(&mut self, project: &ProjectDir) -> Result<Option<Roots>, CrawlError> {
+        let Some(n) = self.waiting.pop_front() else { return Ok(None) };
+        let (Some(step), Some(before)) = (self.settings.steps.get(n), n.checked_sub(1)) else { return Ok(None) };
+        let before = number(&self.settings.steps[before].name);
+        let mut addresses = Vec::new();
+        let (mut known, mut seen, mut chosen) = (HashSet::new(), 0_usize, 0_usize);
+        let wrong = |why: String| {
+            let key = if step.links.is_some() { "links" } else { "links_matching" };
+            CrawlError::Wrong(Wrong::new(format!("steps[{n}].{key}"), format!("step '{}': {why}", step.name)))
+        };
+        let choice = Choice::of(step).map_err(wrong)?;
+        let canonical = Canonicaliser::new(self.settings.urls);
+        let (reader, archive) = (CatalogueReader::open(&project.catalogue())?, ArchiveReader::open(&project.archive()));
+        reader.each_worded(|page| {
+            if page.step != Some(before) || !matches!(page.kind, PageKind::Html | PageKind::Duplicate) {
+                return Ok(());
+            }
+            seen += 1;
+            for address in links(&choice, &canonical, &archive, &page).map_err(wrong)? {
+                chosen += 1;
+                if self.belongs(step, &address) && known.insert(address.clone()) {
+                    addresses.push(address);
+                }
+            }
+            Ok::<(), CrawlError>(())
+        })?;
+        match (chosen, addresses.is_empty()) {
+            (0, _) => Err(wrong(format!("no link is chosen on the {seen} pages of the step before"))),
+            (_, true) => {
+                Err(wrong(format!("all {chosen} links that are chosen lie outside of its area or are denied")))
+            }
+            _ => Ok(Some(Roots { step: number(&step.name), addresses })),
+        }
+    }
+
+    fn belongs(&self, step: &StepSettings, address: &Address) -> bool {
+        let rules = self.rules.get(&number(&step.name));
+        rules.is_some_and(|rules| rules.scope.current().judge(address, None) == Judgement::In)
+    }
+}
+
+/// The links chosen on a page that the archive holds; none where it does not.
+fn links(
+    choice: &Choice,
+    canonical: &Canonicaliser,
+    archive: &ArchiveReader,
+    page: &Worded,
+) -> Result<Vec<Address>, String> {
+    let Some(stored) = page.warc.as_ref().and_then(|at| archive.exchange(at).ok()) else { return Ok(Vec::new()) };
+    let Ok(own) = canonical.parse(&page.url) else { return Ok(Vec::new()) };
+    let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+    let bytes = orb_fetch::decode(&Body::Memory(Bytes::from(stored.body)), &codings, MAX_CONTENT).bytes;
+    let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
+    let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &page.url };
+    let document = orb_extract::extract(&content);
+    let base = canonical.canonical_base(&own, document.base.as_deref());
+    choice.links(canonical, &Source { base: &base, html: &orb_extract::text_of(&content), links: &document.links })
+}

@@ -1,0 +1,53 @@
+//! By which rules are the pages of a step judged?
+
+use super::number;
+use super::settings::StepSettings;
+use crate::scope::SharedScope;
+use crate::settings::Settings;
+use hashbrown::HashMap;
+use orb_urls::{Address, Canonicaliser, ScopeError, ScopeSpec};
+use std::sync::Arc;
+
+/// What belongs to a step, and how far it goes.
+#[derive(Clone)]
+pub(crate) struct StepRules {
+    /// What belongs to it.
+    pub scope: Arc<SharedScope>,
+    /// Links to follow from its roots at most.
+    pub depth: Option<u32>,
+}
+
+impl StepRules {
+    /// The rules of every step, by its number. The area of a step lies around the addresses that its way starts at.
+    pub(crate) fn of_all(settings: &Settings) -> Result<HashMap<u32, Self>, ScopeError> {
+        let mut rules = HashMap::with_capacity(settings.steps.len());
+        for (step, area) in settings.steps.iter().zip(areas(settings)) {
+            let scope = Arc::new(SharedScope::around(&spec(&settings.scope, step), &area)?);
+            rules.insert(number(&step.name), Self { scope, depth: step.depth.or(settings.frontier.depth) });
+        }
+        Ok(rules)
+    }
+}
+
+/// For each step the addresses that its way starts at.
+pub(crate) fn areas(settings: &Settings) -> Vec<Vec<Address>> {
+    let canonical = Canonicaliser::new(settings.urls);
+    let mut area: Vec<Address> = Vec::new();
+    let mut areas = Vec::with_capacity(settings.steps.len());
+    for step in &settings.steps {
+        if !step.goes_on() {
+            area = step.start.iter().filter_map(|url| canonical.parse_seed(url).ok()).collect();
+        }
+        areas.push(area.clone());
+    }
+    areas
+}
+
+/// The scope of a step: the project's, with what the step says otherwise.
+fn spec(project: &ScopeSpec, step: &StepSettings) -> ScopeSpec {
+    ScopeSpec {
+        mode: step.mode.unwrap_or(project.mode),
+        rules: step.rules.clone().unwrap_or_else(|| project.rules.clone()),
+        ..project.clone()
+    }
+}

@@ -1,0 +1,272 @@
+//! How is a page passed through?
+//!
+//! Like any other page: under a lease of a frontier, which reads the host's robots.txt first and keeps to every delay, but one page at a
+//! time, as a person goes, and with nothing recorded. Redirects are followed as browsers do: what was sent along by POST is sent on after 307
+//! and 308, and to the same host only; after 301, 302 and 303 the next request is a plain one (Fetch standard, 4.4).
+
+use super::trail::Trail;
+use crate::clock::Clock;
+use crate::shared::Stop;
+use bytes::Bytes;
+use orb_extract::Content;
+use orb_fetch::{HttpFetcher, Method, Request, Watch};
+use orb_frontier::robots::MAX_BYTES;
+use orb_frontier::{After, Frontier, FrontierConfig, Next};
+use orb_page::{Document, FailureKind, HostId, Lease, Outcome, PageKind, Payload, Purpose, Response};
+use orb_store::RobotsRecord;
+use orb_urls::{Address, Canonicaliser};
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The largest content read of a page that is passed through.
+const MAX_CONTENT: u64 = 40_000_000;
+
+/// What is to be asked.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) address: Address,
+    /// What is sent along, by POST.
+    pub(super) payload: Option<Payload>,
+}
+
+impl Question {
+    /// A plain one.
+    pub(super) fn plain(address: Address) -> Self {
+        Self { address, payload: None }
+    }
+}
+
+/// A page that was passed through.
+pub(super) struct Passed {
+    /// Where it came from in the end.
+    pub(super) address: Address,
+    /// Whether it has an address of its own, so that it could be asked for again.
+    pub(super) addressed: bool,
+    /// Status code.
+    pub(super) status: u16,
+    /// What its links are relative to.
+    pub(super) base: Address,
+    /// What it says.
+    pub(super) document: Document,
+    /// Its source.
+    pub(super) html: String,
+}
+
+/// Why a page could not be passed through.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// For this reason.
+    Why(String),
+    /// Somebody asked to stop.
+    Stopped,
+}
+
+/// Goes from page to page.
+pub(super) struct Walker<'a> {
+    fetcher: HttpFetcher,
+    frontier: Mutex<Frontier>,
+    trail: Trail,
+    clock: Clock,
+    canonical: Canonicaliser,
+    max_redirects: u8,
+    stop: &'a Stop,
+}
+
+/// Tells the frontier when a request is on the wire.
+struct OnWire<'a> {
+    frontier: &'a Mutex<Frontier>,
+    clock: Clock,
+    host: HostId,
+}
+
+impl Watch for OnWire<'_> {
+    fn sent(&self, peer: Option<SocketAddr>) {
+        let now = self.clock.now_rounded_up();
+        lock(self.frontier).sent(self.host, peer.map(|p| p.ip()), now);
+    }
+}
+
+fn lock(frontier: &Mutex<Frontier>) -> std::sync::MutexGuard<'_, Frontier> {
+    frontier.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What came of one look at the frontier.
+enum Step {
+    Answered(Box<Response>),
+    Again,
+}
+
+impl<'a> Walker<'a> {
+    /// A walker that has asked nobody yet; others may have, so that every host counts as just asked.
+    pub(super) fn new(
+        fetcher: HttpFetcher,
+        config: FrontierConfig,
+        canonical: Canonicaliser,
+        max_redirects: u8,
+        stop: &'a Stop,
+    ) -> Self {
+        let clock = Clock::start();
+        let frontier = Mutex::new(Frontier::new(config, clock.now(), true));
+        Self { fetcher, frontier, trail: Trail::default(), clock, canonical, max_redirects, stop }
+    }
+
+    /// How addresses are written on this walk.
+    pub(super) fn canonical(&self) -> &Canonicaliser {
+        &self.canonical
+    }
+
+    /// Asks, and follows where the answer leads.
+    pub(super) async fn pass(&mut self, question: Question) -> Result<Passed, Halt> {
+        let mut question = question;
+        for _ in 0..=self.max_redirects {
+            let response = self.ask(&question).await?;
+            let Some(to) = redirect(&response) else { return Ok(self.read(&question, &response)) };
+            let at = &question.address;
+            let next = self.canonical.resolve(at, &to);
+            let next = next.map_err(|why| Halt::Why(format!("{at} leads to '{to}', which is no address: {why}")))?;
+            let keeps = matches!(response.status, 307 | 308) && question.payload.is_some();
+            if keeps && next.host() != at.host() {
+                return Err(Halt::Why(format!("{at} wants the form to be sent on to another host, {}", next.host())));
+            }
+            let payload = question.payload.take().filter(|_| keeps);
+            question = Question { address: next, payload };
+        }
+        Err(Halt::Why(format!("{} leads on and on (frontier.max_redirects)", question.address)))
+    }
+
+    /// One question, when its host's turn comes, and its answer.
+    async fn ask(&mut self, question: &Question) -> Result<Response, Halt> {
+        let (page, host) = self.trail.queue(&question.address);
+        lock(&self.frontier).admitted(host, self.clock.now());
+        let answer = loop {
+            if self.stop.is_set() {
+                break Err(Halt::Stopped);
+            }
+            match self.turn(question).await {
+                Ok(Step::Again) => {}
+                Ok(Step::Answered(response)) => break Ok(*response),
+                Err(halt) => break Err(halt),
+            }
+        };
+        self.trail.leave(host, page);
+        lock(&self.frontier).committed(&[page]);
+        answer
+    }
+
+    /// Does what the frontier says.
+    async fn turn(&mut self, question: &Question) -> Result<Step, Halt> {
+        let next = lock(&self.frontier).next(&self.trail, self.clock.now());
+        let Ok(next) = next;
+        let url = &question.address;
+        match next {
+            Next::Lease(lease, _) if lease.purpose == Purpose::Robots => self.robots(&lease).await,
+            Next::Lease(lease, _) => return self.fetch(&lease, question).await,
+            Next::Resolve { host, name, port } => {
+                let answer = self.fetcher.resolve(&name, port).await;
+                lock(&self.frontier).resolved(host, answer, self.clock.now());
+            }
+            Next::Drop(_, _, _, PageKind::Disallowed, _) => {
+                return Err(Halt::Why(format!(
+                    "robots.txt forbids {url}; frontier.ignore_robots is for sites of your own"
+                )));
+            }
+            Next::Drop(.., why) => return Err(Halt::Why(format!("{url} is not fetched: {why}"))),
+            Next::Fail(_, _, failure) => return Err(Halt::Why(format!("{url}: {}", failure.detail))),
+            Next::Wait(until) => {
+                let rest = until.since(self.clock.now());
+                tokio::time::sleep(rest.min(Duration::from_millis(200))).await;
+            }
+            Next::Busy | Next::Starved => tokio::time::sleep(Duration::from_millis(20)).await,
+            Next::Finished | Next::BudgetSpent => {
+                return Err(Halt::Why(format!(
+                    "{url}: its host does not answer as it should, or wants to be left alone"
+                )));
+            }
+        }
+        Ok(Step::Again)
+    }
+
+    async fn fetch(&self, lease: &Lease, question: &Question) -> Result<Step, Halt> {
+        let outcome = match Request::of(lease) {
+            Ok(request) => {
+                let payload = question.payload.as_ref();
+                let method = if payload.is_some() { Method::Post } else { Method::Get };
+                self.send(lease, &Request { method, payload, any_type: true, ..request }).await
+            }
+            Err(failure) => return Err(Halt::Why(failure.detail)),
+        };
+        let after = self.done(lease, &outcome);
+        match outcome.result {
+            Ok(response) if after == After::Record => Ok(Step::Answered(Box::new(response))),
+            Ok(_) => Ok(Step::Again),
+            // What was sent along may have been taken although no answer came.
+            Err(failure)
+                if after == After::Record
+                    || (question.payload.is_some()
+                        && !matches!(failure.kind, FailureKind::Dns | FailureKind::Connect)) =>
+            {
+                Err(Halt::Why(format!("{}: {}", question.address, failure.detail)))
+            }
+            Err(_) => Ok(Step::Again),
+        }
+    }
+
+    async fn send(&self, lease: &Lease, request: &Request<'_>) -> Outcome {
+        let watch = OnWire { frontier: &self.frontier, clock: self.clock, host: lease.host };
+        self.fetcher.send(request, &watch).await
+    }
+
+    fn done(&self, lease: &Lease, outcome: &Outcome) -> After {
+        let now = self.clock.now();
+        let ended = crate::drive::ended(&lease.url, outcome, now);
+        lock(&self.frontier).done(lease, &ended, now).0
+    }
+
+    /// Reads a robots.txt for the frontier.
+    async fn robots(&self, lease: &Lease) {
+        let Ok(request) = Request::of(lease) else { return };
+        let outcome = self.send(lease, &request).await;
+        self.done(lease, &outcome);
+        let at = self.clock.now();
+        let answer = match outcome.result {
+            Err(failure) => Err(failure),
+            Ok(response) => {
+                let moved = redirect(&response).and_then(|to| {
+                    let own = self.canonical.parse(&lease.url).ok()?;
+                    self.canonical.resolve(&own, &to).ok()
+                });
+                if moved.is_some_and(|to| lock(&self.frontier).robots_moved(lease.host, to.as_str(), at)) {
+                    return;
+                }
+                let told = (200..300).contains(&response.status);
+                let text = content(&response, if told { MAX_BYTES as u64 } else { 0 });
+                let text = String::from_utf8_lossy(&text).into_owned();
+                Ok(RobotsRecord { at, status: response.status, text, crawl_delay: None })
+            }
+        };
+        lock(&self.frontier).robots(lease.host, answer, at);
+    }
+
+    fn read(&self, question: &Question, response: &Response) -> Passed {
+        let bytes = content(response, MAX_CONTENT);
+        let (mime, charset) = (response.headers.mime(), response.headers.charset());
+        let address = question.address.clone();
+        let content =
+            Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: address.as_str() };
+        let document = orb_extract::extract(&content);
+        let html = orb_extract::text_of(&content).into_owned();
+        let base = self.canonical.canonical_base(&address, document.base.as_deref()).into_owned();
+        Passed { addressed: question.payload.is_none(), address, status: response.status, base, document, html }
+    }
+}
+
+/// Where an answer leads on to.
+fn redirect(response: &Response) -> Option<String> {
+    matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.headers.get("location")).flatten()
+}
+
+fn content(response: &Response, cap: u64) -> Bytes {
+    let codings = response.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+    orb_fetch::decode(&response.body, &codings, cap).bytes
+}
