@@ -9,6 +9,7 @@
 
 mod attributes;
 mod charset;
+mod compare;
 mod cookies;
 mod document;
 mod html;
@@ -22,6 +23,7 @@ mod warc;
 
 pub use attributes::{attributes, headers};
 pub use charset::charset;
+pub use compare::compare;
 pub use cookies::cookies;
 pub use document::{css, markdown, page, script, text, xml};
 pub use html::html;
@@ -45,6 +47,7 @@ pub const TARGETS: &[Target] = &[
     ("attributes", attributes),
     ("charset", charset),
     ("coding", coding),
+    ("compare", compare),
     ("cookies", cookies),
     ("css", css),
     ("headers", headers),

@@ -26,12 +26,17 @@ use evidence::Evidence;
 use explain::explain;
 use memory::Memory;
 use orb_page::Block;
-use page::lines;
+use page::{Line, lines};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// One page in so many that memory alone explains is looked at twice all the same, to see whether it still holds.
 const PROVED: u64 = 32;
+/// Bytes of text up to which two answers may have nothing in common.
+const SHORT: usize = 200;
+/// How alike the words of two answers of one page are at least.
+const STRANGE: f64 = 0.3;
 
 /// What is known to be drawn anew on the pages of one host: learnt while pages are compared, shared between threads, kept as text.
 #[derive(Debug, Default)]
@@ -89,6 +94,21 @@ impl Noise {
     }
 }
 
+/// Whether two answers have so little in common that they hardly are two answers of one page. Short ones always are.
+fn is_strange(one: &[Line<'_>], other: &[Line<'_>]) -> bool {
+    let length = |lines: &[Line<'_>]| lines.iter().map(|l| l.block.text.len()).sum::<usize>();
+    let longer = length(one).max(length(other));
+    let theirs: HashSet<u64> = other.iter().map(|l| l.hash).collect();
+    let shared: usize = one.iter().filter(|l| theirs.contains(&l.hash)).map(|l| l.block.text.len()).sum();
+    if longer < SHORT || shared * 4 > longer {
+        return false;
+    }
+    let words = |lines: &[Line<'_>]| {
+        lines.iter().flat_map(|l| l.words().iter().map(|w| xxh3_64(w.text.as_bytes()))).collect::<Vec<_>>()
+    };
+    likeness(&words(one), &words(other)) < STRANGE
+}
+
 /// What is left of the differences between two versions of a page.
 pub(crate) enum Left<'a> {
     /// Nothing.
@@ -118,15 +138,23 @@ pub(crate) fn judge<'a>(
         return if explained.findings.is_empty() && !proof { Left::Nothing } else { Left::Unclear };
     };
     let again = lines(again);
+    let strange = is_strange(&new, &again);
     let evidence = Evidence::of(&new, &again);
-    noise.change(|memory| memory.learn(page, &new, &evidence));
-    let explained = explain(&old, &new, Some(&evidence), &noise.known());
+    if !strange {
+        noise.change(|memory| memory.learn(page, &new, &evidence));
+    }
+    // An error page that came instead of a second answer says nothing about the first.
+    let evidence = (!strange || is_strange(&old, &new)).then_some(&evidence);
+    let explained = explain(&old, &new, evidence, &noise.known());
     if explained.findings.is_empty() { Left::Nothing } else { Left::Changes(explained.findings) }
 }
 
 /// Learns from two answers of a page that came one after the other.
 pub(crate) fn learn(url: &str, one: &[Block], other: &[Block], noise: &Noise) {
     let (one, other) = (lines(one), lines(other));
+    if is_strange(&one, &other) {
+        return;
+    }
     let evidence = Evidence::of(&one, &other);
     noise.change(|memory| memory.learn(xxh3_64(url.as_bytes()), &one, &evidence));
 }

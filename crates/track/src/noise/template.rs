@@ -8,6 +8,7 @@
 
 use super::words::{Class, Word, weight};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -214,7 +215,13 @@ impl Spans {
                 _ => spans.push(span),
             }
         }
-        spans.iter_mut().for_each(|s| widen(s, one, other));
+        let found = spans.clone();
+        for (i, span) in spans.iter_mut().enumerate() {
+            // What both share ends where they differ before and behind.
+            let first = i.checked_sub(1).and_then(|i| found.get(i)).map_or(0, |before| before.one.1);
+            let last = found.get(i + 1).map_or(one.len(), |behind| behind.one.0);
+            widen(span, one, other, first..last);
+        }
         Self(joined(spans))
     }
 
@@ -235,27 +242,19 @@ impl Spans {
     }
 }
 
-/// Takes the rest of a date or of a grouped number into a span.
-fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>]) {
-    let inside =
-        |s: &Span| one[s.one.0..s.one.1].iter().chain(&other[s.other.0..s.other.1]).copied().collect::<Vec<_>>();
-    let words = inside(span);
-    let clock = words.iter().any(Word::is_clock) || words.iter().any(|w| w.class == Class::Temporal);
+/// Takes the rest of a date or of a grouped number into a span, as far as `shared` reaches.
+fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>], shared: Range<usize>) {
+    let words: Vec<Word<'_>> =
+        one[span.one.0..span.one.1].iter().chain(&other[span.other.0..span.other.1]).copied().collect();
+    let clock = words.iter().any(|w| w.is_clock() || w.class == Class::Temporal);
     let group = !words.is_empty() && words.iter().all(|w| w.is_group(3..=3));
     let counted = !words.is_empty() && words.iter().all(|w| w.class == Class::Digits);
-    let before = |w: &Word<'_>| match () {
-        () if clock => is_of_a_date(w),
-        () => group && w.is_group(1..=3),
-    };
+    let before = |w: &Word<'_>| if clock { is_of_a_date(w) } else { group && w.is_group(1..=3) };
     let behind = |w: &Word<'_>| if clock { is_of_a_date(w) } else { counted && w.class == Class::Temporal };
-    while span.one.0 > 0 && span.other.0 > 0 && before(&one[span.one.0 - 1]) {
+    while span.one.0 > shared.start && before(&one[span.one.0 - 1]) {
         (span.one.0, span.other.0) = (span.one.0 - 1, span.other.0 - 1);
     }
-    while span.one.1 < one.len()
-        && span.other.1 < other.len()
-        && behind(&one[span.one.1])
-        && one[span.one.1] == other[span.other.1]
-    {
+    while span.one.1 < shared.end && behind(&one[span.one.1]) {
         (span.one.1, span.other.1) = (span.one.1 + 1, span.other.1 + 1);
     }
     // A mark at either end belongs to the sentence.
@@ -338,6 +337,16 @@ mod tests {
         );
         check("1 234 567 visits", "1 234 568 visits", &["1 230 001 visits", "999 001 visits"], &["1 234 567 calls"]);
         check("5 seconds ago, by me", "6 seconds ago, by me", &["2 days ago, by me"], &["5 seconds ago, by you"]);
+    }
+
+    #[test]
+    fn slots_that_grow_towards_each_other_become_one() {
+        let (one, other) = (words("1 234 567, May 7, 12:00:01"), words("1 235 568, May 8, 12:00:02"));
+        let spans = Spans::of(&one, &other).0;
+        assert!(
+            spans.windows(2).all(|pair| pair[0].one.1 < pair[1].one.0 && pair[0].other.1 < pair[1].other.0),
+            "{spans:?}"
+        );
     }
 
     #[test]
