@@ -2,10 +2,11 @@
 
 use crate::settings::parsed;
 use orb_crawl::units::{ByteSize, Rate, Span};
-use orb_crawl::{Allowance, Days, Hour, Zone};
+use orb_crawl::{Allowance, Days, Hour};
 use orb_fetch::{Proxy, Resolve};
 use orb_frontier::{MAX_RETRY_AFTER, retry_after};
 use orb_page::Moment;
+use orb_track::schedule::Zone;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
