@@ -356,4 +356,6 @@ fn what_the_demo_shows_is_true() {
     finished.expect(0);
     assert!(finished.stderr.is_empty(), "{finished}");
     assert!(finished.text().contains("HTML"), "{finished}");
+    assert!(finished.text().contains("known before: ") && finished.text().contains("moved to "), "{finished}");
+    assert_eq!(finished.text().matches("all agree").count(), 1, "{finished}");
 }

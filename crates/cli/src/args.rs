@@ -123,7 +123,7 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// List, begin, show, change and remove projects
     Project(ProjectCommandArgs),
-    /// A small built-in web, crawled and shown, with no network
+    /// A small built-in web, crawled, tracked and shown, with no network
     Demo(DemoArgs),
 }
 

@@ -28,7 +28,7 @@ pub(super) fn measured() -> Result<Report> {
     for (what, micros) in told.lines().filter_map(|line| line.split_once('\t')) {
         table += &format!("| {what} | {micros} |\n");
         let most = if what.starts_with("pair") { PAIR } else { PAGE };
-        report.verdicts.extend(Verdict::of(&format!("µs: {what}"), micros.parse().ok(), Wanted::AtMost(most)));
+        report.verdicts.extend(Verdict::of(format!("µs: {what}"), micros.parse().ok(), Wanted::AtMost(most)));
     }
     report.tables.push(table);
     Ok(report)

@@ -1,11 +1,12 @@
-//! `orb demo`: a small built-in web, crawled and shown, with no network.
+//! `orb demo`: a small built-in web, crawled, tracked and shown, with no network.
 
 use super::crawl::{self, Request};
+use super::report::ReportArgs;
 use crate::args::{Common, DemoArgs, LinksArgs, Listing, ProjectArgs, RowFormat, SqlArgs};
 use crate::failure::Failure;
 use crate::{command, out};
 use orb_crawl::units::Span;
-use orb_crawl::{RunState, Settings};
+use orb_crawl::{RunKind, RunState, Settings};
 use orb_store::Home;
 use orb_testweb::{Server, Spec};
 use orb_urls::scope::Mode;
@@ -29,14 +30,21 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
     };
     let seed = server.url(0);
     say(&common, &format!("A web of {} hosts is served on {}. orb crawl {seed}", server.web().hosts(), server.addr()))?;
-    let request = request(&seed)?;
     let store = Home::open(&common.home)?;
-    let summary = crawl::crawl(&common, &store, request)?;
+    let summary = crawl::crawl(&common, &store, request(&seed)?)?;
     crawl::finish(&common, &summary)?;
     if summary.state != RunState::Done || common.json {
         return Ok(());
     }
     tour(&common, &seed)?;
+    say(&common, "A day passes on this web. orb track demo")?;
+    server.web().set_epoch(1);
+    let summary = crawl::crawl(&common, &store, Request { kind: RunKind::Track, ..request(&seed)? })?;
+    crawl::finish(&common, &summary)?;
+    say(&common, "orb report demo --limit 12")?;
+    command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
+    say(&common, "orb check demo")?;
+    command::check::run(&common, &ProjectArgs { project: PROJECT.to_owned() })?;
     match &args.keep {
         Some(dir) => say(&common, &format!("Everything is in {}.", dir.display())),
         None => say(&common, "Nothing was kept; orb demo --keep DIR keeps it. Now try: orb crawl https://…"),
@@ -51,7 +59,7 @@ fn request(seed: &str) -> Result<Request, Failure> {
     settings.fetch.allow_private = true;
     let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
     Ok(Request {
-        kind: orb_crawl::RunKind::Crawl,
+        kind: RunKind::Crawl,
         name: PROJECT.to_owned(),
         kept: settings.clone(),
         settings,
@@ -64,9 +72,8 @@ fn request(seed: &str) -> Result<Request, Failure> {
 
 /// What one would look at next.
 fn tour(common: &Common, seed: &str) -> Result<(), Failure> {
-    let project = || ProjectArgs { project: PROJECT.to_owned() };
     say(common, "orb stats demo")?;
-    command::stats::run(common, &project())?;
+    command::stats::run(common, &ProjectArgs { project: PROJECT.to_owned() })?;
     say(common, &format!("orb links demo {seed} --out --limit 5"))?;
     let listing = Listing { limit: Some(5), offset: 0 };
     let (project_name, url) = (PROJECT.to_owned(), Some(seed.to_owned()));
@@ -75,9 +82,7 @@ fn tour(common: &Common, seed: &str) -> Result<(), Failure> {
     say(common, &format!("orb sql demo \"{sql}\""))?;
     let (sql, listing) = (Some(sql.to_owned()), Listing { limit: None, offset: 0 });
     let (format, timeout) = (RowFormat::Table, Span(Duration::from_secs(60)));
-    command::sql::run(common, &SqlArgs { project: PROJECT.into(), sql, format, schema: false, timeout, listing })?;
-    say(common, "orb check demo")?;
-    command::check::run(common, &project())
+    command::sql::run(common, &SqlArgs { project: PROJECT.into(), sql, format, schema: false, timeout, listing })
 }
 
 fn say(common: &Common, line: &str) -> Result<(), Failure> {

@@ -52,6 +52,23 @@ pub(crate) struct ReportArgs {
     listing: Listing,
 }
 
+impl ReportArgs {
+    /// The first lines of the account of a project's last run.
+    pub(crate) fn brief(project: &str, lines: u32) -> Self {
+        Self {
+            project: project.to_owned(),
+            run: None,
+            format: None,
+            flag: Vec::new(),
+            diffs: 0,
+            output: None,
+            force: false,
+            fail_on_change: false,
+            listing: Listing { limit: Some(lines.into()), offset: 0 },
+        }
+    }
+}
+
 /// Forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
