@@ -25,6 +25,8 @@ pub struct Batch {
     pub facts: Vec<HostFact>,
     /// Known pages that are to be fetched (again): visited before, or known as `Outside` or dropped until now.
     pub requeued: Vec<Requeued>,
+    /// Whether none of these waits in its queue already.
+    pub sifted: bool,
     /// Counts behind the trap rules, by key: what they are from now on.
     pub traps: Vec<(u64, u32)>,
     /// What was learnt of the noise of hosts, as text.

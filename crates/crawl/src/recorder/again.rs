@@ -31,7 +31,8 @@ impl Recorder {
             self.pending.since = Some(Instant::now());
             self.counters.known += known.iter().filter(|page| page.there).count() as u64;
             self.pending.fed.extend(known.iter().map(|page| page.page.host));
-            self.pending.batch.requeued.extend(known.into_iter().map(|page| page.page));
+            self.pending.batch.sifted = true;
+            self.pending.batch.requeued.extend(known.into_iter().filter(|page| !page.waits).map(|page| page.page));
             self.commit()?;
         }
     }

@@ -46,7 +46,7 @@ impl Catalogue {
 
     /// Takes out of the batch those pages to be queued again that wait in their queue already, or are named twice.
     pub(crate) fn sift_requeued(&self, batch: &mut Batch) -> Result<()> {
-        if batch.requeued.is_empty() {
+        if batch.requeued.is_empty() || batch.sifted {
             return Ok(());
         }
         let mut waiting = std::collections::HashSet::new();

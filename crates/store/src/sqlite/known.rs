@@ -18,6 +18,8 @@ pub struct Known {
     pub page: Requeued,
     /// Whether a document was there.
     pub there: bool,
+    /// Whether it waits in its queue already, from a run that had spent its budget.
+    pub waits: bool,
 }
 
 impl Catalogue {
@@ -44,29 +46,36 @@ impl Catalogue {
     }
 
     /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has neither visited nor put into a queue; and the
-    /// number to go on after, `None` at the end.
+    /// number to go on after, `None` at the end. Those that wait in their queues already are among them.
     pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
         let fail = |e| StoreError::sql("read the known pages", &self.path, e);
-        let sql = "SELECT p.id, p.host, p.url, p.rank, p.depth, p.step, coalesce(p.again, 0) < ?2
-                     AND (SELECT max(run) FROM visit_row v WHERE v.page = p.id) < ?2
-                   FROM page_row p WHERE p.id > ?1 AND p.kind = 0 ORDER BY p.id LIMIT ?3";
-        let mut rows = self.db.prepare_cached(sql).map_err(fail)?;
-        let rows = rows.query_map(params![after.0.cast_signed(), run.0, limit], read).map_err(fail)?;
-        let found = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(fail)?;
-        let last = found.last().map(|(known, _)| known.page.page);
-        let mut visits = BeforeReader::new(&self.db).map_err(fail)?;
-        let mut known = Vec::with_capacity(found.len());
-        for (mut page, due) in found {
-            if due {
-                page.there = visits.read(page.page.page).map_err(fail)?.is_some_and(|before| before.there);
-                known.push(page);
-            }
+        let sql = format!(
+            "SELECT p.id, p.host, p.url, p.rank, p.depth, p.step, coalesce(p.again, 0),
+               (SELECT max(run) FROM visit_row v WHERE v.page = p.id),
+               (SELECT v.flag <> {missing} AND v.kind IN ({DOCUMENTS}) FROM visit_row v
+                WHERE v.page = p.id AND v.flag <> {error} ORDER BY v.run DESC LIMIT 1)
+             FROM page_row p WHERE p.id > ?1 AND p.kind = 0 ORDER BY p.id LIMIT ?2",
+            missing = Flag::Missing.code(),
+            error = Flag::Error.code(),
+        );
+        let mut rows = self.db.prepare_cached(&sql).map_err(fail)?;
+        let mut rows = rows.query(params![after.0.cast_signed(), limit]).map_err(fail)?;
+        let (mut known, mut last) = (Vec::new(), None);
+        while let Some(row) = rows.next().map_err(fail)? {
+            let page = read(row, run).map_err(fail)?;
+            last = Some(PageId(row.get::<_, i64>(0).map_err(fail)?.cast_unsigned()));
+            known.extend(page);
         }
         Ok((known, last))
     }
 }
 
-fn read(r: &Row<'_>) -> rusqlite::Result<(Known, bool)> {
+/// A page that is to be visited in a run, where it is one.
+fn read(r: &Row<'_>, run: RunId) -> rusqlite::Result<Option<Known>> {
+    let again: u32 = r.get(6)?;
+    let Some(visited) = r.get::<_, Option<u32>>(7)?.filter(|visited| again < run.0 && *visited < run.0) else {
+        return Ok(None);
+    };
     let page = Requeued {
         page: PageId(r.get::<_, i64>(0)?.cast_unsigned()),
         host: HostId(r.get(1)?),
@@ -75,7 +84,8 @@ fn read(r: &Row<'_>) -> rusqlite::Result<(Known, bool)> {
         depth: r.get(4)?,
         step: r.get(5)?,
     };
-    Ok((Known { page, there: false }, r.get::<_, Option<bool>>(6)?.unwrap_or(false)))
+    let there = r.get::<_, Option<bool>>(8)?.unwrap_or(false);
+    Ok(Some(Known { page, there, waits: again > visited }))
 }
 
 /// Keeps what was learnt of the noise of hosts.
