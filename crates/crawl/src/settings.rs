@@ -461,6 +461,9 @@ mod tests {
         }
         let mut settings = Settings { seeds: vec!["http://me:pw@h.test/".into()], ..Settings::default() };
         settings.fetch.proxy = Some("http://you:secret@proxy.test:3128".into());
+        let hook = "[[outputs.webhook]]\nurl = 'http://you:secret@hook.test/'\nsecret = 'secret'\n";
+        settings.outputs = Settings::parse(hook, Path::new("p.toml")).unwrap().outputs;
+        assert_eq!(format!("{:?}", settings.outputs.webhook), "[WebhookSettings(http://hook.test/, secret: true)]");
         let kept = settings.without_passwords().to_toml();
         assert!(!kept.contains("pw@") && !kept.contains("secret") && kept.contains("proxy.test:3128"), "{kept}");
         assert!(!settings.judges_otherwise(&kept));

@@ -1,6 +1,7 @@
 //! What did the user ask to be told, and where?
 
 use crate::examine::Wrong;
+use crate::settings::without_user;
 use crate::units::Span;
 use orb_page::Flag;
 use orb_urls::{Canonicaliser, Rules};
@@ -63,9 +64,9 @@ pub struct WebhookSettings {
 }
 
 impl std::fmt::Debug for WebhookSettings {
-    /// Without the secret.
+    /// Without what is secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "WebhookSettings({}, secret: {})", self.url, self.secret.is_some())
+        write!(f, "WebhookSettings({}, secret: {})", without_user(&self.url), self.secret.is_some())
     }
 }
 

@@ -305,6 +305,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_to_a_listener_has_fields_of_its_own_and_no_line_more() {
+        let payload = Payload { mime: "application/json".to_owned(), bytes: "{}".into(), kept: "{}".into() };
+        let more = vec![("webhook-id", "a".to_owned()), ("webhook-signature", "x\r\nEvil: y".to_owned())];
+        let request = Request::post("http://h.example/hook", &payload, more).unwrap();
+        let sent = request.render(&FetchConfig::default(), &Asker::default(), None);
+        let sent = String::from_utf8_lossy(&sent);
+        assert!(sent.starts_with("POST /hook HTTP/1.1\r\n") && sent.ends_with("webhook-id: a\r\n\r\n{}"), "{sent}");
+        assert!(Request::post("ftp://h.example/", &payload, Vec::new()).is_err());
+    }
+
+    #[test]
     fn what_is_sent_along_is_kept_as_far_as_anybody_may_know_it() {
         let lease = lease("http://h.example/in");
         let (bytes, kept) = ("a=1&password=hunter2".into(), "a=1&password=***".into());

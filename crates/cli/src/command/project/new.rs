@@ -117,7 +117,30 @@ mod tests {
             let read = Settings::parse(&text, Path::new("t.toml")).unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(read.seeds, ["http://a.test/\"x\\", "@list"]);
             assert_eq!((read.name.as_deref(), read.examine()), (Some("a.b-1"), Ok(())));
-            assert!(!text.contains(['{', '}']) || !text.contains("{name}"), "{text}");
+            assert!(!text.contains("{name}") && !text.contains("{seeds}"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_commented_out_in_a_template_makes_sense_once_it_is_not() {
+        let is_key = |line: &str| {
+            let word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| word(key))
+        };
+        let mut found = 0;
+        for template in Template::value_variants() {
+            let text = template.filled("p", &["http://a.test/".into()]);
+            let lines = text.lines().map(|line| match line.strip_prefix("# ").filter(|rest| is_key(rest)) {
+                Some(rest) => {
+                    found += 1;
+                    rest
+                }
+                None => line,
+            });
+            let whole = lines.collect::<Vec<_>>().join("\n");
+            let read = Settings::parse(&whole, Path::new("t.toml")).unwrap_or_else(|e| panic!("{e}\n{whole}"));
+            assert_eq!(read.examine(), Ok(()), "{whole}");
+        }
+        assert!(found > 10, "{found}");
     }
 }
