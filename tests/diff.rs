@@ -7,6 +7,8 @@ use harness::history::{Told, later_run};
 use harness::orb::{Finished, Home, PROJECT};
 use harness::script::{Script, absent, page, reply};
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the versions of a page say.
 const VERSIONS: [&str; 4] = [
@@ -138,4 +140,34 @@ fn without_an_archive_it_says_so() {
     let (first, second) = (url(&server, "/0"), url(&server, "/1"));
     later_run(&home, &[Told { like: &second, ..Told::new(&first, "UPD") }]);
     assert!(diff(&home, &first, &[]).complaint(1).contains("was not archived"));
+}
+
+#[test]
+fn versions_that_orb_track_saw_are_compared() {
+    let now = Arc::new(AtomicUsize::new(0));
+    let version = Arc::clone(&now);
+    let server = Script::serve(move |heard| match heard.target.as_str() {
+        "/" => {
+            let body = VERSIONS[version.load(Ordering::SeqCst)];
+            reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html><title>Shop</title>{body}"))
+        }
+        _ => absent(),
+    });
+    let home = Home::new();
+    let seed = url(&server, "/");
+    home.crawl(&[seed.as_str(), "--delay", "0"]);
+    for seen in [0, 1, 1] {
+        now.store(seen, Ordering::SeqCst);
+        home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    }
+    // Runs 1 and 2 saw the first, runs 3 and 4 the second: what is the same is kept once.
+    for more in [&[][..], &["--from", "2"], &["--from", "1", "--to", "3"]] {
+        let finished = diff(&home, &seed, &[more, &["--by", "main", "--context", "0"]].concat());
+        let text = finished.expect(0).text();
+        assert!(
+            text.ends_with("-A tin of it costs 20 EUR.\n+A tin of it costs 25 EUR.\n@@ -0,0 +4,1 @@\n+Sold <out>.\n"),
+            "{finished}"
+        );
+    }
+    assert!(diff(&home, &seed, &["--from", "3", "--to", "4"]).expect(0).text().contains("saw the same bytes"));
 }
