@@ -14,6 +14,7 @@ mod meta;
 mod pictures;
 mod raw;
 mod reader;
+mod sketch;
 mod srcset;
 
 pub(crate) mod name;

@@ -5,26 +5,16 @@
 //! the end tags that HTML leaves out put in where they matter (13.1.2.4). Bounded: a stack of 128, 200,000 blocks, 2 MB of text; what
 //! comes later is one last block, its hash, so that no change is overlooked.
 
-use super::foreign::Foreign;
-use super::name::{ACTS, BLOCK, CELL, Key, SPACED, Tag, VOID, key};
-use super::raw::Raw;
-use super::scan::{Attributes, Reading, Scanner, Token};
-use crate::prose::{Prose, TEXT_CAP, folded};
+use super::name::Tag;
+use super::sketch::Sketch;
 use crate::simhash::{hash, mix};
 use orb_page::Block;
-use std::ops::Range;
 use std::sync::Arc;
 
-/// Elements that are told apart from what is around them, one in the other.
-const DEPTH: usize = 128;
-/// Blocks that are told apart.
-const MOST_BLOCKS: usize = 200_000;
 /// Characters kept of an id or a class.
 const NAME: usize = 32;
-/// The longest title.
-const TITLE: usize = 1_000;
 /// Spreads the bits of a path.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(super) const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An element in which text stands.
 #[derive(Debug)]
@@ -43,6 +33,49 @@ pub(crate) struct Frame {
     anchor: Option<Arc<str>>,
 }
 
+/// A start tag as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written<'a> {
+    pub(super) tag: Tag,
+    pub(super) name: &'a str,
+    pub(super) id: &'a str,
+    pub(super) class: &'a str,
+    pub(super) role: &'a str,
+}
+
+impl Frame {
+    /// An element within another.
+    pub(super) fn new(written: &Written<'_>, parent: Option<usize>, frames: &[Self]) -> Self {
+        let Written { tag, name, id, class, role } = *written;
+        let mut label = name.to_ascii_lowercase();
+        let plain = label.len();
+        if let Some(id) = steady(id) {
+            label = format!("{label}#{id}");
+        }
+        for class in class.split_ascii_whitespace().filter_map(steady).take(2) {
+            label = format!("{label}.{class}");
+        }
+        let own = label.len() > plain;
+        let above = parent.and_then(|p| frames.get(p));
+        let anchor = if own { Some(Arc::from(label.as_str())) } else { above.and_then(|f| f.anchor.clone()) };
+        let place = match &anchor {
+            Some(anchor) if !own => format!("{anchor} {label}").into(),
+            _ => Arc::from(label.as_str()),
+        };
+        let bytes = label.as_bytes();
+        Self {
+            parent,
+            tag,
+            names: format!("{id} {class}").chars().take(200).collect::<String>().to_ascii_lowercase(),
+            is_main: tag == Tag::Main || role.eq_ignore_ascii_case("main"),
+            path: mix(above.map_or(0, |f| f.path).rotate_left(5) ^ hash(bytes, 0, bytes.len()), SPREAD),
+            named: own || matches!(tag, Tag::Aside | Tag::Footer | Tag::Nav) || above.is_some_and(|f| f.named),
+            place,
+            anchor,
+        }
+    }
+}
+
 /// A block and the number of its element.
 #[derive(Debug)]
 pub(crate) struct Piece {
@@ -57,7 +90,7 @@ pub(crate) struct Piece {
 pub(crate) struct Outline {
     pub(crate) frames: Vec<Frame>,
     pub(crate) pieces: Vec<Piece>,
-    title: Option<String>,
+    pub(super) title: Option<String>,
 }
 
 impl Outline {
@@ -92,344 +125,6 @@ fn block(piece: Piece, frames: &[Frame]) -> Block {
         Some(frame) => Block { path: frame.path, named: frame.named, place: Arc::clone(&frame.place), text },
         None => Block { path: 0, named: false, place: "page".into(), text },
     }
-}
-
-/// What matters of the attributes of a tag.
-#[derive(Debug, Default)]
-struct Names {
-    id: Option<Range<usize>>,
-    class: Option<Range<usize>>,
-    role: Option<Range<usize>>,
-    /// Whether it has what makes a `<font>` HTML among SVG.
-    font: bool,
-}
-
-impl Attributes for Names {
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    fn attribute(&mut self, key: Key, _: Range<usize>, value: Range<usize>) {
-        const ID: Key = key_of("id");
-        const CLASS: Key = key_of("class");
-        const ROLE: Key = key_of("role");
-        const COLOR: Key = key_of("color");
-        const FACE: Key = key_of("face");
-        const SIZE: Key = key_of("size");
-        match key {
-            ID => drop(self.id.get_or_insert(value)),
-            CLASS => drop(self.class.get_or_insert(value)),
-            ROLE => drop(self.role.get_or_insert(value)),
-            COLOR | FACE | SIZE => self.font = true,
-            _ => {}
-        }
-    }
-}
-
-const fn key_of(name: &str) -> Key {
-    key(name)
-}
-
-/// A block element that is open.
-#[derive(Debug)]
-struct Open {
-    tag: Tag,
-    name: Range<usize>,
-    id: Option<Range<usize>>,
-    class: Option<Range<usize>>,
-    role: Option<Range<usize>>,
-    /// Its number, once text stands in it.
-    frame: Option<usize>,
-}
-
-/// A page being read.
-struct Sketch<'a> {
-    src: &'a str,
-    scanner: Scanner<'a>,
-    foreign: Foreign,
-    is_xml: bool,
-    open: Vec<Open>,
-    /// Elements open beyond the stack's bound.
-    deeper: usize,
-    templates: u32,
-    anchors: u32,
-    raw: Option<Tag>,
-    prose: Prose,
-    /// The element in which the block began.
-    frame: usize,
-    linked: usize,
-    /// Bytes of text so far.
-    written: usize,
-    out: Outline,
-}
-
-impl<'a> Sketch<'a> {
-    fn new(src: &'a str, is_xml: bool) -> Self {
-        let mut scanner = Scanner::new(src);
-        scanner.allow_cdata(is_xml);
-        Self {
-            src,
-            scanner,
-            foreign: Foreign::default(),
-            is_xml,
-            open: Vec::new(),
-            deeper: 0,
-            templates: 0,
-            anchors: 0,
-            raw: None,
-            prose: Prose::default(),
-            frame: 0,
-            linked: 0,
-            written: 0,
-            out: Outline::default(),
-        }
-    }
-
-    fn run(mut self) -> Outline {
-        let mut names = Names::default();
-        while let Some(token) = self.scanner.next(&mut names) {
-            match token {
-                Token::Text(range, reading) => {
-                    if self.written > TEXT_CAP {
-                        self.rest(range.start);
-                        break;
-                    }
-                    self.text(range, reading);
-                }
-                Token::Start => self.start(&mut names),
-                Token::End => self.end(),
-                Token::Comment(_) | Token::Doctype(_) => {}
-            }
-        }
-        self.flush();
-        self.out
-    }
-
-    /// What is too long to be told apart.
-    fn rest(&mut self, from: usize) {
-        self.flush();
-        let rest = self.src.as_bytes().get(from..).unwrap_or(&[]);
-        if !rest.is_empty() {
-            let word = |chunk: &[u8]| chunk.iter().fold(0, |word: u64, b| (word << 8) | u64::from(*b));
-            let sum = rest.chunks(8).fold(0, |sum: u64, chunk| mix(sum.rotate_left(5) ^ word(chunk), SPREAD));
-            let text = format!("… and more: {sum:016x}");
-            self.out.pieces.push(Piece { frame: usize::MAX, text, linked: 0 });
-        }
-    }
-
-    fn text(&mut self, range: Range<usize>, reading: Reading) {
-        let text = self.src.get(range).unwrap_or("");
-        let raw = self.raw.take();
-        match raw {
-            Some(Tag::Title) if self.out.title.is_none() => self.out.title = Some(folded(text, TITLE)),
-            Some(Tag::Xmp | Tag::Plaintext) => self.say(text, false),
-            None if !self.foreign.describes() => self.say(text, reading == Reading::Referenced),
-            None => {}
-            Some(_) => {}
-        }
-    }
-
-    /// Visible text.
-    fn say(&mut self, text: &str, referenced: bool) {
-        if self.templates > 0 {
-            return;
-        }
-        let before = self.prose.len();
-        match referenced {
-            true => self.prose.referenced(text),
-            false => self.prose.literal(text),
-        }
-        let said = self.prose.len() - before.min(self.prose.len());
-        if before == 0 && said > 0 {
-            self.frame = self.frame_here();
-        }
-        self.linked += if self.anchors > 0 { said } else { 0 };
-    }
-
-    fn start(&mut self, names: &mut Names) {
-        let tag = self.tag();
-        let (token_key, closed) = (self.scanner.tag().key, self.scanner.tag().self_closing);
-        let foreign = self.foreign.start(tag, token_key, closed, tag == Tag::Font && names.font);
-        self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
-        if foreign {
-            return;
-        }
-        self.separate(tag);
-        if nests(tag, self.name()) {
-            self.close_before(tag);
-            self.push(tag, names);
-            if self.is_xml && closed {
-                self.close(tag);
-            }
-        }
-        if tag.flags() & ACTS != 0 && !(self.is_xml && closed) {
-            self.enter(tag);
-        }
-    }
-
-    /// What an element leaves open behind its start tag.
-    fn enter(&mut self, tag: Tag) {
-        let raw = match tag {
-            Tag::Template => {
-                self.templates += 1;
-                return;
-            }
-            Tag::A => {
-                self.anchors = 1;
-                return;
-            }
-            Tag::Title | Tag::Textarea => Raw::Referenced,
-            Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed => Raw::Literal,
-            Tag::Script => Raw::Script,
-            Tag::Plaintext => Raw::Endless,
-            _ => return,
-        };
-        self.raw = Some(tag);
-        self.scanner.raw(raw);
-    }
-
-    fn end(&mut self) {
-        let tag = self.tag();
-        self.raw = None;
-        self.foreign.end(tag, self.scanner.tag().key);
-        self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
-        self.separate(tag);
-        match tag {
-            Tag::Template => self.templates = self.templates.saturating_sub(1),
-            Tag::A => self.anchors = 0,
-            _ if nests(tag, self.name()) => self.close(tag),
-            _ => {}
-        }
-    }
-
-    fn tag(&self) -> Tag {
-        Tag::of(self.scanner.tag().key, self.name())
-    }
-
-    fn name(&self) -> &'a [u8] {
-        self.src.as_bytes().get(self.scanner.tag().name.clone()).unwrap_or(&[])
-    }
-
-    fn separate(&mut self, tag: Tag) {
-        if tag.flags() & BLOCK != 0 {
-            if self.out.pieces.len() < MOST_BLOCKS {
-                self.flush();
-            } else {
-                self.prose.space();
-            }
-        } else if tag.flags() & SPACED != 0 {
-            self.prose.space();
-        }
-    }
-
-    /// Ends a block.
-    fn flush(&mut self) {
-        let prose = std::mem::take(&mut self.prose);
-        let linked = std::mem::take(&mut self.linked);
-        if prose.len() > 0 {
-            let text = prose.finish();
-            self.written += text.len();
-            self.out.pieces.push(Piece { frame: self.frame, text, linked });
-        }
-    }
-
-    fn push(&mut self, tag: Tag, names: &mut Names) {
-        if self.open.len() >= DEPTH {
-            self.deeper += 1;
-            return;
-        }
-        let Names { id, class, role, .. } = std::mem::take(names);
-        self.open.push(Open { tag, name: self.scanner.tag().name.clone(), id, class, role, frame: None });
-    }
-
-    /// Ends what a start tag ends without saying so.
-    fn close_before(&mut self, tag: Tag) {
-        let (siblings, within): (&[Tag], &[Tag]) = match tag {
-            Tag::Li => (&[Tag::Li, Tag::P], &[Tag::Ul, Tag::Ol, Tag::Menu, Tag::Dir]),
-            Tag::Dt | Tag::Dd => (&[Tag::Dt, Tag::Dd, Tag::P], &[Tag::Dl]),
-            Tag::Td | Tag::Th => (&[Tag::Td, Tag::Th], &[Tag::Tr, Tag::Table]),
-            Tag::Tr => (&[Tag::Tr], &[Tag::Table, Tag::Tbody, Tag::Thead, Tag::Tfoot]),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot => (&[Tag::Tbody, Tag::Thead, Tag::Tfoot], &[Tag::Table]),
-            Tag::Choice => (&[Tag::Choice], &[Tag::Optgroup]),
-            _ if tag.flags() & BLOCK != 0 => (&[Tag::P], &[Tag::Td, Tag::Th, Tag::Li, Tag::Div, Tag::Section]),
-            _ => return,
-        };
-        let reach = self.open.iter().rposition(|o| within.contains(&o.tag)).map_or(0, |i| i + 1);
-        if let Some(at) = self.open[reach..].iter().position(|o| siblings.contains(&o.tag)) {
-            self.open.truncate(reach + at);
-        }
-    }
-
-    fn close(&mut self, tag: Tag) {
-        if self.deeper > 0 {
-            self.deeper -= 1;
-            return;
-        }
-        let name = self.name();
-        let src = self.src.as_bytes();
-        let same = |o: &Open| {
-            o.tag == tag && (tag != Tag::Other || src.get(o.name.clone()).is_some_and(|n| n.eq_ignore_ascii_case(name)))
-        };
-        if let Some(at) = self.open.iter().rposition(same) {
-            self.open.truncate(at);
-        }
-    }
-
-    /// The number of the innermost open element, known from now on with all it stands in.
-    fn frame_here(&mut self) -> usize {
-        let mut parent = None;
-        for i in 0..self.open.len() {
-            let open = &self.open[i];
-            parent = Some(match open.frame {
-                Some(frame) => frame,
-                None => {
-                    let frame = self.frame(open, parent);
-                    self.out.frames.push(frame);
-                    let number = self.out.frames.len() - 1;
-                    self.open[i].frame = Some(number);
-                    number
-                }
-            });
-        }
-        parent.unwrap_or(usize::MAX)
-    }
-
-    fn frame(&self, open: &Open, parent: Option<usize>) -> Frame {
-        let text = |range: &Option<Range<usize>>| range.clone().and_then(|r| self.src.get(r)).unwrap_or("");
-        let (id, class) = (text(&open.id), text(&open.class));
-        let mut label = self.src.get(open.name.clone()).unwrap_or("").to_ascii_lowercase();
-        let plain = label.len();
-        if let Some(id) = steady(id) {
-            label = format!("{label}#{id}");
-        }
-        for class in class.split_ascii_whitespace().filter_map(steady).take(2) {
-            label = format!("{label}.{class}");
-        }
-        let own = label.len() > plain;
-        let above = parent.and_then(|p| self.out.frames.get(p));
-        let anchor = if own { Some(Arc::from(label.as_str())) } else { above.and_then(|f| f.anchor.clone()) };
-        let place = match &anchor {
-            Some(anchor) if !own => format!("{anchor} {label}").into(),
-            _ => Arc::from(label.as_str()),
-        };
-        let bytes = label.as_bytes();
-        Frame {
-            parent,
-            tag: open.tag,
-            names: format!("{id} {class}").chars().take(200).collect::<String>().to_ascii_lowercase(),
-            is_main: open.tag == Tag::Main || text(&open.role).eq_ignore_ascii_case("main"),
-            path: mix(above.map_or(0, |f| f.path).rotate_left(5) ^ hash(bytes, 0, bytes.len()), SPREAD),
-            named: own || matches!(open.tag, Tag::Aside | Tag::Footer | Tag::Nav) || above.is_some_and(|f| f.named),
-            place,
-            anchor,
-        }
-    }
-}
-
-/// Whether an element is kept on the stack: blocks, cells, and elements of the page's own making.
-fn nests(tag: Tag, name: &[u8]) -> bool {
-    let own = tag == Tag::Other && name.contains(&b'-');
-    (tag.flags() & (BLOCK | CELL) != 0 || own) && tag.flags() & VOID == 0
 }
 
 /// What of an id or a class is likely to stay: what stands before its first digit.

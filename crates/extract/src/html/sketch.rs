@@ -1,0 +1,327 @@
+//! Which elements are open where a block stands?
+//!
+//! The reading half of [`super::outline`]: tags go by, a stack of the block elements that are open is kept, and text becomes blocks. What is
+//! visible is what [`super::reader`] takes for visible.
+
+use super::foreign::Foreign;
+use super::name::{ACTS, BLOCK, CELL, Key, SPACED, Tag, VOID, key};
+use super::outline::{Frame, Outline, Piece, SPREAD, Written};
+use super::raw::Raw;
+use super::scan::{Attributes, Reading, Scanner, Token};
+use crate::prose::{Prose, TEXT_CAP, folded};
+use crate::simhash::mix;
+use std::ops::Range;
+
+/// Elements that are told apart from what is around them, one in the other.
+const DEPTH: usize = 128;
+/// Blocks that are told apart.
+const MOST_BLOCKS: usize = 200_000;
+/// The longest title.
+const TITLE: usize = 1_000;
+
+/// What matters of the attributes of a tag.
+#[derive(Debug, Default)]
+struct Names {
+    id: Option<Range<usize>>,
+    class: Option<Range<usize>>,
+    role: Option<Range<usize>>,
+    /// Whether it has what makes a `<font>` HTML among SVG.
+    font: bool,
+}
+
+impl Attributes for Names {
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn attribute(&mut self, name: Key, _: Range<usize>, value: Range<usize>) {
+        const ID: Key = key("id");
+        const CLASS: Key = key("class");
+        const ROLE: Key = key("role");
+        const COLOR: Key = key("color");
+        const FACE: Key = key("face");
+        const SIZE: Key = key("size");
+        match name {
+            ID => drop(self.id.get_or_insert(value)),
+            CLASS => drop(self.class.get_or_insert(value)),
+            ROLE => drop(self.role.get_or_insert(value)),
+            COLOR | FACE | SIZE => self.font = true,
+            _ => {}
+        }
+    }
+}
+
+/// A block element that is open.
+#[derive(Debug)]
+struct Open {
+    tag: Tag,
+    name: Range<usize>,
+    id: Option<Range<usize>>,
+    class: Option<Range<usize>>,
+    role: Option<Range<usize>>,
+    /// Its number, once text stands in it.
+    frame: Option<usize>,
+}
+
+/// A page being read.
+pub(super) struct Sketch<'a> {
+    src: &'a str,
+    scanner: Scanner<'a>,
+    foreign: Foreign,
+    is_xml: bool,
+    open: Vec<Open>,
+    /// Elements open beyond the stack's bound.
+    deeper: usize,
+    templates: u32,
+    anchors: u32,
+    raw: Option<Tag>,
+    prose: Prose,
+    /// The element in which the block began.
+    frame: usize,
+    linked: usize,
+    /// Bytes of text so far.
+    written: usize,
+    out: Outline,
+}
+
+impl<'a> Sketch<'a> {
+    pub(super) fn new(src: &'a str, is_xml: bool) -> Self {
+        let mut scanner = Scanner::new(src);
+        scanner.allow_cdata(is_xml);
+        Self {
+            src,
+            scanner,
+            foreign: Foreign::default(),
+            is_xml,
+            open: Vec::new(),
+            deeper: 0,
+            templates: 0,
+            anchors: 0,
+            raw: None,
+            prose: Prose::default(),
+            frame: 0,
+            linked: 0,
+            written: 0,
+            out: Outline::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Outline {
+        let mut names = Names::default();
+        while let Some(token) = self.scanner.next(&mut names) {
+            match token {
+                Token::Text(range, reading) => {
+                    if self.written > TEXT_CAP {
+                        self.rest(range.start);
+                        break;
+                    }
+                    self.text(range, reading);
+                }
+                Token::Start => self.start(&mut names),
+                Token::End => self.end(),
+                Token::Comment(_) | Token::Doctype(_) => {}
+            }
+        }
+        self.flush();
+        self.out
+    }
+
+    /// What is too long to be told apart.
+    fn rest(&mut self, from: usize) {
+        self.flush();
+        let rest = self.src.as_bytes().get(from..).unwrap_or(&[]);
+        if !rest.is_empty() {
+            let word = |chunk: &[u8]| chunk.iter().fold(0, |word: u64, b| (word << 8) | u64::from(*b));
+            let sum = rest.chunks(8).fold(0, |sum: u64, chunk| mix(sum.rotate_left(5) ^ word(chunk), SPREAD));
+            let text = format!("… and more: {sum:016x}");
+            self.out.pieces.push(Piece { frame: usize::MAX, text, linked: 0 });
+        }
+    }
+
+    fn text(&mut self, range: Range<usize>, reading: Reading) {
+        let text = self.src.get(range).unwrap_or("");
+        let raw = self.raw.take();
+        match raw {
+            Some(Tag::Title) if self.out.title.is_none() => self.out.title = Some(folded(text, TITLE)),
+            Some(Tag::Xmp | Tag::Plaintext) => self.say(text, false),
+            None if !self.foreign.describes() => self.say(text, reading == Reading::Referenced),
+            None => {}
+            Some(_) => {}
+        }
+    }
+
+    /// Visible text.
+    fn say(&mut self, text: &str, referenced: bool) {
+        if self.templates > 0 {
+            return;
+        }
+        let before = self.prose.len();
+        match referenced {
+            true => self.prose.referenced(text),
+            false => self.prose.literal(text),
+        }
+        let said = self.prose.len() - before.min(self.prose.len());
+        if before == 0 && said > 0 {
+            self.frame = self.frame_here();
+        }
+        self.linked += if self.anchors > 0 { said } else { 0 };
+    }
+
+    fn start(&mut self, names: &mut Names) {
+        let tag = self.tag();
+        let (token_key, closed) = (self.scanner.tag().key, self.scanner.tag().self_closing);
+        let foreign = self.foreign.start(tag, token_key, closed, tag == Tag::Font && names.font);
+        self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
+        if foreign {
+            return;
+        }
+        self.separate(tag);
+        if nests(tag, self.name()) {
+            self.close_before(tag);
+            self.push(tag, names);
+            if self.is_xml && closed {
+                self.close(tag);
+            }
+        }
+        if tag.flags() & ACTS != 0 && !(self.is_xml && closed) {
+            self.enter(tag);
+        }
+    }
+
+    /// What an element leaves open behind its start tag.
+    fn enter(&mut self, tag: Tag) {
+        let raw = match tag {
+            Tag::Template => {
+                self.templates += 1;
+                return;
+            }
+            Tag::A => {
+                self.anchors = 1;
+                return;
+            }
+            Tag::Title | Tag::Textarea => Raw::Referenced,
+            Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed => Raw::Literal,
+            Tag::Script => Raw::Script,
+            Tag::Plaintext => Raw::Endless,
+            _ => return,
+        };
+        self.raw = Some(tag);
+        self.scanner.raw(raw);
+    }
+
+    fn end(&mut self) {
+        let tag = self.tag();
+        self.raw = None;
+        self.foreign.end(tag, self.scanner.tag().key);
+        self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
+        self.separate(tag);
+        match tag {
+            Tag::Template => self.templates = self.templates.saturating_sub(1),
+            Tag::A => self.anchors = 0,
+            _ if nests(tag, self.name()) => self.close(tag),
+            _ => {}
+        }
+    }
+
+    fn tag(&self) -> Tag {
+        Tag::of(self.scanner.tag().key, self.name())
+    }
+
+    fn name(&self) -> &'a [u8] {
+        self.src.as_bytes().get(self.scanner.tag().name.clone()).unwrap_or(&[])
+    }
+
+    fn separate(&mut self, tag: Tag) {
+        if tag.flags() & BLOCK != 0 {
+            if self.out.pieces.len() < MOST_BLOCKS {
+                self.flush();
+            } else {
+                self.prose.space();
+            }
+        } else if tag.flags() & SPACED != 0 {
+            self.prose.space();
+        }
+    }
+
+    /// Ends a block.
+    fn flush(&mut self) {
+        let prose = std::mem::take(&mut self.prose);
+        let linked = std::mem::take(&mut self.linked);
+        if prose.len() > 0 {
+            let text = prose.finish();
+            self.written += text.len();
+            self.out.pieces.push(Piece { frame: self.frame, text, linked });
+        }
+    }
+
+    fn push(&mut self, tag: Tag, names: &mut Names) {
+        if self.open.len() >= DEPTH {
+            self.deeper += 1;
+            return;
+        }
+        let Names { id, class, role, .. } = std::mem::take(names);
+        self.open.push(Open { tag, name: self.scanner.tag().name.clone(), id, class, role, frame: None });
+    }
+
+    /// Ends what a start tag ends without saying so.
+    fn close_before(&mut self, tag: Tag) {
+        let (siblings, within): (&[Tag], &[Tag]) = match tag {
+            Tag::Li => (&[Tag::Li, Tag::P], &[Tag::Ul, Tag::Ol, Tag::Menu, Tag::Dir]),
+            Tag::Dt | Tag::Dd => (&[Tag::Dt, Tag::Dd, Tag::P], &[Tag::Dl]),
+            Tag::Td | Tag::Th => (&[Tag::Td, Tag::Th], &[Tag::Tr, Tag::Table]),
+            Tag::Tr => (&[Tag::Tr], &[Tag::Table, Tag::Tbody, Tag::Thead, Tag::Tfoot]),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot => (&[Tag::Tbody, Tag::Thead, Tag::Tfoot], &[Tag::Table]),
+            Tag::Choice => (&[Tag::Choice], &[Tag::Optgroup]),
+            _ if tag.flags() & BLOCK != 0 => (&[Tag::P], &[Tag::Td, Tag::Th, Tag::Li, Tag::Div, Tag::Section]),
+            _ => return,
+        };
+        let reach = self.open.iter().rposition(|o| within.contains(&o.tag)).map_or(0, |i| i + 1);
+        if let Some(at) = self.open[reach..].iter().position(|o| siblings.contains(&o.tag)) {
+            self.open.truncate(reach + at);
+        }
+    }
+
+    fn close(&mut self, tag: Tag) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+            return;
+        }
+        let name = self.name();
+        let src = self.src.as_bytes();
+        let same = |o: &Open| {
+            o.tag == tag && (tag != Tag::Other || src.get(o.name.clone()).is_some_and(|n| n.eq_ignore_ascii_case(name)))
+        };
+        if let Some(at) = self.open.iter().rposition(same) {
+            self.open.truncate(at);
+        }
+    }
+
+    /// The number of the innermost open element, known from now on with all it stands in.
+    fn frame_here(&mut self) -> usize {
+        let mut parent = None;
+        for i in 0..self.open.len() {
+            let open = &self.open[i];
+            parent = Some(match open.frame {
+                Some(frame) => frame,
+                None => {
+                    let text = |range: &Option<Range<usize>>| range.clone().and_then(|r| self.src.get(r)).unwrap_or("");
+                    let name = self.src.get(open.name.clone()).unwrap_or("");
+                    let (id, class, role) = (text(&open.id), text(&open.class), text(&open.role));
+                    let written = Written { tag: open.tag, name, id, class, role };
+                    let frame = Frame::new(&written, parent, &self.out.frames);
+                    self.out.frames.push(frame);
+                    let number = self.out.frames.len() - 1;
+                    self.open[i].frame = Some(number);
+                    number
+                }
+            });
+        }
+        parent.unwrap_or(usize::MAX)
+    }
+}
+
+/// Whether an element is kept on the stack: blocks, cells, and elements of the page's own making.
+fn nests(tag: Tag, name: &[u8]) -> bool {
+    let own = tag == Tag::Other && name.contains(&b'-');
+    (tag.flags() & (BLOCK | CELL) != 0 || own) && tag.flags() & VOID == 0
+}
