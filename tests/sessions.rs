@@ -152,6 +152,8 @@ fn robots_are_held_against_what_would_be_asked() {
     let home = Home::new();
     assert_eq!(crawled(&home, &script, "/"), set(&["/", "/b", "/c"]));
     assert!(script.heard().iter().all(|heard| !heard.target.contains("private")));
+    let shown = home.orb(&["show", PROJECT, &format!("http://127.0.0.1:{}/{ONE}/b", script.port()), "--json"]);
+    assert!(shown.expect(0).text().contains("/b\""), "a page is found by the URL that was asked: {shown}");
     let kept_out = home.catalogue().column("SELECT url FROM page WHERE kind = 'DISALLOWED'");
     assert!(kept_out.len() == 1 && kept_out[0].ends_with("/private/a"), "{kept_out:?}");
 }

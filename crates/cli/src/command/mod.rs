@@ -34,6 +34,7 @@ use crate::failure::Failure;
 use anyhow::anyhow;
 use orb_crawl::structure;
 use orb_store::{CatalogueReader, Home, PageRow, ProjectDir};
+use orb_urls::session::Site;
 use orb_urls::{Canonicaliser, Rules};
 
 /// A project's place and its catalogue, to read.
@@ -46,7 +47,7 @@ pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir,
     Ok((project, reader))
 }
 
-/// The page with this URL, as typed or in canonical form.
+/// The page with this URL, as typed, in canonical form, or without the session ids of its host.
 pub(crate) fn find_page(reader: &CatalogueReader, project: &str, url: &str) -> Result<PageRow, Failure> {
     let graph = reader.path().with_file_name("graph");
     if let Some(page) = structure::find_page(reader, &graph, url)? {
@@ -54,8 +55,14 @@ pub(crate) fn find_page(reader: &CatalogueReader, project: &str, url: &str) -> R
     }
     let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
     let canonical = canonical.map_err(|e| Failure::Usage(format!("'{url}' is no URL: {e}")))?;
-    match structure::find_page(reader, &graph, canonical.as_str())? {
-        Some(page) => Ok(page),
-        None => Err(anyhow!("project {project} does not know {}", canonical.as_str()).into()),
+    if let Some(page) = structure::find_page(reader, &graph, canonical.as_str())? {
+        return Ok(page);
     }
+    for rules in reader.sessions(canonical.host())? {
+        let site: Site = serde_json::from_str(&rules).unwrap_or_default();
+        if let Some(page) = structure::find_page(reader, &graph, &site.identity(canonical.as_str()))? {
+            return Ok(page);
+        }
+    }
+    Err(anyhow!("project {project} does not know {}", canonical.as_str()).into())
 }

@@ -76,6 +76,12 @@ impl CatalogueReader {
         self.one("SELECT * FROM page WHERE id = ?1", [id.0.cast_signed()], PageRow::read)
     }
 
+    /// What is known of the session ids in the URLs of a host, by its name.
+    pub fn sessions(&self, host: &str) -> Result<Vec<String>> {
+        let sql = "SELECT s.rules FROM session_row s JOIN host_row h ON h.id = s.host WHERE h.name = ?1";
+        self.all(sql, [host], |r| r.get(0))
+    }
+
     /// The title that the latest visit of a page found.
     pub fn title(&self, page: PageId) -> Result<Option<String>> {
         let sql = "SELECT title FROM visit_row WHERE page = ?1 ORDER BY run DESC LIMIT 1";
