@@ -4,6 +4,7 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT, crawling};
+use harness::script::{Script, absent, page, reply};
 use harness::web::{World, assert_polite, assert_same};
 use orb_testweb::{Feature, MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
 use std::collections::BTreeSet;
@@ -208,4 +209,84 @@ fn tracking_logs_in_again_and_judges_every_page_by_its_step() {
         assert_eq!(tracked.json()["flags"][flag].as_u64(), Some(0), "{flag}: {tracked}");
     }
     assert_same("fetched", &fetched(&home), &before);
+}
+
+#[test]
+fn the_forms_of_a_page_are_listed_as_steps_ready_to_paste() {
+    let (world, home) = (members(), Home::new());
+    let (url, port) = (world.url(0, "/members/login"), world.server.addr().port());
+    let fixed = format!("{}:{port}:{}", orb_testweb::name(0), orb_testweb::address(0));
+    let listed = home.orb(&["inspect", "forms", &url, "--resolve", &fixed]);
+    listed.expect(0);
+    let login = listed.text().split("\n# Form 2 of 2").nth(1).unwrap();
+    assert!(login.contains("# \"csrf\" = \"") && login.contains("\"keep\" = true"), "{login}");
+    let pasted = login.split_once('\n').unwrap().1.replace("\"user\" = \"\"", &format!("\"user\" = \"{}\"", MEMBER.0));
+    let file = project(&world, &home, &(pasted + "\n" + SEARCH));
+    home.start(&crawling(&[file.as_str()]), &[("PASSWORD", MEMBER.1)]).finish().expect(0);
+    assert_same("fetched", &fetched(&home), &two_levels(&world, 1));
+    let kept = home.beside("page.html");
+    std::fs::write(&kept, "<form name=f><select name='a\"b\n' multiple><option>x&#27;[31m<option selected>y</select><input name=q></form>").unwrap();
+    let told = home.orb(&["inspect", "forms", kept.to_str().unwrap()]);
+    assert!(!told.expect(0).text().contains('\u{1b}'), "{told}");
+    let read: toml::Table = told.text().parse().unwrap_or_else(|error| panic!("{error}: {told}"));
+    assert_eq!(read["steps"][0]["form"]["name"].as_str(), Some("f"));
+    let json = home.orb(&["inspect", "forms", kept.to_str().unwrap(), "--json"]).json();
+    assert_eq!(json["forms"][0]["fields"][1]["name"], "q");
+}
+
+#[test]
+fn a_host_that_asks_is_told_who_we_are_and_nobody_else_is() {
+    let server = Script::serve(|heard| {
+        let (host, port) = heard.field("host").unwrap().split_once(':').unwrap();
+        let asks = |how: &str| reply("401 Unauthorized", &format!("WWW-Authenticate: {how}\r\n"), "");
+        match (heard.target.as_str(), host, heard.field("authorization")) {
+            ("/robots.txt", ..) => absent(),
+            (_, "basic.test", None) => asks("Basic realm=\"all\""),
+            (_, "digest.test", None) => asks("Digest realm=\"all\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256"),
+            ("/", "basic.test", Some("Basic bWU6cHc=")) => page([
+                "/more".to_owned(),
+                format!("http://digest.test:{port}/"),
+                format!("http://stranger.test:{port}/"),
+            ]),
+            (_, "stranger.test", _) => asks("Basic realm=\"all\""),
+            _ => page([""; 0]),
+        }
+    });
+    let (home, port) = (Home::new(), server.port());
+    let names = ["basic.test", "digest.test", "stranger.test", "token.test"];
+    let resolve: Vec<String> = names.iter().map(|name| format!("{name}:{port}:127.0.0.1")).collect();
+    std::fs::write(home.beside("secret"), "pw\n").unwrap();
+    std::fs::write(home.beside("cookies.txt"), "token.test\tFALSE\t/\tFALSE\t0\tid\tabc\n").unwrap();
+    let settings = format!(
+        "seeds = ['http://basic.test:{port}/', 'http://token.test:{port}/']\nfetch.resolve = {resolve:?}\nscope.mode = 'any'\n\
+         frontier = {{ delay = '0s', retries = 0 }}\n[[auth]]\nhost = 'basic.test'\nuser = 'me'\npassword_file = 'secret'\n\
+         [[auth]]\nhost = 'digest.test'\nuser = 'me'\npassword = 'hidden'\n[[auth]]\nhost = 'token.test'\ntoken_env = 'TOKEN'\n"
+    );
+    std::fs::write(home.beside("p.toml"), settings).unwrap();
+    let args = crawling(&["p.toml", "--cookies", "cookies.txt", "--allow-private"]);
+    home.start(&args, &[("TOKEN", "tttt")]).finish().expect(0);
+    let statuses: Vec<String> =
+        home.catalogue().column("SELECT url || ' ' || status FROM page WHERE status > 0 ORDER BY url");
+    let wanted: Vec<String> =
+        ["basic.test/ 200", "basic.test/more 200", "digest.test/ 200", "stranger.test/ 401", "token.test/ 200"]
+            .iter()
+            .map(|row| format!("http://{}", row.replacen(".test/", &format!(".test:{port}/"), 1)))
+            .collect();
+    assert_eq!(statuses, wanted);
+    for heard in server.heard() {
+        let told = heard.field("authorization").unwrap_or_default().to_owned();
+        match heard.host() {
+            "basic.test" => assert!(told.is_empty() || told == "Basic bWU6cHc=", "{heard:?}"),
+            "digest.test" => {
+                assert!(told.is_empty() || (told.starts_with("Digest ") && !told.contains("hidden")), "{heard:?}");
+            }
+            "token.test" => {
+                assert_eq!(told, "Bearer tttt");
+                assert_eq!(heard.field("cookie"), Some("id=abc"));
+            }
+            _ => assert!(told.is_empty() && heard.field("cookie").is_none(), "{heard:?}"),
+        }
+    }
+    let kept = home.catalogue().column("SELECT settings FROM run").concat();
+    assert!(!kept.contains("hidden") && !kept.contains("tttt") && kept.contains("digest.test"), "{kept}");
 }

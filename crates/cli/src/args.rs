@@ -449,6 +449,18 @@ pub(crate) enum Inspect {
         #[arg(long, value_name = "T")]
         mime: Option<String>,
     },
+    /// The forms of a page with their fields, as steps of a project file to be pasted
+    Forms {
+        /// A URL, or a file; '-' reads standard input
+        #[arg(value_name = "URL|FILE")]
+        page: String,
+        /// Where the file was found
+        #[arg(long, value_name = "URL", default_value = "http://example.org/")]
+        base: String,
+        /// A fixed address for a host; may be repeated
+        #[arg(long, value_name = "HOST:PORT:ADDR")]
+        resolve: Vec<String>,
+    },
     /// The session ids in a list of URLs of one session, or in two lists of two sessions, host by host
     Sessions {
         /// URLs, one a line; '-' reads standard input

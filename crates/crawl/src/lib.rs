@@ -56,6 +56,6 @@ pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
 };
 pub use shared::Stop;
-pub use steps::{AuthSettings, FieldValue, FormSettings, Source, StepSettings};
+pub use steps::{AuthSettings, FieldValue, FormSettings, Source, StepSettings, look};
 pub use summary::{Counters, Flags, RunKind, RunState, Summary};
 pub use why::{Advice, Bounds, Breakdown, Facts, Held, HostWait, IdleTime, SlowHost, Sockets, StageTime, Stretch};

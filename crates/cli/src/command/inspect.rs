@@ -1,6 +1,6 @@
 //! `orb inspect`: look at one thing without crawling.
 
-use super::sessions;
+use super::{forms, sessions};
 use crate::args::{Common, Inspect, InspectArgs};
 use crate::failure::Failure;
 use crate::out;
@@ -19,6 +19,8 @@ pub(crate) fn run(common: &Common, args: &InspectArgs) -> Result<(), Failure> {
     match &args.what {
         Inspect::Robots { file, agent, urls } => robots(common, file, agent, urls),
         Inspect::Document { file, base, mime } => document(file, base, mime.as_deref()),
+        Inspect::Forms { page, resolve, .. } if page.contains("://") => forms::of_url(common, page, resolve),
+        Inspect::Forms { page, base, .. } => forms::of_file(common, &read(Path::new(page))?, base),
         Inspect::Sessions { file, second } => {
             let second = second.as_deref().map(read).transpose()?;
             sessions::run(common, &read(file)?, second.as_deref())

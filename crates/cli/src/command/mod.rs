@@ -9,6 +9,7 @@ pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod export;
+mod forms;
 pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod inspect;

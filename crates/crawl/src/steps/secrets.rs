@@ -28,15 +28,15 @@ impl Settings {
         for (n, auth) in self.auth.iter_mut().enumerate() {
             let key = |name: &str| format!("auth[{n}].{name}");
             let AuthSettings { password_env, password_file, token_env, token_file, .. } = auth;
-            if password_env.is_some() || password_file.is_some() {
-                let (env, file) = (password_env.as_deref(), password_file.as_deref());
-                let name = if env.is_some() { "password_env" } else { "password_file" };
-                auth.password = Some(found(&key(name), env, file, variable)?);
-            }
-            if token_env.is_some() || token_file.is_some() {
-                let (env, file) = (token_env.as_deref(), token_file.as_deref());
-                let name = if env.is_some() { "token_env" } else { "token_file" };
-                auth.token = Some(found(&key(name), env, file, variable)?);
+            let sources = [
+                ("password", password_env.take(), password_file.take(), &mut auth.password),
+                ("token", token_env.take(), token_file.take(), &mut auth.token),
+            ];
+            for (what, env, file, secret) in sources {
+                if env.is_some() || file.is_some() {
+                    let name = format!("{what}_{}", if env.is_some() { "env" } else { "file" });
+                    *secret = Some(found(&key(&name), env.as_deref(), file.as_deref(), variable)?);
+                }
             }
         }
         Ok(())

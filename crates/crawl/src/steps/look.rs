@@ -1,0 +1,30 @@
+//! What is on a page, for somebody who wants to write a step?
+
+use super::walker::{Halt, Question, Walker};
+use crate::CrawlError;
+use crate::config::Config;
+use crate::scope::SharedScope;
+use crate::sessions::Sessions;
+use crate::settings::Settings;
+use crate::shared::Stop;
+use orb_fetch::HttpFetcher;
+use orb_page::Document;
+use orb_urls::{Address, Canonicaliser};
+use std::sync::Arc;
+
+/// Asks for one page as a step would, robots.txt first, and reads it; gives its address in the end and what it says.
+pub fn look(settings: &Settings, url: &Address) -> Result<(String, Document), CrawlError> {
+    let seeds = std::slice::from_ref(url);
+    let scope = Arc::new(SharedScope::new(&settings.scope, seeds)?);
+    let sessions = Arc::new(Sessions::new(settings.urls, Vec::new()));
+    let config = Config::new(settings, scope, seeds, &std::env::temp_dir(), sessions)?;
+    let (fetcher, stop) = (HttpFetcher::new(config.fetch.clone())?, Stop::new());
+    let canonical = Canonicaliser::new(settings.urls);
+    let mut walker = Walker::new(fetcher, config.walking(), canonical, settings.frontier.max_redirects, &stop);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
+    match runtime.block_on(walker.pass(Question::plain(url.clone()))) {
+        Ok(page) => Ok((page.address.into_string(), page.document)),
+        Err(Halt::Why(why)) => Err(CrawlError::Setting(why)),
+        Err(Halt::Stopped) => Err(CrawlError::Setting("stopped".to_owned())),
+    }
+}
