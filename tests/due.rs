@@ -113,3 +113,78 @@ fn what_is_due_next_is_said_in_the_zone_of_the_schedule() {
     let wrong = home.orb(&["run-due", "--now", "soon"]);
     assert!(wrong.expect(2).stderr.contains("write it like 2026-11-15T06:30:00Z"), "{wrong}");
 }
+
+/// A site of a front page and ten others, crawled once.
+fn crawled(home: &Home, settings: &str) -> Script {
+    let server = Script::serve(|heard| match heard.target.as_str() {
+        "/" => page(["/0", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"]),
+        "/robots.txt" => absent(),
+        _ => page(["/"; 0]),
+    });
+    let file = home.beside("p.toml");
+    fs::write(&file, format!("name = 'p'\nseeds = ['{}']\nfrontier.delay = '0s'\n{settings}\n", seed(&server)))
+        .unwrap();
+    let first = home.orb(&["crawl", file.to_str().unwrap(), "--json", "--progress", "none"]);
+    assert_eq!(first.expect(0).number("pages"), 11, "{first}");
+    server
+}
+
+fn track(home: &Home, more: &[&str]) -> Finished {
+    home.orb(&[&["track", "p", "--json", "--progress", "none"], more].concat())
+}
+
+#[test]
+fn a_run_visits_as_many_pages_as_it_may_and_the_seeds() {
+    let home = Home::new();
+    let _server = crawled(&home, "");
+    let some = track(&home, &["--budget", "3"]);
+    let (known, same) = (some.expect(0).number("known"), some.json()["flags"]["SAM"].as_u64().unwrap());
+    assert!((3..=4).contains(&known) && same == known, "{some}");
+    let all = track(&home, &[]);
+    assert_eq!(all.expect(0).number("known"), 11, "{all}");
+    let none = track(&home, &["--due"]);
+    assert!(none.complaint(1).contains("[track] budget = \"5000/d\""), "{none}");
+    home.orb(&["track", "p", "--due", "--budget", "3"]).expect(2);
+}
+
+#[test]
+fn under_a_budget_every_page_has_its_day_and_only_what_is_due_is_visited() {
+    let home = Home::new();
+    let _server = crawled(&home, "track.budget = '24/d'");
+    let dues = home.catalogue().rows("SELECT url, next_due FROM page WHERE kind IN ('HTML', 'DUPLICATE')");
+    assert_eq!(dues.len(), 11);
+    assert!(dues.iter().all(|row| row[1].starts_with("20")), "{dues:?}");
+    let run = track(&home, &["--due"]);
+    assert_eq!(run.expect(0).number("known"), 1, "nothing is due so soon, and the seed comes along: {run}");
+    let show = home.orb(&["show", "p", &dues[1][0]]);
+    assert!(show.expect(0).text().contains("\ndue      20"), "{show}");
+}
+
+#[test]
+fn ways_of_choosing_are_compared_on_made_up_pages_and_on_recorded_visits() {
+    let home = Home::new();
+    let mix = home.beside("mix.toml");
+    let pages = |every: &str| format!("[[pages]]\nname = 'x'\ncount = 40\nevery = '{every}'\nspread = 2\n");
+    fs::write(&mix, format!("budget = '2/d'\nspan = '200d'\n{}{}", pages("1h"), pages("60d"))).unwrap();
+    let mix = mix.to_str().unwrap();
+    let compared = home.orb(&["track", "--simulate", "--history", mix, "--json"]);
+    let account = compared.expect(0).json();
+    let fresh = |n: usize| account["policies"][n]["freshness"].as_f64().unwrap();
+    let names: Vec<&str> = (0..4).map(|n| account["policies"][n]["policy"].as_str().unwrap()).collect();
+    assert_eq!(names, ["uniform", "proportional", "known", "learning"]);
+    assert!(fresh(2) > 1.2 * fresh(0) && fresh(3) > fresh(0) && fresh(1) < fresh(0), "{compared}");
+    let words = home.orb(&["track", "--simulate", "--history", mix, "--policies", "known"]);
+    assert!(words.expect(0).text().contains("80 pages, 200.0 days, 2.0 visits a day"), "{words}");
+
+    fs::write(mix, "budget = '2/d'\nspan = 'long'\npages = []\n").unwrap();
+    let wrong = home.orb(&["track", "--simulate", "--history", mix]);
+    assert!(wrong.complaint(1).contains("mix.toml:2:8: 'long' is not a duration"), "{wrong}");
+    let _server = crawled(&home, "");
+    let unseen = home.orb(&["track", "p", "--simulate"]);
+    assert!(unseen.complaint(1).contains("no page was visited twice yet"), "{unseen}");
+    track(&home, &[]).expect(0);
+    let recorded = home.orb(&["track", "p", "--simulate", "--json"]);
+    assert_eq!(recorded.expect(0).json()["pages"], 11, "{recorded}");
+    let fresh = recorded.json()["policies"][0]["freshness"].as_f64();
+    assert!(fresh.is_some_and(|fresh| fresh > 0.999), "nothing changed: {recorded}");
+}

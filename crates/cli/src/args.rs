@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_track::rate::simulate::Policy;
 use orb_urls::scope::Rule;
 use std::path::PathBuf;
 
@@ -127,15 +128,36 @@ pub(crate) enum Command {
     Demo(DemoArgs),
 }
 
+/// A way of choosing visits by its name.
+fn policy(name: &str) -> Result<Policy, String> {
+    let known = || Policy::ALL.map(Policy::name).join(", ");
+    Policy::ALL.into_iter().find(|policy| policy.name() == name).ok_or_else(|| format!("there are {}", known()))
+}
+
 /// `orb track`.
 #[derive(Debug, Args)]
-#[command(mut_arg("seeds", |seeds| seeds.value_name("PROJECT|PROJECT.toml").help("The project, or its file")))]
+#[command(mut_arg("seeds", |seeds| seeds.required(false).required_unless_present("history").value_name("PROJECT|PROJECT.toml").help("The project, or its file")))]
 pub(crate) struct TrackArgs {
     #[command(flatten)]
     pub(crate) crawl: CrawlArgs,
     /// Exit with 3 where something is new, updated or missing
     #[arg(long)]
     pub(crate) fail_on_change: bool,
+    /// Visit only the pages that are due under the project's budget ([track] budget), and the seeds
+    #[arg(long)]
+    pub(crate) due: bool,
+    /// Visit so many of the known pages, where a visit is worth most, and the seeds
+    #[arg(long, value_name = "N", conflicts_with = "due", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) budget: Option<u64>,
+    /// Visit nothing; compare ways of choosing visits on what was recorded, or on a mix of made-up pages
+    #[arg(long)]
+    pub(crate) simulate: bool,
+    /// On what to compare them: recorded, or a file such as examples/freshness-mix.toml
+    #[arg(long, value_name = "recorded|FILE", requires = "simulate")]
+    pub(crate) history: Option<String>,
+    /// Which of them: uniform, proportional, known, learning [default: all]
+    #[arg(long, value_name = "POLICY", requires = "simulate", value_delimiter = ',', value_parser = policy)]
+    pub(crate) policies: Vec<Policy>,
 }
 
 /// `orb crawl`.

@@ -21,6 +21,9 @@ pub enum CrawlError {
     /// The fetcher cannot be set up.
     #[error(transparent)]
     Fetch(#[from] FetchError),
+    /// A file of settings cannot be read.
+    #[error(transparent)]
+    Settings(#[from] crate::settings::SettingsError),
     /// A setting makes no sense.
     #[error("{0}")]
     Setting(String),

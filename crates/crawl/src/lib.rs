@@ -50,7 +50,7 @@ pub use ledger::{Idle, Ledger, Part, Spread, Stage, Tally};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use place::Place;
 pub use progress::{Pause, Progress, Snapshot, Waiting};
-pub use run::{Crawl, Wanted};
+pub use run::Crawl;
 pub use schedule::{Allowance, Days, Hour, Hours, LimitSettings};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,

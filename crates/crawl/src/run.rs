@@ -22,14 +22,17 @@ use crate::settings::Settings;
 use crate::shared::{Shared, Stop};
 use crate::steps::{Later, Roots, areas, walk};
 use crate::summary::{Counters, RunKind, RunState, Summary};
+use crate::track::Choice;
+use crate::track::forecast::{choose, write_dues};
 use crate::track::looks::Noises;
+use crate::units::Pace;
 use crate::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::{HashMap, HashSet};
 use orb_fetch::{HttpFetcher, raise_open_files, why_not_public};
 use orb_frontier::Frontier;
-use orb_page::{RunId, UrlKey};
-use orb_store::{ArchiveReader, Known, Project, Queues as _, StoreError};
+use orb_page::{Moment, PageId, RunId, UrlKey};
+use orb_store::{ArchiveReader, CatalogueReader, Known, Project, Queues as _, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -47,8 +50,8 @@ pub struct Crawl {
     pub settings: Settings,
     /// Collect, or visit again.
     pub kind: RunKind,
-    /// Which known pages to visit again; all, where nothing is said.
-    pub wanted: Option<Wanted>,
+    /// Which known pages to visit again.
+    pub choice: Choice,
     /// Where to start.
     pub seeds: Vec<Address>,
     /// How to ask it to stop.
@@ -56,9 +59,6 @@ pub struct Crawl {
     /// Where it tells how it is going.
     pub progress: Arc<Progress>,
 }
-
-/// Whether a known page is to be visited again.
-pub type Wanted = Box<dyn FnMut(&Known) -> bool + Send>;
 
 /// The run at hand: a new one, or an old one gone on with.
 struct Run {
@@ -133,9 +133,13 @@ impl Crawl {
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
+        let chosen = choose_pages(&mut self.project, &self.settings, &run, self.choice)?;
         let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle, roots: &roots };
 
-        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, self.wanted.take())?;
+        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
+        if let Some(budget) = self.settings.track.budget {
+            patiently(&shared, || Ok(write_dues(project.catalogue_mut(), budget.a_day())?))?;
+        }
         counters.frontier = project.index().queued();
         let index = indexing.map(|indexing| indexing.finish(&shared.progress, &|| shared.stop.is_set()));
         let account = counters.to_json();
@@ -177,6 +181,32 @@ impl Crawl {
     }
 }
 
+/// The pages that a tracking run visits, in order; `None` for all. A run that is gone on with keeps to what it was asked for.
+fn choose_pages(
+    project: &mut Project,
+    settings: &Settings,
+    run: &Run,
+    choice: Choice,
+) -> Result<Option<Vec<PageId>>, CrawlError> {
+    if run.kind == RunKind::Crawl {
+        return Ok(None);
+    }
+    let kept = project.catalogue().choice(run.id)?.map(|text| Choice::of(&text));
+    let choice = match kept {
+        Some(Choice::Best(n)) => Choice::Best(n.saturating_sub(run.counters.known)),
+        Some(kept) => kept,
+        None => {
+            project.catalogue_mut().keep_choice(run.id, &choice.text())?;
+            choice
+        }
+    };
+    let reader = CatalogueReader::open(project.catalogue().path())?;
+    let before = reader.runs()?.into_iter().find(|other| other.id != run.id);
+    let now = Moment::now();
+    let since = before.map_or(now, |before| before.started_at);
+    choose(&reader, choice, settings.track.budget.map(Pace::a_day), since, now)
+}
+
 /// The text index beside the crawl, where one is wanted.
 fn start_indexing(project: &Project, settings: &Settings) -> Result<Option<Indexing>, CrawlError> {
     if !settings.index.enabled {
@@ -206,7 +236,7 @@ fn pass(
     seeds: &[Address],
     scene: Scene<'_>,
     run: &Run,
-    mut wanted: Option<Wanted>,
+    chosen: Option<&[PageId]>,
 ) -> Result<(Project, Counters, RunState), CrawlError> {
     let Scene { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
@@ -219,7 +249,11 @@ fn pass(
             recorder.plant(addresses, Some(*step))?;
         }
         if run.kind == RunKind::Track {
-            recorder.plant_known(&config.read, &mut |known| wanted.as_mut().is_none_or(|wanted| wanted(known)))?;
+            // Seeds come along: what is new is found from there.
+            let wanted = |known: &Known| {
+                known.page.depth == 0 || chosen.is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
+            };
+            recorder.plant_known(&config.read, &mut { wanted })?;
         }
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
         let (driver, crew) = start(recorder, scene, run)?;

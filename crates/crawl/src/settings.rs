@@ -309,6 +309,11 @@ impl Settings {
 
     /// Reads the text of a project file; `path` is for messages alone.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
+        Self::parse_as(text, path)
+    }
+
+    /// Reads another file of that kind, with the same words for what is wrong.
+    pub(crate) fn parse_as<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
         toml::from_str(text).map_err(|e: toml::de::Error| {
             let place = Place::of(text, e.span().map_or(0, |s| s.start));
             SettingsError::Malformed { path: path.to_owned(), place, what: explain(e.message()) }

@@ -34,6 +34,61 @@ pub struct ByteSize(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(pub u64);
 
+/// So many in a time, as people write it: `5000/d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    count: u64,
+    unit: PaceUnit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PaceUnit {
+    Hour,
+    Day,
+    Week,
+}
+
+impl Pace {
+    /// How many a day.
+    pub fn a_day(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let count = self.count as f64;
+        match self.unit {
+            PaceUnit::Hour => count * 24.0,
+            PaceUnit::Day => count,
+            PaceUnit::Week => count / 7.0,
+        }
+    }
+}
+
+impl FromStr for Pace {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let wrong = || UnitError::new(text, "number of visits in a time", "200/h, 5000/d or 30_000/w");
+        let (count, unit) = text.trim().split_once('/').ok_or_else(wrong)?;
+        let unit = match unit.trim() {
+            "h" => PaceUnit::Hour,
+            "d" => PaceUnit::Day,
+            "w" => PaceUnit::Week,
+            _ => return Err(wrong()),
+        };
+        let count = count.trim().replace('_', "").parse().ok().filter(|n| (1..=1_000_000_000_000).contains(n));
+        Ok(Self { count: count.ok_or_else(wrong)?, unit })
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.unit {
+            PaceUnit::Hour => 'h',
+            PaceUnit::Day => 'd',
+            PaceUnit::Week => 'w',
+        };
+        write!(f, "{}/{unit}", self.count)
+    }
+}
+
 /// The number at the front and the unit behind it.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -161,7 +216,7 @@ macro_rules! as_text {
     )*};
 }
 pub(crate) use as_text;
-as_text!(Span, ByteSize, Rate);
+as_text!(Span, ByteSize, Rate, Pace);
 
 #[cfg(test)]
 mod tests {
@@ -189,6 +244,17 @@ mod tests {
         assert!("20Mbit".parse::<ByteSize>().is_err());
         assert!("0MB/s".parse::<Rate>().is_err());
         assert!("ten".parse::<Rate>().is_err());
+    }
+
+    #[test]
+    fn paces_read_as_people_write_them() {
+        for (text, a_day) in [("200/h", 4_800.0), ("5_000/d", 5_000.0), ("14 / w", 2.0)] {
+            let pace: Pace = text.parse().unwrap();
+            assert_eq!((pace.a_day(), pace.to_string().parse()), (a_day, Ok(pace)), "{text}");
+        }
+        for text in ["", "5", "5/y", "0/d", "-1/d", "/d", "1.5/d", "9999999999999999/d"] {
+            assert!(text.parse::<Pace>().is_err(), "{text}");
+        }
     }
 
     #[test]

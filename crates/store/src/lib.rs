@@ -33,9 +33,9 @@ pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AckRow, AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, Extent, FlagCounts,
-    HostRow, ImageRow, Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd, QueryLimits,
-    RankRow, RunRecord, Said, Stats, Sums, TableNote, ToldRow, Unfetched, VisitRow, Wanted, Worded, has_rank_tables,
-    write_rank_tables,
+    AckRow, AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent,
+    FlagCounts, HostRow, ImageRow, Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd,
+    QueryLimits, RankRow, RunRecord, Said, Seen, Stats, Sums, TableNote, ToldRow, Unfetched, VisitRow, Wanted, Worded,
+    has_rank_tables, write_rank_tables,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

@@ -4,6 +4,7 @@
 //! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. What is wanted of a ratio is
 //! said beside it, and a bench that misses it fails. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
+mod freshness;
 mod graph;
 mod grown;
 mod indexed;
@@ -38,6 +39,7 @@ const PARTS: &[Part] = &[
     ("graph", "fifty million arcs, and who points to a page", |_| graph::measured()),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("sessions", "session ids in links", |_| sessions::measured()),
+    ("freshness", "what is gained by visiting pages where it is worth most", |_| freshness::measured()),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),
     ("restart", "how soon a project of 10 million known URLs goes on", |_| grown::restart()),
 ];

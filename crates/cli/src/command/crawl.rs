@@ -5,6 +5,7 @@ use crate::failure::{Failure, complain};
 use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
+use orb_crawl::track::Choice;
 use orb_crawl::{Crawl, CrawlError, OrderName, Progress, RunKind, RunState, Settings, Stop, Summary, Wrong};
 use orb_store::{CatalogueReader, Home, Project, ProjectDir, StoreError};
 use orb_urls::scope::Mode;
@@ -25,6 +26,8 @@ pub(crate) struct Request {
     pub(crate) kept: Settings,
     /// Collect, or visit again.
     pub(crate) kind: RunKind,
+    /// Which known pages to visit again.
+    pub(crate) choice: Choice,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
     /// The project file that was given.
@@ -46,11 +49,13 @@ impl Request {
             return Err(anyhow::anyhow!("project {name} has no seeds; orb project edit {name} gives it some").into());
         }
         let kept = settings.clone();
+        let choice = if settings.track.budget.is_some() { Choice::Due } else { Choice::All };
         Ok(Self {
             name: name.to_owned(),
             settings,
             kept,
             kind,
+            choice,
             seeds,
             file: None,
             despite_damage: false,
@@ -99,7 +104,7 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
         project,
         settings: request.settings,
         kind: request.kind,
-        wanted: None,
+        choice: request.choice,
         seeds: request.seeds,
         stop,
         progress,
@@ -252,7 +257,8 @@ pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure>
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
     let kind = RunKind::Crawl;
-    Ok(Request { name, settings, kept, kind, seeds, file, despite_damage: args.despite_damage, metrics: None })
+    let (choice, despite_damage) = (Choice::All, args.despite_damage);
+    Ok(Request { name, settings, kept, kind, choice, seeds, file, despite_damage, metrics: None })
 }
 
 /// The project's name where none is given: the seed's host, and its port where that is unusual.

@@ -22,6 +22,7 @@ pub(crate) mod run_due;
 pub(crate) mod search;
 mod sessions;
 pub(crate) mod show;
+mod simulate;
 pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod status;

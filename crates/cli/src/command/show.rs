@@ -50,7 +50,7 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
 fn print_page(sink: &mut impl Write, p: &PageRow, from: Option<&str>) -> std::io::Result<()> {
     writeln!(sink, "{}", p.url)?;
     let text = |v: &Option<String>| v.clone();
-    let rows: [(&str, Option<String>); 15] = [
+    let rows: [(&str, Option<String>); 16] = [
         ("id", Some(p.id.to_string())),
         ("kind", Some(p.kind.clone())),
         ("why", text(&p.why)),
@@ -66,6 +66,7 @@ fn print_page(sink: &mut impl Write, p: &PageRow, from: Option<&str>) -> std::io
         ("found", Some(format!("{} by {}", p.discovered_at, p.discovered_by.clone().unwrap_or_default()))),
         ("found on", from.map(str::to_owned).or_else(|| p.seed.then(|| "a seed".to_owned()))),
         ("fetched", p.fetched_at.as_ref().map(|at| format!("{at} by {}", p.fetched_by.clone().unwrap_or_default()))),
+        ("due", text(&p.next_due)),
     ];
     for (name, value) in rows {
         if let Some(value) = value {

@@ -5,14 +5,19 @@ use super::deliver;
 use crate::args::{Common, TrackArgs};
 use crate::failure::Failure;
 use crate::{metrics, out};
+use orb_crawl::track::Choice;
 use orb_crawl::{Counters, RunKind, may_begin};
 use orb_store::Home;
 use std::io::Write;
 
 pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
+    if args.simulate {
+        return super::simulate::run(common, args);
+    }
     let metrics = args.crawl.metrics.as_deref().map(metrics::listen).transpose()?;
     let home = Home::open(&common.home)?;
-    let request = Request { metrics, kind: RunKind::Track, ..crawl::request(&home, &args.crawl)? };
+    let request =
+        Request { metrics, kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;
     let settings = request.settings.clone();
@@ -22,6 +27,15 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
     let flags = &summary.counters.flags;
     let changed = flags.new + flags.updated + flags.missing > 0;
     if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
+}
+
+/// Which known pages to visit.
+fn choice(args: &TrackArgs) -> Choice {
+    match (args.due, args.budget) {
+        (true, _) => Choice::Due,
+        (false, Some(visits)) => Choice::Best(visits),
+        (false, None) => Choice::All,
+    }
 }
 
 /// What became of the documents that were known, and what is new.

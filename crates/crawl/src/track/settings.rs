@@ -2,6 +2,7 @@
 
 use super::compare::CompareSettings;
 use crate::examine::Wrong;
+use crate::units::Pace;
 use serde::{Deserialize, Serialize};
 
 /// Section `[track]`.
@@ -12,6 +13,9 @@ pub struct TrackSettings {
     pub confirm_missing: u32,
     /// Ask once more for a page that seems to have changed, and ignore what differs between the two answers.
     pub second_look: bool,
+    /// Visits that a run of what is due may make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Pace>,
     /// How pages are compared; the first rule whose `match` fits decides.
     pub compare: Vec<CompareSettings>,
     /// Whether the next run waits until somebody has acknowledged the changes of the last.
@@ -20,7 +24,13 @@ pub struct TrackSettings {
 
 impl Default for TrackSettings {
     fn default() -> Self {
-        Self { confirm_missing: 1, second_look: true, compare: Vec::new(), hold_until_acknowledged: false }
+        Self {
+            confirm_missing: 1,
+            second_look: true,
+            budget: None,
+            compare: Vec::new(),
+            hold_until_acknowledged: false,
+        }
     }
 }
 

@@ -98,7 +98,7 @@ const NOTES: &[Note] = &[
             ("warc_offset", "where in that file its record begins"),
             ("warc_length", "bytes of that record, compressed"),
             ("duplicate_of", "an earlier page with the same content: page.id"),
-            ("next_due", "when it is to be visited again; not yet set by anything"),
+            ("next_due", "when it is to be visited again under the project's budget; NULL without one"),
             ("changes", "visits that found it changed"),
             ("visits", "visits"),
             ("why", "why it is not fetched: scope, depth, nofollow, robots, trap-…"),

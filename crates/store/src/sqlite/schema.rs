@@ -54,7 +54,8 @@ CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BL
 ";
 
 /// Tables that older catalogues lack, by name and definition.
-const ADDED: [(&str, &str); 6] = [
+const ADDED: [(&str, &str); 7] = [
+    ("due_row", "(page INTEGER PRIMARY KEY, rate REAL NOT NULL, due INTEGER)"),
     ("ack_row", "(run INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT, note TEXT)"),
     ("noise_row", "(host INTEGER PRIMARY KEY, text TEXT NOT NULL)"),
     ("session_row", "(host INTEGER PRIMARY KEY, rules TEXT NOT NULL)"),
@@ -134,7 +135,7 @@ CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v
   CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
   {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
   {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,
-  f.name AS warc_file, v.warc_offset, v.warc_length, v.duplicate_of, NULL AS next_due,
+  f.name AS warc_file, v.warc_offset, v.warc_length, v.duplicate_of, (SELECT {due} FROM due_row d WHERE d.page = p.id) AS next_due,
   (SELECT count(*) FROM visit_row w WHERE w.page = p.id AND w.flag = {updated}) AS changes,
   (SELECT count(*) FROM visit_row w WHERE w.page = p.id) AS visits,
   {why} AS why, v.problem, v.elapsed_ms, v.transferred, p.redirects, p.origin IS NULL AS seed
@@ -156,6 +157,7 @@ CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM 
         discovered = time("p.at"),
         discovered_by = name("p.by"),
         fetched = time("v.at"),
+        due = time("d.due"),
         fetched_by = name("v.by"),
         visited = time("v.at"),
         why = name("p.why"),

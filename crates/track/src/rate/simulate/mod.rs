@@ -48,7 +48,8 @@ pub fn optimum(world: &World) -> f64 {
 
 /// Lets a policy choose visits in a world.
 pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
-    let round = (1.0 / 24.0_f64).max(world.span * world.pages.len() as f64 / WORK);
+    let shortest = (1.0 / 24.0_f64).min(world.span / 500.0).max(f64::MIN_POSITIVE);
+    let round = shortest.max(world.span * world.pages.len() as f64 / WORK);
     let mut scene = Scene::new(world, seed);
     let mut chooser = Chooser::new(world, policy);
     let (mut time, mut due) = (0.0, 0.0);

@@ -1,0 +1,111 @@
+//! On what can ways of choosing visits be compared?
+//!
+//! On a mix of made-up pages, written in a file such as `examples/freshness-mix.toml`, or on the visits that a project recorded: a change that a visit saw
+//! lies somewhere since the visit before, and is put at a moment drawn from there.
+
+use super::forecast::{Forecast, each_page};
+use crate::CrawlError;
+use crate::settings::{Settings, SettingsError};
+use crate::units::{Pace, Span};
+use orb_page::{Flag, Moment};
+use orb_store::CatalogueReader;
+use orb_track::rate::days_between;
+use orb_track::rate::simulate::{Changes, Dice, Group, SimulatedPage, World};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Pages of a world at most.
+const MOST: u64 = 50_000;
+
+/// A file with a mix of pages.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mix {
+    budget: Pace,
+    span: Span,
+    #[serde(default)]
+    seed: u64,
+    pages: Vec<Kind>,
+}
+
+/// Pages alike.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    /// What they are, for whoever reads the file.
+    #[serde(rename = "name")]
+    _name: String,
+    count: u32,
+    every: Span,
+    #[serde(default = "alike")]
+    spread: f64,
+}
+
+const fn alike() -> f64 {
+    1.0
+}
+
+/// The world of a file.
+pub fn mixed(path: &Path) -> Result<World, CrawlError> {
+    let read = std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source });
+    let mix: Mix = Settings::parse_as(&read?, path)?;
+    let days = |span: Span| span.0.as_secs_f64() / 86_400.0;
+    let count: u64 = mix.pages.iter().map(|kind| u64::from(kind.count)).sum();
+    let wrong = |what: String| Err(CrawlError::Setting(format!("{}: {what}", path.display())));
+    if count == 0 || count > MOST {
+        return wrong(format!("a mix has 1 to {MOST} pages, not {count}"));
+    }
+    if !(1.0..=36_500.0).contains(&days(mix.span)) {
+        return wrong(format!("the span is {}; it should be 1d to 36500d", mix.span));
+    }
+    let alike = |kind: &&Kind| kind.every.0.is_zero() || !(1.0..=1e6).contains(&kind.spread);
+    if let Some(kind) = mix.pages.iter().find(alike) {
+        return wrong(format!(
+            "every = \"{}\" and spread = {}: pages change after some time, and a spread is at least 1",
+            kind.every, kind.spread
+        ));
+    }
+    let group = |kind: &Kind| Group { pages: kind.count, every: days(kind.every), spread: kind.spread };
+    let groups: Vec<Group> = mix.pages.iter().map(group).collect();
+    Ok(World::of(&groups, days(mix.span), mix.budget.a_day(), mix.seed))
+}
+
+/// The world as a project's visits saw it; with so many visits a day, or as many as there were.
+pub fn recorded(reader: &CatalogueReader, budget: Option<f64>) -> Result<World, CrawlError> {
+    let (mut begin, mut end) = (Moment(i64::MAX), Moment(i64::MIN));
+    reader.each_seen(|seen| (begin, end) = (begin.min(seen.at), end.max(seen.at)))?;
+    let span = days_between(begin, end);
+    let (mut pages, mut looks) = (Vec::new(), 0_usize);
+    let mut changes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    let mut histories = Vec::new();
+    each_page(
+        reader,
+        |page, visit| {
+            if page.clone().add(visit).is_some_and(|(_, changed)| changed) && visit.flag != Flag::Error {
+                let (from, to) = (days_between(begin, page.seen), days_between(begin, visit.at));
+                let at = from + (to - from) * Dice::new(page.page.0).unit();
+                changes.entry(page.page.0).or_default().push(at);
+            }
+        },
+        |page| {
+            if page.history.looks() > 0 && (histories.len() as u64) < MOST {
+                looks += page.history.looks();
+                histories.push(page);
+            }
+        },
+    )?;
+    if histories.is_empty() || span <= 0.0 {
+        let what =
+            "no page was visited twice yet; orb track does that, and --history FILE takes a mix of made-up pages";
+        return Err(CrawlError::Setting(what.to_owned()));
+    }
+    let budget = budget.unwrap_or(looks as f64 / span);
+    let priors = Forecast::of(reader, budget)?.priors;
+    for page in &histories {
+        let rate = page.history.belief(&priors, page.host.0).rate();
+        let at = changes.remove(&page.page.0).unwrap_or_default();
+        pages.push(SimulatedPage { host: page.host.0, rate, changes: Changes::At(at) });
+    }
+    Ok(World { pages, span, budget })
+}

@@ -1,0 +1,47 @@
+//! How fresh is a collection whose visits are chosen well?
+
+use super::verdict::{Verdict, Wanted};
+use super::{Report, built};
+use crate::steps::root;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::process::Command;
+
+/// The mixes, and whether a figure is wanted of what is gained on it.
+const MIXES: [(&str, bool); 2] = [("freshness-mix", true), ("freshness-web", false)];
+
+/// Compares ways of choosing visits on the mixes in `examples`.
+pub(super) fn measured() -> Result<Report> {
+    let mut report = Report::default();
+    for (name, judged) in MIXES {
+        let account = compared(name)?;
+        let optimum = account["optimum"].as_f64().context("no optimum")?;
+        let mut table =
+            format!("| {name} | fresh | against uniform | of the optimum | age, days |\n|---|---|---|---|---|\n");
+        for row in account["policies"].as_array().context("no policies")? {
+            let figure = |key: &str| row[key].as_f64().with_context(|| format!("no {key}"));
+            let (policy, fresh) = (row["policy"].as_str().unwrap_or_default(), figure("freshness")?);
+            let (gain, share) = (figure("against_uniform")?, fresh / optimum);
+            table += &format!("| {policy} | {fresh:.3} | {gain:.3} | {share:.3} | {:.1} |\n", figure("age")?);
+            if policy == "known" {
+                let what = format!("freshness with known rates / optimum, {name}");
+                report.verdicts.extend(Verdict::of(what, [share], Wanted::AtLeast(0.99)));
+            }
+            if judged && ["known", "learning"].contains(&policy) {
+                let what = format!("freshness, {policy} / uniform, {name}");
+                report.verdicts.extend(Verdict::of(what, [gain], Wanted::AtLeast(1.25)));
+            }
+        }
+        report.tables.push(table);
+    }
+    Ok(report)
+}
+
+fn compared(name: &str) -> Result<Value> {
+    let mix = root().join("examples").join(format!("{name}.toml"));
+    let output = Command::new(built("orb")).args(["track", "--simulate", "--json", "--history"]).arg(&mix).output()?;
+    if !output.status.success() {
+        bail!("orb track --simulate failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
