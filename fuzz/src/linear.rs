@@ -40,7 +40,7 @@ const READERS: &[fn(&str)] = &[
         drop(black_box(session::two_sessions(
             &[text, "http://x/a?b=4f8ab91c77de"],
             &[text, "http://x/a?b=90ab44d1f7de"],
-        )))
+        )));
     },
     |text| drop(black_box(session_site().renew(text, "http://x/"))),
     |text| drop(black_box(session_site().redirected("http://x/", text))),
