@@ -371,3 +371,30 @@ fn a_crawl_that_is_not_finished_is_finished_first_and_two_runs_at_once_are_refus
     assert!(refused.complaint(1).contains("another"), "{refused}");
     drop(script);
 }
+
+#[test]
+fn a_page_that_its_sitemap_calls_changed_is_visited_whatever_the_budget() {
+    let (script, day, home) = changing(|target, day| match target {
+        "/" => html(&(1..=9).map(|n| format!("<a href=/{n}>{n}</a> ")).collect::<String>()),
+        "/robots.txt" => reply("200 OK", "Content-Type: text/plain\r\n", "Sitemap: /map.xml\n"),
+        "/map.xml" => {
+            let changed = |n: u64| if day > 1 && n <= 2 { "2999-01-01" } else { "2001-01-01" };
+            let entry = |n| format!("<url><loc>/{n}</loc><lastmod>{}</lastmod></url>", changed(n));
+            let entries: String = (1..=9).map(entry).collect();
+            reply("200 OK", "Content-Type: application/xml\r\n", &format!("<urlset>{entries}</urlset>"))
+        }
+        _ => html(&format!("<p>Page {target}")),
+    });
+    assert_eq!(home.catalogue().number("SELECT count(*) FROM page WHERE kind = 'HTML'"), 10);
+    let before = script.heard().len();
+    day.store(2, Ordering::Relaxed);
+    let finished = home.orb(&[&TRACK[..], &["--budget", "1"]].concat());
+    finished.expect(0);
+    let asked: Vec<String> = script.heard()[before..].iter().map(|heard| heard.target.clone()).collect();
+    assert!(["/1", "/2", "/map.xml"].iter().all(|page| asked.iter().any(|asked| asked == page)), "{asked:?}");
+    let pages = asked.iter().filter(|asked| asked.len() == 2).count();
+    assert!(pages <= 3, "{asked:?}");
+    let flags = &finished.json()["flags"];
+    let visited = ["SAM", "UPD"].iter().map(|flag| flags[flag].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(finished.number("known"), visited, "{finished}");
+}

@@ -1,7 +1,7 @@
 //! Which pages does a sitemap list?
 //!
 //! `<urlset>` and `<sitemapindex>` of sitemaps.org, with the pictures and the translations that extensions add. A
-//! sitemap named by an index has `rel` `sitemap`. Sitemaps in plain text are read by [`crate::text`], packed ones by
+//! sitemap named by an index has `rel` `sitemap`; the words of an entry are the day it was last changed, where the sitemap says so. Sitemaps in plain text are read by [`crate::text`], packed ones by
 //! [`crate::gzip`].
 
 use crate::gather::{Gather, MAX_TARGET};
@@ -9,6 +9,9 @@ use crate::html::name::Attr;
 use crate::xml::{Event, local, note_entities, walk};
 use crate::{Extract, Source};
 use orb_page::LinkKind;
+
+/// Characters of a date.
+const MAX_DATE: usize = 40;
 
 /// Reads sitemaps and sitemap indexes.
 #[derive(Debug)]
@@ -24,11 +27,14 @@ impl Extract for SitemapExtractor {
         note_entities(&text, found);
         let rel = if source.root() == Some(b"sitemapindex") { "sitemap" } else { "" };
         let mut open: Option<(LinkKind, usize, String)> = None;
+        // The entry at hand, and what is said of when it changed.
+        let (mut entry, mut changed) = (None, None::<String>);
         walk(&text, |event, attrs| match event {
             Event::Start(name, at) if local(name) == "loc" => {
                 let kind = if name.starts_with("image:") { LinkKind::Img } else { LinkKind::Sitemap };
                 open = Some((kind, at, String::new()));
             }
+            Event::Start(name, _) if local(name) == "lastmod" => changed = Some(String::new()),
             Event::Start(name, at) if local(name) == "link" => {
                 if let Some(target) = attrs.get(Attr::Href)
                     && let Some(link) = found.link(LinkKind::Link, &target, at)
@@ -41,14 +47,24 @@ impl Extract for SitemapExtractor {
                     && target.len() <= MAX_TARGET
                 {
                     target.push_str(&text);
+                } else if let Some(changed) = changed.as_mut().filter(|changed| changed.len() < MAX_DATE) {
+                    changed.push_str(&text);
                 }
             }
+            Event::End(name) if local(name) == "lastmod" => {
+                let link = entry.and_then(|at: usize| found.doc.links.get_mut(at));
+                if let (Some(link), Some(changed)) = (link, changed.take()) {
+                    link.anchor = changed.trim().chars().take(MAX_DATE).collect();
+                }
+            }
+            Event::End(name) if matches!(local(name), "url" | "sitemap") => entry = None,
             Event::End(name) if local(name) == "loc" => {
                 if let Some((kind, at, target)) = open.take()
                     && let Some(link) = found.link(kind, &target, at)
                     && kind == LinkKind::Sitemap
                 {
                     link.rel = rel.to_owned();
+                    entry = Some(found.doc.links.len() - 1);
                 }
             }
             _ => {}
@@ -78,6 +94,9 @@ mod tests {
         assert_eq!(found[1], ("img", "http://a.example/i.png".into(), String::new()));
         assert_eq!(found[2], ("link", "http://a.example/de".into(), "alternate".into()));
         assert_eq!(found[3].1, "http://a.example/<b>");
+        let doc = extract(&Content { bytes: xml.as_bytes(), mime: Some("text/xml"), charset: None, url: "" });
+        let words: Vec<&str> = doc.links.iter().map(|link| link.anchor.as_str()).collect();
+        assert_eq!(words, ["2020-01-01", "", "", ""]);
     }
 
     #[test]

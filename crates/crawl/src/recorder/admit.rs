@@ -21,6 +21,8 @@ impl Recorder {
                 Some(page) => {
                     if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
                         self.bring_in(page, visit, found)?;
+                    } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
+                        self.look_if_newer(page, found)?;
                     }
                     page
                 }

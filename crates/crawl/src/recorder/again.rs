@@ -2,8 +2,9 @@
 
 use super::Recorder;
 use crate::read::ReadRules;
-use orb_page::{Flag, HostId, Moment, PageId, PageKind, Visit};
+use orb_page::{Flag, Found, HostId, Moment, PageId, PageKind, Verdict, Visit};
 use orb_store::{Known, Requeued, StoreError};
+use orb_track::schedule::changed_by;
 use orb_urls::{Address, Judgement};
 use std::sync::Arc;
 use std::time::Instant;
@@ -35,6 +36,26 @@ impl Recorder {
             self.pending.batch.requeued.extend(known.into_iter().filter(|page| !page.waits).map(|page| page.page));
             self.commit()?;
         }
+    }
+
+    /// A sitemap says when a page was last changed: where that is after its last visit, it is visited in this run although it was not chosen.
+    pub(super) fn look_if_newer(&mut self, page: PageId, found: &Found) -> Result<(), StoreError> {
+        let Some(changed) = changed_by(&found.anchor).filter(|_| found.verdict == Verdict::Follow) else {
+            return Ok(());
+        };
+        let catalogue = self.project.catalogue();
+        let (known, _) = catalogue.known_pages(self.rules.run, PageId(page.0.saturating_sub(1)), 1)?;
+        let Some(known) = known.into_iter().find(|known| known.page.page == page && !known.waits) else {
+            return Ok(());
+        };
+        let visited = catalogue.before(page)?.and_then(|before| before.latest).map(|latest| latest.at);
+        if visited.is_some_and(|at| changed <= at) || !self.pending.renewed.insert(page) {
+            return Ok(());
+        }
+        self.counters.known += u64::from(known.there);
+        self.pending.fed.insert(known.page.host);
+        self.pending.batch.requeued.push(known.page);
+        Ok(())
     }
 
     /// A visit that was not made, where a document was there before: it counts as known and not to be had.

@@ -115,6 +115,8 @@ struct Pending {
     hosts: HashMap<Origin, HostId>,
     digests: HashMap<[u8; 32], (PageId, HostId)>,
     fed: HashSet<HostId>,
+    /// Known pages that a sitemap brings in.
+    renewed: HashSet<PageId>,
     /// What it holds of the pipeline's pages.
     held: usize,
     rows: usize,

@@ -28,6 +28,13 @@ pub fn moment(text: &str) -> Result<Moment, TrackError> {
     Ok(Moment(at.as_millisecond()))
 }
 
+/// The moment up to which something may have changed that was changed last at a time as sitemaps write it (a date, or a moment).
+pub fn changed_by(text: &str) -> Option<Moment> {
+    let text = text.trim();
+    let moment = if text.len() == 10 { moment(&format!("{text}T23:59:59Z")) } else { moment(text) };
+    moment.ok()
+}
+
 /// How often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rhythm {
