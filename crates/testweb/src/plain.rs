@@ -137,7 +137,11 @@ pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
     };
     if spec.features.has(Feature::Validators) {
         let since = bytes_since(spec, plain, ask.scene.epoch);
-        reply.version = Some((mixed(&[writer.key, since, 23]), since));
+        let tag = mixed(&[writer.key, since, 23]);
+        reply.version = Some((tag, since));
+        if ask.has(tag) {
+            return;
+        }
     }
     let out = &mut reply.body;
     writer.head(out);

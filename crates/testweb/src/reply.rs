@@ -42,17 +42,24 @@ pub(crate) struct Ask<'a> {
     pub(crate) method: &'a str,
     /// What is sent along; empty where nothing is.
     pub(crate) body: &'a [u8],
+    /// The version that the client has; empty where it does not say.
+    pub(crate) none_match: &'a str,
     /// The cookies sent along; empty where there are none.
     pub(crate) cookie: &'a str,
     pub(crate) client: IpAddr,
 }
 
 impl<'a> Ask<'a> {
+    /// Whether the client has this version, so that nothing need be written.
+    pub(crate) fn has(&self, tag: u64) -> bool {
+        self.none_match.trim_matches('"') == format!("{tag:016x}")
+    }
+
     /// The question for a target such as `/a/b?c=d` that nobody in particular asks.
     pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Self { scene, host, authority, path, query, method: "GET", body: &[], cookie: "", client }
+        Self { scene, host, authority, path, query, method: "GET", body: &[], none_match: "", cookie: "", client }
     }
 }
 

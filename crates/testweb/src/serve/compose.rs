@@ -56,7 +56,7 @@ impl Workshop {
         }
         self.validate(request);
         let zips = mode == GzipMode::WhenAccepted && request.accepts_gzip && !self.reply.identity;
-        let zips = zips && self.reply.wire == Wire::Sized && self.reply.body.len() > 200;
+        let zips = zips && self.reply.wire == Wire::Sized && self.reply.body.len() > 200 && self.reply.status != 304;
         if zips {
             self.zipped.clear();
             if self.reply.filler.end == 0 {

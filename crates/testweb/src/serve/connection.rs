@@ -167,6 +167,7 @@ impl Connection {
         let mut ask = Ask::new(self.shared.web.scene(here), host, &authority, request.target);
         ask.client = self.peer;
         ask.cookie = request.cookie;
+        ask.none_match = request.none_match;
         (ask.method, ask.body) = (request.method, request.body);
         self.shared.web.answer(&ask, reply);
     }

@@ -17,6 +17,10 @@ const STORED: usize = 0xFFFF;
 /// The symbols that lengths of codes are written in, in the order their own lengths are.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
+/// Blocks shorter than this, such as the record of a request, are written in the codes that everybody knows: to make others takes longer than to write
+/// the block.
+const SHORT: usize = 600;
+
 /// Extra bits of a length's symbol.
 const fn length_extra(symbol: u8) -> u32 {
     if symbol < 8 || symbol == 28 { 0 } else { symbol as u32 / 4 - 1 }
@@ -57,10 +61,12 @@ impl Writer {
     pub(super) fn block(&mut self, raw: &[u8], walked: &Walked, last: bool, out: &mut Vec<u8>) {
         let (steps, counts) = (walked.steps.as_slice(), &walked.counts);
         let extra = extra_bits(counts);
-        huffman::code(&counts.literals[..LITERALS_USED], LONGEST_LITERAL, &mut self.literals[..LITERALS_USED]);
-        huffman::code(&counts.distances, LONGEST_DISTANCE, &mut self.distances);
-        let head = Head::new(&self.literals, &self.distances);
-        let own = head.size() + self.size(counts) + extra;
+        let head = (raw.len() >= SHORT).then(|| {
+            huffman::code(&counts.literals[..LITERALS_USED], LONGEST_LITERAL, &mut self.literals[..LITERALS_USED]);
+            huffman::code(&counts.distances, LONGEST_DISTANCE, &mut self.distances);
+            Head::new(&self.literals, &self.distances)
+        });
+        let own = head.as_ref().map_or(usize::MAX, |head| head.size() + self.size(counts) + extra);
         let stored = raw.len() * 8 + raw.len() / STORED * 40 + 42;
         let known = {
             let literals = counts.literals.iter().enumerate().map(|(s, &n)| n as usize * usize::from(known_len(s)));
@@ -71,7 +77,7 @@ impl Writer {
             return self.stored(raw, last, out);
         }
         self.bits.make_room(own.min(known) + 64, out);
-        if own < known {
+        if let Some(head) = head.filter(|_| own < known) {
             self.bits.add(u64::from(last) | 2 << 1, 3);
             head.write(&mut self.bits, out);
         } else {
