@@ -27,37 +27,16 @@ pub(crate) fn link(url: &str, words: &str) -> Found {
 /// A visit that found HTML with these links.
 pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Vec<Found>) -> Visit {
     Visit {
-        page,
-        host: HostId(1),
-        url: url.to_owned(),
-        depth: 0,
-        redirects: 0,
-        at: Moment::now(),
-        by: "tester".into(),
         kind: PageKind::Html,
         flag,
         status: Some(200),
         mime: Some("text/html".to_owned()),
-        charset: None,
         length: 1,
         transferred: 1,
-        digest: None,
-        simhash: None,
         title: Some(format!("Page {}", page.0)),
-        lang: None,
-        etag: None,
-        last_modified: None,
-        duplicate_of: None,
-        problem: None,
         elapsed_ms: 1,
         links,
-        images: Vec::new(),
-        warc: None,
-        kept: None,
-        known: false,
-        moved: None,
-        detail: None,
-        step: None,
+        ..Visit::blank(page, HostId(1), url.to_owned(), Moment::now(), "tester".into())
     }
 }
 

@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
-use orb_page::{Body, Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Body, Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{Batch, Encoder, Exchange, Home, HostFact, NewHost, Project, Queues};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -193,15 +193,8 @@ impl World {
             priority: 0.5,
         });
         Visit {
-            page,
-            host,
-            url: url_of(page.0),
             depth: 3,
-            redirects: 0,
-            at: Moment(1_700_000_000_000),
-            by: self.by.clone(),
             kind: PageKind::Html,
-            flag: Flag::New,
             status: Some(200),
             mime: Some("text/html".into()),
             charset: Some("UTF-8".into()),
@@ -211,19 +204,9 @@ impl World {
             simhash: Some(mix(page.0)),
             title: Some("A title of some length, as pages have".into()),
             lang: Some("en".into()),
-            etag: None,
-            last_modified: None,
-            duplicate_of: None,
-            problem: None,
             elapsed_ms: 12,
             links: links.collect(),
-            images: Vec::new(),
-            warc: None,
-            kept: None,
-            known: false,
-            moved: None,
-            detail: None,
-            step: None,
+            ..Visit::blank(page, host, url_of(page.0), Moment(1_700_000_000_000), self.by.clone())
         }
     }
 

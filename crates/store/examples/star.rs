@@ -3,7 +3,7 @@
 //! What `orb links --in` is measured on: as many backward links of one page as there are pages, among links to others.
 #![expect(clippy::unwrap_used, reason = "a program for the bench")]
 
-use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{Batch, Home, NewHost, Project};
 use std::path::Path;
 
@@ -44,37 +44,16 @@ fn found(page: u64, kind: LinkKind) -> Found {
 
 fn visit(page: u64, targets: &[u64]) -> Visit {
     Visit {
-        page: PageId(page),
-        host: HostId(1),
-        url: url(page),
         depth: 1,
-        redirects: 0,
-        at: Moment(1_700_000_000_000),
-        by: "bench".into(),
         kind: PageKind::Html,
-        flag: Flag::New,
         status: Some(200),
         mime: Some("text/html".into()),
-        charset: None,
         length: 20_000,
         transferred: 6_000,
-        digest: None,
-        simhash: None,
         title: Some(format!("page {page}")),
-        lang: None,
-        etag: None,
-        last_modified: None,
-        duplicate_of: None,
-        problem: None,
         elapsed_ms: 12,
         links: targets.iter().map(|to| found(*to, LinkKind::A)).collect(),
-        images: Vec::new(),
-        warc: None,
-        kept: None,
-        known: false,
-        moved: None,
-        detail: None,
-        step: None,
+        ..Visit::blank(PageId(page), HostId(1), url(page), Moment(1_700_000_000_000), "bench".into())
     }
 }
 

@@ -5,7 +5,7 @@
 //! account.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
-use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
 use orb_store::{Batch, HostFact, NewHost, Project, Queued, Queues as _};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -210,15 +210,8 @@ impl Crawler {
         });
         let page = queued.page.0;
         Visit {
-            page: queued.page,
-            host,
-            url: queued.url.clone(),
             depth: 3,
-            redirects: 0,
-            at: Moment(1_700_000_000_000),
-            by: self.by.clone(),
             kind: PageKind::Html,
-            flag: Flag::New,
             status: Some(200),
             mime: Some("text/html".into()),
             charset: Some("UTF-8".into()),
@@ -228,19 +221,9 @@ impl Crawler {
             simhash: Some(mix(page)),
             title: Some(words(page)),
             lang: Some("en".into()),
-            etag: None,
-            last_modified: None,
-            duplicate_of: None,
-            problem: None,
             elapsed_ms: 12,
             links: links.collect(),
-            images: Vec::new(),
-            warc: None,
-            kept: None,
-            known: false,
-            moved: None,
-            detail: None,
-            step: None,
+            ..Visit::blank(queued.page, host, queued.url.clone(), Moment(1_700_000_000_000), self.by.clone())
         }
     }
 }

@@ -11,6 +11,7 @@ use super::text::minute;
 use crate::out;
 use orb_page::Flag;
 use orb_store::{ArchiveReader, Result, StoreError, ToldRow};
+use orb_track::diff::html::escaped;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -92,11 +93,6 @@ fn rows(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
         sink.write_all(if std::mem::take(&mut first) { b"\n" } else { b",\n" })?;
         sink.write_all(text.replace('<', "\\u003c").as_bytes())
     })
-}
-
-/// Text for a page.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
