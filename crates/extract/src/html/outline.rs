@@ -127,9 +127,41 @@ fn block(piece: Piece, frames: &[Frame]) -> Block {
     }
 }
 
-/// What of an id or a class is likely to stay: what stands before its first digit.
+/// What of an id or a class is likely to stay: what stands before the first part with a digit in it (`ad-b04e` is `ad`). Of a name that
+/// begins with such a part the letters stay, if nothing but digits is behind them: `ad17` is `ad`, `b04e` is nothing.
 fn steady(name: &str) -> Option<String> {
-    let end = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-    let kept = name[..end].trim_matches(|c: char| !c.is_alphanumeric());
+    let name = name.trim_matches(|c: char| !c.is_alphanumeric());
+    let digit = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    let (before, rest) = name.split_at(digit);
+    let kept = match before.rfind(|c: char| !c.is_alphanumeric()) {
+        Some(end) if !rest.is_empty() => &before[..end],
+        _ if rest.chars().take_while(|c| c.is_alphanumeric()).all(|c| c.is_ascii_digit()) => before,
+        _ => "",
+    };
+    let kept = kept.trim_end_matches(|c: char| !c.is_alphanumeric());
     (!kept.is_empty()).then(|| kept.chars().take(NAME).collect::<String>().to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn what_is_drawn_anew_for_every_answer_is_no_part_of_a_name() {
+        for (name, kept) in [
+            ("ad-b04e", "ad"),
+            ("ad-fb1f7d", "ad"),
+            ("top_ad-7f3a", "top_ad"),
+            ("ad17", "ad"),
+            ("Header_title__3xK9a", "header_title"),
+            ("col-md-6", "col-md"),
+            ("--menu--", "menu"),
+            ("b04e", ""),
+            ("7f", ""),
+            ("ad-é1", "ad"),
+            ("", ""),
+        ] {
+            assert_eq!(steady(name).unwrap_or_default(), kept, "{name}");
+        }
+    }
 }
