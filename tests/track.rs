@@ -5,11 +5,12 @@ mod harness;
 
 use harness::orb::{Finished, Home, PROJECT};
 use harness::scene::Dice;
-use harness::script::{Heard, Script, absent, moved, reply};
+use harness::script::{Script, absent, moved, reply};
 use harness::web::World;
-use orb_testweb::{Feature, Reach};
+use orb_testweb::{Course, Feature, Reach};
 use rustix::process::Signal;
-use std::collections::BTreeMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,156 +50,92 @@ fn html(body: &str) -> Vec<u8> {
     reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html><title>News</title>{body}"))
 }
 
-/// A newspaper whose every answer has other advertisements, tokens, counters and an order of teasers of its own. In its second edition
-/// articles have changed, are gone, and are new.
-struct Newspaper {
-    edition: Arc<AtomicU64>,
-    script: Script,
+/// A newspaper whose every answer has other advertisements, tokens, counters and teasers, and an order of its own.
+fn newspaper() -> World {
+    World::with(&[Feature::Gazette])
 }
 
-const ARTICLES: u64 = 200;
-const MORE: u64 = 6;
-
-impl Newspaper {
-    fn new() -> Self {
-        let (edition, answers) = (Arc::new(AtomicU64::new(1)), AtomicU64::new(0x5eed));
-        let now = Arc::clone(&edition);
-        let script = Script::serve(move |heard: &Heard| {
-            let mut dice = Dice(answers.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));
-            page(&heard.target, now.load(Ordering::Relaxed), &mut dice)
-        });
-        Self { edition, script }
-    }
-
-    fn root(&self) -> String {
-        format!("http://{}", self.script.address)
-    }
-
-    /// What must be said of the second edition.
-    fn expected() -> BTreeMap<String, String> {
-        let flag = |n: u64| match n {
-            _ if n > ARTICLES => "NEW",
-            _ if changed(n) => "UPD",
-            _ if gone(n) => "MIS",
-            _ => "SAM",
-        };
-        let articles = (1..=ARTICLES + MORE).map(|n| (format!("/article/{n}"), flag(n).to_owned()));
-        // The front page lists what there is.
-        articles.chain([("/".to_owned(), "UPD".to_owned())]).collect()
-    }
-}
-
-fn changed(n: u64) -> bool {
-    n.is_multiple_of(20)
-}
-
-fn gone(n: u64) -> bool {
-    n % 50 == 7
-}
-
-const WORDS: [&str; 16] = [
-    "cheap", "flights", "shoes", "mortgage", "now", "win", "garden", "sofa", "tonight", "offer", "holiday", "phone",
-    "coffee", "sale", "deal", "free",
-];
-
-fn drawn(dice: &mut Dice, count: u64) -> String {
-    (0..count).map(|_| WORDS[usize::try_from(dice.below(16)).unwrap()]).collect::<Vec<_>>().join(" ")
-}
-
-fn page(target: &str, edition: u64, dice: &mut Dice) -> Vec<u8> {
-    if target == "/" {
-        let last = if edition == 1 { ARTICLES } else { ARTICLES + MORE };
-        let listed = (1..=last).filter(|n| edition == 1 || !gone(*n));
-        let links: String = listed.map(|n| format!("<li><a href=/article/{n}>Article number {n}</a>")).collect();
-        return html(&format!("{}<h1>All articles</h1><ul>{links}</ul>{}", banner(dice), footer(dice)));
-    }
-    let Some(n) = target.strip_prefix("/article/").and_then(|n| n.parse::<u64>().ok()) else { return absent() };
-    if n > ARTICLES + MORE || (n > ARTICLES && edition == 1) || (gone(n) && edition > 1) {
-        return absent();
-    }
-    html(&article(n, edition, dice))
-}
-
-/// Its changes are of every size: a digit, a word, a paragraph more or less, another headline.
-fn article(n: u64, edition: u64, dice: &mut Dice) -> String {
-    let change = (edition > 1 && changed(n)).then_some(n / 20 % 5);
-    let price = if change == Some(0) { "41" } else { "40" };
-    let verb = if change == Some(1) { "denied" } else { "confirmed" };
-    let headline = if change == Some(2) { "Council votes again" } else { "Council votes" };
-    let mut body = format!("<h1>{headline}, part {n}</h1>");
-    for paragraph in 0..4 {
-        if paragraph == 2 {
-            body += &banner(dice);
-        }
-        if change == Some(3) && paragraph == 1 {
-            continue;
-        }
-        body += &format!(
-            "<p>Paragraph {paragraph} of article {n}: the council {verb} that the bridge will cost {price} million."
-        );
-    }
-    if change == Some(4) {
-        body += "<p>Update: the vote is postponed.";
-    }
-    format!("{}<article>{body}</article>{}{}", banner(dice), teasers(n, dice), footer(dice))
-}
-
-fn banner(dice: &mut Dice) -> String {
-    let words = |dice: &mut Dice| {
-        let count = 2 + dice.below(9);
-        drawn(dice, count)
+/// Moves a web to an epoch; says what must be told of its pages since the one before, by path.
+fn moved_on(world: &World, epoch: u64) -> BTreeMap<String, String> {
+    let before = world.expected(Reach::Linked);
+    world.server.web().set_epoch(epoch);
+    let Course { new, same, updated, missing } = before.course(&world.expected(Reach::Linked));
+    let root = world.url(0, "");
+    let flagged = |urls: BTreeSet<String>, flag: &str| {
+        urls.into_iter().map(|url| (url.replacen(&root, "", 1), flag.to_owned())).collect::<Vec<_>>()
     };
-    let ads: String = (0..dice.below(4)).map(|_| format!("<p>Buy {}!</p>", words(dice))).collect();
-    format!("<div class=ad id=ad{}>{ads}<img src=data:, alt=x></div>", dice.below(1 << 30))
+    let all = [flagged(new, "NEW"), flagged(same, "SAM"), flagged(updated, "UPD"), flagged(missing, "MIS")];
+    all.into_iter().flatten().collect()
 }
 
-fn teasers(n: u64, dice: &mut Dice) -> String {
-    let from = dice.below(5);
-    let teaser = |i: u64| format!("<li><a href=/article/{}>Read more</a>", (n + i) % ARTICLES + 1);
-    format!("<ul>{}</ul>", (0..5).map(|i| teaser((i + from) % 5 * 50)).collect::<String>())
+/// What `rows` say of documents, by path.
+fn flags_in<'a>(rows: impl IntoIterator<Item = &'a Value>, root: &str) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    rows.into_iter().map(|row| (text(&row["url"]).replacen(root, "", 1), text(&row["flag"]))).collect()
 }
 
-fn footer(dice: &mut Dice) -> String {
-    let (token, visitors) = (dice.below(u64::MAX), dice.below(1_000_000));
-    format!(
-        "<form method=post action=/mail><input type=hidden name=csrf value={token:x}></form>
-         <footer>You are visitor number {visitors} today. Session {token:016x}. Generated in {} ms.</footer>
-         <script>var t='{token}'</script>",
-        dice.below(900)
-    )
+/// What the report of the last run and the feed from a cursor on say of each document, which must be this; the cursor after it.
+#[track_caller]
+fn assert_told(home: &Home, world: &World, expected: &BTreeMap<String, String>, cursor: u64) -> u64 {
+    let root = world.url(0, "");
+    assert_differs_nowhere("the catalogue", &told(home, &root), expected);
+    let report = home.orb(&["report", PROJECT, "--json", "--flag", "new,upd,mis,err,sam", "--limit", "1000"]);
+    let report = report.expect(0).json();
+    assert_differs_nowhere("the report", &flags_in(report["changes"].as_array().unwrap(), &root), expected);
+    let counts: BTreeMap<&str, u64> = counted(expected).into_iter().map(|(flag, n)| (flag, n as u64)).collect();
+    for flag in ["NEW", "SAM", "UPD", "MIS", "ERR"] {
+        assert_eq!(report["flags"][flag].as_u64().unwrap(), counts.get(flag).copied().unwrap_or(0), "{flag}: {report}");
+    }
+    let feed = home.orb(&["changes", PROJECT, "--after", &cursor.to_string(), "--limit", "1000"]);
+    let lines: Vec<Value> = feed.expect(0).text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (end, changes) = lines.split_last().unwrap();
+    let mut news = expected.clone();
+    news.retain(|_, flag| flag != "SAM");
+    assert_differs_nowhere("the feed", &flags_in(changes, &root), &news);
+    end["next"].as_u64().unwrap()
+}
+
+/// Fails the test where documents have another flag than they must, and says which.
+#[track_caller]
+fn assert_differs_nowhere(who: &str, said: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>) {
+    let paths: BTreeSet<&String> = said.keys().chain(wanted.keys()).collect();
+    let of = |flags: &BTreeMap<String, String>, path| flags.get(path).map_or("nothing", String::as_str).to_owned();
+    let wrong = paths.into_iter().filter(|path| said.get(*path) != wanted.get(*path));
+    let wrong: Vec<_> = wrong.map(|path| format!("{path}: {} for {}", of(said, path), of(wanted, path))).collect();
+    assert!(wrong.is_empty(), "{who} is wrong: {wrong:#?}");
 }
 
 #[test]
 fn advertisements_and_tokens_do_not_make_a_page_updated_and_every_real_change_is_found() {
-    let (paper, home) = (Newspaper::new(), Home::new());
-    home.crawl(&[&paper.root(), "--delay", "0", "--no-index"]);
-    paper.edition.store(2, Ordering::Relaxed);
-    track(&home);
-    assert_eq!(told(&home, &paper.root()), Newspaper::expected());
-    // And nothing is to be told of the same edition.
-    track(&home);
-    let again = told(&home, &paper.root());
-    assert_eq!(counted(&again), [("SAM", Newspaper::expected().len() - 4)].into(), "{again:?}");
+    let (world, home) = (newspaper(), Home::new());
+    home.crawl(&world.args(&["--delay", "0", "--no-index"]));
+    let mut cursor = 0;
+    for epoch in 1..=2 {
+        let expected = moved_on(&world, epoch);
+        assert_eq!(counted(&expected), [("NEW", 6), ("SAM", expected.len() - 21), ("UPD", 11), ("MIS", 4)].into());
+        track(&home);
+        cursor = assert_told(&home, &world, &expected, cursor);
+        // And nothing is to be told of the same edition.
+        let still = moved_on(&world, epoch);
+        track(&home);
+        assert_eq!(assert_told(&home, &world, &still, cursor), cursor);
+    }
     home.orb(&["check", PROJECT]).expect(0);
 }
 
 #[test]
 fn killed_in_the_middle_a_run_says_in_the_end_what_an_undisturbed_one_says() {
-    let (paper, mut dice) = (Newspaper::new(), Dice(7));
-    let home = Home::new();
-    let file = home.beside("p.toml");
-    let settings = "frontier.delay = '0s'\ncrawl.batch_pages = 20\nindex.enabled = false\n";
-    std::fs::write(&file, format!("seeds = ['{}']\n{settings}", paper.root())).unwrap();
-    home.crawl(&[file.to_str().unwrap()]);
-    paper.edition.store(2, Ordering::Relaxed);
+    let (world, home, mut dice) = (newspaper(), Home::new(), Dice(7));
+    home.crawl(&[world.project(&home, &["frontier.delay = '0s'", "crawl.batch_pages = 20", "index.enabled = false"])]);
+    let expected = moved_on(&world, 1);
     for _ in 0..6 {
-        let before = paper.script.heard().len();
-        let wanted = before + usize::try_from(dice.below(90)).unwrap();
+        let heard = || world.server.counters().requests;
+        let wanted = heard() + dice.below(90);
         let mut running = home.start(&TRACK, &[]);
         let mut ended = None;
         harness::until("the moment has come", || {
             ended = running.ended();
-            ended.is_some() || paper.script.heard().len() > wanted
+            ended.is_some() || heard() > wanted
         });
         if ended.is_some() {
             break;
@@ -208,7 +145,7 @@ fn killed_in_the_middle_a_run_says_in_the_end_what_an_undisturbed_one_says() {
     }
     let finished = track(&home);
     assert_eq!(finished.number("run"), 2, "{finished}");
-    assert_eq!(told(&home, &paper.root()), Newspaper::expected());
+    assert_told(&home, &world, &expected, 0);
     let changes = home.catalogue().number("SELECT count(*) FROM change");
     let distinct = home.catalogue().number("SELECT count(DISTINCT page_id) FROM change");
     assert_eq!(changes, distinct, "nothing is told twice");

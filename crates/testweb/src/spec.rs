@@ -80,6 +80,8 @@ features! {
     Sessions => "sessions",
     /// Session ids of no known name in every link, other ones at every epoch or in every answer.
     Rewriting => "rewriting",
+    /// A newspaper whose every answer is dressed up anew, and which changes a little with every epoch.
+    Gazette => "gazette",
     /// A log-in, a search and pages for members alone.
     Members => "members",
     /// The same content under several URLs, nearly the same content, a canonical link, soft 404s.

@@ -1,7 +1,7 @@
 //! Which answer does a URL have?
 //!
 //! The web itself, without a socket: answers are a function of spec, URL and epoch. What little it must remember (how often
-//! a page was tried that yields at the second try, how many session ids were given out) is here too.
+//! a page was tried that yields at the second try, how many answers were drawn anew) is here too.
 
 use crate::Error;
 use crate::corners::{self, CORNERS};
@@ -148,9 +148,14 @@ impl Web {
         self.tries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// A number no answer has had before.
+    pub(crate) fn draw(&self) -> u64 {
+        self.tickets.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// A session id nobody was given before.
     pub(crate) fn ticket(&self) -> String {
-        let number = self.tickets.fetch_add(1, Ordering::Relaxed);
+        let number = self.draw();
         format!("{:016X}{:016X}", chance::mixed(&[self.spec.seed, number]), chance::mixed(&[number, self.spec.seed]))
     }
 }
@@ -192,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_target_has_an_answer(host in 0_u32..12, target in "/(corners|[a-z]{3,10}|markup|traps|lies|sessions|changes)?(/\\PC{0,12}){0,3}") {
+        fn any_target_has_an_answer(host in 0_u32..12, target in "/(corners|[a-z]{3,10}|markup|traps|lies|sessions|changes|gazette)?(/\\PC{0,12}){0,3}") {
             let web = Web::new(Spec::zoo()).unwrap();
             web.get(NAMING, host, &target);
         }

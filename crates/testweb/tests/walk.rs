@@ -240,6 +240,16 @@ fn the_demo_is_as_expected_at_every_epoch() {
 }
 
 #[test]
+fn the_newspaper_is_as_expected_in_every_edition() {
+    for epoch in 0..3 {
+        let spec = Spec { epoch, hosts: 1, pages_per_host: 1, ..Spec::default().with(Feature::Gazette) };
+        let (_, expected) = assert_walk(spec, Reach::Linked);
+        assert_eq!(expected.pages.len() as u64, 203 + 2 * epoch);
+        assert_eq!(expected.errors.is_empty(), epoch == 0);
+    }
+}
+
+#[test]
 fn a_walk_that_stays_on_its_host_finds_that_host() {
     assert_walk(Spec::demo(), Reach::Host(0));
     assert_walk(Spec::demo(), Reach::Host(3));

@@ -12,6 +12,7 @@ mod errors;
 mod failures;
 mod floods;
 mod frames;
+mod gazette;
 mod lies;
 
 mod markup;
@@ -91,6 +92,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     duplicates::CORNER,
     mirrors::CORNER,
     changes::CORNER,
+    gazette::CORNER,
     sessions::CORNER,
     rewriting::CORNER,
     members::CORNER,
