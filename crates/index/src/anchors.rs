@@ -13,7 +13,7 @@ use orb_page::PageId;
 use std::path::{Path, PathBuf};
 use tantivy::query::{EnableScoring, Query};
 use tantivy::schema::TantivyDocument;
-use tantivy::{Index, IndexWriter, Score, Searcher};
+use tantivy::{DocId, Index, IndexWriter, Score, Searcher};
 
 /// Memory for words not yet on the disk.
 const MEMORY: usize = 50_000_000;
@@ -87,44 +87,28 @@ impl Anchors {
         Some(Self { searcher, mark, dir, most })
     }
 
-    /// The pages whose anchors match, with their scores.
-    pub(crate) fn matches(&self, query: &dyn Query) -> Result<Vec<(PageId, Score)>> {
+    /// Gives the documents that match, by segment, with their scores.
+    pub(crate) fn matches(&self, query: &dyn Query, mut visit: impl FnMut(usize, DocId, Score)) -> Result<()> {
         let fail = |e| IndexError::of("search", &self.dir, &e);
         let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher)).map_err(fail)?;
-        let mut found = Vec::new();
-        for segment in self.searcher.segment_readers() {
-            let pages = segment.fast_fields().u64(column::ID).map_err(fail)?;
+        for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
             let mut take = |doc, score| {
                 if !segment.is_deleted(doc) {
-                    found.extend(pages.first(doc).map(|page| (PageId(page), score)));
+                    visit(number, doc, score);
                 }
             };
             weight.for_each(segment, &mut take).map_err(fail)?;
         }
-        Ok(found)
+        Ok(())
     }
 
-    /// From how many pages these are linked, as a share of the most linked on a logarithmic scale.
-    pub(crate) fn popularity(&self, pages: &[PageId]) -> Result<Vec<f64>> {
-        let fail = |e| IndexError::of("search", &self.dir, &e);
-        let mut out = vec![0.0; pages.len()];
+    /// To be linked from so many pages, as a share of the most linked on a logarithmic scale.
+    pub(crate) fn popularity(&self, sources: u32) -> f64 {
         if self.most == 0 {
-            return Ok(out);
+            return 0.0;
         }
-        let mut wanted: Vec<(PageId, usize)> = pages.iter().copied().zip(0..).collect();
-        wanted.sort_unstable();
         #[expect(clippy::cast_precision_loss, reason = "a share")]
-        let share = |sources: u64| (1.0 + sources as f64).ln() / (1.0 + self.most as f64).ln();
-        for segment in self.searcher.segment_readers() {
-            let ids = segment.fast_fields().u64(column::ID).map_err(fail)?;
-            let sources = segment.fast_fields().u64(column::SOURCES).map_err(fail)?;
-            for doc in segment.doc_ids_alive() {
-                let Some(id) = ids.first(doc).map(PageId) else { continue };
-                if let Ok(at) = wanted.binary_search_by_key(&id, |(page, _)| *page) {
-                    out[wanted[at].1] = share(sources.first(doc).unwrap_or(0));
-                }
-            }
-        }
-        Ok(out)
+        let most = self.most as f64;
+        (1.0 + f64::from(sources)).ln() / (1.0 + most).ln()
     }
 }

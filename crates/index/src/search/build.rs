@@ -4,31 +4,23 @@
 //! as long as a rarer one is wanted: who asks a whole sentence means its rare words. Where no page has them all, the same query is put once
 //! more with any of them.
 
-use super::hits::{HitsQuery, PageMap};
+use super::hits::HitsQuery;
+use super::join::Join;
+use super::source::{Clause, Plan, Share, Source, any_of, as_query};
 use crate::analyze::{Stems, is_of_pairs, words};
 use crate::anchors::Anchors;
 use crate::entry::EVERY;
 use crate::query::{Filter, How, Leaf, Node};
 use crate::rank::Weights;
 use crate::schema::{AT, Part, TAG};
-use orb_page::PageId;
 use std::ops::Bound;
-use tantivy::query::{
-    BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, FuzzyTermQuery, Occur, PhraseQuery, Query, RangeQuery,
-    TermQuery,
-};
+use std::sync::Arc;
+use tantivy::query::{ConstScoreQuery, FuzzyTermQuery, Occur, PhraseQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Score, Searcher, Term};
+use tantivy::{Searcher, Term};
 
 /// Letters apart that neighbouring words may be, in words.
 const NEAR: u32 = 2;
-
-/// A query of the engine with what it stands for, for whoever asks why.
-pub(super) struct Share {
-    pub(super) words: String,
-    pub(super) part: Part,
-    pub(super) query: Box<dyn Query>,
-}
 
 /// What a query is built with.
 pub(super) struct Builder<'a> {
@@ -36,40 +28,50 @@ pub(super) struct Builder<'a> {
     pub(super) anchors: Option<&'a Anchors>,
     pub(super) stems: &'a Stems,
     pub(super) weights: &'a Weights,
-    /// Where every page lies.
-    pub(super) map: &'a dyn Fn() -> crate::Result<&'a PageMap>,
+    /// Which document of the anchors is which page.
+    pub(super) join: &'a dyn Fn(&Anchors) -> crate::Result<&'a Join>,
     /// Whether one word is enough.
     pub(super) any: bool,
     pub(super) shares: Vec<Share>,
-    /// What counts besides for the best: words of the query that are neighbours.
-    pub(super) near: Vec<Built>,
+    pub(super) near: Vec<Source>,
 }
 
 /// Where neighbours count.
 const NEAR_PARTS: &[Part] = &[Part::Title, Part::Headings, Part::Body];
 
-type Built = Box<dyn Query>;
-
 impl Builder<'_> {
     /// The whole query.
-    pub(super) fn build(&mut self, node: &Node) -> crate::Result<Built> {
+    pub(super) fn plan(mut self, node: &Node) -> crate::Result<Plan> {
+        let clauses = self.build(node)?;
+        Ok(Plan { clauses, shares: self.shares, near: self.near })
+    }
+
+    fn build(&mut self, node: &Node) -> crate::Result<Vec<Clause>> {
         match node {
-            Node::All => Ok(every()),
-            Node::Filter(filter) => Ok(narrowing(filter)),
-            Node::Leaf(leaf) => self.leaf(leaf),
-            Node::Not(node) => {
-                let without = vec![(Occur::Must, every()), (Occur::MustNot, self.build(node)?)];
-                Ok(Box::new(BooleanQuery::new(without)))
-            }
-            Node::Or(nodes) => {
-                let nodes = nodes.iter().map(|node| self.build(node)).collect::<crate::Result<_>>()?;
-                Ok(Box::new(BooleanQuery::union(nodes)))
-            }
             Node::And(nodes) => self.all(nodes),
+            Node::Not(node) => {
+                let (every, without) = (vec![every()], self.sources(node)?);
+                Ok(vec![Clause::new(Occur::Must, every), Clause::new(Occur::MustNot, without)])
+            }
+            other => Ok(vec![Clause::new(Occur::Must, self.sources(other)?)]),
         }
     }
 
-    fn all(&mut self, nodes: &[Node]) -> crate::Result<Built> {
+    /// What a node is found by, where any of it will do.
+    fn sources(&mut self, node: &Node) -> crate::Result<Vec<Source>> {
+        match node {
+            Node::All => Ok(vec![every()]),
+            Node::Filter(filter) => Ok(vec![narrowing(filter)]),
+            Node::Leaf(leaf) => self.leaf(leaf),
+            Node::Or(nodes) => {
+                let each: Vec<_> = nodes.iter().map(|node| self.sources(node)).collect::<crate::Result<_>>()?;
+                Ok(each.into_iter().flatten().collect())
+            }
+            Node::And(_) | Node::Not(_) => Ok(vec![Source::Query(as_query(&self.build(node)?).into())]),
+        }
+    }
+
+    fn all(&mut self, nodes: &[Node]) -> crate::Result<Vec<Clause>> {
         let common: Vec<bool> = nodes.iter().map(|node| self.is_common(node)).collect();
         let wanted =
             |(node, common): (&Node, &bool)| matches!(node, Node::Leaf(_) | Node::Or(_) | Node::And(_)) && !common;
@@ -77,24 +79,24 @@ impl Builder<'_> {
         let (mut clauses, mut enough) = (Vec::new(), Vec::new());
         for (node, common) in nodes.iter().zip(common) {
             match node {
-                Node::Not(node) => clauses.push((Occur::MustNot, self.build(node)?)),
-                Node::Filter(filter) => clauses.push((Occur::Must, narrowing(filter))),
-                node if self.any && !is_required(node) => enough.push(self.build(node)?),
-                node if common && rare => clauses.push((Occur::Should, self.build(node)?)),
-                node => clauses.push((Occur::Must, self.build(node)?)),
+                Node::Not(node) => clauses.push(Clause::new(Occur::MustNot, self.sources(node)?)),
+                Node::Filter(filter) => clauses.push(Clause::new(Occur::Must, vec![narrowing(filter)])),
+                node if self.any && !is_required(node) => enough.append(&mut self.sources(node)?),
+                node if common && rare => clauses.push(Clause::new(Occur::Should, self.sources(node)?)),
+                node => clauses.push(Clause::new(Occur::Must, self.sources(node)?)),
             }
         }
         if !enough.is_empty() {
-            clauses.push((Occur::Must, Box::new(BooleanQuery::union(enough))));
+            clauses.push(Clause::new(Occur::Must, enough));
         }
-        if !clauses.iter().any(|(occur, _)| *occur == Occur::Must) {
-            clauses.push((Occur::Must, every()));
+        if !clauses.iter().any(|clause| clause.occur == Occur::Must) {
+            clauses.push(Clause::new(Occur::Must, vec![every()]));
         }
         for pair in neighbours(nodes) {
             let near = self.in_parts(&pair.join(" "), NEAR_PARTS, |builder, part| builder.near(&pair, part))?;
-            self.near.push(near);
+            self.near.extend(near);
         }
-        Ok(Box::new(BooleanQuery::new(clauses)))
+        Ok(clauses)
     }
 
     /// Whether a node is a word that so many pages have that it says little.
@@ -107,20 +109,19 @@ impl Builder<'_> {
         plain && pages() > self.searcher.num_docs() / 4
     }
 
-    fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Built> {
+    fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Vec<Source>> {
         let cut = cut(&leaf.text);
         let only = leaf.part.map(|part| [part]);
         let parts = only.as_ref().map_or(Part::ALL, |only| only.as_slice());
-        self.in_parts(&leaf.text, parts, |builder, part| match (&leaf.how, cut.as_slice()) {
-            (_, []) => Ok(Box::new(EmptyQuery)),
-            (How::Exactly | How::Phrase, [word]) => builder.word(word, part),
-            (How::Beginning, [word]) => {
-                Ok(Box::new(FuzzyTermQuery::new_prefix(Term::from_field_text(part.field(), word), 0, true)))
+        self.in_parts(&leaf.text, parts, |builder, part| {
+            let term = |word: &str| Term::from_field_text(part.field(), word);
+            match (&leaf.how, cut.as_slice()) {
+                (_, []) => Vec::new(),
+                (How::Exactly | How::Phrase, [word]) => builder.word(word, part),
+                (How::Beginning, [word]) => vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))],
+                (How::Nearly(distance), [word]) => vec![as_source(FuzzyTermQuery::new(term(word), *distance, true))],
+                (_, words) => builder.phrase(words, part, 0),
             }
-            (How::Nearly(distance), [word]) => {
-                Ok(Box::new(FuzzyTermQuery::new(Term::from_field_text(part.field(), word), *distance, true)))
-            }
-            (_, words) => builder.phrase(words, part, 0),
         })
     }
 
@@ -129,67 +130,55 @@ impl Builder<'_> {
         &mut self,
         name: &str,
         parts: &[Part],
-        mut build: impl FnMut(&mut Self, Part) -> crate::Result<Built>,
-    ) -> crate::Result<Built> {
-        let mut built: Vec<Built> = Vec::new();
+        build: impl Fn(&Self, Part) -> Vec<Source>,
+    ) -> crate::Result<Vec<Source>> {
+        let mut out = Vec::new();
         for part in parts.iter().copied() {
-            if part == Part::Anchor && self.anchors.is_none() {
-                continue;
-            }
-            let mut query = build(self, part)?;
+            let mut sources = build(self, part);
             if part == Part::Anchor {
-                query = self.joined(query.as_ref())?;
+                sources = self.joined(&sources)?;
             }
-            let query: Built = Box::new(BoostQuery::new(query, self.weights.of(part)));
-            self.shares.push(Share { words: name.to_owned(), part, query: query.box_clone() });
-            built.push(query);
+            let weight = self.weights.of(part);
+            sources = sources.into_iter().map(|source| source.times(weight)).collect();
+            out.extend(sources.iter().cloned());
+            self.shares.push(Share { words: name.to_owned(), part, sources });
         }
-        Ok(match built.len() {
-            0 => Box::new(EmptyQuery),
-            1 => built.remove(0),
-            _ => Box::new(BooleanQuery::union(built)),
-        })
+        Ok(out)
     }
 
     /// A word, or a form of it where words are stemmed; a single character of a script of pairs begins one.
-    fn word(&self, word: &str, part: Part) -> crate::Result<Built> {
+    fn word(&self, word: &str, part: Part) -> Vec<Source> {
         let term = |word: &str| Term::from_field_text(part.field(), word);
         if is_of_pairs(word) && word.chars().count() == 1 {
-            return Ok(Box::new(FuzzyTermQuery::new_prefix(term(word), 0, true)));
+            return vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))];
         }
-        let one = |word: &str| -> Built { Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)) };
-        let mut forms: Vec<Built> = self.stems.forms(word).iter().map(|form| one(form)).collect();
-        Ok(if forms.len() == 1 { forms.remove(0) } else { Box::new(BooleanQuery::union(forms)) })
+        self.stems.forms(word).iter().map(|form| Source::Word(term(form), 1.0)).collect()
     }
 
     /// Words in a row; where words are stemmed, their stems of each language in a row.
-    fn phrase(&self, words: &[String], part: Part, slop: u32) -> crate::Result<Built> {
+    fn phrase(&self, words: &[String], part: Part, slop: u32) -> Vec<Source> {
         let forms: Vec<Vec<String>> = words.iter().map(|word| self.stems.forms(word)).collect();
         let most = forms.iter().map(Vec::len).max().unwrap_or(1);
-        let row = |which: usize| -> Built {
+        let row = |which: usize| {
             let form = |forms: &Vec<String>| Term::from_field_text(part.field(), &forms[which.min(forms.len() - 1)]);
             let mut query = PhraseQuery::new(forms.iter().map(form).collect());
             query.set_slop(slop);
-            Box::new(query)
+            as_source(query)
         };
-        let mut rows: Vec<Built> = (0..most).map(row).collect();
-        Ok(if rows.len() == 1 { rows.remove(0) } else { Box::new(BooleanQuery::union(rows)) })
+        (0..most).map(row).collect()
     }
 
     /// Two words of the query close to each other, in its order.
-    fn near(&self, pair: &[String; 2], part: Part) -> crate::Result<Built> {
-        let near = self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 })?;
-        Ok(Box::new(BoostQuery::new(near, self.weights.phrase())))
+    fn near(&self, pair: &[String; 2], part: Part) -> Vec<Source> {
+        let near = self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 });
+        near.into_iter().map(|source| source.times(self.weights.phrase())).collect()
     }
 
-    /// Matches of the anchors as documents of the pages' index.
-    fn joined(&self, query: &dyn Query) -> crate::Result<Built> {
-        let Some(anchors) = self.anchors else { return Ok(Box::new(EmptyQuery)) };
-        let found: Vec<(PageId, Score)> = anchors.matches(query)?;
-        if found.is_empty() {
-            return Ok(Box::new(EmptyQuery));
-        }
-        Ok(Box::new(HitsQuery::new((self.map)()?, found)))
+    /// What is found among the anchors, as documents of the pages.
+    fn joined(&self, sources: &[Source]) -> crate::Result<Vec<Source>> {
+        let Some(anchors) = self.anchors else { return Ok(Vec::new()) };
+        let hits = HitsQuery::of(any_of(sources).as_ref(), anchors, (self.join)(anchors)?, self.searcher)?;
+        Ok(hits.map(|hits| Source::Hits(hits, 1.0)).into_iter().collect())
     }
 }
 
@@ -199,8 +188,12 @@ fn is_required(node: &Node) -> bool {
 }
 
 /// Every page that can be found.
-fn every() -> Built {
+fn every() -> Source {
     narrowing(&Filter::Tag(EVERY.to_owned()))
+}
+
+fn as_source(query: impl Query) -> Source {
+    Source::Query(Arc::new(query))
 }
 
 /// The words of a leaf as they are looked for: the last character of a run of pairs is in the pair before it.
@@ -230,8 +223,8 @@ fn neighbours(nodes: &[Node]) -> Vec<[String; 2]> {
     words.windows(2).filter_map(|pair| Some([pair[0].clone()?, pair[1].clone()?])).filter(|[a, b]| a != b).collect()
 }
 
-fn narrowing(filter: &Filter) -> Built {
-    let query: Built = match filter {
+fn narrowing(filter: &Filter) -> Source {
+    let query: Box<dyn Query> = match filter {
         Filter::Tag(tag) => Box::new(TermQuery::new(Term::from_field_text(TAG, tag), IndexRecordOption::Basic)),
         Filter::Since(at) => {
             Box::new(RangeQuery::new(Bound::Included(Term::from_field_i64(AT, *at)), Bound::Unbounded))
@@ -240,5 +233,5 @@ fn narrowing(filter: &Filter) -> Built {
             Box::new(RangeQuery::new(Bound::Unbounded, Bound::Excluded(Term::from_field_i64(AT, *at))))
         }
     };
-    Box::new(ConstScoreQuery::new(query, 0.0))
+    as_source(ConstScoreQuery::new(query, 0.0))
 }

@@ -5,7 +5,11 @@
 //! say the same, exactly or nearly (SimHash within [`ALIKE`] bits, after Manku, Jain and Das Sarma), are folded into the best of them.
 
 mod build;
+mod gather;
 mod hits;
+mod join;
+mod source;
+mod stream;
 mod words;
 
 pub use words::{Occurrence, WordCount};
@@ -19,15 +23,18 @@ use crate::schema::{self, Part, column};
 use crate::snippet::Marker;
 use crate::standing::{Standing, open};
 use crate::writer::{holdings, reader};
-use build::{Builder, Share};
-use hits::PageMap;
+use build::Builder;
+use gather::{Gathered, gather};
+use join::Join;
 use orb_page::{HostId, Moment, PageId};
+use source::{Plan, Share, Source, any_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use tantivy::collector::{Count, TopDocs};
-use tantivy::query::{EnableScoring, Query};
-use tantivy::{DocAddress, Score};
+use stream::Weighed;
+use tantivy::columnar::Column;
+use tantivy::query::EnableScoring;
+use tantivy::{DocAddress, DocId, Score};
 
 /// Matches that are weighed with their importance and folded.
 const WEIGHED: usize = 1_000;
@@ -107,8 +114,12 @@ pub struct Searcher {
     index: tantivy::Index,
     standing: Standing,
     anchors: Option<Anchors>,
-    map: OnceLock<PageMap>,
+    join: OnceLock<Join>,
+    columns: OnceLock<Vec<Columns>>,
 }
+
+/// What is known of the pages of a segment: number, host, what it repeats, and its SimHash.
+type Columns = [Column<u64>; 4];
 
 /// A match on its way to a result.
 struct Candidate {
@@ -124,7 +135,8 @@ impl Searcher {
         let index = open(dir, &schema::pages())?;
         let standing = Standing::of(&index, dir)?;
         let engine = reader(&index, dir)?.searcher();
-        Ok(Self { dir: dir.to_owned(), engine, index, standing, anchors: Anchors::open(dir), map: OnceLock::new() })
+        let (anchors, join, columns) = (Anchors::open(dir), OnceLock::new(), OnceLock::new());
+        Ok(Self { dir: dir.to_owned(), engine, index, standing, anchors, join, columns })
     }
 
     /// The mark of the catalogue it has come to; none where it is known to lack something.
@@ -174,55 +186,67 @@ impl Searcher {
         let stems = Stems(self.standing.stem.clone());
         let marker = Marker::of(&node, &stems);
         let depth = WEIGHED.max(request.offset.saturating_add(request.limit).div_ceil(WEIGHED) * WEIGHED);
-        let (mut found, mut relaxed) = (self.matches(&node, &stems, request, (false, depth))?, false);
+        let mut plan = self.plan(&node, &stems, request.weights, false)?;
+        let (mut found, mut relaxed) = (self.gather(&plan, depth)?, false);
         if found.total == 0 && matches!(node, Node::And(_)) {
-            found = self.matches(&node, &stems, request, (true, depth))?;
+            plan = self.plan(&node, &stems, request.weights, true)?;
+            found = self.gather(&plan, depth)?;
             relaxed = found.total > 0;
         }
-        self.add_neighbours(&found.near, &mut found.best)?;
-        let mut candidates = self.candidates(found.best, depth)?;
+        self.add_neighbours(&plan.near, &mut found.best)?;
+        let mut candidates = self.candidates(&found.best)?;
         self.weigh(&mut candidates, request.weights, importance)?;
         let kept = fold(candidates, request.per_host, request.offset.saturating_add(request.limit));
         let mut hits = Vec::new();
         for mut one in kept.into_iter().skip(request.offset) {
             if request.explain {
-                one.hit.shares = self.explain(&found.shares, one.at)?;
+                one.hit.shares = self.explain(&plan.shares, one.at)?;
             }
             hits.push(one.hit);
         }
         Ok(Answer { total: found.total, relaxed, hits, marker })
     }
 
-    fn matches(
-        &self,
-        node: &Node,
-        stems: &Stems,
-        request: &Request<'_>,
-        (any, depth): (bool, usize),
-    ) -> Result<Matches> {
-        let mut builder = Builder {
+    /// How a query is put to the engine: with all of its words, or with any.
+    fn plan(&self, node: &Node, stems: &Stems, weights: &Weights, any: bool) -> Result<Plan> {
+        let builder = Builder {
             searcher: &self.engine,
             anchors: self.anchors.as_ref(),
             stems,
-            weights: request.weights,
-            map: &|| self.map(),
+            weights,
+            join: &|anchors| self.join(anchors),
             any,
             shares: Vec::new(),
             near: Vec::new(),
         };
-        let query = builder.build(node)?;
-        let collector = (Count, TopDocs::with_limit(depth.min(self.most())).order_by_score());
-        let (total, best) = self.engine.search(&query, &collector).map_err(|e| self.failed(&e))?;
-        Ok(Matches { total: total as u64, best, shares: builder.shares, near: builder.near })
+        builder.plan(node)
     }
 
-    /// Where every page lies, read when it is first needed.
-    fn map(&self) -> Result<&PageMap> {
-        if let Some(map) = self.map.get() {
-            return Ok(map);
+    fn gather(&self, plan: &Plan, depth: usize) -> Result<Gathered> {
+        gather(&self.engine, &plan.clauses, depth.min(self.most())).map_err(|e| self.failed(&e))
+    }
+
+    /// Which document of the anchors is which page, read when it is first needed.
+    fn join(&self, anchors: &Anchors) -> Result<&Join> {
+        if let Some(join) = self.join.get() {
+            return Ok(join);
         }
-        let map = PageMap::of(&self.engine).map_err(|e| self.failed(&e))?;
-        Ok(self.map.get_or_init(|| map))
+        let join = Join::of(&self.engine, anchors).map_err(|e| self.failed(&e))?;
+        Ok(self.join.get_or_init(|| join))
+    }
+
+    /// The columns of every segment, opened when they are first needed.
+    fn columns(&self) -> Result<&[Columns]> {
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns);
+        }
+        let open = |segment: &tantivy::SegmentReader| -> tantivy::Result<Columns> {
+            let of = |name| segment.fast_fields().u64(name);
+            Ok([of(column::ID)?, of(column::HOST)?, of(column::CLUSTER)?, of(column::SIMHASH)?])
+        };
+        let columns: tantivy::Result<_> = self.engine.segment_readers().iter().map(open).collect();
+        let columns = columns.map_err(|e| self.failed(&e))?;
+        Ok(self.columns.get_or_init(|| columns))
     }
 
     /// As many results as there can be; the engine wants one at least.
@@ -231,70 +255,58 @@ impl Searcher {
     }
 
     /// Adds what neighbouring words count to the best: reading positions is dear, and thousands of matches need it not.
-    fn add_neighbours(&self, near: &[Box<dyn Query>], best: &mut [(Score, DocAddress)]) -> Result<()> {
+    fn add_neighbours(&self, near: &[Source], best: &mut [(Score, DocAddress)]) -> Result<()> {
         let fail = |e| self.failed(&e);
         best.sort_unstable_by_key(|(_, at)| *at);
-        for query in near {
-            let weight = query.weight(EnableScoring::enabled_from_searcher(&self.engine)).map_err(fail)?;
+        for source in near {
+            let weighed = Weighed::new(source, &self.engine).map_err(fail)?;
             for segment in best.chunk_by_mut(|(_, a), (_, b)| a.segment_ord == b.segment_ord) {
-                let reader = self.engine.segment_reader(segment[0].1.segment_ord);
-                let mut scorer = weight.scorer(reader, 1.0).map_err(fail)?;
-                for (score, at) in segment {
-                    if scorer.doc() < at.doc_id {
-                        scorer.seek(at.doc_id);
+                let number = segment[0].1.segment_ord;
+                let reader = self.engine.segment_reader(number);
+                let Some(mut stream) = weighed.open(number as usize, reader).map_err(fail)? else { continue };
+                let wanted: Vec<DocId> = segment.iter().map(|(_, at)| at.doc_id).collect();
+                let mut rest = segment.iter_mut();
+                stream.probe(&wanted, |doc, score| {
+                    if let Some((sum, _)) = rest.find(|(_, at)| at.doc_id == doc) {
+                        *sum += score;
                     }
-                    if scorer.doc() == at.doc_id {
-                        *score += scorer.score();
-                    }
-                }
+                });
             }
         }
         Ok(())
     }
 
-    fn candidates(&self, best: Vec<(Score, DocAddress)>, depth: usize) -> Result<Vec<Candidate>> {
-        let mut columns = HashMap::new();
-        let mut out = Vec::with_capacity(best.len().min(depth));
-        for (score, at) in best {
-            let columns = match columns.entry(at.segment_ord) {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(place) => {
-                    let fields = self.engine.segment_reader(at.segment_ord).fast_fields();
-                    let open = |name| fields.u64(name).map_err(|e| self.failed(&e));
-                    place.insert([column::ID, column::HOST, column::CLUSTER, column::SIMHASH].map(open))
-                }
-            };
-            let mut values = [0; 4];
-            for (value, column) in values.iter_mut().zip(columns.iter()) {
-                let column =
-                    column.as_ref().map_err(|e| IndexError::Unfit { dir: self.dir.clone(), what: e.to_string() })?;
-                *value = column.first(at.doc_id).unwrap_or(0);
-            }
-            let [page, host, cluster, simhash] = values;
+    fn candidates(&self, best: &[(Score, DocAddress)]) -> Result<Vec<Candidate>> {
+        let columns = self.columns()?;
+        let candidate = |(score, at): &(Score, DocAddress)| {
+            let of = |column: &Column<u64>| column.first(at.doc_id).unwrap_or(0);
+            let [page, host, cluster, simhash] = columns[at.segment_ord as usize].each_ref().map(of);
             let hit = Hit {
                 page: PageId(page),
                 host: HostId(u32::try_from(host).unwrap_or(0)),
-                score: f64::from(score),
-                text: f64::from(score),
+                score: f64::from(*score),
+                text: f64::from(*score),
                 importance: 0.0,
                 alike: Vec::new(),
                 shares: Vec::new(),
             };
-            out.push(Candidate { at, hit, cluster, simhash });
-        }
-        Ok(out)
+            Candidate { at: *at, hit, cluster, simhash }
+        };
+        Ok(best.iter().map(candidate).collect())
     }
 
     /// Weighs matches with their importance and puts the best first; of equals the page that was known first.
     fn weigh(&self, found: &mut [Candidate], weights: &Weights, importance: Option<Importance<'_>>) -> Result<()> {
-        let pages: Vec<PageId> = found.iter().map(|one| one.hit.page).collect();
-        let ranks = match (importance, &self.anchors) {
-            (Some(importance), _) => importance(&pages),
-            (None, Some(anchors)) => anchors.popularity(&pages)?,
-            (None, None) => Vec::new(),
-        };
-        for (one, rank) in found.iter_mut().zip(ranks) {
-            one.hit.importance = rank;
+        match (importance, &self.anchors) {
+            (Some(importance), _) => {
+                let pages: Vec<PageId> = found.iter().map(|one| one.hit.page).collect();
+                found.iter_mut().zip(importance(&pages)).for_each(|(one, rank)| one.hit.importance = rank);
+            }
+            (None, Some(anchors)) => {
+                let join = self.join(anchors)?;
+                found.iter_mut().for_each(|one| one.hit.importance = anchors.popularity(join.sources(one.at)));
+            }
+            (None, None) => {}
         }
         // A query that only narrows leaves all texts at nothing: then importance alone decides.
         let silent = found.iter().all(|one| one.hit.text <= 0.0);
@@ -312,7 +324,8 @@ impl Searcher {
         let segment = self.engine.segment_reader(at.segment_ord);
         let mut out = Vec::new();
         for share in shares {
-            let weight = share.query.weight(EnableScoring::enabled_from_searcher(&self.engine)).map_err(fail)?;
+            let weight =
+                any_of(&share.sources).weight(EnableScoring::enabled_from_searcher(&self.engine)).map_err(fail)?;
             let mut scorer = weight.scorer(segment, 1.0).map_err(fail)?;
             if scorer.doc() <= at.doc_id && scorer.seek(at.doc_id) == at.doc_id {
                 out.push((share.words.clone(), share.part, f64::from(scorer.score())));
@@ -320,14 +333,6 @@ impl Searcher {
         }
         Ok(out)
     }
-}
-
-/// What a query matched.
-struct Matches {
-    total: u64,
-    best: Vec<(Score, DocAddress)>,
-    shares: Vec<Share>,
-    near: Vec<Box<dyn Query>>,
 }
 
 /// The best of each group that says the same, and no more of one host than wanted, until there are enough.

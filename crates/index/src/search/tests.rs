@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 use super::*;
+use crate::search::source::as_query;
 use crate::{AnchorWriter, Entry, Found, StemLanguage, Writer, WriterRules};
 
 fn rules(stems: &[StemLanguage]) -> WriterRules {
@@ -169,6 +170,57 @@ fn importance_and_anchors_move_a_page_up() {
     assert_eq!(found(&index, "elan words"), [2], "a word of a link and a word of the page");
     assert_eq!(found(&index, "\"the best\""), [2]);
     assert_eq!(found(&index, "anchor:words"), [2]);
+}
+
+/// Pages over several windows and segments, some of them gone: words of all, of many, of few, and of links.
+fn many() -> (tempfile::TempDir, Searcher) {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    for n in 1..=10_000_u64 {
+        let has = |word: &str, every: u64| {
+            if n % every == 0 { format!("{word} ").repeat(1 + n as usize % 4) } else { String::new() }
+        };
+        let text = ["all", "half", "tenth", "rare"].iter().zip([1, 2, 10, 997]).map(|(word, every)| has(word, every));
+        writer.put(page(n, &format!("http://h/{}", n % 50), &has("title", 7), &text.collect::<String>())).unwrap();
+        if n % 6_000 == 0 {
+            writer.commit(Some("1")).unwrap();
+        }
+    }
+    (1..=10_000).step_by(11).for_each(|n| writer.forget(PageId(n)));
+    writer.commit(Some("1")).unwrap();
+    writer.finish().unwrap();
+    let anchors = AnchorWriter::open(dir.path()).unwrap();
+    for n in (1..=10_000).rev().step_by(5) {
+        anchors.put(PageId(n), [("half link", 1 + n % 3)].into_iter(), n).unwrap();
+    }
+    anchors.commit("1").unwrap();
+    let searcher = Searcher::open(dir.path()).unwrap();
+    assert!(searcher.segments() > 1);
+    (dir, searcher)
+}
+
+#[test]
+fn what_is_gathered_is_what_the_engine_itself_finds() {
+    let (_dir, index) = many();
+    let queries = "all|rare|half tenth|rare all|rare half tenth|half link|link title rare|all -half|rare -tenth -link|half OR rare|\
+        (half tenth) OR rare|\"tenth half\" rare|\"half tenth\"|rare \"all half\"|title:title half|inurl:7 link|ra* half|hafl~ rare|* -all|\
+        * rare|(half -tenth) link|anchor:\"half link\" rare|all half tenth link title|+all rare|nothing|nothing half|site:h rare";
+    for (text, any) in queries.split('|').flat_map(|text| [(text, false), (text, true)]) {
+        let (node, stems) = (parse(text, Moment(0)).unwrap(), Stems::default());
+        let plan = index.plan(&node, &stems, &Weights::default(), any).unwrap();
+        for most in [1, 50, 20_000] {
+            let mut ours = index.gather(&plan, most).unwrap();
+            let both = (tantivy::collector::Count, tantivy::collector::TopDocs::with_limit(most).order_by_score());
+            let (total, best) = index.engine.search(&as_query(&plan.clauses), &both).unwrap();
+            assert_eq!((ours.total, ours.best.len()), (total as u64, best.len()), "{text}");
+            ours.best.sort_by(|a, b| b.0.total_cmp(&a.0));
+            for (ours, theirs) in ours.best.iter().zip(&best) {
+                assert!((ours.0 - theirs.0).abs() < 1e-4, "{text}: {ours:?} is not {theirs:?}");
+            }
+            let places = |best: &[(Score, DocAddress)]| best.iter().map(|(_, at)| *at).collect::<HashSet<_>>();
+            assert!(most < 20_000 || places(&ours.best) == places(&best), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,226 @@
+//! Which documents of a segment have this, and what does it score there?
+//!
+//! A [`Stream`] goes once through the documents of one source, in order, a window of them at a time. It is either swept, which gives every
+//! document of the window, or, where only few are still of interest, probed for those. A word is read block by block as it lies on the disk,
+//! without a call for each document; whatever the engine scores otherwise is asked through its own interface.
+
+use super::hits::HitsQuery;
+use super::source::Source;
+use std::ops::Range;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::BlockSegmentPostings;
+use tantivy::query::{Bm25Weight, EnableScoring, Scorer, Weight};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, Score, Searcher, SeekDangerResult, SegmentReader, TERMINATED, Term};
+
+/// Looking up one document costs about as much as reading so many in a row.
+const PROBE: u64 = 8;
+
+/// Documents in a block of the engine, but for the last.
+const COMPRESSED: usize = 128;
+
+/// A source with what it needs to know of the whole index.
+pub(super) enum Weighed<'a> {
+    Word(&'a Term, Bm25Weight),
+    Hits(&'a HitsQuery, Score),
+    Query(Box<dyn Weight>),
+}
+
+impl<'a> Weighed<'a> {
+    pub(super) fn new(source: &'a Source, searcher: &Searcher) -> tantivy::Result<Self> {
+        Ok(match source {
+            Source::Word(term, boost) => {
+                let weight = Bm25Weight::for_terms(searcher, std::slice::from_ref(term))?;
+                Self::Word(term, weight.boost_by(*boost))
+            }
+            Source::Hits(hits, boost) => Self::Hits(hits, *boost),
+            Source::Query(query) => Self::Query(query.weight(EnableScoring::enabled_from_searcher(searcher))?),
+        })
+    }
+
+    /// Its documents in one segment; none where there are none.
+    pub(super) fn open(&self, number: usize, segment: &SegmentReader) -> tantivy::Result<Option<Stream<'_>>> {
+        Ok(match self {
+            Self::Word(term, weight) => {
+                let postings =
+                    segment.inverted_index(term.field())?.read_block_postings(term, IndexRecordOption::WithFreqs)?;
+                let Some(postings) = postings else { return Ok(None) };
+                let norms = segment.get_fieldnorms_reader(term.field())?;
+                Some(Stream::Word(Box::new(WordStream { postings, at: 0, norms, weight })))
+            }
+            Self::Hits(hits, boost) => Some(Stream::Hits(HitsStream { hits: hits.within(number), boost: *boost })),
+            Self::Query(weight) => {
+                let scorer = weight.scorer(segment, 1.0)?;
+                let next = scorer.doc();
+                Some(Stream::Scorer(ScorerStream { scorer, next }))
+            }
+        })
+    }
+}
+
+/// The documents of a source in a segment.
+pub(super) enum Stream<'a> {
+    Word(Box<WordStream<'a>>),
+    Hits(HitsStream<'a>),
+    Scorer(ScorerStream),
+}
+
+impl Stream<'_> {
+    /// About how many documents it has.
+    pub(super) fn cost(&self) -> u64 {
+        match self {
+            Self::Word(word) => u64::from(word.postings.doc_freq()),
+            Self::Hits(hits) => hits.hits.len() as u64,
+            Self::Scorer(scorer) => scorer.scorer.cost(),
+        }
+    }
+
+    /// The next document, for a stream that is only ever swept.
+    pub(super) fn next(&self) -> DocId {
+        match self {
+            Self::Word(word) => word.next(),
+            Self::Hits(hits) => hits.next(),
+            Self::Scorer(scorer) => scorer.next,
+        }
+    }
+
+    /// Gives all documents of a window.
+    pub(super) fn sweep(&mut self, window: Range<DocId>, touch: impl FnMut(DocId, Score)) {
+        match self {
+            Self::Word(word) => word.sweep(window, touch),
+            Self::Hits(hits) => hits.sweep(window, touch),
+            Self::Scorer(scorer) => scorer.sweep(window, touch),
+        }
+    }
+
+    /// Gives those documents of a window that are wanted, and maybe others, where the segment has so many.
+    pub(super) fn meet(&mut self, window: Range<DocId>, wanted: &[DocId], of: u32, touch: impl FnMut(DocId, Score)) {
+        match self {
+            Self::Word(word) => {
+                let there = u64::from(word.postings.doc_freq()) * (window.len() as u64) / u64::from(of.max(1));
+                match (wanted.len() as u64) * PROBE < there {
+                    true => word.probe(wanted, touch),
+                    false => word.sweep(window, touch),
+                }
+            }
+            Self::Hits(hits) => hits.sweep(window, touch),
+            Self::Scorer(scorer) => scorer.probe(wanted, touch),
+        }
+    }
+
+    /// Gives those of these documents that it has.
+    pub(super) fn probe(&mut self, wanted: &[DocId], mut touch: impl FnMut(DocId, Score)) {
+        match self {
+            Self::Word(word) => word.probe(wanted, touch),
+            Self::Hits(hits) => {
+                for doc in wanted.iter().copied() {
+                    hits.sweep(doc..doc + 1, &mut touch);
+                }
+            }
+            Self::Scorer(scorer) => scorer.probe(wanted, touch),
+        }
+    }
+}
+
+/// The documents that have a word.
+pub(super) struct WordStream<'a> {
+    postings: BlockSegmentPostings,
+    /// The next document in the block.
+    at: usize,
+    norms: FieldNormReader,
+    weight: &'a Bm25Weight,
+}
+
+impl WordStream<'_> {
+    fn next(&self) -> DocId {
+        self.postings.docs().get(self.at).copied().unwrap_or(TERMINATED)
+    }
+
+    fn sweep(&mut self, window: Range<DocId>, mut touch: impl FnMut(DocId, Score)) {
+        if self.next() < window.start {
+            self.at = self.postings.seek(window.start);
+        }
+        loop {
+            let (docs, freqs) = (self.postings.docs(), self.postings.freqs());
+            let whole = docs.last().is_none_or(|last| *last < window.end);
+            let to = if whole { docs.len() } else { docs.partition_point(|doc| *doc < window.end) };
+            let from = self.at.min(to);
+            for (doc, freq) in docs[from..to].iter().zip(&freqs[from..to]) {
+                touch(*doc, self.weight.score(self.norms.fieldnorm_id(*doc), *freq));
+            }
+            // A block that is not full is the last.
+            if !whole || docs.len() < COMPRESSED {
+                self.at = to;
+                return;
+            }
+            self.postings.advance();
+            self.at = 0;
+        }
+    }
+
+    fn probe(&mut self, wanted: &[DocId], mut touch: impl FnMut(DocId, Score)) {
+        for doc in wanted.iter().copied() {
+            let mut next = self.next();
+            if next < doc {
+                self.at = self.postings.seek(doc);
+                next = self.next();
+            }
+            if next == doc {
+                touch(doc, self.weight.score(self.norms.fieldnorm_id(doc), self.postings.freq(self.at)));
+            }
+        }
+    }
+}
+
+/// Documents found elsewhere.
+pub(super) struct HitsStream<'a> {
+    hits: &'a [(DocId, Score)],
+    boost: Score,
+}
+
+impl HitsStream<'_> {
+    fn next(&self) -> DocId {
+        self.hits.first().map_or(TERMINATED, |(doc, _)| *doc)
+    }
+
+    fn sweep(&mut self, window: Range<DocId>, mut touch: impl FnMut(DocId, Score)) {
+        let from = self.hits.partition_point(|(doc, _)| *doc < window.start);
+        let to = from + self.hits[from..].partition_point(|(doc, _)| *doc < window.end);
+        for (doc, score) in &self.hits[from..to] {
+            touch(*doc, score * self.boost);
+        }
+        self.hits = &self.hits[to..];
+    }
+}
+
+/// Documents that the engine finds.
+pub(super) struct ScorerStream {
+    scorer: Box<dyn Scorer>,
+    /// No document before this one.
+    next: DocId,
+}
+
+impl ScorerStream {
+    fn sweep(&mut self, window: Range<DocId>, mut touch: impl FnMut(DocId, Score)) {
+        if self.next < window.start {
+            self.next = self.scorer.seek(window.start);
+        }
+        while self.next < window.end {
+            touch(self.next, self.scorer.score());
+            self.next = self.scorer.advance();
+        }
+    }
+
+    /// Looks at these documents and at no others: where a phrase stands next is dear to find out, and nobody asks.
+    pub(super) fn probe(&mut self, wanted: &[DocId], mut touch: impl FnMut(DocId, Score)) {
+        for doc in wanted.iter().copied().filter(|doc| *doc < TERMINATED) {
+            if self.next > doc {
+                continue;
+            }
+            match self.scorer.seek_danger(doc) {
+                SeekDangerResult::Found => touch(doc, self.scorer.score()),
+                SeekDangerResult::SeekLowerBound(next) => self.next = next,
+            }
+        }
+    }
+}
