@@ -5,6 +5,7 @@
 
 use crate::analyze::{Stems, WordStream, up_to, words};
 use crate::query::{How, Node};
+use std::ops::Range;
 use tantivy::tokenizer::TokenStream as _;
 
 /// Characters a snippet has at most, about.
@@ -78,15 +79,62 @@ impl Marker {
     }
 
     fn find(&self, text: &str) -> Vec<Found> {
-        let mut stream = WordStream::new(text);
-        let mut out = Vec::new();
-        while stream.advance() {
-            let token = stream.token();
-            if let Some(which) = self.wanted.iter().position(|wanted| wanted.is(&token.text)) {
-                out.push(Found { from: token.offset_from, to: token.offset_to, which });
+        let begins = self.beginnings();
+        let (mut out, mut at) = (Vec::new(), 0);
+        while let Some(piece) = promising(text, at, &begins) {
+            at = piece.end;
+            let mut stream = WordStream::new(&text[piece.clone()]);
+            while stream.advance() {
+                let token = stream.token();
+                if let Some(which) = self.wanted.iter().position(|wanted| wanted.is(&token.text)) {
+                    let (from, to) = (piece.start + token.offset_from, piece.start + token.offset_to);
+                    out.push(Found { from, to, which });
+                }
             }
         }
         out
+    }
+
+    /// With which bytes of ASCII a word that is looked for can begin, as it stands in a text.
+    fn beginnings(&self) -> [bool; 256] {
+        let mut begins = [false; 256];
+        let mut mark = |word: &str| {
+            if let Some(first) = word.bytes().next() {
+                begins[usize::from(first)] = true;
+                begins[usize::from(first.to_ascii_uppercase())] = true;
+            }
+        };
+        for wanted in &self.wanted {
+            match wanted {
+                Wanted::Word(forms) => forms.iter().for_each(|form| mark(form)),
+                Wanted::Beginning(start) => mark(start),
+                Wanted::Nearly(..) => return [true; 256],
+            }
+        }
+        begins
+    }
+}
+
+/// The next stretch of a text between signs of ASCII that may hold a word which begins so: the words of most languages need no closer look
+/// than their first letter. A stretch with other letters, or with the signs of `c++` and `c#`, is always looked at.
+fn promising(text: &str, mut from: usize, begins: &[bool; 256]) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    loop {
+        from += bytes.get(from..)?.iter().position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+        let (mut to, mut odd) = (from, false);
+        while let Some(byte) = bytes.get(to) {
+            let plain = byte.is_ascii_alphanumeric();
+            let other = !byte.is_ascii() || matches!(byte, b'+' | b'#');
+            if !plain && !other {
+                break;
+            }
+            odd |= other;
+            to += 1;
+        }
+        if odd || begins[usize::from(bytes[from])] {
+            return Some(from..to);
+        }
+        from = to;
     }
 }
 
@@ -237,6 +285,19 @@ mod tests {
         let piece = shown("alpha beta", &text);
         assert!(piece.contains("[alpha] [beta] end") && piece.starts_with('…') && piece.ends_with('…'), "{piece}");
         assert!(piece.chars().count() < WIDTH + 20, "{piece}");
+    }
+
+    #[test]
+    fn no_word_is_overlooked() {
+        let text = "a C++ b+c c#: über-Xylo l'été xylo東京c++ ﬁn Xylo\u{301}ß 7x _x 東x +x c+++ xx";
+        for query in ["x", "xx", "xylo", "c", "c++", "c#", "uber", "ete", "l", "東京", "7x", "fin", "x*", "xlo~", "b"]
+        {
+            let node = parse(query, Moment(0)).unwrap();
+            let marker = Marker::of(&node, &Stems::default());
+            let found: Vec<(usize, usize)> = marker.find(text).iter().map(|one| (one.from, one.to)).collect();
+            let cut = words(text).into_iter().filter(|word| marker.wanted.iter().any(|wanted| wanted.is(&word.text)));
+            assert_eq!(found, cut.map(|word| (word.from, word.to)).collect::<Vec<_>>(), "{query}");
+        }
     }
 
     #[test]

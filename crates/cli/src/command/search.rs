@@ -7,7 +7,7 @@ use crate::out;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use orb_crawl::{Settings, indexing};
-use orb_index::{Answer, Hit, Request, SearchError, Searcher, Snippet};
+use orb_index::{Answer, Hit, Marker, Request, SearchError, Searcher, Snippet};
 use orb_page::{Moment, PageId};
 use orb_store::{ArchiveReader, CatalogueReader, PageRow, ProjectDir};
 use serde_json::{Value, json};
@@ -144,17 +144,34 @@ impl Library {
     }
 
     fn look_up(&self, answer: &Answer, args: &SearchArgs) -> Result<Vec<Shown>, Failure> {
-        let archive = ArchiveReader::open(&self.project.archive());
         let mut out = Vec::new();
         for (place, hit) in (args.offset + 1..).zip(&answer.hits) {
             // A page that the catalogue lost since: the index is behind, and it is left out.
             let Some(page) = self.reader.page(hit.page)? else { continue };
-            let place_in_archive = page.warc().filter(|_| !args.no_snippets);
-            let text = place_in_archive.and_then(|at| indexing::text_of(&archive, &at, &page.url));
-            let snippet = text.map(|text| answer.marker.snippet(&text)).unwrap_or_default();
-            out.push(Shown { place, hit: hit.clone(), page, snippet });
+            out.push(Shown { place, hit: hit.clone(), page, snippet: Snippet::default() });
+        }
+        if !args.no_snippets {
+            self.show(&answer.marker, &mut out);
         }
         Ok(out)
+    }
+
+    /// Finds the piece of every text that is shown. Reading a page again is most of a search's work: all processors take part.
+    fn show(&self, marker: &Marker, shown: &mut [Shown]) {
+        let archive = ArchiveReader::open(&self.project.archive());
+        let one = |shown: &mut Shown| {
+            let text = shown.page.warc().and_then(|at| indexing::text_of(&archive, &at, &shown.page.url));
+            shown.snippet = text.map(|text| marker.snippet(&text)).unwrap_or_default();
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut shares = shown.chunks_mut(shown.len().div_ceil(threads).max(1));
+        let own = shares.next();
+        std::thread::scope(|scope| {
+            for share in shares {
+                scope.spawn(move || share.iter_mut().for_each(one));
+            }
+            own.into_iter().flatten().for_each(one);
+        });
     }
 }
 

@@ -51,7 +51,9 @@ impl CatalogueReader {
         values: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        self.db.query_row(sql, values, read).optional().map_err(self.fail("read"))
+        let fail = self.fail("read");
+        let mut statement = self.db.prepare_cached(sql).map_err(&fail)?;
+        statement.query_row(values, read).optional().map_err(fail)
     }
 
     pub(super) fn all<T>(
