@@ -1,7 +1,7 @@
 //! How fast are pages indexed? `rate PAGES BYTES WORDS` writes pages of made-up prose into a temporary index and says the time a page.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement for people")]
 
-use orb_index::{Entry, Stems, Writer, WriterRules};
+use orb_index::{Cut, Entry, Stems, Writer, WriterRules};
 use orb_page::{Moment, PageId};
 use std::time::Instant;
 
@@ -34,7 +34,7 @@ fn main() {
     }
     let began = Instant::now();
     for page in 1..=pages {
-        let text = texts[(page % 200) as usize].clone();
+        let text = Cut::of(&texts[(page % 200) as usize]);
         let url = format!("http://127.0.0.1:1234/{page}/some-page.html");
         writer
             .put(Entry {

@@ -4,11 +4,12 @@
 //! written whole from the link table whenever that has changed enough, and joined by page number when somebody searches. Its documents hold
 //! the texts of a page's links, each as often as the logarithm of its count says, and from how many pages they come.
 
-use crate::analyze::Stems;
+use crate::analyze::{Cut, Stems};
 use crate::error::{IndexError, Result};
 use crate::schema::{self, ANCHOR, ID, SOURCES, column};
+use crate::segment::{Figure, Figures, Pile, Text};
 use crate::standing::{Standing, make, open};
-use crate::writer::reader;
+use crate::writer::{LEAST_MEMORY, reader};
 use orb_page::PageId;
 use std::path::{Path, PathBuf};
 use tantivy::query::{EnableScoring, Query};
@@ -27,6 +28,9 @@ pub(crate) fn dir_in(index: &Path) -> PathBuf {
 pub struct AnchorWriter {
     dir: PathBuf,
     engine: IndexWriter<TantivyDocument>,
+    pile: Pile,
+    /// Where texts are cut.
+    cuts: Vec<Cut>,
 }
 
 impl AnchorWriter {
@@ -38,26 +42,42 @@ impl AnchorWriter {
             other => other,
         }?;
         let fail = |e| IndexError::of("write", &dir, &e);
-        let engine: IndexWriter<TantivyDocument> = index.writer_with_num_threads(1, MEMORY).map_err(fail)?;
+        let engine: IndexWriter<TantivyDocument> = index.writer_with_num_threads(1, LEAST_MEMORY).map_err(fail)?;
         engine.delete_all_documents().map_err(fail)?;
-        Ok(Self { dir, engine })
+        let pile = Pile::of(&index.schema()).map_err(fail)?;
+        Ok(Self { dir, engine, pile, cuts: Vec::new() })
     }
 
     /// The texts of links to a page with how often each stands there, and from how many pages they come.
-    pub fn put<'a>(&self, page: PageId, texts: impl Iterator<Item = (&'a str, u64)>, sources: u64) -> Result<()> {
-        let mut document = TantivyDocument::default();
-        document.add_u64(ID, page.0);
-        document.add_u64(SOURCES, sources);
+    pub fn put<'a>(&mut self, page: PageId, texts: impl Iterator<Item = (&'a str, u64)>, sources: u64) -> Result<()> {
+        let mut times = Vec::new();
         for (text, count) in texts {
-            for _ in 0..=count.max(1).ilog2() {
-                document.add_text(ANCHOR, text);
+            if self.cuts.len() == times.len() {
+                self.cuts.push(Cut::default());
             }
+            self.cuts[times.len()].refill(text);
+            times.push(count.max(1).ilog2() as usize + 1);
         }
-        self.engine.add_document(document).map(drop).map_err(|e| IndexError::of("write", &self.dir, &e))
+        let figures = Figures([(ID, Figure::Number(page.0)), (SOURCES, Figure::Number(sources))]);
+        let texts =
+            self.cuts.iter().zip(times).flat_map(|(cut, times)| std::iter::repeat_n((ANCHOR, Text::Words(cut)), times));
+        self.pile.add(page.0, &figures, texts).map_err(|e| IndexError::of("write", &self.dir, &e))?;
+        if self.pile.weight() >= MEMORY { self.write() } else { Ok(()) }
+    }
+
+    /// Writes what has been put.
+    fn write(&mut self) -> Result<()> {
+        let fail = |e| IndexError::of("write", &self.dir, &e);
+        if self.pile.documents() > 0 {
+            let written = self.pile.write(self.engine.index()).map_err(fail)?;
+            self.engine.add_segment(written).map_err(fail)?;
+        }
+        Ok(())
     }
 
     /// Makes them findable, as of this mark of the catalogue.
     pub fn commit(mut self, mark: &str) -> Result<()> {
+        self.write()?;
         let fail = |e| IndexError::of("commit", &self.dir, &e);
         let mut commit = self.engine.prepare_commit().map_err(fail)?;
         commit.set_payload(&Standing::new(Some(mark.to_owned()), &Stems::default()).to_payload());

@@ -1,16 +1,13 @@
 //! What of a page goes into the index?
 //!
-//! An [`Entry`] owns its texts and is read where it lies: nothing of it is copied on its way into the index. Its weight counts as
-//! memory until it is dropped, which the index does as soon as it has been read.
+//! An [`Entry`] owns its words. Its weight counts as memory until it is dropped, which the index does as soon as it has been read.
 
-use crate::analyze::{StemLanguage, stems};
+use crate::analyze::{Cut, StemLanguage};
 use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, SIMHASH, TAG, TITLE, URL};
+use crate::segment::{Figure, Figures, Pile, Text};
 use orb_page::{HostId, Moment, PageId, PageKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tantivy::schema::Field;
-use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
-use tantivy::tokenizer::PreTokenizedString;
 
 /// The tag of every page that can be found.
 pub(crate) const EVERY: &str = "all";
@@ -36,10 +33,10 @@ pub struct Entry {
     pub lang: Option<String>,
     /// Its title.
     pub title: String,
-    /// Its headings, one a line.
-    pub headings: String,
-    /// Its visible text.
-    pub text: String,
+    /// The words of its headings.
+    pub headings: Cut,
+    /// The words of its visible text.
+    pub text: Cut,
     /// Whether it asked to be left out: it is known, and found by nothing.
     pub hidden: bool,
     /// What it takes in memory, told to whoever counts.
@@ -78,78 +75,32 @@ impl Drop for Load {
 impl Entry {
     /// About how many bytes it takes in memory.
     pub fn weight(&self) -> u64 {
-        (size_of::<Self>() + self.url.len() + self.title.len() + self.headings.len() + self.text.len()) as u64
+        (size_of::<Self>() + self.url.len() + self.title.len()) as u64 + self.headings.weight() + self.text.weight()
     }
 }
 
-/// An entry made ready to be read by the index.
-pub(crate) struct Prepared {
-    entry: Entry,
-    tags: String,
-    address: String,
-    /// Title, headings and text as stems, where the page's language is one to be stemmed.
-    stems: Option<Box<[PreTokenizedString; 3]>>,
-}
-
-impl Prepared {
-    pub(crate) fn new(entry: Entry, stem: Option<StemLanguage>) -> Self {
-        let stems = stem
-            .filter(|_| !entry.hidden)
-            .map(|language| Box::new([&entry.title, &entry.headings, &entry.text].map(|text| stems(language, text))));
-        let tags = if entry.hidden { String::new() } else { tags(&entry) };
-        Self { tags, address: address(&entry.url), stems, entry }
-    }
-
-    fn words<'a>(&'a self, which: usize, text: &'a str) -> Piece<'a> {
-        match &self.stems {
-            Some(stems) => Piece::Stems(&stems[which]),
-            None => Piece::Text(text),
+impl Entry {
+    /// Adds it to a pile of documents, its words as stems where its language is one to be stemmed.
+    pub(crate) fn pile_on(&self, pile: &mut Pile, stem: Option<StemLanguage>) -> tantivy::Result<()> {
+        let figures = Figures([
+            (ID, Figure::Number(self.page.0)),
+            (HOST, Figure::Number(u64::from(self.host.0))),
+            (AT, Figure::Moment(self.at.0)),
+            (CLUSTER, Figure::Number(self.cluster.0)),
+            (SIMHASH, Figure::Number(self.simhash)),
+        ]);
+        if self.hidden {
+            return pile.add(self.page.0, &figures, std::iter::empty());
         }
-    }
-}
-
-/// A value of a field, where it lies.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Piece<'a> {
-    Number(u64),
-    Moment(i64),
-    Text(&'a str),
-    Stems(&'a PreTokenizedString),
-}
-
-impl<'a> Value<'a> for Piece<'a> {
-    type ArrayIter = std::iter::Empty<Self>;
-    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
-
-    fn as_value(&self) -> ReferenceValue<'a, Self> {
-        ReferenceValue::Leaf(match *self {
-            Self::Number(n) => ReferenceValueLeaf::U64(n),
-            Self::Moment(at) => ReferenceValueLeaf::I64(at),
-            Self::Text(text) => ReferenceValueLeaf::Str(text),
-            Self::Stems(stems) => ReferenceValueLeaf::PreTokStr(Box::new(stems.clone())),
-        })
-    }
-}
-
-impl Document for Prepared {
-    type Value<'a> = Piece<'a>;
-    type FieldsValuesIter<'a> = std::iter::Take<std::array::IntoIter<(Field, Piece<'a>), 10>>;
-
-    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        let e = &self.entry;
-        let fields = [
-            (ID, Piece::Number(e.page.0)),
-            (HOST, Piece::Number(u64::from(e.host.0))),
-            (AT, Piece::Moment(e.at.0)),
-            (CLUSTER, Piece::Number(e.cluster.0)),
-            (SIMHASH, Piece::Number(e.simhash)),
-            (TAG, Piece::Text(&self.tags)),
-            (TITLE, self.words(0, &e.title)),
-            (HEADINGS, self.words(1, &e.headings)),
-            (BODY, self.words(2, &e.text)),
-            (URL, Piece::Text(&self.address)),
-        ];
-        fields.into_iter().take(if e.hidden { 5 } else { 10 })
+        let (tags, title, url) = (tags(self), Cut::of(&self.title), Cut::of(&address(&self.url)));
+        let stemmed = stem.map(|stem| [&title, &self.headings, &self.text].map(|cut| cut.stemmed(stem)));
+        let [title, headings, text] = match &stemmed {
+            Some([title, headings, text]) => [title, headings, text],
+            None => [&title, &self.headings, &self.text],
+        };
+        let words = [(TITLE, title), (HEADINGS, headings), (BODY, text), (URL, &url)];
+        let texts = std::iter::once((TAG, Text::Tags(&tags)));
+        pile.add(self.page.0, &figures, texts.chain(words.map(|(field, cut)| (field, Text::Words(cut)))))
     }
 }
 

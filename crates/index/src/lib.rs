@@ -8,15 +8,17 @@ mod analyze;
 mod anchors;
 mod entry;
 mod error;
+mod hands;
 mod query;
 mod rank;
 mod schema;
 mod search;
+mod segment;
 mod snippet;
 mod standing;
 mod writer;
 
-pub use analyze::{StemLanguage, Stems, up_to};
+pub use analyze::{Cut, StemLanguage, Stems, up_to};
 pub use anchors::AnchorWriter;
 pub use entry::{Entry, Load, is_searchable};
 pub use error::{IndexError, Result};

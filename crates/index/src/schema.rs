@@ -4,17 +4,15 @@
 //! what every match is asked for: the page's number, its host, when it was fetched, and what it repeats. Nothing is stored to be shown: titles
 //! are in the catalogue, texts in the archive.
 
-use crate::analyze;
-use tantivy::Index;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{TextAnalyzer, WhitespaceTokenizer};
 
 /// Changes whenever an index written before must be made anew.
 pub(crate) const FORMAT: u32 = 1;
 
-/// The analyzer of tags, which parts them at spaces.
+/// By what rules texts and tags are cut. The engine cuts nothing itself: a change of a name makes the index anew.
+const WORDS: &str = "orb-words-1";
 const TAGS: &str = "orb-tags";
 
 /// A field of words.
@@ -115,12 +113,6 @@ pub(crate) fn anchors() -> Schema {
 }
 
 fn words() -> TextOptions {
-    let indexing = TextFieldIndexing::default().set_tokenizer(analyze::NAME);
+    let indexing = TextFieldIndexing::default().set_tokenizer(WORDS);
     TextOptions::default().set_indexing_options(indexing.set_index_option(IndexRecordOption::WithFreqsAndPositions))
-}
-
-/// Tells an index how its texts are cut.
-pub(crate) fn equip(index: &Index) {
-    index.tokenizers().register(analyze::NAME, TextAnalyzer::from(analyze::Words));
-    index.tokenizers().register(TAGS, TextAnalyzer::from(WhitespaceTokenizer::default()));
 }

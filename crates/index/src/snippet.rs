@@ -3,10 +3,9 @@
 //! The stretch of about [`WIDTH`] characters that has the most of the query's words, each counted once at full weight and again at little,
 //! found in one pass over the text. Words are compared as they are kept, so that `Straße` is marked for `strasse`.
 
-use crate::analyze::{Stems, WordStream, up_to, words};
+use crate::analyze::{Cutter, Stems, up_to, words};
 use crate::query::{How, Node};
 use std::ops::Range;
-use tantivy::tokenizer::TokenStream as _;
 
 /// Characters a snippet has at most, about.
 const WIDTH: usize = 240;
@@ -80,16 +79,14 @@ impl Marker {
 
     fn find(&self, text: &str) -> Vec<Found> {
         let begins = self.beginnings();
-        let (mut out, mut at) = (Vec::new(), 0);
+        let (mut out, mut at, mut word) = (Vec::new(), 0, String::new());
         while let Some(piece) = promising(text, at, &begins) {
             at = piece.end;
-            let mut stream = WordStream::new(&text[piece.clone()]);
-            while stream.advance() {
-                let token = stream.token();
-                if let Some(which) = self.wanted.iter().position(|wanted| wanted.is(&token.text)) {
-                    let (from, to) = (piece.start + token.offset_from, piece.start + token.offset_to);
-                    out.push(Found { from, to, which });
-                }
+            let mut cutter = Cutter::new(&text[piece.clone()]);
+            while let Some((from, to)) = cutter.next_into(&mut word) {
+                let which = self.wanted.iter().position(|wanted| wanted.is(&word));
+                out.extend(which.map(|which| Found { from: piece.start + from, to: piece.start + to, which }));
+                word.clear();
             }
         }
         out

@@ -5,7 +5,7 @@
 
 use crate::analyze::{StemLanguage, Stems};
 use crate::error::{IndexError, Result};
-use crate::schema::{self, FORMAT};
+use crate::schema::FORMAT;
 use serde::{Deserialize, Serialize};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -65,7 +65,6 @@ pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
         return Err(IndexError::Unfit { dir: dir.to_owned(), what: "it was written by another version".to_owned() });
     }
     look_at_ends(&index, dir)?;
-    schema::equip(&index);
     Ok(index)
 }
 
@@ -111,7 +110,5 @@ pub(crate) fn make(dir: &Path, schema: Schema) -> Result<Index> {
     std::fs::create_dir_all(dir).map_err(io)?;
     let fail = |e| IndexError::of("make", dir, &e);
     let directory = MmapDirectory::open(dir).map_err(|e| fail(e.into()))?;
-    let index = Index::create(directory, schema, tantivy::IndexSettings::default()).map_err(fail)?;
-    schema::equip(&index);
-    Ok(index)
+    Index::create(directory, schema, tantivy::IndexSettings::default()).map_err(fail)
 }

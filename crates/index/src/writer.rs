@@ -1,21 +1,23 @@
 //! How do pages come into the index?
 //!
-//! One [`Writer`] a project. What is put is read by threads of its own and can be found after the next commit; a commit carries the mark of
+//! One [`Writer`] a project. What is put is gathered by threads of its own ([`Hands`]) and can be found after the next commit; a commit carries the mark of
 //! the catalogue's batch it has come to, so that whoever opens the index knows what it lacks. A page that is put again replaces what was
 //! known of it. Nothing here is a truth: a writer that finds an index of no use makes a new one and says so.
 
 use crate::analyze::Stems;
-use crate::entry::{Entry, Prepared};
+use crate::entry::Entry;
 use crate::error::{IndexError, Result};
+use crate::hands::Hands;
 use crate::schema::{self, ID, column};
 use crate::standing::{Standing, make, open};
+use hashbrown::HashSet;
 use orb_page::{Moment, PageId};
 use std::path::{Path, PathBuf};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, SegmentMeta, TantivyDocument, Term};
 
-/// Below this the engine refuses to work.
-const LEAST_MEMORY: usize = 16_000_000;
+/// Below this the engine refuses to work, though it is given segments and gathers no words itself.
+pub(crate) const LEAST_MEMORY: usize = 16_000_000;
 
 /// Segments of one size that are made one, and the size (in documents) up to which all count as small.
 const MERGED_AT_ONCE: usize = 10;
@@ -26,7 +28,7 @@ const SMALL: u32 = 10_000;
 pub struct WriterRules {
     /// Memory for words not yet on the disk.
     pub memory: u64,
-    /// Threads that read entries.
+    /// Threads that gather words.
     pub threads: usize,
     /// Languages whose words are stemmed.
     pub stems: Stems,
@@ -46,10 +48,16 @@ pub enum Found {
 /// The writer of an index.
 pub struct Writer {
     dir: PathBuf,
-    engine: IndexWriter<Prepared>,
+    engine: IndexWriter<TantivyDocument>,
+    hands: Hands,
     stems: Stems,
     /// Pages that are there, one bit each.
     known: Vec<u64>,
+    /// Pages put since the last commit, and segments of them.
+    fresh: HashSet<PageId>,
+    written: Vec<SegmentMeta>,
+    /// Whether pages of earlier commits were taken out since.
+    taken_out: bool,
     uncommitted: u64,
 }
 
@@ -83,39 +91,55 @@ impl Writer {
     }
 
     fn over(index: &Index, dir: &Path, rules: &WriterRules) -> Result<Self> {
-        let threads = rules.threads.clamp(1, 8);
-        let memory = usize::try_from(rules.memory).unwrap_or(usize::MAX) / threads;
         let options = IndexWriterOptions::builder()
-            .num_worker_threads(threads)
+            .num_worker_threads(1)
             .num_merge_threads(1)
-            .memory_budget_per_thread(memory.clamp(LEAST_MEMORY, 4_000_000_000))
+            .memory_budget_per_thread(LEAST_MEMORY)
             .build();
         let engine = index.writer_with_options(options).map_err(|e| IndexError::of("write", dir, &e))?;
         let mut merging = LogMergePolicy::default();
         merging.set_min_num_segments(MERGED_AT_ONCE);
         merging.set_min_layer_size(SMALL);
         engine.set_merge_policy(Box::new(merging));
-        Ok(Self { dir: dir.to_owned(), engine, stems: rules.stems.clone(), known: Vec::new(), uncommitted: 0 })
+        let hands = Hands::start(index, dir, rules)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            engine,
+            hands,
+            stems: rules.stems.clone(),
+            known: Vec::new(),
+            fresh: HashSet::new(),
+            written: Vec::new(),
+            taken_out: false,
+            uncommitted: 0,
+        })
     }
 
     /// Puts a page in the place of what was known of it.
     pub fn put(&mut self, entry: Entry) -> Result<()> {
-        self.forget(entry.page);
+        self.forget(entry.page)?;
         self.learn(entry.page);
-        let stem = self.stems.of(entry.lang.as_deref());
+        self.fresh.insert(entry.page);
         self.uncommitted += 1;
-        let put = self.engine.add_document(Prepared::new(entry, stem));
-        put.map(drop).map_err(|e| IndexError::of("write", &self.dir, &e))
+        self.hands.put(entry)?;
+        self.written.extend(self.hands.written()?);
+        Ok(())
     }
 
     /// Takes a page out, if it is there.
-    pub fn forget(&mut self, page: PageId) {
+    pub fn forget(&mut self, page: PageId) -> Result<()> {
         let (word, bit) = place(page);
-        if let Some(known) = self.known.get_mut(word).filter(|known| **known & bit != 0) {
-            *known &= !bit;
+        if self.known.get(word).is_some_and(|known| known & bit != 0) {
+            // The engine takes out what it knows of.
+            if self.fresh.contains(&page) {
+                self.commit(None)?;
+            }
+            self.known[word] &= !bit;
             self.uncommitted += 1;
+            self.taken_out = true;
             self.engine.delete_term(Term::from_field_u64(ID, page.0));
         }
+        Ok(())
     }
 
     /// How many changes the next commit would make.
@@ -124,13 +148,30 @@ impl Writer {
     }
 
     /// Makes everything put so far findable, and notes how far the index has come: where it is not known to be whole, to no mark.
+    ///
+    /// A page taken out is taken out of every segment the engine knows of. What replaces it must therefore come after a commit of its own,
+    /// which says that something is missing.
     pub fn commit(&mut self, mark: Option<&str>) -> Result<()> {
+        self.written.extend(self.hands.empty()?);
+        if self.taken_out && !self.written.is_empty() {
+            self.publish(None)?;
+        }
+        for segment in self.written.drain(..) {
+            self.engine.add_segment(segment).map_err(|e| IndexError::of("write", &self.dir, &e))?;
+        }
+        self.publish(mark)?;
+        self.fresh.clear();
+        self.uncommitted = 0;
+        Ok(())
+    }
+
+    fn publish(&mut self, mark: Option<&str>) -> Result<()> {
         let fail = |e| IndexError::of("commit", &self.dir, &e);
         let standing = Standing::new(mark.map(str::to_owned), &self.stems);
         let mut commit = self.engine.prepare_commit().map_err(fail)?;
         commit.set_payload(&standing.to_payload());
         commit.commit().map_err(fail)?;
-        self.uncommitted = 0;
+        self.taken_out = false;
         Ok(())
     }
 

@@ -72,7 +72,7 @@ pub(super) fn catch_up(
         let (missing, extra) = compare(reader, &held)?;
         let mut caught = Caught { read: 0, removed: extra.len() as u64, pages: 0, remade: None, stopped: false };
         caught.pages = held.len() as u64;
-        extra.into_iter().for_each(|page| writer.forget(page));
+        extra.into_iter().try_for_each(|page| writer.forget(page))?;
         let (rules, mut last) = (WordingRules::from(settings), Instant::now());
         each_searchable(reader, |page| {
             if caught.stopped || missing.binary_search(&page.page).is_err() {

@@ -7,6 +7,7 @@
 
 mod anchors;
 mod catch_up;
+mod heard;
 mod settings;
 mod wording;
 
@@ -262,7 +263,7 @@ impl Desk {
     fn take(&mut self, entries: Vec<Entry>, gone: &[PageId], mark: String) {
         self.put += entries.len() as u64;
         self.attempt(|writer| {
-            gone.iter().for_each(|page| writer.forget(*page));
+            gone.iter().try_for_each(|page| writer.forget(*page))?;
             entries.into_iter().try_for_each(|entry| writer.put(entry)).map_err(CrawlError::from)
         });
         if !self.gap.load(Ordering::SeqCst) {

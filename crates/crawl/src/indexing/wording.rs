@@ -1,11 +1,11 @@
 //! What does a page say, as far as the index wants to know?
 //!
-//! Taken from the document that the reading thread has made anyway, moved and never copied; or, for pages that were not indexed when they
-//! were fetched, from the archive, read and extracted once more.
+//! Cut from the document that the reading thread has made anyway, in that thread, so that all cores cut words and the index only counts them; or,
+//! for pages that were not indexed when they were fetched, from the archive, read and extracted once more.
 
 use super::settings::IndexSettings;
 use orb_extract::Content;
-use orb_index::{Entry, Load, up_to};
+use orb_index::{Cut, Entry, Load, up_to};
 use orb_page::{Body, Document, PageId, Visit, WarcPosition};
 use orb_store::{ArchiveReader, StoredExchange, Worded};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use std::sync::atomic::AtomicU64;
 /// The words of a page besides its title and address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wording {
-    /// Headings, one a line.
-    pub headings: String,
-    /// The visible text.
-    pub text: String,
+    /// Those of the headings.
+    pub headings: Cut,
+    /// Those of the visible text.
+    pub text: Cut,
     /// Whether it asks to be left out.
     pub hidden: bool,
 }
@@ -38,8 +38,8 @@ impl From<&IndexSettings> for WordingRules {
 }
 
 impl Wording {
-    /// Takes the words out of a document.
-    pub(crate) fn take(document: &mut Document, noindex: bool, rules: WordingRules) -> Self {
+    /// Cuts the words out of a document.
+    pub(crate) fn of(document: &Document, noindex: bool, rules: WordingRules) -> Self {
         if noindex && rules.honour_noindex {
             return Self { hidden: true, ..Self::default() };
         }
@@ -48,16 +48,13 @@ impl Wording {
             headings.push_str(&heading.text);
             headings.push('\n');
         }
-        let mut text = std::mem::take(&mut document.text);
-        for text in [&mut headings, &mut text] {
-            text.truncate(up_to(text, rules.longest).len());
-        }
+        let [headings, text] = [&headings, &document.text].map(|text| Cut::of(up_to(text, rules.longest)));
         Self { headings, text, hidden: false }
     }
 
     /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> u64 {
-        (self.headings.len() + self.text.len()) as u64
+        self.headings.weight() + self.text.weight()
     }
 
     /// A page that was just recorded, to be indexed.
@@ -85,8 +82,7 @@ impl Wording {
 /// A page as the catalogue and the archive have it, to be indexed: by its title and address alone where the archive does not hold it.
 pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> Entry {
     let wording = page.warc.as_ref().and_then(|at| read(archive, at, &page.url, agent));
-    let wording =
-        wording.map(|(mut document, noindex)| Wording::take(&mut document, noindex, rules)).unwrap_or_default();
+    let wording = wording.map(|(document, noindex)| Wording::of(&document, noindex, rules)).unwrap_or_default();
     Entry {
         page: page.page,
         host: page.host,
@@ -164,12 +160,12 @@ mod tests {
         let headings = vec![Heading { level: 1, text: "One".into() }, Heading { level: 2, text: "Two".into() }];
         let document = || Document { text: "äöü".into(), headings: headings.clone(), ..Document::default() };
         let rules = |longest| WordingRules { longest, honour_noindex: true };
-        let whole = Wording::take(&mut document(), false, rules(100));
-        assert_eq!((whole.text.as_str(), whole.headings.as_str()), ("äöü", "One\nTwo\n"));
-        assert_eq!(Wording::take(&mut document(), false, rules(3)).text, "ä");
-        assert_eq!(Wording::take(&mut document(), true, rules(9)), Wording { hidden: true, ..Wording::default() });
+        let whole = Wording::of(&document(), false, rules(100));
+        assert_eq!((whole.text, whole.headings), (Cut::of("äöü"), Cut::of("one two")));
+        assert_eq!(Wording::of(&document(), false, rules(3)).text, Cut::of("ä"));
+        assert_eq!(Wording::of(&document(), true, rules(9)), Wording { hidden: true, ..Wording::default() });
         let despite = WordingRules { longest: 9, honour_noindex: false };
-        assert!(!Wording::take(&mut document(), true, despite).hidden);
+        assert!(!Wording::of(&document(), true, despite).hidden);
     }
 
     #[test]

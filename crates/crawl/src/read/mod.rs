@@ -258,7 +258,7 @@ impl Reader {
         let gist = (visit.kind == PageKind::Html).then(gist);
         document.links.extend(orb_extract::header_links(&response.headers));
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
-        let words = self.rules.wording.map(|rules| Box::new(Wording::take(&mut document, robots.noindex, rules)));
+        let words = self.rules.wording.map(|rules| Box::new(Wording::of(&document, robots.noindex, rules)));
         let sessions = self.point(lease, visit, document, robots, problems);
         Taken { gist, words, sessions }
     }

@@ -3,11 +3,8 @@
 //! The Snowball stemmers, for the languages a project names. A page of such a language is indexed by its stems alone; a query looks for
 //! the word and for its stems in all of these languages, since nobody says in which one he asks.
 
-use super::Words;
 use serde::{Deserialize, Serialize};
-use tantivy::tokenizer::{
-    Language, PreTokenizedString, Stemmer, TextAnalyzer, Token, TokenFilter as _, TokenStream as _,
-};
+use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, TokenFilter as _};
 
 macro_rules! languages {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
@@ -83,18 +80,21 @@ impl Stems {
     pub(crate) fn forms(&self, word: &str) -> Vec<String> {
         let mut forms = vec![word.to_owned()];
         for language in &self.0 {
-            let stem = stems(*language, word).tokens.pop().map(|token| token.text);
+            let stem = stems(*language, std::iter::once(word)).pop();
             forms.extend(stem.filter(|stem| !stem.is_empty() && !forms.contains(stem)));
         }
         forms
     }
 }
 
-/// A text as its stems, each where its word stood.
-pub(crate) fn stems(language: StemLanguage, text: &str) -> PreTokenizedString {
-    let mut analyzer = TextAnalyzer::from(Stemmer::new(language.snowball()).transform(Words));
-    let mut stream = analyzer.token_stream(text);
-    let mut tokens: Vec<Token> = Vec::new();
-    stream.process(&mut |token| tokens.push(token.clone()));
-    PreTokenizedString { text: String::new(), tokens }
+/// The stems of words, one for each.
+pub(super) fn stems<'a>(language: StemLanguage, words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut analyzer = TextAnalyzer::from(Stemmer::new(language.snowball()).transform(RawTokenizer::default()));
+    words
+        .map(|word| {
+            let mut stem = String::new();
+            analyzer.token_stream(word).process(&mut |token| stem.push_str(&token.text));
+            stem
+        })
+        .collect()
 }

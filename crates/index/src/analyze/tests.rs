@@ -59,9 +59,8 @@ fn an_endless_word_is_known_by_its_beginning() {
 
 #[test]
 fn stems_stand_where_their_words_stood() {
-    let cut = stems(StemLanguage::English, "Running dogs, running");
-    let seen: Vec<(&str, usize)> = cut.tokens.iter().map(|t| (t.text.as_str(), t.position)).collect();
-    assert_eq!(seen, [("run", 0), ("dog", 1), ("run", 2)]);
+    let cut = Cut::of("Running dogs, running").stemmed(StemLanguage::English);
+    assert_eq!(cut.words().collect::<Vec<_>>(), ["run", "dog", "run"]);
     let stems = Stems(vec![StemLanguage::English, StemLanguage::German]);
     assert_eq!(stems.forms("running"), ["running", "run"]);
     assert_eq!(stems.of(Some("en-GB")), Some(StemLanguage::English));
@@ -69,6 +68,20 @@ fn stems_stand_where_their_words_stood() {
 }
 
 proptest! {
+    #[test]
+    fn a_text_is_carried_word_by_word(text in "[a-zA-Zäöüß東京0-9_+#. -]{0,200}") {
+        let cut = Cut::of(&text);
+        let expected: Vec<String> = words(&text).into_iter().map(|word| word.text).collect();
+        prop_assert_eq!(cut.words().collect::<Vec<_>>(), expected.clone());
+        let mut at = 0;
+        cut.each(|word, first| {
+            assert_eq!(word, expected[at].as_bytes());
+            assert!(first.to_le_bytes().starts_with(&word[..word.len().min(8)]));
+            at += 1;
+        });
+        prop_assert_eq!(at, expected.len());
+    }
+
     #[test]
     fn any_text_is_cut_without_panic_and_in_order(text in "\\PC{0,200}") {
         let words = words(&text);

@@ -10,7 +10,7 @@ fn rules(stems: &[StemLanguage]) -> WriterRules {
 
 /// A page with number, URL, title and text.
 fn page(number: u64, url: &str, title: &str, text: &str) -> Entry {
-    let (page, title, text) = (PageId(number), title.to_owned(), text.to_owned());
+    let (page, title, text) = (PageId(number), title.to_owned(), text.into());
     let simhash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let lang = Some("en".to_owned());
     Entry {
@@ -160,7 +160,7 @@ fn importance_and_anchors_move_a_page_up() {
     let answer = index.search(&request("words", &Weights::default()), Some(&important)).unwrap();
     assert_eq!(answer.hits[0].page, PageId(3));
     assert!((answer.hits[0].score - answer.hits[0].text * 1.5).abs() < 1e-9);
-    let writer = AnchorWriter::open(dir.path()).unwrap();
+    let mut writer = AnchorWriter::open(dir.path()).unwrap();
     writer.put(PageId(2), [("the best words", 9), ("élan", 1)].into_iter(), 10).unwrap();
     writer.put(PageId(99), [("words", 9)].into_iter(), 10).unwrap();
     writer.commit("7").unwrap();
@@ -247,7 +247,7 @@ fn a_page_put_again_replaces_itself_and_one_forgotten_is_gone() {
     assert_eq!(standing, Found::Index(Some("1".to_owned())));
     writer.put(page(2, "http://a/", "t", "second")).unwrap();
     writer.put(page(2, "http://a/", "t", "third")).unwrap();
-    writer.forget(PageId(3));
+    writer.forget(PageId(3)).unwrap();
     writer.commit(None).unwrap();
     let held: Vec<u64> = writer.holdings().unwrap().iter().map(|(page, _)| page.0).collect();
     assert_eq!(held, [1, 2]);

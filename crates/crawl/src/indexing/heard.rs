@@ -1,0 +1,220 @@
+//! What do links say of the pages they point to?
+//!
+//! Gathered link by link, in the order of the pages the links are on: forty to a page, so that nothing here allocates for one. Texts lie one behind the
+//! other and are chained by page. Where they would take more than they may, half of the pages are left to another pass.
+
+use orb_index::up_to;
+use orb_page::PageId;
+use orb_store::Said;
+
+/// Different texts kept of a page, and bytes kept of one.
+const TEXTS: usize = 64;
+const LONGEST: usize = 200;
+
+/// The end of a chain.
+const END: u32 = u32::MAX;
+
+/// What is said of some pages.
+pub(super) struct Heard<'a> {
+    pages: &'a [PageId],
+    places: Places,
+    /// One for each page, as far as memory goes.
+    heads: Vec<Head>,
+    notes: Vec<Note>,
+    letters: String,
+    memory: usize,
+}
+
+/// A page: the last text heard of it, and from how many pages links come.
+#[derive(Clone, Copy)]
+struct Head {
+    newest: u32,
+    sources: u32,
+    last: PageId,
+}
+
+/// A text: where it lies, how often it was heard, and the one heard before it.
+#[derive(Clone, Copy)]
+struct Note {
+    begin: u32,
+    len: u32,
+    count: u64,
+    before: u32,
+}
+
+impl<'a> Heard<'a> {
+    /// Listens for these pages, given in order, with so many bytes of texts.
+    pub(super) fn of(pages: &'a [PageId], memory: usize) -> Self {
+        let head = Head { newest: END, sources: 0, last: PageId(u64::MAX) };
+        let (notes, letters) = (Vec::new(), String::new());
+        Self { pages, places: Places::of(pages), heads: vec![head; pages.len()], notes, letters, memory }
+    }
+
+    /// Of how many pages, from the first, everything was heard.
+    pub(super) fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Notes what one link says.
+    pub(super) fn hear(&mut self, said: &Said<'_>) {
+        let head = self.places.of_page(said.dst).and_then(|place| self.heads.get_mut(place));
+        let Some(head) = head.filter(|_| said.src != said.dst) else { return };
+        if head.last != said.src {
+            (head.last, head.sources) = (said.src, head.sources.saturating_add(1));
+        }
+        let text = up_to(said.anchor, LONGEST);
+        let (mut at, mut texts) = (head.newest, 0);
+        while let Some(note) = self.notes.get_mut(at as usize) {
+            if note.of(&self.letters) == text {
+                note.count += said.count;
+                return;
+            }
+            (at, texts) = (note.before, texts + 1);
+        }
+        if texts >= TEXTS {
+            return;
+        }
+        let before = std::mem::replace(&mut head.newest, self.notes.len() as u32);
+        self.notes.push(Note { begin: self.letters.len() as u32, len: text.len() as u32, count: said.count, before });
+        self.letters.push_str(text);
+        while self.letters.len() + self.notes.len() * size_of::<Note>() > self.memory && self.heads.len() > 1 {
+            self.leave_half();
+        }
+    }
+
+    /// Leaves the second half of the pages to another pass.
+    fn leave_half(&mut self) {
+        self.heads.truncate(self.heads.len().div_ceil(2));
+        let (notes, letters) = (std::mem::take(&mut self.notes), std::mem::take(&mut self.letters));
+        for head in &mut self.heads {
+            let mut kept: Vec<&Note> = chain(&notes, head.newest).collect();
+            head.newest = END;
+            while let Some(note) = kept.pop() {
+                let before = std::mem::replace(&mut head.newest, self.notes.len() as u32);
+                self.notes.push(Note { begin: self.letters.len() as u32, before, ..*note });
+                self.letters.push_str(note.of(&letters));
+            }
+        }
+    }
+
+    /// The pages links point to: the texts with how often each was heard, and from how many pages.
+    pub(super) fn each(&self) -> impl Iterator<Item = (PageId, impl Iterator<Item = (&str, u64)>, u64)> {
+        let heard = self.pages.iter().zip(&self.heads).filter(|(_, head)| head.sources > 0);
+        heard.map(|(page, head)| {
+            let texts = chain(&self.notes, head.newest).map(|note| (note.of(&self.letters), note.count));
+            (*page, texts, u64::from(head.sources))
+        })
+    }
+}
+
+/// The texts of a page, newest first.
+fn chain(notes: &[Note], newest: u32) -> impl Iterator<Item = &Note> {
+    let note = |at: u32| notes.get(at as usize);
+    std::iter::successors(note(newest), move |one| note(one.before))
+}
+
+impl Note {
+    fn of<'a>(&self, letters: &'a str) -> &'a str {
+        &letters[self.begin as usize..(self.begin + self.len) as usize]
+    }
+}
+
+/// Which page of a list is this? A bit a number, and how many are set before each word of them.
+struct Places {
+    first: u64,
+    bits: Vec<u64>,
+    before: Vec<u32>,
+}
+
+impl Places {
+    fn of(pages: &[PageId]) -> Self {
+        let (first, last) = (pages.first().map_or(0, |page| page.0), pages.last().map_or(0, |page| page.0));
+        let mut bits = vec![0u64; usize::try_from((last - first) / 64 + 1).unwrap_or(0)];
+        for page in pages {
+            bits[((page.0 - first) / 64) as usize] |= 1 << ((page.0 - first) % 64);
+        }
+        let mut set = 0;
+        let before = |word: &u64| {
+            set += word.count_ones();
+            set - word.count_ones()
+        };
+        let before = bits.iter().map(before).collect();
+        Self { first, bits, before }
+    }
+
+    fn of_page(&self, page: PageId) -> Option<usize> {
+        let at = page.0.checked_sub(self.first)?;
+        let word = usize::try_from(at / 64).ok()?;
+        let (bits, bit) = (*self.bits.get(word)?, 1u64 << (at % 64));
+        (bits & bit != 0).then(|| (self.before[word] + (bits & (bit - 1)).count_ones()) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(src: u64, dst: u64, anchor: &str) -> Said<'_> {
+        Said { dst: PageId(dst), src: PageId(src), anchor, count: 1 }
+    }
+
+    /// A page, the texts with how often each was heard, and from how many pages.
+    type Told = (u64, Vec<(String, u64)>, u64);
+
+    fn told(heard: &Heard<'_>) -> Vec<Told> {
+        let texts = |texts: &mut dyn Iterator<Item = (&str, u64)>| {
+            let mut texts: Vec<(String, u64)> = texts.map(|(text, count)| (text.to_owned(), count)).collect();
+            texts.sort();
+            texts
+        };
+        heard.each().map(|(page, mut said, sources)| (page.0, texts(&mut said), sources)).collect()
+    }
+
+    #[test]
+    fn texts_are_counted_by_page_and_pages_by_source() {
+        let pages = [3, 4, 900].map(PageId);
+        let mut heard = Heard::of(&pages, 10_000);
+        for (src, dst, text) in
+            [(1, 4, "a"), (1, 4, "b"), (2, 4, "a"), (4, 4, "me"), (2, 5, "x"), (2, 900, "z"), (9, 2, "y")]
+        {
+            heard.hear(&said(src, dst, text));
+        }
+        let a_and_b = vec![("a".to_owned(), 2), ("b".to_owned(), 1)];
+        assert_eq!(told(&heard), [(4, a_and_b, 2), (900, vec![("z".to_owned(), 1)], 1)]);
+        assert_eq!(heard.len(), 3);
+    }
+
+    #[test]
+    fn what_memory_does_not_hold_is_left_to_another_pass() {
+        let pages: Vec<PageId> = (0..100).map(PageId).collect();
+        let links: Vec<(u64, u64, String)> =
+            (0..3_000).map(|n| (200 + n / 10, n * 7 % 100, format!("text {}", n % 13))).collect();
+        let gather = |memory: usize| {
+            let (mut out, mut rest, mut passes) = (Vec::new(), pages.as_slice(), 0);
+            while !rest.is_empty() {
+                let mut heard = Heard::of(rest, memory);
+                links.iter().for_each(|(src, dst, text)| heard.hear(&said(*src, *dst, text)));
+                out.extend(told(&heard));
+                rest = &rest[heard.len()..];
+                passes += 1;
+            }
+            (out, passes)
+        };
+        let (whole, passes) = gather(1 << 20);
+        assert_eq!((whole.len(), passes), (100, 1));
+        let (in_parts, passes) = gather(10_000);
+        assert!(passes > 3, "{passes}");
+        assert_eq!(in_parts, whole);
+    }
+
+    #[test]
+    fn a_page_keeps_so_many_texts_and_the_beginning_of_a_long_one() {
+        let pages = [PageId(1)];
+        let mut heard = Heard::of(&pages, 1_000_000);
+        heard.hear(&said(2, 1, &"é".repeat(1_000)));
+        (0..100).for_each(|n| heard.hear(&said(n + 3, 1, &format!("text {n}"))));
+        let (_, texts, sources) = told(&heard).remove(0);
+        assert_eq!((texts.len(), sources), (TEXTS, 101));
+        assert!(texts.iter().any(|(text, _)| text.len() == LONGEST));
+    }
+}

@@ -1,0 +1,192 @@
+//! How are the words of a text carried to the index?
+//!
+//! As the text itself in lower case, with where each word begins and how long it is; words that are kept otherwise than they stand there are
+//! appended. Whoever has read a page cuts it where its text still is in the processor's cache; the index then only looks words up.
+//!
+//! Where words begin and end is found sixty-four bytes at a time: a bit a byte says whether it can belong to a word, and what is read is
+//! where bits change. Only runs with characters beyond ASCII in them are read one by one ([`Cutter`]).
+
+use super::cutter::{Cutter, LONGEST, signed};
+use super::{StemLanguage, stem};
+
+/// What is behind the last word, so that eight bytes can be read from where any word begins.
+const BEHIND: &str = "\0\0\0\0\0\0\0\0";
+const SLACK: usize = BEHIND.len();
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
+/// The words of a text in order.
+#[derive(Clone, Debug, Default)]
+pub struct Cut {
+    text: String,
+    begins: Vec<u32>,
+    lens: Vec<u8>,
+}
+
+impl Cut {
+    /// Cuts a text; of one beyond four gigabytes its beginning.
+    pub fn of(text: &str) -> Self {
+        let mut cut = Self {
+            text: String::with_capacity(text.len() + SLACK),
+            begins: Vec::with_capacity(text.len() / 6),
+            lens: Vec::with_capacity(text.len() / 6),
+        };
+        cut.refill(text);
+        cut
+    }
+
+    /// Cuts another text in the place of what is here.
+    pub(crate) fn refill(&mut self, text: &str) {
+        self.clear();
+        let text = super::up_to(text, (u32::MAX / 2) as usize);
+        self.text.push_str(text);
+        self.text.make_ascii_lowercase();
+        let mut other = String::new();
+        // Where the run begins that the last block ended in, and where the last block ended that is not all ASCII.
+        let (mut begun, mut wide) = (None, 0);
+        for at in (0..text.len()).step_by(BLOCK) {
+            let (run, is_ascii) = look(&self.text.as_bytes()[at..]);
+            if !is_ascii {
+                wide = at + BLOCK;
+            }
+            let before = run << 1 | u64::from(begun.is_some());
+            let (mut begins, mut ends) = (run & !before, before & !run);
+            while ends != 0 {
+                let begin = begun.take().unwrap_or_else(|| at + next(&mut begins));
+                self.run(begin, (at + next(&mut ends)).min(text.len()), wide > begin, &mut other);
+            }
+            if begins != 0 {
+                begun = Some(at + next(&mut begins));
+            }
+        }
+        if let Some(begin) = begun {
+            self.run(begin, text.len(), wide > begin, &mut other);
+        }
+        self.text.push_str(&other);
+        self.text.push_str(BEHIND);
+    }
+
+    /// Takes the words of a run of bytes that can belong to words; `other` gets those that are kept otherwise.
+    #[inline]
+    fn run(&mut self, begin: usize, end: usize, may_be_wide: bool, other: &mut String) {
+        let bytes = self.text.as_bytes();
+        if may_be_wide && !bytes[begin..end].is_ascii() {
+            return self.wide(begin, end, other);
+        }
+        let is_signed =
+            matches!(bytes.get(end), Some(b'+' | b'#')) && end - begin <= 2 && bytes[begin].is_ascii_alphabetic();
+        let end = if is_signed { signed(bytes, end) } else { end };
+        self.push(begin, (end - begin).min(LONGEST));
+    }
+
+    /// Takes the words of a run with characters beyond ASCII.
+    fn wide(&mut self, begin: usize, end: usize, other: &mut String) {
+        let (mut cutter, text) = (Cutter::within(&self.text, begin, end), self.text.len());
+        let mut before = other.len();
+        while cutter.next_into(other).is_some() {
+            self.begins.push(u32::try_from(text + before).unwrap_or(u32::MAX));
+            self.lens.push(u8::try_from(other.len() - before).unwrap_or(u8::MAX));
+            before = other.len();
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, begin: usize, len: usize) {
+        self.begins.push(u32::try_from(begin).unwrap_or(u32::MAX));
+        self.lens.push(u8::try_from(len).unwrap_or(u8::MAX));
+    }
+
+    /// Words that are cut already.
+    pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        let mut cut = Self::default();
+        for word in words {
+            let word = super::up_to(word, usize::from(u8::MAX));
+            cut.push(cut.text.len(), word.len());
+            cut.text.push_str(word);
+        }
+        cut.text.push_str(BEHIND);
+        cut
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.begins.clear();
+        self.lens.clear();
+    }
+
+    /// The same words as their stems.
+    pub(crate) fn stemmed(&self, language: StemLanguage) -> Self {
+        let stems = stem::stems(language, self.words());
+        Self::of_words(stems.iter().map(String::as_str))
+    }
+
+    /// About how many bytes it takes.
+    pub fn weight(&self) -> u64 {
+        (self.text.capacity() + self.begins.capacity() * size_of::<u32>() + self.lens.capacity()) as u64
+    }
+
+    /// The words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.begins.iter().zip(&self.lens).map(|(begin, len)| {
+            let begin = *begin as usize;
+            &self.text[begin..begin + usize::from(*len)]
+        })
+    }
+
+    /// The words as bytes, each with its first eight as a number: what it has less is 0.
+    #[inline]
+    pub(crate) fn each(&self, mut tell: impl FnMut(&[u8], u64)) {
+        let bytes = self.text.as_bytes();
+        for (begin, len) in self.begins.iter().zip(&self.lens) {
+            let (begin, len) = (*begin as usize, usize::from(*len));
+            let Some(first) = bytes.get(begin..begin + SLACK).and_then(|eight| eight.try_into().ok()) else { return };
+            let kept = if len >= SLACK { u64::MAX } else { (1 << (8 * len)) - 1 };
+            tell(&bytes[begin..begin + len], u64::from_le_bytes(first) & kept);
+        }
+    }
+}
+
+/// The same words, wherever they lie.
+impl PartialEq for Cut {
+    fn eq(&self, other: &Self) -> bool {
+        self.words().eq(other.words())
+    }
+}
+
+impl Eq for Cut {}
+
+impl From<&str> for Cut {
+    fn from(text: &str) -> Self {
+        Self::of(text)
+    }
+}
+
+/// The lowest bit that is set, taken out.
+#[inline]
+fn next(bits: &mut u64) -> usize {
+    let lowest = bits.trailing_zeros() as usize;
+    *bits &= bits.wrapping_sub(1);
+    lowest
+}
+
+/// Which of the next bytes can belong to a word, one bit each: small letters, digits, and everything beyond ASCII; and whether there is
+/// nothing beyond.
+#[inline]
+fn look(bytes: &[u8]) -> (u64, bool) {
+    let mut block = [0u8; BLOCK];
+    let len = bytes.len().min(BLOCK);
+    block[..len].copy_from_slice(&bytes[..len]);
+    let (mut flags, mut all) = ([0u8; BLOCK], 0);
+    for (flag, byte) in flags.iter_mut().zip(block) {
+        let (letter, digit) = (byte.wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
+        *flag = u8::from(letter | digit | (byte >= 0x80));
+        all |= byte;
+    }
+    let mut bits = 0;
+    for (eight, at) in flags.as_chunks::<8>().0.iter().zip(0..) {
+        // Brings the lowest bit of byte n to bit 56 + n.
+        bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+    }
+    (bits, all < 0x80)
+}

@@ -1,0 +1,153 @@
+//! Where do the words of a text begin and end?
+//!
+//! One pass over the bytes; ASCII, which is most of the web, by table and without a look at characters. The rules are in [`super`].
+
+use super::fold::fold;
+use super::script::{is_joiner, is_paired};
+
+/// Bytes of a word that count.
+pub(crate) const LONGEST: usize = 64;
+
+/// What a byte is to us: nothing that belongs to a word, a letter or digit, one in upper case, a part of a character beyond ASCII.
+const PARTING: u8 = 0;
+const PLAIN: u8 = 1;
+const UPPER: u8 = 3;
+const WIDE: u8 = 4;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [PARTING; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' => PLAIN,
+            b'A'..=b'Z' => UPPER,
+            0x80.. => WIDE,
+            _ => PARTING,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Goes through a text word by word.
+pub(crate) struct Cutter<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Cutter<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self::within(text, 0, text.len())
+    }
+
+    /// Reads a stretch of a text, which begins between characters and ends at the end of a run or of the text.
+    pub(super) fn within(text: &'a str, at: usize, end: usize) -> Self {
+        Self { text, at, end }
+    }
+
+    /// Appends the next word as it is kept; where it stands in the text, in bytes.
+    #[inline]
+    pub(crate) fn next_into(&mut self, out: &mut String) -> Option<(usize, usize)> {
+        let bytes = self.text.as_bytes();
+        let before = out.len();
+        while self.at < self.end {
+            let class = CLASSES[usize::from(*bytes.get(self.at)?)];
+            let from = self.at;
+            let to = match class {
+                PARTING => {
+                    self.at += 1;
+                    continue;
+                }
+                WIDE => self.character(out)?,
+                _ => self.plain(out),
+            };
+            // A run of nothing but what is left out is no word.
+            if out.len() > before {
+                return Some((from, to));
+            }
+        }
+        None
+    }
+
+    /// A word of ASCII letters and digits from here on; one with other characters in it is read again as such.
+    #[inline]
+    fn plain(&mut self, out: &mut String) -> usize {
+        let (from, bytes) = (self.at, self.text.as_bytes());
+        let (mut to, mut seen) = (from, 0);
+        while let Some(class) = bytes.get(to).map(|byte| CLASSES[usize::from(*byte)]) {
+            if class & PLAIN == 0 {
+                if class == WIDE && !self.is_parting(to) {
+                    return self.wide(out);
+                }
+                break;
+            }
+            seen |= class;
+            to += 1;
+        }
+        if to - from <= 2 && bytes[from].is_ascii_alphabetic() {
+            to = signed(bytes, to);
+        }
+        let before = out.len();
+        out.push_str(&self.text[from..to.min(from + LONGEST)]);
+        if seen == UPPER {
+            out[before..].make_ascii_lowercase();
+        }
+        self.at = to;
+        to
+    }
+
+    /// Whether a character of a script without parted words, or one that parts words, stands here.
+    fn is_parting(&self, at: usize) -> bool {
+        self.text[at..].chars().next().is_none_or(|c| is_paired(c) || !(c.is_alphanumeric() || is_joiner(c)))
+    }
+
+    /// What begins with a character beyond ASCII; nothing at the end of the text.
+    fn character(&mut self, out: &mut String) -> Option<usize> {
+        let c = self.text[self.at..].chars().next()?;
+        if is_paired(c) {
+            return Some(self.pair(c, out));
+        }
+        if c.is_alphanumeric() {
+            return Some(self.wide(out));
+        }
+        self.at += c.len_utf8();
+        Some(self.at)
+    }
+
+    /// A word of any letters from here on.
+    fn wide(&mut self, out: &mut String) -> usize {
+        let before = out.len();
+        for c in self.text[self.at..].chars() {
+            let joins = is_joiner(c);
+            if !(joins || c.is_alphanumeric()) || is_paired(c) {
+                break;
+            }
+            self.at += c.len_utf8();
+            if !joins && out.len() - before + 8 <= LONGEST {
+                fold(c, out);
+            }
+        }
+        self.at
+    }
+
+    /// Two characters of a script without parted words, or the last of them; the second is the first of the next pair.
+    fn pair(&mut self, first: char, out: &mut String) -> usize {
+        self.at += first.len_utf8();
+        out.push(first);
+        let second = self.text[self.at..].chars().next().filter(|c| is_paired(*c));
+        out.extend(second);
+        self.at + second.map_or(0, char::len_utf8)
+    }
+}
+
+/// The end of a short word with the signs that belong to it: `c++`, `c#`.
+pub(super) fn signed(bytes: &[u8], end: usize) -> usize {
+    let signs = match bytes.get(end..) {
+        Some([b'+', b'+', ..]) => 2,
+        Some([b'#', ..]) => 1,
+        _ => return end,
+    };
+    let parted = bytes.get(end + signs).is_none_or(|b| CLASSES[usize::from(*b)] == PARTING && *b != b'+');
+    if parted { end + signs } else { end }
+}

@@ -1,0 +1,145 @@
+//! Who gathers words while pages come?
+//!
+//! Threads with a pile of documents each, dealt one page after the other. A pile that has become heavy is written by its thread as a segment; the
+//! segments are picked up by the [`Writer`](crate::Writer), which alone speaks to the engine. What fails is told in a segment's place.
+
+use crate::analyze::Stems;
+use crate::entry::Entry;
+use crate::error::{IndexError, Result};
+use crate::segment::Pile;
+use crate::writer::WriterRules;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+use tantivy::{Index, SegmentMeta};
+
+/// Entries that wait for one thread.
+const WAITING: usize = 32;
+
+/// Memory of one thread at least and at most.
+const LEAST: usize = 4_000_000;
+const MOST: usize = 2_000_000_000;
+
+/// What a thread is given.
+enum Job {
+    Put(Box<Entry>),
+    /// Write what you have and say so.
+    Empty(SyncSender<()>),
+}
+
+/// The threads.
+pub(crate) struct Hands {
+    dir: PathBuf,
+    hands: Vec<(SyncSender<Job>, JoinHandle<()>)>,
+    written: Receiver<Result<SegmentMeta>>,
+    next: usize,
+}
+
+/// One thread's work.
+struct Hand {
+    index: Index,
+    dir: PathBuf,
+    stems: Stems,
+    memory: usize,
+    pile: Pile,
+    written: Sender<Result<SegmentMeta>>,
+}
+
+impl Hands {
+    pub(crate) fn start(index: &Index, dir: &Path, rules: &WriterRules) -> Result<Self> {
+        let threads = rules.threads.clamp(1, 8);
+        let memory = usize::try_from(rules.memory).unwrap_or(usize::MAX) / threads;
+        let (written, picked) = channel();
+        let mut hands = Vec::new();
+        for number in 0..threads {
+            let (give, jobs) = sync_channel(WAITING);
+            let hand = Hand {
+                index: index.clone(),
+                dir: dir.to_owned(),
+                stems: rules.stems.clone(),
+                memory: memory.clamp(LEAST, MOST),
+                pile: Pile::of(&index.schema()).map_err(|e| IndexError::of("start", dir, &e))?,
+                written: written.clone(),
+            };
+            let thread = std::thread::Builder::new().name(format!("words-{number}")).spawn(move || hand.work(&jobs));
+            hands.push((give, thread.map_err(|e| IndexError::of("start", dir, &e.into()))?));
+        }
+        Ok(Self { dir: dir.to_owned(), hands, written: picked, next: 0 })
+    }
+
+    /// Gives the next thread a page; waits where it has enough.
+    pub(crate) fn put(&mut self, entry: Entry) -> Result<()> {
+        self.next = (self.next + 1) % self.hands.len();
+        self.hands[self.next].0.send(Job::Put(Box::new(entry))).map_err(|_| self.gone())
+    }
+
+    /// Segments that were written in the meantime.
+    pub(crate) fn written(&self) -> Result<Vec<SegmentMeta>> {
+        self.written.try_iter().collect()
+    }
+
+    /// Waits until every thread has written what it was given; the segments.
+    pub(crate) fn empty(&self) -> Result<Vec<SegmentMeta>> {
+        let (done, all_done) = sync_channel(self.hands.len());
+        let sent = self.hands.iter().filter(|(give, _)| give.send(Job::Empty(done.clone())).is_ok()).count();
+        drop(done);
+        let answered = all_done.iter().count();
+        let written = self.written()?;
+        if sent < self.hands.len() || answered < sent { Err(self.gone()) } else { Ok(written) }
+    }
+
+    fn gone(&self) -> IndexError {
+        let why = "a thread stopped unexpectedly".to_owned();
+        IndexError::Failed { what: "write", dir: self.dir.clone(), why }
+    }
+}
+
+impl Drop for Hands {
+    fn drop(&mut self) {
+        for (give, thread) in self.hands.drain(..) {
+            drop(give);
+            // What it could not do it has told; nobody waits for what it has not written.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Hand {
+    /// Works until nobody gives anything any more; what is not written then is not wanted.
+    fn work(mut self, jobs: &Receiver<Job>) {
+        for job in jobs {
+            match job {
+                Job::Put(entry) => {
+                    if let Err(e) = self.take(&entry) {
+                        self.tell(Err(e));
+                    }
+                }
+                Job::Empty(done) => {
+                    self.write();
+                    let _ = done.send(());
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, entry: &Entry) -> tantivy::Result<()> {
+        entry.pile_on(&mut self.pile, self.stems.of(entry.lang.as_deref()))?;
+        if self.pile.weight() >= self.memory {
+            self.write();
+        }
+        Ok(())
+    }
+
+    /// Writes what it has as a segment.
+    fn write(&mut self) {
+        if self.pile.documents() > 0 {
+            let written = self.pile.write(&self.index);
+            self.tell(written);
+        }
+    }
+
+    fn tell(&self, written: tantivy::Result<SegmentMeta>) {
+        // Whoever no longer listens wants none.
+        let _ = self.written.send(written.map_err(|e| IndexError::of("write", &self.dir, &e)));
+    }
+}

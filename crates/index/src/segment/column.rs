@@ -1,0 +1,267 @@
+//! In which documents does each word of a field stand, and where?
+//!
+//! A field is kept as it comes: the words' numbers one behind the other, and where each document begins. That is a write to the end of a row a word, where
+//! an inverted index in memory is a jump to the end of that word's list, out of the cache for most. What turns one into the other is a stable
+//! radix sort by word when the segment is written: one pass over the row into 256 buckets, each of which is then sorted within the cache.
+
+use super::dictionary::Dictionary;
+use std::io;
+use tantivy::DocId;
+use tantivy::postings::FieldSerializer;
+use tantivy::schema::Field;
+
+/// Stands for no word: what is on its two sides are no neighbours.
+const GAP: u32 = u32::MAX;
+
+/// Bits by which one pass sorts.
+const DIGIT: u32 = 8;
+const BUCKETS: usize = 1 << DIGIT;
+
+/// So many places of the row share one entry of the table that says in which document they are, as a power of two.
+const STRIDE: u32 = 6;
+
+/// A field of a segment that is not written yet.
+pub(super) struct Column {
+    pub(super) field: Field,
+    /// Whether it is known how often and where a word stands, or only in which documents.
+    places: bool,
+    numbers: Vec<u32>,
+    begins: Vec<u32>,
+    /// Words without gaps, and those of earlier documents.
+    pub(super) words: u64,
+    before: u64,
+}
+
+/// A word at a place of the row.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    rank: u32,
+    place: u32,
+}
+
+impl Column {
+    pub(super) fn new(field: Field, places: bool) -> Self {
+        Self { field, places, numbers: Vec::new(), begins: Vec::new(), words: 0, before: 0 }
+    }
+
+    /// Begins the next document.
+    pub(super) fn begin(&mut self) {
+        self.begins.push(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
+        self.before = self.words;
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+        self.begins.clear();
+        (self.words, self.before) = (0, 0);
+    }
+
+    /// How many words the document begun last has.
+    pub(super) fn length(&self) -> u32 {
+        u32::try_from(self.words - self.before).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a word to the document begun last.
+    #[inline]
+    pub(super) fn push(&mut self, number: u32) {
+        self.numbers.push(number);
+        self.words += 1;
+    }
+
+    /// Parts what was added to the document from what will be.
+    pub(super) fn part(&mut self) {
+        if self.begins.last().is_some_and(|begin| (*begin as usize) < self.numbers.len()) {
+            self.numbers.push(GAP);
+        }
+    }
+
+    /// About how many bytes it takes, those for sorting it included.
+    pub(super) fn weight(&self) -> usize {
+        (self.numbers.len() + self.begins.len()) * size_of::<u32>() + self.numbers.len() * size_of::<Seen>() * 9 / 8
+    }
+
+    /// Writes every word of the field with its documents; `order` has the numbers in the order of their words.
+    pub(super) fn write(
+        &mut self,
+        dictionary: &Dictionary,
+        order: &[u32],
+        sorter: &mut Sorter,
+        out: &mut FieldSerializer<'_>,
+    ) -> io::Result<()> {
+        let counts = self.rank(order);
+        let documents = self.documents();
+        let mut writer = TermWriter { dictionary, order, places: self.places, documents, row: Row::default() };
+        sorter.sort(&self.numbers, &counts, |sorted| {
+            let mut words = sorted.chunk_by(|a, b| a.rank == b.rank);
+            words.try_for_each(|word| writer.term(word[0].rank, word.iter().map(|seen| seen.place), out))
+        })
+    }
+
+    /// Puts ranks in the places of numbers; how often each rank stands there.
+    fn rank(&mut self, order: &[u32]) -> Vec<u32> {
+        let mut ranks = vec![0; order.len()];
+        for (number, rank) in order.iter().zip(0..) {
+            ranks[*number as usize] = rank;
+        }
+        let mut counts = vec![0; order.len()];
+        for number in self.numbers.iter_mut().filter(|number| **number != GAP) {
+            *number = ranks[*number as usize];
+            counts[*number as usize] += 1;
+        }
+        counts
+    }
+
+    /// In which document each place is.
+    fn documents(&self) -> Documents {
+        let end = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+        let mut begins = self.begins.clone();
+        begins.push(end);
+        let mut of_stride = Vec::with_capacity((end >> STRIDE) as usize + 1);
+        let mut doc = 0;
+        for place in (0..end).step_by(1 << STRIDE) {
+            while begins[doc + 1] <= place {
+                doc += 1;
+            }
+            of_stride.push(doc as u32);
+        }
+        Documents { begins, of_stride }
+    }
+}
+
+/// Where places are sorted; kept from one time to the next, since new memory costs about as much as sorting.
+#[derive(Default)]
+pub(super) struct Sorter {
+    places: Vec<Seen>,
+    other: Vec<Seen>,
+}
+
+impl Sorter {
+    /// Sorts the places of a row by rank and then as they come; tells stretches of them, in which all of a rank are together.
+    fn sort(
+        &mut self,
+        ranks: &[u32],
+        counts: &[u32],
+        mut tell: impl FnMut(&[Seen]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let bits = counts.len().next_power_of_two().trailing_zeros();
+        let high = bits.saturating_sub(DIGIT);
+        let begins = begins(counts, high);
+        let mut ends = begins;
+        let words = counts.iter().map(|count| *count as usize).sum();
+        self.places.resize(words, Seen::default());
+        for (rank, place) in ranks.iter().zip(0..).filter(|(rank, _)| **rank != GAP) {
+            let end = &mut ends[(*rank >> high) as usize & (BUCKETS - 1)];
+            self.places[*end] = Seen { rank: *rank, place };
+            *end += 1;
+        }
+        for (bucket, (begin, end)) in begins.into_iter().zip(ends).enumerate().filter(|(_, (begin, end))| begin < end) {
+            let first = bucket << high;
+            let counts = &counts[first..counts.len().min(first + (1 << high))];
+            tell(within(&mut self.places[begin..end], &mut self.other, (first, counts), high))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sorts a bucket, whose ranks begin at `first`, by as many bits of them as are not sorted yet.
+fn within<'a>(
+    places: &'a mut [Seen],
+    other: &'a mut Vec<Seen>,
+    (first, counts): (usize, &[u32]),
+    bits: u32,
+) -> &'a [Seen] {
+    if counts.iter().filter(|count| **count > 0).count() < 2 {
+        return places;
+    }
+    other.resize(places.len(), Seen::default());
+    let (mut from, mut to) = (places, other.as_mut_slice());
+    for shift in (0..bits).step_by(DIGIT as usize) {
+        let mut ends = begins(counts, shift);
+        for seen in from.iter() {
+            let end = &mut ends[((seen.rank as usize - first) >> shift) & (BUCKETS - 1)];
+            to[*end] = *seen;
+            *end += 1;
+        }
+        std::mem::swap(&mut from, &mut to);
+    }
+    from
+}
+
+/// Where each bucket begins, by some bits of the rank.
+fn begins(counts: &[u32], shift: u32) -> [usize; BUCKETS] {
+    let mut sums = [0; BUCKETS];
+    for (rank, count) in counts.iter().enumerate() {
+        sums[(rank >> shift) & (BUCKETS - 1)] += *count as usize;
+    }
+    let mut sum = 0;
+    sums.map(|count| {
+        sum += count;
+        sum - count
+    })
+}
+
+/// In which document each place of a row is.
+struct Documents {
+    begins: Vec<u32>,
+    of_stride: Vec<u32>,
+}
+
+impl Documents {
+    /// The document of a place, which is none before `last`.
+    #[inline]
+    fn at(&self, place: u32, last: DocId) -> DocId {
+        let mut doc = self.of_stride[(place >> STRIDE) as usize].max(last) as usize;
+        while self.begins[doc + 1] <= place {
+            doc += 1;
+        }
+        doc as DocId
+    }
+}
+
+/// Documents of one word with how often it stands there, and the distances of its places.
+#[derive(Default)]
+struct Row {
+    documents: Vec<(DocId, u32)>,
+    steps: Vec<u32>,
+}
+
+/// Writes words with their documents.
+struct TermWriter<'a> {
+    dictionary: &'a Dictionary,
+    order: &'a [u32],
+    places: bool,
+    documents: Documents,
+    row: Row,
+}
+
+impl TermWriter<'_> {
+    fn term(&mut self, rank: u32, places: impl Iterator<Item = u32>, out: &mut FieldSerializer<'_>) -> io::Result<()> {
+        let row = &mut self.row;
+        row.documents.clear();
+        row.steps.clear();
+        let (mut last, mut before) = (0, 0);
+        for place in places {
+            let doc = self.documents.at(place, last);
+            match row.documents.last_mut() {
+                Some((known, count)) if *known == doc => *count += 1,
+                _ => {
+                    row.documents.push((doc, 1));
+                    before = self.documents.begins[doc as usize];
+                }
+            }
+            row.steps.push(place - before);
+            (last, before) = (doc, place);
+        }
+        let word = self.dictionary.word(self.order[rank as usize]);
+        let documents = u32::try_from(row.documents.len()).unwrap_or(u32::MAX);
+        out.new_term(word, if self.places { documents } else { 0 }, self.places)?;
+        let mut steps = row.steps.as_slice();
+        for (doc, count) in &row.documents {
+            let of_doc;
+            (of_doc, steps) = steps.split_at(*count as usize);
+            if self.places { out.write_doc(*doc, *count, of_doc) } else { out.write_doc(*doc, 0, &[]) }
+        }
+        out.close_term()
+    }
+}

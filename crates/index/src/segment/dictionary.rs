@@ -1,0 +1,150 @@
+//! Which number has a word?
+//!
+//! Words are numbered as they come, so that a page in memory is a row of numbers. Most words have eight bytes at most: these are compared as
+//! one number in the table itself, and only longer ones where they lie. The table's hash is keyed anew in every process: nobody can write a page
+//! whose words all meet in one place.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher as _;
+
+/// Bytes of a word in the table.
+const FIRST: usize = 8;
+
+/// A word in the table.
+#[derive(Clone, Copy)]
+struct Slot {
+    first: u64,
+    number: u32,
+    len: u32,
+}
+
+/// Words with their numbers.
+pub(super) struct Dictionary {
+    table: HashTable<Slot>,
+    hasher: DefaultHashBuilder,
+    /// All words one behind the other, and where each begins.
+    letters: Vec<u8>,
+    begins: Vec<u32>,
+}
+
+impl Dictionary {
+    pub(super) fn new() -> Self {
+        let (letters, begins) = (Vec::new(), vec![0]);
+        Self { table: HashTable::new(), hasher: DefaultHashBuilder::default(), letters, begins }
+    }
+
+    /// The number of a word, given with its first eight bytes; a new one has the next number.
+    #[inline]
+    pub(super) fn number(&mut self, word: &[u8], first: u64) -> u32 {
+        let hash = hash(&self.hasher, word, first);
+        let (letters, begins) = (&self.letters, &self.begins);
+        let is_it = |slot: &Slot| {
+            slot.first == first
+                && slot.len as usize == word.len()
+                && (word.len() <= FIRST || letter(letters, begins, slot.number) == word)
+        };
+        match self.table.find(hash, is_it) {
+            Some(slot) => slot.number,
+            None => self.add(word, first, hash),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, word: &[u8], first: u64, hash: u64) -> u32 {
+        let number = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        let slot = Slot { first, number, len: u32::try_from(word.len()).unwrap_or(u32::MAX) };
+        self.letters.extend_from_slice(word);
+        self.begins.push(u32::try_from(self.letters.len()).unwrap_or(u32::MAX));
+        let (hasher, letters, begins) = (&self.hasher, &self.letters, &self.begins);
+        let rehash = |slot: &Slot| self::hash(hasher, letter(letters, begins, slot.number), slot.first);
+        self.table.insert_unique(hash, slot, rehash);
+        number
+    }
+
+    /// Forgets all words.
+    pub(super) fn clear(&mut self) {
+        self.table.clear();
+        self.letters.clear();
+        self.begins.truncate(1);
+    }
+
+    /// How many words there are.
+    pub(super) fn len(&self) -> usize {
+        self.begins.len() - 1
+    }
+
+    /// A word by its number.
+    pub(super) fn word(&self, number: u32) -> &[u8] {
+        letter(&self.letters, &self.begins, number)
+    }
+
+    /// The numbers in the order of their words.
+    pub(super) fn sorted(&self) -> Vec<u32> {
+        let mut order: Vec<(u64, u32)> = (0..u32::try_from(self.len()).unwrap_or(u32::MAX))
+            .map(|number| (first_of(self.word(number)).swap_bytes(), number))
+            .collect();
+        order.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| self.word(*x).cmp(self.word(*y))));
+        order.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn weight(&self) -> usize {
+        self.letters.capacity()
+            + self.begins.capacity() * size_of::<u32>()
+            + self.table.capacity() * (size_of::<Slot>() + 1)
+    }
+}
+
+fn letter<'a>(letters: &'a [u8], begins: &[u32], number: u32) -> &'a [u8] {
+    let at = number as usize;
+    &letters[begins[at] as usize..begins[at + 1] as usize]
+}
+
+#[inline]
+fn hash(hasher: &DefaultHashBuilder, word: &[u8], first: u64) -> u64 {
+    if word.len() <= FIRST { hasher.hash_one(first) } else { hasher.hash_one(word) }
+}
+
+/// The first eight bytes of a word as a number: what it has less is 0.
+pub(super) fn first_of(word: &[u8]) -> u64 {
+    let mut first = [0; FIRST];
+    let len = word.len().min(FIRST);
+    first[..len].copy_from_slice(&word[..len]);
+    u64::from_le_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(dictionary: &mut Dictionary, word: &str) -> u32 {
+        dictionary.number(word.as_bytes(), first_of(word.as_bytes()))
+    }
+
+    #[test]
+    fn a_word_keeps_its_number_and_all_come_out_in_order() {
+        let mut dictionary = Dictionary::new();
+        let words = ["zebra", "a", "", "abcdefgh", "abcdefghi", "abcdefgh0", "a\0", "ab", "日本"];
+        let numbers: Vec<u32> = words.iter().map(|word| put(&mut dictionary, word)).collect();
+        assert_eq!(numbers, (0..9).collect::<Vec<_>>());
+        assert_eq!(words.iter().map(|word| put(&mut dictionary, word)).collect::<Vec<_>>(), numbers);
+        let mut expected: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        expected.sort_unstable();
+        let order = dictionary.sorted();
+        assert_eq!(order.iter().map(|number| dictionary.word(*number)).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_hundred_thousand_words_are_told_apart() {
+        let mut dictionary = Dictionary::new();
+        for round in 0..2 {
+            for n in 0..100_000u32 {
+                assert_eq!(
+                    put(&mut dictionary, &format!("{}word{n}", if n % 2 == 0 { "long-" } else { "" })),
+                    n,
+                    "{round}"
+                );
+            }
+        }
+    }
+}

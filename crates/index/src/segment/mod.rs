@@ -1,0 +1,223 @@
+//! How do words become a segment of the index?
+//!
+//! A [`Pile`] takes documents until it is heavy enough and is then written as one segment in the engine's own form, by the engine's own serializers: what
+//! is ours is only how words are gathered ([`dictionary`]) and turned round ([`column`]). The engine does that word by word in a hash table of lists,
+//! which on prose takes two to three times as long.
+
+mod column;
+mod dictionary;
+
+use crate::analyze::Cut;
+use column::{Column, Sorter};
+use dictionary::{Dictionary, first_of};
+use tantivy::directory::TerminatingWrite as _;
+use tantivy::fastfield::FastFieldsWriter;
+use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer, FieldNormsWriter};
+use tantivy::index::SegmentComponent;
+use tantivy::postings::InvertedIndexSerializer;
+use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
+use tantivy::schema::{Field, FieldType, IndexRecordOption, Schema, TextFieldIndexing};
+use tantivy::store::StoreWriter;
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{DocId, Index, Segment, SegmentMeta, TantivyDocument};
+
+/// A number of a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Figure {
+    Number(u64),
+    Moment(i64),
+}
+
+/// The numbers of a document.
+pub(crate) struct Figures<const N: usize>(pub(crate) [(Field, Figure); N]);
+
+impl<'a> Value<'a> for Figure {
+    type ArrayIter = std::iter::Empty<Self>;
+    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
+
+    fn as_value(&self) -> ReferenceValue<'a, Self> {
+        ReferenceValue::Leaf(match *self {
+            Self::Number(n) => ReferenceValueLeaf::U64(n),
+            Self::Moment(at) => ReferenceValueLeaf::I64(at),
+        })
+    }
+}
+
+impl<const N: usize> Document for Figures<N> {
+    type Value<'a> = Figure;
+    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, Figure), N>;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        self.0.into_iter()
+    }
+}
+
+/// A text of a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Text<'a> {
+    /// Words of prose.
+    Words(&'a Cut),
+    /// Tags, parted by spaces.
+    Tags(&'a str),
+}
+
+/// Documents on their way to a segment.
+pub(crate) struct Pile {
+    schema: Schema,
+    dictionary: Dictionary,
+    columns: Vec<Column>,
+    /// The field of numbers that are looked up, and each document's.
+    key: Option<Field>,
+    keys: Vec<(u64, DocId)>,
+    lengths: FieldNormsWriter,
+    figures: FastFieldsWriter,
+    documents: DocId,
+    sorter: Sorter,
+}
+
+impl Pile {
+    /// An empty one. Of a schema, texts are turned round, and the one number that is indexed.
+    pub(crate) fn of(schema: &Schema) -> tantivy::Result<Self> {
+        let (mut columns, mut key) = (Vec::new(), None);
+        for (field, entry) in schema.fields() {
+            match entry.field_type() {
+                FieldType::Str(options) => {
+                    let record = options.get_indexing_options().map(TextFieldIndexing::index_option);
+                    columns.extend(
+                        record.map(|record| Column::new(field, record == IndexRecordOption::WithFreqsAndPositions)),
+                    );
+                }
+                FieldType::U64(options) if options.is_indexed() => key = Some(field),
+                _ => {}
+            }
+        }
+        Ok(Self {
+            dictionary: Dictionary::new(),
+            columns,
+            key,
+            keys: Vec::new(),
+            lengths: FieldNormsWriter::for_schema(schema),
+            figures: figures_of(schema)?,
+            documents: 0,
+            sorter: Sorter::default(),
+            schema: schema.clone(),
+        })
+    }
+
+    /// Adds a document: its key, its numbers, and its texts by field; several of one field are no neighbours.
+    pub(crate) fn add<'a, const N: usize>(
+        &mut self,
+        key: u64,
+        figures: &Figures<N>,
+        texts: impl Iterator<Item = (Field, Text<'a>)>,
+    ) -> tantivy::Result<()> {
+        self.figures.add_document(figures)?;
+        let document = self.documents;
+        self.documents += 1;
+        if let Some(field) = self.key {
+            self.keys.push((key, document));
+            self.lengths.record(document, field, 1);
+        }
+        self.columns.iter_mut().for_each(Column::begin);
+        for (field, text) in texts {
+            let Some(column) = self.columns.iter_mut().find(|column| column.field == field) else { continue };
+            column.part();
+            match text {
+                Text::Words(cut) => cut.each(|word, first| column.push(self.dictionary.number(word, first))),
+                Text::Tags(tags) => {
+                    let tags = tags.split(' ').map(str::as_bytes);
+                    tags.for_each(|tag| column.push(self.dictionary.number(tag, first_of(tag))));
+                }
+            }
+        }
+        for column in &self.columns {
+            self.lengths.record(document, column.field, column.length());
+        }
+        Ok(())
+    }
+
+    /// How many documents it has.
+    pub(crate) fn documents(&self) -> DocId {
+        self.documents
+    }
+
+    /// About how many bytes it takes, those for writing it included.
+    pub(crate) fn weight(&self) -> usize {
+        let columns: usize = self.columns.iter().map(Column::weight).sum();
+        columns + self.dictionary.weight() + self.keys.len() * size_of::<(u64, DocId)>() + self.figures.mem_usage()
+    }
+
+    /// Writes it as a segment of an index, which does not know of it yet, and is empty then.
+    pub(crate) fn write(&mut self, index: &Index) -> tantivy::Result<SegmentMeta> {
+        let written = self.write_files(index);
+        self.clear()?;
+        written
+    }
+
+    fn write_files(&mut self, index: &Index) -> tantivy::Result<SegmentMeta> {
+        let segment = index.new_segment();
+        self.write_words(&segment)?;
+        let mut figures = segment.open_write(SegmentComponent::FastFields)?;
+        self.figures.serialize(&mut figures, None)?;
+        figures.terminate()?;
+        self.write_store(&segment)?;
+        let meta = segment.with_max_doc(self.documents).meta().clone();
+        meta.untrack_temp_docstore();
+        Ok(meta)
+    }
+
+    /// Forgets all documents and keeps the memory.
+    fn clear(&mut self) -> tantivy::Result<()> {
+        self.dictionary.clear();
+        self.columns.iter_mut().for_each(Column::clear);
+        self.keys.clear();
+        self.lengths = FieldNormsWriter::for_schema(&self.schema);
+        self.figures = figures_of(&self.schema)?;
+        self.documents = 0;
+        Ok(())
+    }
+
+    fn write_words(&mut self, segment: &Segment) -> tantivy::Result<()> {
+        self.lengths.fill_up_to_max_doc(self.documents);
+        let lengths = FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?;
+        self.lengths.serialize(lengths, None)?;
+        let lengths = FieldNormReaders::open(segment.open_read(SegmentComponent::FieldNorms)?)?;
+        let mut out = InvertedIndexSerializer::open(segment)?;
+        if let Some(field) = self.key {
+            self.keys.sort_unstable();
+            let mut keys = out.new_field(field, self.keys.len() as u64, lengths.get_field(field)?)?;
+            for same in self.keys.chunk_by(|(a, _), (b, _)| a == b) {
+                keys.new_term_without_freq(&same[0].0.to_be_bytes())?;
+                same.iter().for_each(|(_, document)| keys.write_doc(*document, 0, &[]));
+                keys.close_term()?;
+            }
+            keys.close()?;
+        }
+        let order = self.dictionary.sorted();
+        for column in &mut self.columns {
+            let mut words = out.new_field(column.field, column.words, lengths.get_field(column.field)?)?;
+            column.write(&self.dictionary, &order, &mut self.sorter, &mut words)?;
+            words.close()?;
+        }
+        Ok(out.close()?)
+    }
+
+    /// Nothing is stored, and the engine wants it said of every document.
+    fn write_store(&self, segment: &Segment) -> tantivy::Result<()> {
+        let settings = segment.index().settings();
+        let out = segment.open_write(SegmentComponent::Store)?;
+        let mut store = StoreWriter::new(out, settings.docstore_compression, settings.docstore_blocksize, false)?;
+        let nothing = TantivyDocument::default();
+        for _ in 0..self.documents {
+            store.store(&nothing, &self.schema)?;
+        }
+        Ok(store.close()?)
+    }
+}
+
+fn figures_of(schema: &Schema) -> tantivy::Result<FastFieldsWriter> {
+    FastFieldsWriter::from_schema_and_tokenizer_manager(schema, TokenizerManager::new())
+}
+
+#[cfg(test)]
+mod tests;
