@@ -77,8 +77,15 @@ fn look_at_ends(index: &Index, dir: &Path) -> Result<()> {
     for entry in std::fs::read_dir(dir).map_err(read)? {
         let path = entry.map_err(read)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_ours = segments.iter().any(|segment| name.starts_with(segment.as_str()));
-        if is_ours && !ends_well(&path).map_err(read)? {
+        if !segments.iter().any(|segment| name.starts_with(segment.as_str())) {
+            continue;
+        }
+        let ends_well = match ends_well(&path) {
+            // A writer has merged it with others since and is done with it.
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => true,
+            other => other.map_err(read)?,
+        };
+        if !ends_well {
             return Err(IndexError::Unfit { dir: dir.to_owned(), what: format!("{name} is cut off") });
         }
     }

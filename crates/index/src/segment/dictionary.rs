@@ -87,11 +87,9 @@ impl Dictionary {
         order.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// About how many bytes it takes.
+    /// About how many bytes its words take; the table is half full in the mean.
     pub(super) fn weight(&self) -> usize {
-        self.letters.capacity()
-            + self.begins.capacity() * size_of::<u32>()
-            + self.table.capacity() * (size_of::<Slot>() + 1)
+        self.letters.len() + self.len() * (size_of::<u32>() + 2 * (size_of::<Slot>() + 1))
     }
 }
 

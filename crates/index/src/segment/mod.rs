@@ -71,6 +71,8 @@ pub(crate) struct Pile {
     keys: Vec<(u64, DocId)>,
     lengths: FieldNormsWriter,
     figures: FastFieldsWriter,
+    /// What `figures` takes without a document.
+    empty: usize,
     documents: DocId,
     sorter: Sorter,
 }
@@ -91,13 +93,15 @@ impl Pile {
                 _ => {}
             }
         }
+        let figures = figures_of(schema)?;
         Ok(Self {
             dictionary: Dictionary::new(),
             columns,
             key,
             keys: Vec::new(),
             lengths: FieldNormsWriter::for_schema(schema),
-            figures: figures_of(schema)?,
+            empty: figures.mem_usage(),
+            figures,
             documents: 0,
             sorter: Sorter::default(),
             schema: schema.clone(),
@@ -144,7 +148,9 @@ impl Pile {
     /// About how many bytes it takes, those for writing it included.
     pub(crate) fn weight(&self) -> usize {
         let columns: usize = self.columns.iter().map(Column::weight).sum();
-        columns + self.dictionary.weight() + self.keys.len() * size_of::<(u64, DocId)>() + self.figures.mem_usage()
+        // What the columns of numbers take while they are empty does not become less by writing them.
+        let figures = self.figures.mem_usage().saturating_sub(self.empty);
+        columns + figures + self.dictionary.weight() + self.keys.len() * size_of::<(u64, DocId)>()
     }
 
     /// Writes it as a segment of an index, which does not know of it yet, and is empty then.
