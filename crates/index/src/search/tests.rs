@@ -186,10 +186,10 @@ fn many() -> (tempfile::TempDir, Searcher) {
             writer.commit(Some("1")).unwrap();
         }
     }
-    (1..=10_000).step_by(11).for_each(|n| writer.forget(PageId(n)));
+    (1..=10_000).step_by(11).for_each(|n| writer.forget(PageId(n)).unwrap());
     writer.commit(Some("1")).unwrap();
     writer.finish().unwrap();
-    let anchors = AnchorWriter::open(dir.path()).unwrap();
+    let mut anchors = AnchorWriter::open(dir.path()).unwrap();
     for n in (1..=10_000).rev().step_by(5) {
         anchors.put(PageId(n), [("half link", 1 + n % 3)].into_iter(), n).unwrap();
     }
