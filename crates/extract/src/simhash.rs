@@ -4,7 +4,7 @@
 //! their hash on each of 64 bits; texts that share most of their phrases differ in few bits. Case does not matter
 //! among ASCII letters, nor does white space. The hash of three words is made from the hashes of each, so that every
 //! word is hashed once and nothing is copied. Words end where a bit mask of 64 bytes says so, and votes are added up
-//! by carry-save adders, fifteen at a time: a branch for each byte and a counter for each bit took four times as long.
+//! by carry-save adders, sixteen at a time: a branch for each byte and a counter for each bit took four times as long.
 
 use crate::bytewise::{low, mask, sixteen};
 
@@ -14,6 +14,17 @@ const PHRASE: usize = 3;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Bytes whose gaps are found at once.
 const BLOCK: usize = 64;
+
+/// For each number of bytes the mask that keeps the first ones: looked up, since shifting sixteen bytes takes longer.
+static KEPT: [u128; 32] = {
+    let mut kept = [u128::MAX; 32];
+    let mut len = 0;
+    while len < 16 {
+        kept[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    kept
+};
 
 /// The SimHash of a text; 0 for one without words.
 pub fn simhash(text: &str) -> u64 {
@@ -60,8 +71,7 @@ pub(crate) fn hash(bytes: &[u8], start: usize, end: usize) -> u64 {
         mixed = halves(mixed, sixteen(bytes, at) | CASE);
         at += 16;
     }
-    let kept = u128::MAX >> (128 - 8 * (end - at));
-    halves(mixed ^ (end - start) as u64, (sixteen(bytes, at) | CASE) & kept)
+    halves(mixed ^ (end - start) as u64, (sixteen(bytes, at) | CASE) & KEPT[(end - at) & 31])
 }
 
 #[inline]
@@ -109,12 +119,12 @@ impl Phrases {
     }
 }
 
-/// Votes that are added up together: the most that four binary digits count.
-const TOGETHER: usize = 15;
+/// Votes that are added up together.
+const TOGETHER: usize = 16;
 
 /// How often each bit was set.
 ///
-/// Fifteen votes become four words that hold, for each bit, a digit of its count (carry-save adders); those are
+/// Carry-save adders hold, for each bit, the four lowest digits of its count (Harley and Seal); of sixteen votes one carry goes on, which is
 /// counted in eight lanes of a byte for each of eight shifts, and the lanes are emptied before one can overflow.
 struct Votes {
     waiting: [u64; TOGETHER],
@@ -122,13 +132,14 @@ struct Votes {
     filled: usize,
     /// How often those that waited were counted.
     rounds: usize,
-    lanes: [[u64; 8]; 4],
+    digits: [u64; 4],
+    lanes: [u64; 8],
     ones: [u32; 64],
 }
 
 impl Default for Votes {
     fn default() -> Self {
-        Self { waiting: [0; TOGETHER], filled: 0, rounds: 0, lanes: [[0; 8]; 4], ones: [0; 64] }
+        Self { waiting: [0; TOGETHER], filled: 0, rounds: 0, digits: [0; 4], lanes: [0; 8], ones: [0; 64] }
     }
 }
 
@@ -146,10 +157,16 @@ impl Votes {
 
     fn count(&mut self) {
         const LOW: u64 = 0x0101_0101_0101_0101;
-        for (lanes, digit) in self.lanes.iter_mut().zip(digits(&self.waiting)) {
-            for (shift, lane) in lanes.iter_mut().enumerate() {
-                *lane += (digit >> shift) & LOW;
+        let mut level = self.waiting;
+        let mut len = TOGETHER;
+        for digit in &mut self.digits {
+            for i in 0..len / 2 {
+                (*digit, level[i]) = full_adder(*digit, level[2 * i], level[2 * i + 1]);
             }
+            len /= 2;
+        }
+        for (shift, lane) in self.lanes.iter_mut().enumerate() {
+            *lane += (level[0] >> shift) & LOW;
         }
         self.waiting = [0; TOGETHER];
         self.filled = 0;
@@ -159,14 +176,13 @@ impl Votes {
         }
     }
 
+    /// Empties the lanes.
     fn flush(&mut self) {
-        for (digit, lanes) in self.lanes.iter_mut().enumerate() {
-            for (shift, lane) in lanes.iter_mut().enumerate() {
-                for (byte, count) in lane.to_le_bytes().into_iter().enumerate() {
-                    self.ones[byte * 8 + shift] += u32::from(count) << digit;
-                }
-                *lane = 0;
+        for (shift, lane) in self.lanes.iter_mut().enumerate() {
+            for (byte, count) in lane.to_le_bytes().into_iter().enumerate() {
+                self.ones[byte * 8 + shift] += u32::from(count) * TOGETHER as u32;
             }
+            *lane = 0;
         }
     }
 
@@ -177,25 +193,12 @@ impl Votes {
         }
         self.flush();
         let majority = cast / 2;
-        self.ones.iter().enumerate().fold(0, |bits, (i, &ones)| bits | (u64::from(ones as usize > majority) << i))
+        let count = |i: usize| {
+            let rest = (0..).zip(&self.digits).map(|(digit, word)| (word >> i & 1) << digit).sum::<u64>();
+            u64::from(self.ones[i]) + rest
+        };
+        (0..64).fold(0, |bits, i| bits | (u64::from(count(i) > majority as u64) << i))
     }
-}
-
-/// For each bit the number of words that have it set, in binary: ones, twos, fours, eights.
-#[inline]
-fn digits(words: &[u64; TOGETHER]) -> [u64; 4] {
-    let mut level = *words;
-    let mut out = [0; 4];
-    let mut len = TOGETHER;
-    for digit in &mut out {
-        let mut sum = level[0];
-        for i in 0..len / 2 {
-            (sum, level[i]) = full_adder(sum, level[2 * i + 1], level[2 * i + 2]);
-        }
-        *digit = sum;
-        len /= 2;
-    }
-    out
 }
 
 /// Sum and carry of three bits, 64 times.

@@ -24,7 +24,7 @@ impl Extract for TextExtractor {
         urls(&text, |target, at| {
             found.link(kind, target, at);
         });
-        let mut prose = Prose::with_room_for(text.len().saturating_mul(4));
+        let mut prose = Prose::with_room_for(text.len().saturating_mul(2));
         prose.lines(&text);
         if prose.truncated {
             found.problem("text-truncated", "the text beyond the first 2 MB was left out");

@@ -22,6 +22,9 @@ use std::ops::Range;
 const MAX_LINE: usize = 1_000;
 /// Pictures whose `alt` becomes part of one anchor text.
 const MAX_ALTS: usize = 16;
+/// A page is likely to have a link for so many bytes; room is made for no more than some.
+const BYTES_A_LINK: usize = 400;
+const MOST_EXPECTED: usize = 256;
 
 /// An anchor whose text is still to come.
 #[derive(Debug)]
@@ -62,6 +65,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     pub(super) fn new(src: &'a str, is_xml: bool, found: &'f mut Gather) -> Self {
         let mut scanner = Scanner::new(src);
         scanner.allow_cdata(is_xml);
+        found.doc.links.reserve((src.len() / BYTES_A_LINK).min(MOST_EXPECTED));
         Self {
             src,
             found,
