@@ -51,7 +51,8 @@ impl Reader {
         let resolve =
             |link: Link| Some((self.resolve(&base, &link.target, charset.as_deref(), before.as_deref())?, link));
         let mut links = std::mem::take(&mut document.links).into_iter();
-        let first: Vec<(Address, Link)> = links.by_ref().take(LEARNT_FROM).filter_map(resolve).collect();
+        let mut first: Vec<(Address, Link)> = Vec::with_capacity(links.len().min(LEARNT_FROM));
+        first.extend(links.by_ref().take(LEARNT_FROM).filter_map(resolve));
         let learnt = self.learn(&asked, &first);
         let own = if lease.asked.is_some() { self.rules.canonical.parse(&lease.url).ok()? } else { asked };
         let origin = Origin { lease, own: &own, robots, site: self.rules.sessions.of(own.host()) };

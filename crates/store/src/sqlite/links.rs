@@ -189,9 +189,12 @@ impl<'db> LinkWriter<'db> {
 }
 
 /// The statement that adds so many rows.
+///
+/// A failure ends the whole transaction, so that nothing need be written down to take back a statement that fails half-way (`OR FAIL`): SQLite would keep a
+/// copy of every page touched, in memory it asks for anew each time.
 fn insert_of(rows: usize) -> String {
     let values = vec!["(?, ?, ?, ?, ?, ?, ?)"; rows].join(", ");
-    format!("INSERT INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES {values}")
+    format!("INSERT OR FAIL INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES {values}")
 }
 
 fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<Kept> {
