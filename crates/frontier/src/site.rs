@@ -148,7 +148,9 @@ impl Site {
     pub(crate) fn standing(&self) -> Standing {
         if self.free > 0 {
             Standing::Warm
-        } else if self.answered || self.in_flight > 0 || matches!(self.rules, Rules::Read { .. }) {
+        } else if self.in_flight > 0 {
+            Standing::Busy
+        } else if self.answered || matches!(self.rules, Rules::Read { .. }) {
             Standing::Begun
         } else {
             Standing::New

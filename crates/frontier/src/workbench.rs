@@ -6,7 +6,7 @@
 //!
 //! Where more may be asked than there are connections, the host that a connection has just become free to goes on, then hosts already begun,
 //! then new ones ([`Standing`]): what has begun is to be finished, over connections that are open. (In turns, two hundred hosts on 128 connections had
-//! a new connection for most pages.) Of [`SHARE`] turns one is a new host's all the same and one that of the host begun that waits longest, so
+//! a new connection for most pages.) A second connection to a host comes last of all: each takes the place of another host's. Of [`SHARE`] turns one is a new host's all the same and one that of the host begun that waits longest, so
 //! that no host without end keeps the others out.
 //!
 //! A group is held from the moment a request of one of its hosts is granted until it is on the wire, so that two requests can
@@ -37,6 +37,8 @@ const FIRST_KEY: Key = Key::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 /// What a host has to show when several are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
+    /// It is asked already, and no connection to it is free.
+    Busy,
     /// Nothing was had from it yet.
     New,
     /// Something was.
@@ -63,7 +65,7 @@ pub(crate) struct Place {
 pub(crate) struct Workbench {
     groups: HashMap<Key, Group>,
     /// Groups by the standing of their next host.
-    due: [BTreeSet<(Moment, u64, Key)>; 3],
+    due: [BTreeSet<(Moment, u64, Key)>; 4],
     /// Which of [`SHARE`] turns this is.
     favours: u8,
     /// Groups without hosts that are remembered until their gate opens.
@@ -112,16 +114,16 @@ impl Workbench {
             self.cooling.pop_first();
             self.groups.remove(&key);
         }
-        let [new, begun, warm] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
+        let [busy, new, begun, warm] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
         let after_now = (Moment(now.0 + 1), 0, FIRST_KEY);
         let warmest = warm.and_then(|_| self.due[Standing::Warm as usize].range(..after_now).next_back());
         self.favours = (self.favours + 1) % SHARE;
-        let turn = match self.favours {
+        let other = match self.favours {
             0 => new.or(begun).or(warm),
             1 => begun.into_iter().chain(warm).min().or(new),
             _ => warmest.or(begun).or(new),
         };
-        let &(.., key) = turn?;
+        let &(.., key) = other.or(busy)?;
         self.groups.get(&key)?.hosts.first().map(|&(_, _, host, _)| host)
     }
 
@@ -278,6 +280,18 @@ mod tests {
         let share = usize::from(SHARE);
         assert!(order[..share - 1].iter().all(|&h| h == 1), "{order:?}");
         assert_eq!(order[share - 1..], [2, 3, 3]);
+    }
+
+    #[test]
+    fn a_host_that_is_asked_already_waits_for_all_others() {
+        let mut bench = Workbench::default();
+        for (n, standing) in [(1, Standing::Busy), (2, Standing::New)] {
+            bench.place(Key::Host(HostId(n)), (HostId(n), standing), START, START);
+        }
+        assert!((0..2 * SHARE).all(|_| bench.first_due(START) == Some(HostId(2))));
+        let place = Place { key: Key::Host(HostId(2)), at: START, turn: 2, standing: Standing::New };
+        bench.lift(place, HostId(2));
+        assert_eq!(bench.first_due(START), Some(HostId(1)));
     }
 
     #[test]
