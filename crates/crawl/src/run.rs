@@ -361,11 +361,11 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Cre
 fn drive(driver: Driver, chronicle: &Arc<Chronicle>) -> Result<RunState, CrawlError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CrawlError::Threads)?;
     let watcher = chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
-    let driven = runtime.block_on(driver.drive());
+    // Among its tasks, not in a thread of its own: for every page one woke the other and was woken by it.
+    let driven = runtime.block_on(runtime.spawn(async move { driver.drive().await }));
     watcher.finish();
-    drop(driver);
     runtime.shutdown_timeout(Duration::from_millis(500));
-    Ok(driven?)
+    Ok(driven.map_err(|_| CrawlError::Panicked("driver"))??)
 }
 
 impl Crew {
