@@ -37,6 +37,8 @@ pub(crate) struct Crawler {
     first_pages: HashMap<HostId, Vec<PageId>>,
     /// Time spent on making things up.
     pub(crate) made_up: Duration,
+    /// Time spent on reading queues, looking keys up, and committing.
+    pub(crate) parts: [Duration; 3],
 }
 
 /// A host in its turn: the pages read from its queue, and the last of them.
@@ -78,6 +80,7 @@ impl Crawler {
             cursor: HostId(0),
             first_pages: HashMap::new(),
             made_up: Duration::ZERO,
+            parts: [Duration::ZERO; 3],
         }
     }
 
@@ -85,8 +88,10 @@ impl Crawler {
     pub(crate) fn visit_batch(&mut self, project: &mut Project, shape: Shape) {
         // No more rows than the recorder takes together.
         let pages = BATCH.min(ROWS / shape.links);
+        let first = spent(ClockId::ThreadCPUTime);
         let leased: Vec<(HostId, Queued)> = (0..pages).filter_map(|_| self.lease(project)).collect();
         let begun = spent(ClockId::ThreadCPUTime);
+        self.parts[0] += begun - first;
         let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
         let known = project.next_page_id().0;
         let mut facts: BTreeMap<HostId, u64> = BTreeMap::new();
@@ -99,7 +104,8 @@ impl Crawler {
         }
         batch.facts.extend(facts.into_iter().map(|(id, pages)| HostFact { id, pages, ..HostFact::default() }));
         let keys: Vec<Vec<UrlKey>> = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
-        self.made_up += spent(ClockId::ThreadCPUTime) - begun;
+        let made = spent(ClockId::ThreadCPUTime);
+        self.made_up += made - begun;
         for ((visit, keys), targets) in batch.visits.iter().zip(&keys).zip(&batch.targets) {
             assert_eq!(project.index().digest_first(&visit.digest.unwrap()).unwrap(), None);
             for new in visit.links.iter().zip(targets).filter(|(_, page)| page.0 >= known).map(|(_, page)| *page) {
@@ -109,8 +115,11 @@ impl Crawler {
             let seen = project.index().seen(keys).unwrap();
             assert!(seen.iter().zip(targets).all(|(seen, page)| *seen == (page.0 < known).then_some(*page)));
         }
+        let looked = spent(ClockId::ThreadCPUTime);
         project.commit(&mut batch, &[], &[]).unwrap();
         let begun = spent(ClockId::ThreadCPUTime);
+        self.parts[1] += looked - made;
+        self.parts[2] += begun - looked;
         drop((batch, keys, leased));
         self.made_up += spent(ClockId::ThreadCPUTime) - begun;
     }

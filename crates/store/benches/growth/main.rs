@@ -46,6 +46,8 @@ struct Figures {
     cpu: f64,
     /// What of it was spent in the background.
     merging: f64,
+    /// What of it was spent on reading queues, looking keys up, and committing.
+    parts: [f64; 3],
     written: f64,
     rss: u64,
     peak: u64,
@@ -66,9 +68,9 @@ fn main() -> ExitCode {
     );
     let mut crawler = Crawler::new(&mut project, 20_000);
     println!(
-        "| known URLs | CPU µs a page | of it merging | written kB a page | RSS MB | peak MB | crawl.db MB | frontier MB |"
+        "| known URLs | CPU µs a page | of it queues | looking up | committing | merging | written kB a page | RSS MB | peak MB | crawl.db MB | frontier MB |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut figures = Vec::new();
     // The tables in memory are filled piece by piece after a start.
     for _ in 0..project.index().known().div_ceil(900_000) {
@@ -138,13 +140,14 @@ fn measure(
     for _ in 0..2 {
         crawler.visit_batch(project, ORDINARY);
     }
-    let begun = (spent(ClockId::ThreadCPUTime), crawler.made_up, written());
+    let begun = (spent(ClockId::ThreadCPUTime), crawler.made_up, written(), crawler.parts);
     let known = project.index().known();
     let batches = window.div_ceil(1_000);
     for _ in 0..batches {
         crawler.visit_batch(project, ORDINARY);
     }
     let cpu = spent(ClockId::ThreadCPUTime) - begun.0 - (crawler.made_up - begun.1);
+    let parts = std::array::from_fn(|i| (crawler.parts[i] - begun.3[i]).as_secs_f64() * 1e6 / (batches * 1_000) as f64);
     settle();
     let after = Background::now(project);
     let merging = (after.spent - before.spent).as_secs_f64() * 1e6 / (after.known - before.known) as f64;
@@ -154,6 +157,7 @@ fn measure(
         known,
         cpu: cpu.as_secs_f64() * 1e6 / pages + merging,
         merging,
+        parts,
         written: (written() - begun.2) as f64 / pages,
         rss: status("VmRSS:"),
         peak: status("VmHWM:"),
@@ -197,10 +201,10 @@ fn size_of(path: &Path) -> u64 {
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (cpu, kb, [catalogue, frontier]) = (self.cpu, self.written / 1e3, self.files.map(|n| n / 1_000_000));
-        let merging = self.merging;
+        let (merging, [queues, looking, committing]) = (self.merging, self.parts);
         write!(
             f,
-            "| {} | {cpu:.1} | {merging:.1} | {kb:.1} | {} | {} | {catalogue} | {frontier} |",
+            "| {} | {cpu:.1} | {queues:.1} | {looking:.1} | {committing:.1} | {merging:.1} | {kb:.1} | {} | {} | {catalogue} | {frontier} |",
             self.known, self.rss, self.peak
         )
     }
