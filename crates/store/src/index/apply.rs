@@ -229,13 +229,24 @@ impl<'a> Write<'a> {
 impl State {
     /// Changes the length of a host's queue.
     fn change(&mut self, host: u32, change: &Change) {
-        let before = self.hosts.get(&host).copied();
-        let pending = changed(before, change);
-        self.queued = self.queued + pending.count - before.map_or(0, |p| p.count);
-        if pending.count == 0 {
-            self.hosts.remove(&host);
-        } else {
-            self.hosts.insert(host, pending);
+        match self.hosts.entry(host) {
+            Entry::Occupied(mut entry) => {
+                let before = *entry.get();
+                let pending = changed(Some(before), change);
+                self.queued = self.queued + pending.count - before.count;
+                if pending.count == 0 {
+                    entry.remove();
+                } else {
+                    entry.insert(pending);
+                }
+            }
+            Entry::Vacant(entry) => {
+                let pending = changed(None, change);
+                self.queued += pending.count;
+                if pending.count > 0 {
+                    entry.insert(pending);
+                }
+            }
         }
     }
 }

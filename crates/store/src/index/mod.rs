@@ -8,6 +8,7 @@
 //! Memory: bounded tables before the tree, half a million changes not yet folded, and some 40 bytes for each host that has queued pages.
 
 mod apply;
+mod bucket;
 mod fold;
 mod follow;
 mod fresh;
@@ -15,6 +16,7 @@ mod intact;
 mod layout;
 mod open;
 mod parked;
+mod pieces;
 mod rebuild;
 mod sound;
 mod spaces;

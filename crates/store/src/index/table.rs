@@ -3,20 +3,17 @@
 //! A bounded table from 128-bit keys to numbers in front of the index, so that the seen test costs one or two cache lines whatever the number of
 //! known URLs: fifty million keys take 650 MB. Buckets of one cache line hold six keys; a key that finds its bucket full stands in one of the next.
 //! The table is cut into 4,096 segments that grow by a sixteenth when they are seven eighths full, one at a time and by pieces of one
-//! size: never are two copies of everything in memory, nor holes where smaller ones were. At its limit it forgets, and what it does not know has to be asked below it.
+//! size (`pieces`): never are two copies of everything in memory, nor holes where smaller ones were. At its limit it forgets, and what it does not know has to be asked below it.
 //!
 //! 64 bits of a key count: twelve choose the segment, 52 are kept and choose the bucket. Among fifty million URLs the chance that any is taken
 //! for another is one in 14,000.
 
-/// Keys in a bucket.
-const KEYS: usize = 6;
+use super::bucket::{KEPT_BITS, KEYS, Kept, LINE, Line, find, is_full, key_at, number, set, touch};
+use super::pieces::{PIECE, Pieces};
+
 /// Parts that grow one by one, and the bits of a key that choose one.
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
 const SEGMENT_BITS: u32 = 12;
-/// Bits of a key that are kept.
-const KEPT_BITS: u32 = 52;
-/// Buckets of a piece of memory; a segment smaller than that is a single piece.
-const PIECE: usize = 64;
 
 /// What the table says of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,40 +30,35 @@ pub(crate) enum Answer {
 #[derive(Debug)]
 pub(crate) struct KeyTable {
     segments: Vec<Segment>,
+    pieces: Pieces,
     /// Buckets that a segment may have.
     limit: usize,
     /// The table was told of every key below this one; of all of them where it is `None`.
     told_below: Option<u128>,
 }
 
-/// A part of the table.
+/// A part of the table. Its methods are given the pieces of the table.
 #[derive(Clone, Debug)]
 struct Segment {
-    pieces: Vec<Box<[Bucket]>>,
+    /// All buckets, while there are fewer than a piece holds.
+    few: Box<[Bucket]>,
+    pieces: Vec<u32>,
     used: usize,
     clock: usize,
     /// Whether a key had to give way.
     forgot: bool,
 }
 
-/// Six keys, filled from the front, with their numbers, which are 0 where there is none.
-#[derive(Clone, Copy, Debug, Default)]
+/// A bucket on a cache line of its own.
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Bucket {
-    numbers: [u32; KEYS],
-    low: [u32; KEYS],
-    middle: [u16; KEYS],
-    /// The four upper bits of each key.
-    high: u32,
-}
+struct Bucket(Line);
 
 fn empty(buckets: usize) -> Box<[Bucket]> {
-    vec![Bucket::default(); buckets].into_boxed_slice()
+    vec![Bucket([0; LINE]); buckets].into_boxed_slice()
 }
 
 /// The bits of a key that are kept.
-type Kept = u64;
-
 fn kept(key: u128) -> Kept {
     key as u64 & ((1 << KEPT_BITS) - 1)
 }
@@ -75,43 +67,28 @@ fn segment_of(key: u128) -> usize {
     (key >> (128 - SEGMENT_BITS)) as usize
 }
 
-impl Bucket {
-    fn key(&self, i: usize) -> Kept {
-        let high = u64::from(self.high >> (4 * i) & 15);
-        high << 48 | u64::from(self.middle[i]) << 32 | u64::from(self.low[i])
-    }
-
-    fn find(&self, key: Kept) -> Option<usize> {
-        (0..KEYS).find(|i| self.low[*i] == key as u32 && self.numbers[*i] != 0 && self.key(*i) == key)
-    }
-
-    fn is_full(&self) -> bool {
-        self.numbers[KEYS - 1] != 0
-    }
-
-    fn set(&mut self, i: usize, key: Kept, number: u32) {
-        (self.numbers[i], self.low[i], self.middle[i]) = (number, key as u32, (key >> 32) as u16);
-        let shift = 4 * i;
-        self.high = self.high & !(15 << shift) | ((key >> 48) as u32 & 15) << shift;
-    }
-}
-
 impl Segment {
     fn new() -> Self {
-        Self { pieces: vec![empty(1)], used: 0, clock: 0, forgot: false }
+        Self { few: empty(1), pieces: Vec::new(), used: 0, clock: 0, forgot: false }
     }
 
     /// How many buckets it has.
     fn len(&self) -> usize {
-        self.pieces.iter().next_back().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
+        if self.pieces.is_empty() { self.few.len() } else { self.pieces.len() * PIECE }
     }
 
-    fn bucket(&self, at: usize) -> &Bucket {
-        &self.pieces[at / PIECE][at % PIECE]
+    fn line<'a>(&'a self, pieces: &'a Pieces, at: usize) -> &'a Line {
+        match self.pieces.get(at / PIECE) {
+            Some(piece) => pieces.line(*piece, at % PIECE),
+            None => &self.few[at].0,
+        }
     }
 
-    fn bucket_mut(&mut self, at: usize) -> &mut Bucket {
-        &mut self.pieces[at / PIECE][at % PIECE]
+    fn line_mut<'a>(&'a mut self, pieces: &'a mut Pieces, at: usize) -> &'a mut Line {
+        match self.pieces.get(at / PIECE) {
+            Some(piece) => pieces.line_mut(*piece, at % PIECE),
+            None => &mut self.few[at].0,
+        }
     }
 
     /// The bucket a key belongs into: the kept bits as a fraction of all buckets.
@@ -126,13 +103,13 @@ impl Segment {
         (home..all).chain(0..home)
     }
 
-    fn get(&self, key: Kept) -> Option<u32> {
+    fn get(&self, pieces: &Pieces, key: Kept) -> Option<u32> {
         for at in self.places(key) {
-            let bucket = self.bucket(at);
-            if let Some(i) = bucket.find(key) {
-                return Some(bucket.numbers[i]);
+            let line = self.line(pieces, at);
+            if let Some(i) = find(line, key) {
+                return Some(number(line, i));
             }
-            if !bucket.is_full() {
+            if !is_full(line) {
                 break;
             }
         }
@@ -140,12 +117,12 @@ impl Segment {
     }
 
     /// Tells whether there was a place for the key.
-    fn put(&mut self, key: Kept, number: u32) -> bool {
+    fn put(&mut self, pieces: &mut Pieces, key: Kept, value: u32) -> bool {
         for at in self.places(key) {
-            let bucket = self.bucket_mut(at);
-            let old = bucket.find(key);
-            if let Some(i) = old.or_else(|| bucket.numbers.iter().position(|n| *n == 0)) {
-                bucket.set(i, key, number);
+            let line = self.line_mut(pieces, at);
+            let old = find(line, key);
+            if let Some(i) = old.or_else(|| (0..KEYS).find(|i| number(line, *i) == 0)) {
+                set(line, i, key, value);
                 self.used += usize::from(old.is_none());
                 return true;
             }
@@ -157,33 +134,47 @@ impl Segment {
         self.used >= self.len() * KEYS * 7 / 8
     }
 
-    fn grow(&mut self, limit: usize) {
-        let mut keys = Vec::with_capacity(self.used);
-        for bucket in self.pieces.iter_mut().flat_map(|piece| piece.iter_mut()) {
-            keys.extend((0..KEYS).filter(|i| bucket.numbers[*i] != 0).map(|i| (bucket.key(i), bucket.numbers[i])));
-            *bucket = Bucket::default();
+    fn grow(&mut self, pieces: &mut Pieces, limit: usize) {
+        let (size, mut keys) = (self.len(), Vec::with_capacity(self.used));
+        for at in 0..size {
+            let line = self.line_mut(pieces, at);
+            keys.extend((0..KEYS).filter(|i| number(line, *i) != 0).map(|i| (key_at(line, i), number(line, i))));
+            *line = [0; LINE];
         }
-        let size = self.len();
-        if size < PIECE {
-            self.pieces = vec![empty((size * 2).min(PIECE).min(limit))];
+        if self.pieces.is_empty() && (size * 2).min(limit) < PIECE {
+            self.few = empty((size * 2).min(limit));
         } else {
-            let more = (size / 16 / PIECE).max(1).min((limit - size) / PIECE);
-            self.pieces.extend((0..more).map(|_| empty(PIECE)));
+            let more = (size / 16 / PIECE).max(1).min((limit - size).div_ceil(PIECE));
+            self.pieces.extend((0..more).map(|_| pieces.add()));
+            self.few = Box::default();
         }
         self.used = 0;
         for (key, number) in keys {
-            self.forgot |= !self.put(key, number);
+            self.forgot |= !self.add(pieces, key, number);
         }
     }
 
+    /// Puts in a key that is not there; every key comes here sixteen times as the segment grows. Tells whether there was a place for it.
+    fn add(&mut self, pieces: &mut Pieces, key: Kept, value: u32) -> bool {
+        for at in self.places(key) {
+            let line = self.line_mut(pieces, at);
+            if let Some(i) = (0..KEYS).find(|i| number(line, *i) == 0) {
+                set(line, i, key, value);
+                self.used += 1;
+                return true;
+            }
+        }
+        false
+    }
+
     /// Takes the place of another key at home; no place becomes empty, so every other key is still found.
-    fn replace(&mut self, key: Kept, number: u32) {
+    fn replace(&mut self, pieces: &mut Pieces, key: Kept, number: u32) {
         self.forgot = true;
         self.clock = self.clock.wrapping_add(1);
         let (home, place) = (self.home(key), self.clock % KEYS);
-        let bucket = self.bucket_mut(home);
-        if bucket.is_full() {
-            bucket.set(place, key, number);
+        let line = self.line_mut(pieces, home);
+        if is_full(line) {
+            set(line, place, key, number);
         }
     }
 }
@@ -191,20 +182,22 @@ impl Segment {
 impl KeyTable {
     /// A table of at most so many bytes; there are some that it takes in any case.
     pub(crate) fn new(bytes: usize) -> Self {
-        let mut table = Self { segments: vec![Segment::new(); SEGMENTS], limit: 1, told_below: None };
+        let (segments, pieces) = (vec![Segment::new(); SEGMENTS], Pieces::default());
+        let mut table = Self { segments, pieces, limit: 1, told_below: None };
         table.set_limit(bytes);
         table
     }
 
     /// Changes how many bytes it may take; what it takes already it keeps.
     pub(crate) fn set_limit(&mut self, bytes: usize) {
-        let limit = (bytes / SEGMENTS / size_of::<Bucket>()).max(1);
+        let limit = (bytes / SEGMENTS / LINE).max(1);
         self.limit = if limit < PIECE { limit } else { limit / PIECE * PIECE };
     }
 
     /// Forgets every key; it has yet to be told of those there are.
     pub(crate) fn clear(&mut self) {
         self.segments.fill(Segment::new());
+        self.pieces = Pieces::default();
         self.told_below = Some(0);
     }
 
@@ -233,7 +226,7 @@ impl KeyTable {
     pub(crate) fn fetch(&self, keys: impl Iterator<Item = u128>) {
         let touched = keys.fold(0u32, |sum, key| {
             let segment = &self.segments[segment_of(key)];
-            sum ^ segment.bucket(segment.home(kept(key))).high
+            sum ^ touch(segment.line(&self.pieces, segment.home(kept(key))))
         });
         std::hint::black_box(touched);
     }
@@ -241,7 +234,7 @@ impl KeyTable {
     /// What is known of a key.
     pub(crate) fn get(&self, key: u128) -> Answer {
         let segment = &self.segments[segment_of(key)];
-        match segment.get(kept(key)) {
+        match segment.get(&self.pieces, kept(key)) {
             Some(number) => Answer::Known(u64::from(number)),
             None if segment.forgot || self.told_below.is_some_and(|told| key >= told) => Answer::Ask,
             None => Answer::Unknown,
@@ -255,11 +248,12 @@ impl KeyTable {
             segment.forgot = true;
             return;
         };
+        let pieces = &mut self.pieces;
         while segment.is_crowded() && segment.len() < self.limit {
-            segment.grow(self.limit);
+            segment.grow(pieces, self.limit);
         }
-        if segment.is_crowded() || !segment.put(kept(key), number) {
-            segment.replace(kept(key), number);
+        if segment.is_crowded() || !segment.put(pieces, kept(key), number) {
+            segment.replace(pieces, kept(key), number);
         }
     }
 }
@@ -312,6 +306,26 @@ mod tests {
         assert!(table.is_full());
         let known = (1..=many).filter(|n| table.get(key(*n)) != Answer::Ask).count();
         assert!(known > full / 2, "{known} of {full}");
+    }
+
+    #[test]
+    fn a_table_grows_with_its_limit_from_few_buckets_to_pieces_and_begins_anew_when_cleared() {
+        let key = |n| key(n) >> SEGMENT_BITS;
+        let bytes = |buckets: usize| buckets * LINE * SEGMENTS;
+        let mut table = KeyTable::new(bytes(40));
+        for (buckets, many) in [(40, 200), (PIECE, 300), (3 * PIECE, 900)] {
+            table.set_limit(bytes(buckets));
+            (1..=many).for_each(|n| table.put(key(n), n));
+            assert!(!table.is_full() && table.segments[0].len() <= buckets);
+            assert!((1..=many).all(|n| table.get(key(n)) == Answer::Known(n)));
+        }
+        (1..=9_000).for_each(|n| table.put(key(n), n));
+        assert!(table.is_full() && table.segments[0].len() == 3 * PIECE);
+        assert!((1..=9_000).all(|n| [Answer::Ask, Answer::Known(n)].contains(&table.get(key(n)))));
+        table.clear();
+        assert!((1..=9_000).all(|n| table.get(key(n)) == Answer::Ask));
+        (1..=900).for_each(|n| table.put(key(n), n + 1));
+        assert!((1..=900).all(|n| table.get(key(n)) == Answer::Known(n + 1)));
     }
 
     #[test]
