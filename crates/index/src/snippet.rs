@@ -116,24 +116,42 @@ impl Marker {
 /// than their first letter. A stretch with other letters, or with the signs of `c++` and `c#`, is always looked at.
 fn promising(text: &str, mut from: usize, begins: &[bool; 256]) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    loop {
-        from += bytes.get(from..)?.iter().position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+    let kind = |at: usize| bytes.get(at).map_or(Kind::Parting, |byte| KINDS[usize::from(*byte)]);
+    while from < bytes.len() {
         let (mut to, mut odd) = (from, false);
-        while let Some(byte) = bytes.get(to) {
-            let plain = byte.is_ascii_alphanumeric();
-            let other = !byte.is_ascii() || matches!(byte, b'+' | b'#');
-            if !plain && !other {
-                break;
-            }
-            odd |= other;
+        while kind(to) != Kind::Parting {
+            odd |= kind(to) == Kind::Other;
             to += 1;
         }
-        if odd || begins[usize::from(bytes[from])] {
+        if odd || (to > from && begins[usize::from(bytes[from])]) {
             return Some(from..to);
         }
-        from = to;
+        from = to + 1;
     }
+    None
 }
+
+/// What a byte says of the stretch it stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Parting,
+    Plain,
+    Other,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Parting; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Kind::Plain,
+            b'+' | b'#' | 0x80.. => Kind::Other,
+            _ => Kind::Parting,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 impl Wanted {
     fn is(&self, word: &str) -> bool {

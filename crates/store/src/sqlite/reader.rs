@@ -9,6 +9,7 @@ use super::replay::Facts;
 use super::{ranks, schema};
 use crate::error::{Result, StoreError};
 use orb_page::{Flag, PageId, RunId};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -204,10 +205,37 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
         db = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).map_err(fail)?;
     }
     db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
+    // Otherwise a statement that is kept is planned anew for every value it is asked with.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     // What is temporary goes where that setting changes, so that it comes first.
     db.execute_batch("PRAGMA temp_store = FILE").map_err(fail)?;
     schema::complete_for_reading(&db).map_err(fail)?;
     ranks::attach(&db, path);
     db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384").map_err(fail)?;
     Ok(db)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+    use super::*;
+    use crate::sqlite::Catalogue;
+    use rusqlite::StatementStatus;
+
+    #[test]
+    fn a_statement_that_is_kept_is_planned_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("crawl.db");
+        drop(Catalogue::create_or_open(&path).unwrap());
+        let reader = CatalogueReader::open(&path).unwrap();
+        for id in 1..=3 {
+            assert!(reader.page(PageId(id)).unwrap().is_none());
+        }
+        let statement = reader.db.prepare_cached("SELECT * FROM page WHERE id = ?1").unwrap();
+        assert_eq!(
+            (statement.get_status(StatementStatus::Run), statement.get_status(StatementStatus::RePrepare)),
+            (3, 0)
+        );
+    }
 }
