@@ -335,3 +335,15 @@ fn a_page_that_its_sitemap_calls_changed_is_visited_whatever_the_budget() {
     let visited = ["SAM", "UPD"].iter().map(|flag| flags[flag].as_u64().unwrap()).sum::<u64>();
     assert_eq!(finished.number("known"), visited, "{finished}");
 }
+
+#[test]
+fn a_project_of_which_nothing_could_ever_be_fetched_fails_and_says_why() {
+    let home = Home::new();
+    // A port that nobody listens on: taken for a moment, so that it is a free one.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let seed = format!("http://127.0.0.1:{port}/");
+    home.orb(&["project", "new", PROJECT, "--seed", &seed]).expect(0);
+    let finished = home.orb(&TRACK);
+    finished.expect(1);
+    assert!(finished.stderr.contains(&format!("could not fetch {seed}")), "{finished}");
+}

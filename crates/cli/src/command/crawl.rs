@@ -74,10 +74,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
     let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
     let summary = crawl(common, &home, request)?;
     finish(common, &summary)?;
-    match failed_seed(&home, &summary, &seed)? {
-        Some(why) => Err(Failure::Failed(anyhow::anyhow!(why))),
-        None => Ok(()),
-    }
+    reached(&home, &summary, &seed)
 }
 
 /// Crawls, showing how it goes.
@@ -134,7 +131,7 @@ fn sensible(project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
     Err(wrong.into())
 }
 
-/// Prints the account of a crawl; a crawl that could fetch nothing has failed.
+/// Prints the account of a run; one that was stopped says how to go on.
 pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> {
     let mut stdout = out::stdout();
     if common.json {
@@ -152,18 +149,16 @@ pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Why nothing at all could be fetched, where that is so.
-fn failed_seed(home: &Home, summary: &Summary, seed: &str) -> Result<Option<String>, Failure> {
+/// A run of a project of which nothing at all could ever be fetched has failed, and says why.
+pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), Failure> {
     if summary.counters.pages > 0 {
-        return Ok(None);
+        return Ok(());
     }
     let reader = CatalogueReader::open(&home.find(&summary.project)?.catalogue())?;
-    let Some(page) = reader.page_by_url(seed)? else { return Ok(None) };
-    if page.status.is_some() || page.visits > 1 {
-        return Ok(None);
-    }
+    let never = |page: &orb_store::PageRow| page.status.is_none() && page.visits <= 1;
+    let Some(page) = reader.page_by_url(seed)?.filter(never) else { return Ok(()) };
     let why = page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind);
-    Ok(Some(format!("could not fetch {seed}: {why}")))
+    Err(Failure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}")))
 }
 
 /// The account of a run in words.

@@ -21,8 +21,10 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;
     let settings = request.settings.clone();
+    let seed = request.seeds.first().map(ToString::to_string).unwrap_or_default();
     let summary = crawl::crawl(common, &home, request)?;
     crawl::finish(common, &summary)?;
+    crawl::reached(&home, &summary, &seed)?;
     deliver::after_run(common, &project, &settings)?;
     let flags = &summary.counters.flags;
     let changed = flags.new + flags.updated + flags.missing > 0;
