@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn headers(fields: &[(&str, &str)]) -> Headers {
-        Headers(fields.iter().map(|(n, v)| ((*n).to_owned(), v.as_bytes().to_vec())).collect())
+        fields.iter().copied().collect()
     }
 
     fn links(value: &str) -> Vec<(String, String, String)> {

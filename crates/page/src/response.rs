@@ -1,5 +1,6 @@
 //! What came over the wire?
 
+use crate::headers::Headers;
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -45,41 +46,6 @@ pub enum Truncation {
     Time,
     /// The connection ended before the announced length, or the framing broke.
     Disconnect,
-}
-
-/// Header fields in the order received.
-#[derive(Clone, Debug, Default)]
-pub struct Headers(pub Vec<(String, Vec<u8>)>);
-
-impl Headers {
-    /// The first value of a field, by name without regard to case, as text (other bytes replaced).
-    pub fn get(&self, name: &str) -> Option<String> {
-        self.all(name).next()
-    }
-
-    /// Every value of a field.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
-        self.0
-            .iter()
-            .filter(move |(n, _)| n.eq_ignore_ascii_case(name))
-            .map(|(_, v)| String::from_utf8_lossy(v).trim().to_owned())
-    }
-
-    /// The media type of `Content-Type`, lower case, without parameters.
-    pub fn mime(&self) -> Option<String> {
-        let value = self.get("content-type")?;
-        let mime = value.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
-        (!mime.is_empty()).then_some(mime)
-    }
-
-    /// The charset parameter of `Content-Type`, as written.
-    pub fn charset(&self) -> Option<String> {
-        self.get("content-type")?.split(';').skip(1).find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            let value = value.trim().trim_matches(['"', '\'']);
-            (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
-        })
-    }
 }
 
 /// Bytes in memory, or in an unnamed temporary file when there are many.

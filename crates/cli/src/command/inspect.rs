@@ -137,8 +137,7 @@ fn described(canonical: &Canonicaliser, own: &Address, document: &Document) -> R
 }
 
 fn split_mime(mime: Option<&str>) -> (Option<String>, Option<String>) {
-    let field = mime.map(|m| ("Content-Type".to_owned(), m.as_bytes().to_vec()));
-    let headers = orb_page::Headers(field.into_iter().collect());
+    let headers: orb_page::Headers = mime.map(|m| ("Content-Type", m)).into_iter().collect();
     (headers.mime(), headers.charset())
 }
 

@@ -179,7 +179,7 @@ impl Reader {
         problems.extend(framing(response));
         let mut taken = Taken::default();
         if (200..300).contains(&response.status) {
-            let document = self.extract(lease, response, &opened.bytes);
+            let document = extract(lease, response, header_mime.as_deref(), &opened.bytes);
             taken = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             taken.sessions = self.follow_redirect(lease, &mut visit, response);
@@ -224,17 +224,6 @@ impl Reader {
         let whole = !matches!(response.truncated, Some(Truncation::Length | Truncation::Unwanted));
         let digest = whole.then(|| Sha256::digest(&decoded.bytes).into());
         Opened { length: decoded.bytes.len() as u64, digest, problem, bytes: decoded.bytes }
-    }
-
-    fn extract(&self, lease: &Lease, response: &Response, bytes: &[u8]) -> Document {
-        let mime = response.headers.mime();
-        let charset = response.headers.charset();
-        orb_extract::extract(&Content {
-            bytes,
-            mime: mime.as_deref(),
-            charset: charset.as_deref(),
-            url: lease.request_url(),
-        })
     }
 
     /// Moves what the document says into the visit; gives the gist of a page that is read as one, and its words.
@@ -288,6 +277,12 @@ impl Reader {
     }
 }
 
+/// What the content says, as the media type of its header has it.
+fn extract(lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8]) -> Document {
+    let charset = response.headers.charset();
+    orb_extract::extract(&Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() })
+}
+
 /// The content codings, in the order applied.
 fn codings(response: &Response) -> String {
     response.headers.all("content-encoding").collect::<Vec<_>>().join(",")
@@ -339,9 +334,10 @@ fn truncation(why: Truncation) -> Problem {
 
 /// What was odd about where the answer ended.
 fn framing(response: &Response) -> Option<Problem> {
-    let lengths: Vec<String> = response.headers.all("content-length").collect();
-    let told = |l: &String| l.split(',').all(|n| n.trim().bytes().all(|b| b.is_ascii_digit()) && !n.trim().is_empty());
-    let clear = lengths.iter().all(|l| told(l) && Some(l) == lengths.first());
+    let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
+    let told = |l: &[u8]| l.split(|b| *b == b',').all(|n| is_number(n.trim_ascii()));
+    let mut lengths = response.headers.values("content-length");
+    let clear = lengths.next().is_none_or(|first| told(first) && lengths.all(|l| l == first));
     match (clear, response.excess) {
         (false, _) => Some(Problem::new("length-unclear", "the lengths announced contradict each other or are none")),
         (true, true) => Some(Problem::new("unasked", "more came than belongs to the answer; it was not read")),

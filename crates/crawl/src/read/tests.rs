@@ -1,7 +1,7 @@
 //! Answers made by hand, and what a reader makes of them.
 
 use super::*;
-use orb_page::{Body, Headers, HostId, PageId, Purpose, Timings, Verdict};
+use orb_page::{Body, HostId, PageId, Purpose, Timings, Verdict};
 use orb_urls::scope::Mode;
 use orb_urls::{Rules, ScopeSpec};
 
@@ -49,7 +49,7 @@ fn lease(url: &str, depth: u32, redirects: u8) -> Lease {
 
 fn answer(status: u16, fields: &[(&str, &str)], body: &[u8]) -> Outcome {
     let body = Bytes::copy_from_slice(body);
-    let headers = Headers(fields.iter().map(|(n, v)| ((*n).to_owned(), v.as_bytes().to_vec())).collect());
+    let headers = fields.iter().copied().collect();
     let response = Response {
         status,
         request_head: Bytes::new(),

@@ -172,7 +172,7 @@ fn request(trip: &Trip<'_>, asker: &Asker) -> Result<http::Request<()>, Failure>
 }
 
 fn headers_of(map: &http::HeaderMap) -> Headers {
-    Headers(map.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect())
+    map.iter().collect()
 }
 
 /// The head an HTTP/1.1 server would have sent.
@@ -180,8 +180,8 @@ fn render_head(status: StatusCode, headers: &Headers) -> Bytes {
     let mut head = Vec::with_capacity(512);
     let reason = status.canonical_reason().unwrap_or_default();
     head.extend_from_slice(format!("HTTP/1.1 {} {reason}\r\n", status.as_u16()).as_bytes());
-    for (name, value) in &headers.0 {
-        head.extend_from_slice(name.as_bytes());
+    for (name, value) in headers.iter() {
+        head.extend_from_slice(name);
         head.extend_from_slice(b": ");
         head.extend_from_slice(value);
         head.extend_from_slice(b"\r\n");

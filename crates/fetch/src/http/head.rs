@@ -77,23 +77,22 @@ impl Head {
         let mut lines = bytes.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
         let malformed = "the status line of the answer is malformed";
         let (minor, status) = lines.next().and_then(status_line).ok_or(malformed)?;
-        let mut fields: Vec<(String, Vec<u8>)> = Vec::with_capacity(16);
+        let mut headers = Headers::with_room(bytes.len());
         for line in lines {
             if line.is_empty() {
                 break;
             }
-            if let (b' ' | b'\t', Some((_, value))) = (line[0], fields.last_mut()) {
-                value.push(b' ');
-                value.extend_from_slice(line.trim_ascii());
-            } else if let Some(colon) = memchr::memchr(b':', line) {
-                if fields.len() == MOST_FIELDS {
+            if matches!(line[0], b' ' | b'\t') && headers.fold(line.trim_ascii()) {
+                continue;
+            }
+            if let Some(colon) = memchr::memchr(b':', line) {
+                if headers.len() == MOST_FIELDS {
                     return Err("the head of the answer has too many fields");
                 }
-                let name = String::from_utf8_lossy(line[..colon].trim_ascii()).into_owned();
-                fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
+                headers.push(line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
             }
         }
-        Ok(Self { minor, status, headers: Headers(fields) })
+        Ok(Self { minor, status, headers })
     }
 
     /// How the body of this answer ends; `bodiless` where the request was one that gets none.
@@ -146,7 +145,7 @@ impl Head {
 
     /// The values of a field, by its name in lower case.
     pub(super) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.headers.0.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_slice())
+        self.headers.values(name)
     }
 }
 
@@ -204,8 +203,8 @@ mod tests {
     fn names_values_and_folds_are_kept_as_they_came() {
         let head =
             parse("HTTP/1.1 200 Fine by me\r\nX-OdD: a\r\n  b\r\nno colon here\r\nServer : x \r\nEmpty:\r\n\r\n");
-        let fields: Vec<_> = head.headers.0.iter().map(|(n, v)| (n.as_str(), v.as_slice())).collect();
-        assert_eq!(fields, [("X-OdD", &b"a b"[..]), ("Server", b"x"), ("Empty", b"")]);
+        let fields: Vec<_> = head.headers.iter().collect();
+        assert_eq!(fields, [(&b"X-OdD"[..], &b"a b"[..]), (b"Server", b"x"), (b"Empty", b"")]);
         assert_eq!((head.minor, head.status), (1, 200));
     }
 

@@ -232,9 +232,7 @@ impl HttpFetcher {
 
     fn keep_cookies(&self, response: &Response, trip: &Trip<'_>) {
         if self.config.cookies {
-            let fields = response.headers.0.iter();
-            let set = fields.filter(|(n, _)| n.eq_ignore_ascii_case("set-cookie")).map(|(_, v)| v.as_slice());
-            self.jar.store(&trip.request.url, set, SystemTime::now());
+            self.jar.store(&trip.request.url, response.headers.values("set-cookie"), SystemTime::now());
         }
     }
 }

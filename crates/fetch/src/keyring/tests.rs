@@ -1,5 +1,5 @@
 use super::*;
-use orb_page::{Body, Headers};
+use orb_page::Body;
 
 fn password(host: &str, realm: Option<&str>) -> Credential {
     Credential::new(host, realm, Proof::Password { user: "me".into(), password: "pw".into() }).unwrap()
@@ -10,12 +10,11 @@ fn url(text: &str) -> Url {
 }
 
 fn answer(status: u16, fields: &[(&str, &str)]) -> Response {
-    let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
     Response {
         status,
         request_head: "".into(),
         head: "".into(),
-        headers: Headers(headers),
+        headers: fields.iter().copied().collect(),
         wire: Body::empty(),
         body: Body::empty(),
         truncated: None,

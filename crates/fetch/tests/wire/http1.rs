@@ -26,7 +26,7 @@ async fn the_bytes_of_both_heads_are_kept_as_they_went_over_the_wire() {
     assert_eq!(response.request_head, server.requests()[0].as_bytes());
     assert!(server.requests()[0].starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"));
     let fields: Vec<_> =
-        response.headers.0.iter().map(|(n, v)| format!("{n}={}", String::from_utf8_lossy(v))).collect();
+        response.headers.iter().map(|(n, v)| String::from_utf8_lossy(&[n, b"=", v].concat()).into_owned()).collect();
     assert_eq!(fields, ["x-ODD=One", "B=two", "x-odd=Three", "Fold=a b", "Content-Length=5"]);
     assert_eq!((response.status, response.protocol, response.truncated), (200, "http/1.1", None));
     assert_eq!((bytes(&response.wire), bytes(&response.body)), (b"hello".to_vec(), b"hello".to_vec()));
@@ -162,7 +162,7 @@ async fn fields_without_number_are_no_head_either() {
 async fn two_hundred_fields_are_read_all() {
     let fields: String = (0..200).map(|n| format!("X-{n}: {n}\r\n")).collect();
     let response = answer(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n")).await;
-    assert_eq!(response.headers.0.len(), 201);
+    assert_eq!(response.headers.len(), 201);
 }
 
 #[tokio::test]

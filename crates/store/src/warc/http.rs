@@ -43,8 +43,7 @@ pub(super) fn status(head: &[u8]) -> Option<u16> {
 
 /// Whether the body of these headers comes in chunks (RFC 9112, 6.3): chunking is the last coding applied.
 pub(super) fn is_chunked(headers: &Headers) -> bool {
-    let mut codings = headers.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
-    codings.any(|(_, value)| {
+    headers.values("transfer-encoding").any(|value| {
         let last = value.rsplit(|b| *b == b',').next().unwrap_or_default();
         last.trim_ascii().eq_ignore_ascii_case(b"chunked")
     })
@@ -52,20 +51,16 @@ pub(super) fn is_chunked(headers: &Headers) -> bool {
 
 /// The header fields of a head, in order; continuation lines are joined.
 pub(super) fn headers(head: &[u8]) -> Headers {
-    let mut out: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut headers = Headers::default();
     for line in head.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_end).skip(1) {
-        match (line.first(), out.last_mut()) {
-            (Some(b' ' | b'\t'), Some((_, value))) => {
-                value.push(b' ');
-                value.extend_from_slice(line.trim_ascii());
-            }
-            _ => {
-                let Some(colon) = memchr::memchr(b':', line) else { continue };
-                out.push((text(line[..colon].trim_ascii()), line[colon + 1..].trim_ascii().to_vec()));
-            }
+        if matches!(line.first(), Some(b' ' | b'\t')) && headers.fold(line.trim_ascii()) {
+            continue;
+        }
+        if let Some(colon) = memchr::memchr(b':', line) {
+            headers.push(line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
         }
     }
-    Headers(out)
+    headers
 }
 
 /// The body with the chunk framing taken off, as the fetcher takes it off; what cannot be read as chunks is given as it is.
@@ -120,7 +115,7 @@ mod tests {
     #[test]
     fn folded_header_lines_are_joined() {
         let h = headers(b"HTTP/1.1 200 OK\r\nX: a\r\n  b\r\nno colon\r\nY:\r\n\r\n");
-        assert_eq!(h.0, vec![("X".to_owned(), b"a b".to_vec()), ("Y".to_owned(), Vec::new())]);
+        assert_eq!(h.iter().collect::<Vec<_>>(), [(&b"X"[..], &b"a b"[..]), (b"Y", b"")]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Bits, lowest first, as DEFLATE wants them.
 
 /// Bits on their way into bytes. The room for them is made beforehand.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Bits {
     waiting: u64,
     count: u32,
@@ -40,9 +40,15 @@ impl Bits {
     /// Fills the last byte up and cuts off what was room only.
     pub(super) fn finish_byte(&mut self, out: &mut Vec<u8>) {
         self.make_room(64, out);
+        let len = self.close(out);
+        out.truncate(len);
+    }
+
+    /// Fills the last byte up; how many bytes there are.
+    pub(super) fn close(&mut self, out: &mut [u8]) -> usize {
         self.count = self.count.next_multiple_of(8);
         self.flush(out);
-        out.truncate(self.at);
+        self.at
     }
 
     /// Whole bytes, after [`finish_byte`](Self::finish_byte).

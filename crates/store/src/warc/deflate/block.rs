@@ -3,48 +3,26 @@
 //! Three ways, of which the shortest is taken: stored, by the code that everyone knows, by a code of its own (RFC 1951, 3.2.3 to 3.2.7).
 
 use super::bits::Bits;
+use super::codes::{Codes, DISTANCES, END, LITERALS, LITERALS_USED};
 use super::huffman::{self, Code};
-use super::matches::{Counts, DISTANCES, END, LENGTH_SYMBOL, LITERALS, Step, Walked, distance_symbol};
+use super::matches::{Step, Walked};
 
-/// Those of them that a code of its own may have.
-const LITERALS_USED: usize = 286;
-/// Four literals of this length and seven bits that wait fit a word.
-const LONGEST_LITERAL: u8 = 14;
-const LONGEST_DISTANCE: u8 = 15;
 /// The most bytes of one stored block.
 const STORED: usize = 0xFFFF;
 
 /// The symbols that lengths of codes are written in, in the order their own lengths are.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// Blocks shorter than this, such as the record of a request, are written in the codes that everybody knows: to make others takes longer than to write
-/// the block.
-const SHORT: usize = 600;
-
-/// Extra bits of a length's symbol.
-const fn length_extra(symbol: u8) -> u32 {
-    if symbol < 8 || symbol == 28 { 0 } else { symbol as u32 / 4 - 1 }
-}
-
-/// The bits beside the codes that lengths and distances take.
-fn extra_bits(counts: &Counts) -> usize {
-    let lengths = (0u8..).zip(&counts.literals[257..LITERALS_USED]);
-    let lengths: usize = lengths.map(|(s, &n)| n as usize * length_extra(s) as usize).sum();
-    let distances = counts.distances.iter().enumerate();
-    let distances: usize = distances.map(|(s, &n)| n as usize * (s / 2).saturating_sub(1)).sum();
-    lengths + distances
-}
-
 /// Writes blocks.
 pub(super) struct Writer {
     bits: Bits,
-    literals: [Code; LITERALS],
-    distances: [Code; DISTANCES],
+    own: Codes,
+    pub(super) known: Codes,
 }
 
 impl Default for Writer {
     fn default() -> Self {
-        Self { bits: Bits::default(), literals: [Code::default(); LITERALS], distances: [Code::default(); DISTANCES] }
+        Self { bits: Bits::default(), own: Codes::default(), known: Codes::known() }
     }
 }
 
@@ -60,104 +38,25 @@ impl Writer {
     /// Writes one block, by the way that takes least.
     pub(super) fn block(&mut self, raw: &[u8], walked: &Walked, last: bool, out: &mut Vec<u8>) {
         let (steps, counts) = (walked.steps.as_slice(), &walked.counts);
-        let extra = extra_bits(counts);
-        let head = (raw.len() >= SHORT).then(|| {
-            huffman::code(&counts.literals[..LITERALS_USED], LONGEST_LITERAL, &mut self.literals[..LITERALS_USED]);
-            huffman::code(&counts.distances, LONGEST_DISTANCE, &mut self.distances);
-            Head::new(&self.literals, &self.distances)
-        });
-        let own = head.as_ref().map_or(usize::MAX, |head| head.size() + self.size(counts) + extra);
+        let extra = counts.extra_bits();
+        self.own.fit(counts);
+        let head = Head::new(&self.own);
+        let own = head.size() + self.own.size(counts) + extra;
         let stored = raw.len() * 8 + raw.len() / STORED * 40 + 42;
-        let known = {
-            let literals = counts.literals.iter().enumerate().map(|(s, &n)| n as usize * usize::from(known_len(s)));
-            let distances: usize = counts.distances.iter().map(|&n| n as usize * 5).sum();
-            literals.sum::<usize>() + distances + extra
-        };
+        let known = counts.known_size() + extra;
         if stored < own.min(known) {
             return self.stored(raw, last, out);
         }
         self.bits.make_room(own.min(known) + 64, out);
-        if let Some(head) = head.filter(|_| own < known) {
-            self.bits.add(u64::from(last) | 2 << 1, 3);
-            head.write(&mut self.bits, out);
+        let codes = if own < known {
+            head.write(last, &mut self.bits, out);
+            &self.own
         } else {
             self.bits.add(u64::from(last) | 1 << 1, 3);
             self.bits.flush(out);
-            self.take_known_codes();
-        }
-        self.body(raw, steps, out);
-    }
-
-    /// Bits that the symbols take, without the extra bits.
-    fn size(&self, counts: &Counts) -> usize {
-        let sum = |counts: &[u32], codes: &[Code]| -> usize {
-            counts.iter().zip(codes).map(|(&n, c)| n as usize * usize::from(c.len)).sum()
+            &self.known
         };
-        sum(&counts.literals, &self.literals) + sum(&counts.distances, &self.distances)
-    }
-
-    fn take_known_codes(&mut self) {
-        let mut lengths = [0u16; 16];
-        for (symbol, code) in self.literals.iter_mut().enumerate() {
-            code.len = known_len(symbol);
-            lengths[usize::from(code.len)] += 1;
-        }
-        huffman::assign(&mut self.literals, &lengths);
-        for (code, symbol) in self.distances.iter_mut().zip(0u16..) {
-            *code = Code { bits: symbol.reverse_bits() >> 11, len: 5 };
-        }
-    }
-
-    /// The symbols themselves, and the end of the block.
-    fn body(&mut self, raw: &[u8], steps: &[Step], out: &mut [u8]) {
-        let lengths = self.length_codes();
-        let (literals, distances) = (&self.literals, &self.distances);
-        let mut bits = std::mem::take(&mut self.bits);
-        let mut at = 0;
-        for step in steps {
-            let run = &raw[at..at + usize::from(step.literals)];
-            let (fours, rest) = run.as_chunks::<4>();
-            for four in fours {
-                for &byte in four {
-                    let code = literals[usize::from(byte)];
-                    bits.add(u64::from(code.bits), u32::from(code.len));
-                }
-                bits.flush(out);
-            }
-            for &byte in rest {
-                let code = literals[usize::from(byte)];
-                bits.add(u64::from(code.bits), u32::from(code.len));
-            }
-            if !rest.is_empty() {
-                bits.flush(out);
-            }
-            at += run.len() + usize::from(step.length);
-            if step.length > 0 {
-                let (length, len) = lengths[usize::from((step.length - 3) as u8)];
-                bits.add(u64::from(length), u32::from(len));
-                let (symbol, extra) = distance_symbol(step.distance);
-                let code = distances[symbol];
-                bits.add(u64::from(code.bits), u32::from(code.len));
-                bits.add(u64::from(step.distance) & ((1 << extra) - 1), extra);
-                bits.flush(out);
-            }
-        }
-        let end = literals[END];
-        bits.add(u64::from(end.bits), u32::from(end.len));
-        bits.flush(out);
-        self.bits = bits;
-    }
-
-    /// For each length less three: its code with the extra bits, and how many bits that is.
-    fn length_codes(&self) -> [(u32, u8); 256] {
-        let mut lengths = [(0, 0); 256];
-        for ((length, symbol), place) in (0u32..).zip(LENGTH_SYMBOL).zip(&mut lengths) {
-            let code = self.literals[257 + usize::from(symbol)];
-            let extra = length_extra(symbol);
-            let value = (length & ((1 << extra) - 1)) << code.len;
-            *place = (u32::from(code.bits) | value, code.len + extra as u8);
-        }
-        lengths
+        self.bits = body(raw, steps, codes, std::mem::take(&mut self.bits), out);
     }
 
     /// The bytes as they are, in as many blocks as it takes.
@@ -180,18 +79,33 @@ impl Writer {
     }
 }
 
-/// The length of a literal's code in the code that everyone knows.
-fn known_len(symbol: usize) -> u8 {
-    match symbol {
-        0..144 => 8,
-        144..256 => 9,
-        256..280 => 7,
-        _ => 8,
+/// The symbols themselves, and the end of the block.
+fn body(raw: &[u8], steps: &[Step], codes: &Codes, mut bits: Bits, out: &mut [u8]) -> Bits {
+    let mut at = 0;
+    for step in steps {
+        let run = &raw[at..at + usize::from(step.literals)];
+        let (fours, rest) = run.as_chunks::<4>();
+        for four in fours {
+            four.iter().for_each(|&byte| codes.add_literal(usize::from(byte), &mut bits));
+            bits.flush(out);
+        }
+        rest.iter().for_each(|&byte| codes.add_literal(usize::from(byte), &mut bits));
+        if !rest.is_empty() {
+            bits.flush(out);
+        }
+        at += run.len() + usize::from(step.length);
+        if step.length > 0 {
+            codes.add_match(step.length, step.distance, &mut bits);
+            bits.flush(out);
+        }
     }
+    codes.add_literal(END, &mut bits);
+    bits.flush(out);
+    bits
 }
 
 /// The head of a block with a code of its own: the lengths of the codes, run-length coded and in a code themselves.
-struct Head {
+pub(super) struct Head {
     literals: usize,
     distances: usize,
     /// Symbol, and the value of its extra bits.
@@ -202,7 +116,8 @@ struct Head {
 }
 
 impl Head {
-    fn new(literals: &[Code], distances: &[Code]) -> Self {
+    pub(super) fn new(codes: &Codes) -> Self {
+        let (literals, distances) = (&codes.literals, &codes.distances);
         let used =
             |codes: &[Code], least: usize| codes.iter().rposition(|c| c.len > 0).map_or(least, |at| least.max(at + 1));
         let mut head = Self {
@@ -258,7 +173,9 @@ impl Head {
         3 + 14 + 3 * self.written + items
     }
 
-    fn write(&self, bits: &mut Bits, out: &mut [u8]) {
+    /// Writes it, and before it that it is one, and whether the block is the last.
+    pub(super) fn write(&self, last: bool, bits: &mut Bits, out: &mut [u8]) {
+        bits.add(u64::from(last) | 2 << 1, 3);
         bits.add((self.literals - 257) as u64, 5);
         bits.add((self.distances - 1) as u64, 5);
         bits.add((self.written - 4) as u64, 4);

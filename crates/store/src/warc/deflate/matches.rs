@@ -3,12 +3,18 @@
 //! One table from the hash of five bytes to the last place they stood at, modulo 2^16. A place read from it is never trusted but compared,
 //! so that it needs no mark for emptiness and no care for what has grown too old.
 
+use super::bits::Bits;
+use super::codes::{Codes, Counts, END, LENGTH_SYMBOL, distance_symbol};
+
 /// Bits of a hash: 8,192 entries of two bytes.
 const HASH_BITS: u32 = 13;
 /// The longest match that can be written.
-pub(super) const LONGEST: usize = 258;
+const LONGEST: usize = 258;
 /// The furthest that can be pointed back.
 const FURTHEST: usize = 32 << 10;
+
+/// Places within a match that are noted: their bytes are at hand.
+const WITHIN: usize = 3;
 
 /// Some literals, then a match: `length` 0 where the block ends after them.
 #[derive(Clone, Copy, Debug)]
@@ -18,63 +24,25 @@ pub(super) struct Step {
     pub(super) distance: u16,
 }
 
-/// Literals, the end of the block, lengths.
-pub(super) const LITERALS: usize = 288;
-/// Distances.
-pub(super) const DISTANCES: usize = 30;
-/// The symbol that ends a block.
-pub(super) const END: usize = 256;
-
-/// For each length less three: its symbol less 257.
-pub(super) const LENGTH_SYMBOL: [u8; 256] = {
-    let mut symbols = [0; 256];
-    let mut length = 0;
-    while length < 256 {
-        symbols[length] = match length {
-            0..8 => length as u8,
-            255 => 28,
-            _ => {
-                let log = (length as u32).ilog2();
-                ((log - 1) * 4 + (length as u32 >> (log - 2) & 3)) as u8
-            }
-        };
-        length += 1;
-    }
-    symbols
-};
-
-/// The symbol of a distance less one, and how many extra bits it has.
-#[inline]
-pub(super) fn distance_symbol(distance: u16) -> (usize, u32) {
-    if distance < 2 {
-        return (usize::from(distance), 0);
-    }
-    let log = distance.ilog2();
-    ((2 * log + (u32::from(distance) >> (log - 1) & 1)) as usize, log - 1)
-}
-
-/// How often each symbol occurs.
-pub(super) struct Counts {
-    pub(super) literals: [u32; LITERALS],
-    pub(super) distances: [u32; DISTANCES],
-}
-
 /// What a block consists of.
+#[derive(Default)]
 pub(super) struct Walked {
     pub(super) steps: Vec<Step>,
     pub(super) counts: Counts,
 }
 
+/// Where each hash was seen last.
+type Table = [u16; 1 << HASH_BITS];
+
 /// Finds what repeats.
 pub(super) struct Finder {
-    last: Box<[u16; 1 << HASH_BITS]>,
+    last: Box<Table>,
     walked: Walked,
 }
 
 impl Finder {
     pub(super) fn new() -> Self {
-        let counts = Counts { literals: [0; LITERALS], distances: [0; DISTANCES] };
-        Self { last: Box::new([0; 1 << HASH_BITS]), walked: Walked { steps: Vec::new(), counts } }
+        Self { last: Box::new([0; 1 << HASH_BITS]), walked: Walked::default() }
     }
 
     /// Begins another text.
@@ -87,34 +55,21 @@ impl Finder {
     /// Where a match ends is known only after two look-ups that wait for each other; counting fills the time.
     pub(super) fn walk(&mut self, raw: &[u8], from: usize, to: usize) -> &Walked {
         let Walked { steps, counts } = &mut self.walked;
-        let last: &mut [u16; 1 << HASH_BITS] = &mut self.last;
         steps.clear();
         counts.literals.fill(0);
         counts.distances.fill(0);
         let raw = &raw[..to];
         let (mut at, mut literals_from) = (from, from);
         while let Some(here) = sixteen_at(raw, at) {
-            let place = &mut last[hash(here)];
-            let back = usize::from((at as u16).wrapping_sub(*place));
-            *place = at as u16;
-            // Nothing lies before the beginning, nor can more than the furthest be said.
-            let before = at.wrapping_sub(back);
-            let there = if back.wrapping_sub(1) < FURTHEST { sixteen_at(raw, before) } else { None };
-            let differing = there.map_or(1, |there| here ^ there);
-            if differing as u32 != 0 {
+            let Some((length, back)) = repeated(&mut self.last, raw, at, here) else {
                 counts.literals[usize::from(here as u8)] += 1;
                 at += 1;
                 continue;
-            }
-            let length =
-                if differing == 0 { length(raw, at, before) } else { (differing.trailing_zeros() / 8) as usize };
+            };
             let step = Step::new(at - literals_from, length, back);
             counts.literals[257 + usize::from(LENGTH_SYMBOL[usize::from((step.length - 3) as u8)])] += 1;
             counts.distances[distance_symbol(step.distance).0] += 1;
             steps.push(step);
-            if let Some(within) = sixteen_at(raw, at + 1) {
-                last[hash(within)] = (at + 1) as u16;
-            }
             at += length;
             literals_from = at;
         }
@@ -123,6 +78,49 @@ impl Finder {
         steps.push(Step::new(to - literals_from, 0, 0));
         &self.walked
     }
+
+    /// Writes the literals and matches of a whole text, and the end, as it finds them. There must be room for two bytes a byte, and eight.
+    pub(super) fn write(&mut self, raw: &[u8], codes: &Codes, mut bits: Bits, out: &mut [u8]) -> Bits {
+        let mut at = 0;
+        while let Some(here) = sixteen_at(raw, at) {
+            if let Some((length, back)) = repeated(&mut self.last, raw, at, here) {
+                let step = Step::new(0, length, back);
+                codes.add_match(step.length, step.distance, &mut bits);
+                at += length;
+            } else {
+                codes.add_literal(usize::from(here as u8), &mut bits);
+                at += 1;
+            }
+            bits.flush(out);
+        }
+        for &byte in &raw[at..] {
+            codes.add_literal(usize::from(byte), &mut bits);
+            bits.flush(out);
+        }
+        codes.add_literal(END, &mut bits);
+        bits.flush(out);
+        bits
+    }
+}
+
+/// How long the text at `at`, which begins with `here`, repeats an earlier one, and how far back that is.
+#[inline(always)]
+fn repeated(last: &mut Table, raw: &[u8], at: usize, here: u128) -> Option<(usize, usize)> {
+    let place = &mut last[hash(here)];
+    let back = usize::from((at as u16).wrapping_sub(*place));
+    *place = at as u16;
+    // Nothing lies before the beginning, nor can more than the furthest be said.
+    let before = at.wrapping_sub(back);
+    let there = if back.wrapping_sub(1) < FURTHEST { sixteen_at(raw, before)? } else { return None };
+    let differing = here ^ there;
+    if differing as u32 != 0 {
+        return None;
+    }
+    let length = if differing == 0 { length(raw, at, before) } else { (differing.trailing_zeros() / 8) as usize };
+    for within in 1..=WITHIN {
+        last[hash(here >> (8 * within))] = (at + within) as u16;
+    }
+    Some((length, back))
 }
 
 impl Step {

@@ -1,38 +1,54 @@
 //! How is a record compressed in the time there is?
 //!
 //! DEFLATE (RFC 1951) for pages on their way into the archive, where compressing is the largest cost of all. What makes it quick: one
-//! look for each position into a table of two bytes an entry ([`matches`]), the first match taken, codes made for the record
-//! ([`huffman`]) and written four literals at a time ([`bits`]). The table lies in the first-level cache and is swept for each record,
-//! so that a record's bytes depend on nothing but itself. libdeflate, the fastest library there is, takes about twice the time for
+//! look for each position into a table of two bytes an entry ([`matches`]), the first match taken, and written at once in a code that an earlier
+//! record has left behind ([`learnt`]); every so often, and where that code does not fit, the record gets one of its own ([`codes`], [`block`]). The table lies in the
+//! first-level cache and is swept for each record. libdeflate, the fastest library there is, takes about twice the time for
 //! pages of 20 kB at its level 1, as it sweeps a table of 128 kB; it serves the levels above (see the bench `encode`).
 
 mod bits;
 mod block;
+mod codes;
 mod huffman;
+mod learnt;
 mod matches;
 
+use bits::Bits;
 use block::Writer;
+use codes::Counts;
+use learnt::{Learnt, SORTS};
 use matches::Finder;
 
-/// Bytes of input that share one code.
+/// Bytes of input that share one code of their own.
 const BLOCK: usize = 48 << 10;
+/// Records shorter than this, such as that of a request, are written in the codes that everybody knows: others take more than they save.
+const SHORT: usize = 600;
+/// Records longer than this are written block by block.
+const LONG: usize = 256 << 10;
 
-/// Compresses records, one after the other. It keeps its tables.
+/// Compresses records, one after the other. It keeps its tables, and what it has learnt.
 pub(super) struct Deflater {
     finder: Finder,
     writer: Writer,
+    learnt: [Option<Box<Learnt>>; SORTS],
+    /// Where a record is written of which nobody knows yet how long it will be.
+    room: Vec<u8>,
 }
 
 impl Deflater {
     pub(super) fn new() -> Self {
-        Self { finder: Finder::new(), writer: Writer::default() }
+        Self { finder: Finder::new(), writer: Writer::default(), learnt: Default::default(), room: Vec::new() }
     }
 
     /// Appends one gzip member.
     pub(super) fn gzip(&mut self, raw: &[u8], out: &mut Vec<u8>) {
         const HEAD: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 4, 0xFF];
         out.extend_from_slice(&HEAD);
-        self.deflate(raw, out);
+        match raw.len() {
+            0..SHORT => self.short(raw, out),
+            SHORT..LONG => self.alike(raw, out),
+            _ => drop(self.thorough(raw, out)),
+        }
         let mut crc = libdeflater::Crc::new();
         crc.update(raw);
         out.extend_from_slice(&crc.sum().to_le_bytes());
@@ -40,20 +56,52 @@ impl Deflater {
         out.extend_from_slice(&(raw.len() as u32).to_le_bytes());
     }
 
-    fn deflate(&mut self, raw: &[u8], out: &mut Vec<u8>) {
+    /// One block in the codes that everybody knows.
+    fn short(&mut self, raw: &[u8], out: &mut Vec<u8>) {
+        self.finder.forget();
+        self.room.resize(self.room.len().max(2 * SHORT + 64), 0);
+        let mut bits = Bits::default();
+        bits.add(1 | 1 << 1, 3);
+        let len = self.finder.write(raw, &self.writer.known, bits, &mut self.room).close(&mut self.room);
+        if len <= raw.len() {
+            out.extend_from_slice(&self.room[..len]);
+        } else {
+            self.thorough(raw, out);
+        }
+    }
+
+    /// In the code that a record of its sort has left behind; else in one of its own, which is left behind in turn.
+    fn alike(&mut self, raw: &[u8], out: &mut Vec<u8>) {
+        let sort = learnt::sort(raw);
+        if let Some(learnt) = self.learnt[sort].as_deref_mut().filter(|learnt| learnt.is_fresh()) {
+            self.finder.forget();
+            if learnt.pack(raw, &mut self.finder, &mut self.room, out) {
+                return;
+            }
+        }
+        let from = out.len();
+        let counts = self.thorough(raw, out);
+        self.learnt[sort] = Some(Box::new(Learnt::new(counts, raw.len(), out.len() - from)));
+    }
+
+    /// In blocks that have their own codes each; the symbols of the first.
+    fn thorough(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Counts {
         self.finder.forget();
         self.writer.begin(out);
-        let mut from = 0;
+        let (mut from, mut first) = (0, Counts::default());
         loop {
             let to = raw.len().min(from + BLOCK);
             let walked = self.finder.walk(raw, from, to);
             self.writer.block(&raw[from..to], walked, to == raw.len(), out);
+            if from == 0 {
+                first = walked.counts.clone();
+            }
             from = to;
             if from == raw.len() {
-                break;
+                self.writer.end(out);
+                return first;
             }
         }
-        self.writer.end(out);
     }
 }
 
@@ -64,8 +112,13 @@ mod tests {
     use std::io::Read as _;
 
     fn there_and_back(raw: &[u8]) -> usize {
+        by(&mut Deflater::new(), raw)
+    }
+
+    /// The length of what became of the bytes, which come back.
+    fn by(deflater: &mut Deflater, raw: &[u8]) -> usize {
         let mut out = b"before".to_vec();
-        Deflater::new().gzip(raw, &mut out);
+        deflater.gzip(raw, &mut out);
         let mut back = Vec::new();
         flate2::read::GzDecoder::new(&out[6..]).read_to_end(&mut back).unwrap();
         assert!(back == raw, "{} bytes came back as {}", raw.len(), back.len());
@@ -132,21 +185,52 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_packed_the_same_whatever_came_before() {
+    fn a_record_in_a_learnt_code_is_nearly_as_short_as_in_its_own() {
+        let pages = [&include_bytes!("mod.rs")[..], include_bytes!("matches.rs"), include_bytes!("block.rs")];
         let mut used = Deflater::new();
-        used.gzip(&noise(100_000, 9), &mut Vec::new());
-        let (mut fresh, mut again) = (Vec::new(), Vec::new());
-        let text = include_bytes!("mod.rs");
-        Deflater::new().gzip(text, &mut fresh);
-        used.gzip(text, &mut again);
-        assert!(fresh == again);
+        let all = |pack: &mut dyn FnMut(&[u8]) -> usize| pages.iter().map(|page| pack(page)).sum::<usize>();
+        all(&mut |page| by(&mut used, page));
+        let (learnt, own) = (all(&mut |page| by(&mut used, page)), all(&mut there_and_back));
+        assert!(learnt != own && learnt * 100 <= own * 103, "{learnt} bytes, {own} with codes of their own");
+    }
+
+    #[test]
+    fn a_record_unlike_those_before_it_gets_a_code_of_its_own() {
+        let mut used = Deflater::new();
+        by(&mut used, &include_bytes!("mod.rs")[..]);
+        // Letters alone, as in a text, but none of those that the text had often.
+        let odd: Vec<u8> = noise(30_000, 7).iter().map(|b| b"QXZ#@~^|"[usize::from(b % 8)]).collect();
+        assert_eq!(by(&mut used, &odd), there_and_back(&odd));
+        for len in [SHORT - 1, 5_000, LONG - 1, LONG] {
+            assert_eq!(by(&mut used, &noise(len, 5)), there_and_back(&noise(len, 5)), "{len} bytes of noise");
+        }
+    }
+
+    #[test]
+    fn records_of_every_sort_come_back_one_after_the_other() {
+        let mut used = Deflater::new();
+        let text = include_bytes!("mod.rs").repeat(40);
+        let scripts = ["Žluťoučký kůň ", "Съешь ещё этих мягких булок ", "いろはにほへと", "<b>bold</b> "];
+        for round in 0..100 {
+            for script in scripts {
+                let len = [SHORT - 1, SHORT, 3_000, 20_000, BLOCK + 1, LONG - 1][round % 6];
+                by(&mut used, &script.as_bytes().repeat(len / script.len() + 1)[..len]);
+                by(&mut used, &text[round..][..len]);
+                by(&mut used, &noise(len.min(3_000), round as u64));
+            }
+        }
     }
 
     proptest! {
         #[test]
         fn anything_comes_back(pieces in prop::collection::vec(("[a-z<>/= ]{0,12}", 1usize..400), 0..80)) {
             let raw: Vec<u8> = pieces.iter().flat_map(|(text, n)| text.repeat(*n).into_bytes()).collect();
-            there_and_back(&raw[..raw.len().min(300_000)]);
+            let raw = &raw[..raw.len().min(300_000)];
+            let mut used = Deflater::new();
+            by(&mut used, raw);
+            by(&mut used, raw);
+            by(&mut used, include_bytes!("mod.rs"));
+            by(&mut used, raw);
         }
     }
 }

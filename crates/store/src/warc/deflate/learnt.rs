@@ -1,0 +1,88 @@
+//! Which code will suit a record that nobody has looked at yet?
+//!
+//! Pages of one collection are alike: the code that made one shortest makes the next within a hundredth as short. So a record is written while its repetitions are
+//! looked for, in a code that an earlier one of its sort has left behind, instead of being walked through, counted and only then written. What sort a record is of, a few
+//! of its bytes tell: how many are markup, and how many belong to other scripts than the Latin.
+
+use super::bits::Bits;
+use super::block::Head;
+use super::codes::{Codes, Counts, DISTANCES, LITERALS_USED};
+use super::matches::Finder;
+
+/// How often a code is used before another is learnt.
+const USES: u32 = 32;
+/// Bytes that tell the sort of a record.
+const SAMPLE: usize = 256;
+/// So many of another script, as in most languages with Latin letters.
+const SOME: usize = SAMPLE / 16;
+/// So many, as on pages that are half markup.
+const MANY: usize = SAMPLE * 3 / 8;
+/// Sorts of records.
+pub(super) const SORTS: usize = 8;
+/// The most bytes a head takes.
+const HEAD: usize = 512;
+
+/// A code that an earlier record has left behind.
+pub(super) struct Learnt {
+    codes: Codes,
+    /// The head of its block, and the bits that do not fill a byte.
+    head: Vec<u8>,
+    bits: Bits,
+    /// How long the record it was learnt from was, and what it became.
+    raw: usize,
+    packed: usize,
+    uses: u32,
+}
+
+impl Learnt {
+    /// Learns from a record with these symbols that was packed with a code of its own.
+    pub(super) fn new(mut counts: Counts, raw: usize, packed: usize) -> Self {
+        // The next record may have symbols that this one had not.
+        let all = counts.literals[..LITERALS_USED].iter_mut().chain(&mut counts.distances[..DISTANCES]);
+        all.for_each(|n| *n = *n * 4 + 1);
+        let mut codes = Codes::default();
+        codes.fit(&counts);
+        let (mut head, mut bits) = (vec![0; HEAD], Bits::default());
+        Head::new(&codes).write(true, &mut bits, &mut head);
+        Self { codes, head, bits, raw, packed, uses: 0 }
+    }
+
+    /// Whether it may be used once more.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.uses < USES
+    }
+
+    /// Appends a record as one block; nothing where it became so long that a code of its own is worth the while.
+    pub(super) fn pack(&mut self, raw: &[u8], finder: &mut Finder, room: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
+        self.uses += 1;
+        let need = HEAD + 2 * raw.len() + 64;
+        if room.len() < need {
+            room.resize(need, 0);
+        }
+        room[..HEAD].copy_from_slice(&self.head);
+        let mut bits = finder.write(raw, &self.codes, self.bits.clone(), room);
+        let len = bits.close(room);
+        let expected = self.packed as u64 * raw.len() as u64 / self.raw as u64;
+        let fits = len < raw.len() && len as u64 <= expected * 3 / 2;
+        if fits {
+            out.extend_from_slice(&room[..len]);
+        }
+        fits
+    }
+}
+
+/// The sort of a record, less than [`SORTS`].
+pub(super) fn sort(raw: &[u8]) -> usize {
+    let (mut markup, mut foreign) = (0, 0);
+    for &byte in raw.iter().step_by(raw.len() / SAMPLE + 1) {
+        markup += usize::from(byte == b'<');
+        foreign += usize::from(byte >= 0x80);
+    }
+    let foreign = match foreign {
+        0 => 0,
+        1..SOME => 1,
+        SOME..MANY => 2,
+        _ => 3,
+    };
+    foreign + if markup > 1 { SORTS / 2 } else { 0 }
+}
