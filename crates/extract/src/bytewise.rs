@@ -30,10 +30,16 @@ pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     low(word ^ (LOW * byte as u64), 0)
 }
 
-/// The marks as eight bits, the first byte's lowest.
+/// A bit for each of 64 answers, the first one's lowest.
+///
+/// A product gathers eight of them. The answers of a comparison come out of vectors, which is less work than comparing eight bytes in a word.
 #[inline]
-pub(crate) const fn mask(marks: u64) -> u64 {
-    (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+pub(crate) fn bits(marks: &[bool; 64]) -> u64 {
+    let (eights, _) = marks.as_chunks::<8>();
+    (0..).step_by(8).zip(eights).fold(0, |bits, (shift, eight)| {
+        let word = u64::from_le_bytes(eight.map(u8::from));
+        bits | (word.wrapping_mul(0x0102_0408_1020_4080) >> 56 << shift)
+    })
 }
 
 #[cfg(test)]
@@ -46,10 +52,19 @@ mod tests {
         fn comparisons_are_what_they_are_for_single_bytes(bytes: [u8; 8], most in 0u8..0x80, byte: u8) {
             let word = u64::from_le_bytes(bytes);
             for (i, b) in bytes.into_iter().enumerate() {
-                prop_assert_eq!(mask(low(word, most)) >> i & 1 == 1, b <= most);
-                prop_assert_eq!(mask(equal(word, byte)) >> i & 1 == 1, b == byte);
+                prop_assert_eq!(low(word, most) >> (8 * i + 7) & 1 == 1, b <= most);
+                prop_assert_eq!(equal(word, byte) >> (8 * i + 7) & 1 == 1, b == byte);
             }
             prop_assert_eq!(low(word, most) & !HIGH, 0);
+        }
+
+        #[test]
+        fn bits_are_where_the_answers_are(marks: [bool; 32], more: [bool; 32]) {
+            let marks: Vec<bool> = marks.into_iter().chain(more).collect();
+            let bits = bits(marks.first_chunk().unwrap_or(&[false; 64]));
+            for (i, mark) in marks.into_iter().enumerate() {
+                prop_assert_eq!(bits >> i & 1 == 1, mark);
+            }
         }
 
         #[test]
