@@ -34,8 +34,8 @@ impl Address {
     /// Takes an address back from where it was stored, without canonicalising it again.
     pub fn from_canonical(stored: &str) -> Result<Self, Refused> {
         match plain::absolute(stored) {
-            Some(address) => Ok(address),
-            None => Self::checked(Url::parse(stored)?),
+            Some(read) if read.address.text.len() == stored.len() => Ok(read.address),
+            _ => Self::checked(Url::parse(stored)?),
         }
     }
 

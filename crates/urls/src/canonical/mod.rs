@@ -15,6 +15,7 @@ pub(crate) mod plain;
 mod query;
 
 use crate::{Address, Refused, scheme, session, site};
+use plain::Plain;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use url::{ParseOptions, Position, Url};
@@ -78,8 +79,8 @@ impl Canonicaliser {
 
     /// Reads an absolute URL.
     pub fn parse(&self, input: &str) -> Result<Address, Refused> {
-        match plain::absolute(input.split('#').next().unwrap_or(input)).filter(|address| self.keeps(address)) {
-            Some(address) => Ok(address),
+        match plain::absolute(input).filter(|read| self.keeps(read)) {
+            Some(read) => Ok(read.address),
             None => self.read(input, Url::options()),
         }
     }
@@ -111,8 +112,8 @@ impl Canonicaliser {
         if href.is_empty() || href.starts_with('#') {
             return Ok(base.clone());
         }
-        if let Some(address) = plain::joined(base, href).filter(|address| self.keeps(address)) {
-            return Ok(address);
+        if let Some(read) = plain::joined(base, href).filter(|read| self.keeps(read)) {
+            return Ok(read.address);
         }
         self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)))
     }
@@ -141,9 +142,12 @@ impl Canonicaliser {
     }
 
     /// Whether an address that is spelt as browsers would is spelt as the rules want it, too.
-    fn keeps(&self, address: &Address) -> bool {
-        let len = address.as_str().len();
-        len <= MAX_LENGTH && !self.rules.strip_www && self.respelt(address.path_and_query()).is_none()
+    fn keeps(&self, read: &Plain) -> bool {
+        let (rules, text) = (self.rules, read.address.as_str());
+        let has_nothing = read.bare && !rules.lowercase;
+        text.len() <= MAX_LENGTH
+            && !rules.strip_www
+            && (has_nothing || self.respelt(read.address.path_and_query()).is_none())
     }
 
     fn read(&self, input: &str, options: ParseOptions<'_>) -> Result<Address, Refused> {
@@ -220,7 +224,10 @@ impl Canonicaliser {
 
 /// Without the spaces and control characters around it, as browsers read an attribute.
 fn trimmed(input: &str) -> &str {
-    input.trim_matches(|c: char| c <= ' ')
+    match input.as_bytes() {
+        [first, .., last] if *first > b' ' && *last > b' ' => input,
+        _ => input.trim_matches(|c: char| c <= ' '),
+    }
 }
 
 /// Whether what follows a name and a colon is a port, and so the name a host.

@@ -7,34 +7,48 @@
 use crate::address::{Address, Marks, mark};
 use std::net::Ipv4Addr;
 
-/// What the parser leaves as it is: 1 in a path, 2 in a query.
+/// What is to be known of a byte: whether the parser leaves it as it is in a path and in a query, and whether a rule of canonical form may
+/// have something to say where it stands in a path.
 const KEPT: [u8; 256] = {
     let mut kept = [0; 256];
-    let (path, query) = (b"!$&'()*+,-./:;=@_~%[]|", b"!$&()*+,-./:;=@_~%?[]|");
+    let (path, query, ruled) = (b"!$&'()*+,-./:;=@_~%[]|", b"!$&()*+,-./:;=@_~%?[]|", b"%;(");
     let mut i = 0;
     while i < 128 {
         if (i as u8).is_ascii_alphanumeric() {
-            kept[i] = 3;
+            kept[i] = PATH | QUERY;
         }
         i += 1;
     }
     i = 0;
     while i < path.len() {
-        kept[path[i] as usize] |= 1;
+        kept[path[i] as usize] |= PATH;
         i += 1;
     }
     i = 0;
     while i < query.len() {
-        kept[query[i] as usize] |= 2;
+        kept[query[i] as usize] |= QUERY;
+        i += 1;
+    }
+    i = 0;
+    while i < ruled.len() {
+        kept[ruled[i] as usize] |= RULED;
         i += 1;
     }
     kept
 };
 const PATH: u8 = 1;
 const QUERY: u8 = 2;
+const RULED: u8 = 4;
 
-/// An absolute URL of the web that stands in its one spelling, or nothing where that is not plain to see.
-pub(crate) fn absolute(text: &str) -> Option<Address> {
+/// An address that was read by cutting.
+pub(crate) struct Plain {
+    pub(crate) address: Address,
+    /// Whether it has neither query nor escapes nor anything else but letters' case that a rule might change.
+    pub(super) bare: bool,
+}
+
+/// An absolute URL of the web that stands in its one spelling, or nothing where that is not plain to see. A fragment is left out.
+pub(crate) fn absolute(text: &str) -> Option<Plain> {
     let (scheme, usual) = if text.starts_with("http://") {
         (4, 80)
     } else if text.starts_with("https://") {
@@ -51,55 +65,61 @@ pub(crate) fn absolute(text: &str) -> Option<Address> {
     if !is_plain_host(host) {
         return None;
     }
-    let query = plain_tail(&text[path..])?;
+    let tail = plain_tail(&text[path..])?;
     let marks = Marks {
         scheme: mark(scheme),
         host: (mark(start), mark(start + host.len())),
         port,
         path: mark(path),
-        query: query.map(|at| mark(path + at)),
+        query: tail.query.map(|at| mark(path + at)),
     };
-    Some(Address::marked(text.to_owned(), marks))
+    Some(Plain { address: Address::marked(text[..path + tail.len].to_owned(), marks), bare: tail.bare })
 }
 
 /// A reference on a page, trimmed and not empty, or nothing where it takes more than putting two texts together.
-pub(super) fn joined(base: &Address, href: &str) -> Option<Address> {
-    let href = href.split('#').next()?;
-    if href.starts_with("http") && href.contains("://") {
-        return absolute(href);
-    }
+pub(super) fn joined(base: &Address, href: &str) -> Option<Plain> {
     let whole = base.as_str();
     let marks = base.marks();
     let path_start = marks.path as usize;
-    if whole[marks.scheme as usize..path_start].contains('@') {
-        return None;
-    }
+    let has_userinfo = marks.host.0 != marks.scheme + 3;
     let (kept, rest) = match href.as_bytes() {
+        // Most links that say their host say the page's own, which need not be read again.
+        [b'h', b't', b't', b'p', ..] if is_absolute(href) => match href.strip_prefix(&whole[..path_start]) {
+            Some(rest) if rest.starts_with('/') && !has_userinfo => (path_start, rest),
+            _ => return absolute(href),
+        },
+        _ if has_userinfo => return None,
         [b'/', b'/', ..] => return absolute(&[base.scheme(), ":", href].concat()),
         [b'/', ..] => (path_start, href),
         [b'?', ..] => (path_start + base.path().len(), href),
         _ => relative(base.path(), href).map(|(kept, rest)| (path_start + kept, rest))?,
     };
-    let query = plain_tail(rest)?;
-    let mut text = String::with_capacity(kept + rest.len());
+    let tail = plain_tail(rest)?;
+    let mut text = String::with_capacity(kept + tail.len);
     text.push_str(&whole[..kept]);
-    text.push_str(rest);
-    Some(Address::marked(text, Marks { query: query.map(|at| mark(kept + at)), ..marks }))
+    text.push_str(&rest[..tail.len]);
+    let bare = tail.bare && whole[path_start..kept].bytes().all(|b| KEPT[usize::from(b)] & RULED == 0);
+    let marks = Marks { query: tail.query.map(|at| mark(kept + at)), ..marks };
+    Some(Plain { address: Address::marked(text, marks), bare })
+}
+
+fn is_absolute(href: &str) -> bool {
+    href.starts_with("http://") || href.starts_with("https://")
 }
 
 /// How much of the base's path stays, and what follows it.
 fn relative<'a>(path: &str, mut href: &'a str) -> Option<(usize, &'a str)> {
-    let first = href.find(['/', '?']).unwrap_or(href.len());
-    if href[..first].contains(':') {
+    let ends = href.bytes().find(|byte| matches!(byte, b'/' | b'?' | b'#' | b':'));
+    if ends == Some(b':') {
         return None;
     }
-    let mut directory = path.rfind('/')? + 1;
+    let mut directory = last_slash(path)? + 1;
     loop {
         if let Some(rest) = href.strip_prefix("./") {
             href = rest;
         } else if let Some(rest) = href.strip_prefix("../") {
             href = rest;
-            directory = path[..directory.saturating_sub(1)].rfind('/').map_or(directory, |at| at + 1);
+            directory = last_slash(&path[..directory.saturating_sub(1)]).map_or(directory, |at| at + 1);
         } else if href.starts_with('/') {
             // An empty segment, in which the next step up would end.
             return None;
@@ -109,22 +129,47 @@ fn relative<'a>(path: &str, mut href: &'a str) -> Option<(usize, &'a str)> {
     }
 }
 
-/// Whether path and query, or the end of them, are read as they stand, and where the question mark is.
+fn last_slash(path: &str) -> Option<usize> {
+    path.bytes().rposition(|byte| byte == b'/')
+}
+
+/// Path and query, or the end of them, that are read as they stand.
+struct Tail {
+    /// Up to the fragment.
+    len: usize,
+    /// Where the question mark is.
+    query: Option<usize>,
+    /// See [`Plain::bare`].
+    bare: bool,
+}
+
+/// Takes path and query, or the end of them, if they are read as they stand.
 ///
 /// Segments that begin with a dot, or with its escape, may be dot segments.
-fn plain_tail(tail: &str) -> Option<Option<usize>> {
-    let mut begins = true;
+fn plain_tail(tail: &str) -> Option<Tail> {
+    let (mut begins, mut seen) = (true, 0);
     for (i, &byte) in tail.as_bytes().iter().enumerate() {
-        if KEPT[usize::from(byte)] & PATH == 0 {
-            let query = &tail.as_bytes()[i..];
-            return (byte == b'?' && query.iter().all(|&b| KEPT[usize::from(b)] & QUERY != 0)).then_some(Some(i));
+        let class = KEPT[usize::from(byte)];
+        if class & PATH == 0 {
+            return if byte == b'?' { plain_query(tail, i) } else { plain_end(byte, i, seen) };
         }
         if begins && matches!(byte, b'.' | b'%') {
             return None;
         }
+        seen |= class;
         begins = byte == b'/';
     }
-    Some(None)
+    plain_end(b'#', tail.len(), seen)
+}
+
+fn plain_end(byte: u8, len: usize, seen: u8) -> Option<Tail> {
+    (byte == b'#').then_some(Tail { len, query: None, bare: seen & RULED == 0 })
+}
+
+fn plain_query(tail: &str, at: usize) -> Option<Tail> {
+    let query = &tail.as_bytes()[at..];
+    let len = query.iter().position(|&b| KEPT[usize::from(b)] & QUERY == 0).unwrap_or(query.len());
+    matches!(query.get(len), None | Some(b'#')).then_some(Tail { len: at + len, query: Some(at), bare: false })
 }
 
 /// The port as it would be written, if it has to be.
@@ -153,6 +198,7 @@ fn is_plain_host(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Canonicaliser, Rules};
     use proptest::prelude::*;
     use url::Url;
 
@@ -171,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_stands_on_most_pages_is_read_here() {
-        let base = absolute("https://www.example.com/docs/guide/intro.html?x=1").unwrap();
+        let base = absolute("https://www.example.com/docs/guide/intro.html?x=1").unwrap().address;
         for href in [
             "chapter1.html",
             "../reference/section-1/index.html",
@@ -180,6 +226,8 @@ mod tests {
             "../",
             "/news/2024/05/a-longer-title",
             "x.html#part",
+            "/x?a=1#part",
+            "https://www.example.com/own#part",
             "https://www.example.com/shop/item?id=1&lang=en",
             "https://other.example.org:8080/about",
             "http://127.0.0.1:8081/p1.html",
@@ -189,13 +237,13 @@ mod tests {
             "a/b:c",
         ] {
             let read = joined(&base, href).unwrap_or_else(|| panic!("{href} was not read"));
-            assert_eq!(parts(&read), slow(Some(base.as_str()), href), "{href}");
+            assert_eq!(parts(&read.address), slow(Some(base.as_str()), href), "{href}");
         }
     }
 
     #[test]
     fn what_a_browser_would_respell_is_left_to_the_parser() {
-        let base = absolute("https://example.com/a/b").unwrap();
+        let base = absolute("https://example.com/a/b").unwrap().address;
         for href in
             ["a b", "a/../b", "..", ".hidden", "%2e%2e/x", "\\x", "a:b", "é", "x?a'b", "https:x", "HTTP://x/", ".//x"]
         {
@@ -231,11 +279,19 @@ mod tests {
             href in anything(),
         ) {
             let text = format!("{head}/{tail}");
-            let Some(base) = absolute(&text) else { return Ok(()) };
+            let Some(Plain { address: base, .. }) = absolute(&text) else { return Ok(()) };
             prop_assert_eq!(parts(&base), slow(None, &text));
             let href = href.trim_matches(|c: char| c <= ' ');
             if !href.is_empty() && !href.starts_with('#') && let Some(read) = joined(&base, href) {
-                prop_assert_eq!(parts(&read), slow(Some(&text), href), "{}", href);
+                prop_assert_eq!(parts(&read.address), slow(Some(&text), href), "{}", href);
+                let all = Rules { sort_query: true, ..Rules::default() };
+                let changed = Canonicaliser::new(all).respelt(read.address.path_and_query());
+                prop_assert!(!read.bare || changed.is_none(), "{}", read.address);
+            }
+            for own in [format!("{head}/{href}"), format!("{head}{href}")] {
+                if let Some(read) = joined(&base, &own) {
+                    prop_assert_eq!(parts(&read.address), slow(Some(&text), &own), "{}", own);
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 //! `http` and `https` on their usual ports are one host. Another port is another server, under either scheme.
 
 use crate::Address;
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// The hosts of the seeds, each with its ports; 0 stands for the usual one.
 #[derive(Debug, Default)]

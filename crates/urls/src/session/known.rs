@@ -96,9 +96,14 @@ struct Hit {
 
 /// Path and query of a URL: from the first slash after the host to the fragment.
 pub(super) fn tail_of(url: &str) -> Range<usize> {
-    let end = url.find('#').unwrap_or(url.len());
-    let authority = url[..end].find("://").map_or(0, |at| at + 3);
-    let start = if authority == 0 { 0 } else { url[authority..end].find(['/', '?']).map_or(end, |at| authority + at) };
+    let bytes = url.as_bytes();
+    let end = memchr::memchr(b'#', bytes).unwrap_or(bytes.len());
+    let url = &bytes[..end];
+    let scheme = memchr::memchr_iter(b':', url).find(|&at| url[at..].starts_with(b"://"));
+    let start = scheme.map_or(0, |at| {
+        let host = at + 3;
+        memchr::memchr2(b'/', b'?', &url[host..]).map_or(end, |len| host + len)
+    });
     start..end
 }
 

@@ -124,20 +124,22 @@ fn shares_a_word(links: &[&str]) -> bool {
     false
 }
 
-/// Whether there is a stretch of ten letters, digits and dashes with a digit among them.
+/// Whether there is a stretch of ten letters, digits and dashes with two digits among them.
+///
+/// Ten bytes are looked at from their end: where a sign stands among them, no stretch of ten begins before it, and most bytes are never seen.
 fn has_long_code(tail: &str) -> bool {
-    let (mut run, mut digits) = (0, 0);
-    for byte in tail.bytes() {
-        if byte.is_ascii_digit() {
-            (run, digits) = (run + 1, digits + 1);
-        } else if byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_' {
-            run += 1;
-        } else {
-            (run, digits) = (0, 0);
-        }
-        if run >= SHORTEST && digits >= 2 {
+    let of_code = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let mut rest = tail.as_bytes();
+    while let Some(ten) = rest.first_chunk::<SHORTEST>() {
+        let seen = match ten.iter().rposition(|byte| !of_code(byte)) {
+            Some(sign) => sign,
+            None => rest.iter().position(|byte| !of_code(byte)).unwrap_or(rest.len()),
+        };
+        let (stretch, after) = rest.split_at(seen);
+        if seen >= SHORTEST && stretch.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2 {
             return true;
         }
+        rest = after.get(1..).unwrap_or_default();
     }
     false
 }
@@ -212,6 +214,7 @@ fn has_word(url: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const ONE: &str = "4f8ab91c77de20aa3bc1";
     const TWO: &str = "90ab44d1f7de20ccb1c7";
@@ -302,5 +305,15 @@ mod tests {
     fn a_page_of_a_site_without_ids_teaches_nothing() {
         let links = page("http://x/news/2024/05/#/a-longer-title-with-words-{}", "12");
         assert_eq!(Site::default().observe("http://x/", &links.iter().map(String::as_str).collect::<Vec<_>>()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_long_code_is_found_as_by_a_look_at_every_byte(tail in "([a-c0-3_-]{0,12}[/.?=]?){0,6}") {
+            let stretches = tail.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
+            let mut long = stretches.filter(|s| s.len() >= SHORTEST);
+            let found = long.any(|s| s.bytes().filter(u8::is_ascii_digit).count() >= 2);
+            prop_assert_eq!(has_long_code(&tail), found);
+        }
     }
 }
