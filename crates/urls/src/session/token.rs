@@ -64,18 +64,21 @@ pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'
     let least = least.max(1);
     let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
     let path = &tail[..path_end];
-    let segments = memchr::memchr_iter(b'/', path.trim_end_matches('/').as_bytes()).count();
-    let (mut start, mut after) = (0, "");
-    for (index, segment) in path.split('/').enumerate() {
+    // Counted once a segment is long enough: most paths have none.
+    let mut segments = None;
+    let (mut start, mut previous) = (0, 0..0);
+    for (index, segment) in path.as_bytes().split(|&byte| byte == b'/').enumerate() {
+        let end = start + segment.len();
         if segment.len() >= least {
-            let spot = Spot::Segment { before: index.saturating_sub(1), behind: segments.saturating_sub(index), after };
-            of_segment(segment, start, least, spot, &mut then);
+            let segments: usize = *segments.get_or_insert_with(|| slashes(path));
+            let (before, behind) = (index.saturating_sub(1), segments.saturating_sub(index));
+            let spot = Spot::Segment { before, behind, after: &path[previous] };
+            of_segment(&path[start..end], start, least, spot, &mut then);
         }
-        start += segment.len() + 1;
-        after = segment;
+        previous = start..end;
+        start = end + 1;
     }
-    start = path_end + 1;
-    for part in tail.get(start..).unwrap_or_default().split('&') {
+    for part in tail.get(path_end + 1..).into_iter().flat_map(|query| query.split('&')) {
         if part.len() >= least {
             let (name, value) = part.split_once('=').unwrap_or(("", part));
             of_value(value, start + part.len() - value.len(), least, Spot::Query(name), &mut then);
@@ -84,7 +87,15 @@ pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'
     }
 }
 
+/// How many slashes a path has, those at its end aside.
+fn slashes(path: &str) -> usize {
+    path.trim_end_matches('/').bytes().filter(|&byte| byte == b'/').count()
+}
+
 fn of_segment<'a>(segment: &'a str, start: usize, least: usize, spot: Spot<'a>, then: &mut impl FnMut(Token<'a>)) {
+    if memchr::memchr(b';', segment.as_bytes()).is_none() {
+        return of_value(segment, start, least, spot, then);
+    }
     let mut at = start;
     for (index, piece) in segment.split(';').enumerate() {
         match piece.split_once('=').filter(|_| index > 0) {
@@ -136,8 +147,18 @@ fn separator(bytes: &[u8], at: usize) -> (usize, bool) {
 
 /// Whether a byte may be of an id: what RFC 3986 reserves for nothing.
 const fn is_of_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'!')
+    OF_WORD[byte as usize]
 }
+
+static OF_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'_' | b'.' | b'~' | b'!');
+        byte += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
