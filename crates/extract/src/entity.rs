@@ -32,9 +32,10 @@ impl Expansion {
         Some(expansion)
     }
 
-    /// Its characters in UTF-8.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.len)).unwrap_or(&[])
+    /// Its characters.
+    pub(crate) fn text(&self) -> &str {
+        let bytes = self.bytes.get(..usize::from(self.len)).unwrap_or(&[]);
+        std::str::from_utf8(bytes).unwrap_or("")
     }
 }
 
@@ -104,30 +105,25 @@ fn character(code: u32) -> char {
 pub(crate) fn unescape(source: &str, place: Place) -> Cow<'_, str> {
     let src = source.as_bytes();
     let Some(first) = memchr2(b'&', 0, src) else { return Cow::Borrowed(source) };
-    let mut out = Vec::with_capacity(src.len());
+    let mut out = String::with_capacity(src.len());
     let (mut copied, mut next) = (0, Some(first));
     while let Some(i) = next {
         let rest = src.get(i..).unwrap_or(&[]);
         let mut from = i + 1;
         if rest.first() == Some(&0) {
-            out.extend_from_slice(src.get(copied..i).unwrap_or(&[]));
-            out.extend_from_slice("\u{FFFD}".as_bytes());
+            out.push_str(source.get(copied..i).unwrap_or(""));
+            out.push('\u{FFFD}');
             copied = from;
         } else if let Some(expansion) = reference(rest, place) {
-            out.extend_from_slice(src.get(copied..i).unwrap_or(&[]));
-            out.extend_from_slice(expansion.bytes());
+            out.push_str(source.get(copied..i).unwrap_or(""));
+            out.push_str(expansion.text());
             from = i + expansion.consumed;
             copied = from;
         }
         next = memchr2(b'&', 0, src.get(from..).unwrap_or(&[])).map(|n| from + n);
     }
-    out.extend_from_slice(src.get(copied..).unwrap_or(&[]));
-    Cow::Owned(into_string(out))
-}
-
-/// Bytes known to be UTF-8 as a string; were they not, what is wrong would be replaced.
-pub(crate) fn into_string(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+    out.push_str(source.get(copied..).unwrap_or(""));
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
@@ -162,7 +158,12 @@ mod tests {
     fn every_entity_there_is_expands_to_what_the_table_says() {
         for (name, expansion) in htmlize::ENTITIES.entries() {
             let found = reference(name, Place::Text).expect("an entity");
-            assert_eq!((found.bytes(), found.consumed), (*expansion, name.len()), "{}", String::from_utf8_lossy(name));
+            assert_eq!(
+                (found.text().as_bytes(), found.consumed),
+                (*expansion, name.len()),
+                "{}",
+                String::from_utf8_lossy(name)
+            );
         }
     }
 }

@@ -25,7 +25,7 @@ enum Gap {
 /// The text so far.
 #[derive(Debug, Default)]
 pub(crate) struct Prose {
-    out: Vec<u8>,
+    out: String,
     gap: Gap,
     /// Set once something was cut off.
     pub(crate) truncated: bool,
@@ -106,7 +106,7 @@ fn is_plain(byte: u8) -> bool {
 impl Prose {
     /// An empty text with room for that of a document of `len` bytes.
     pub(crate) fn with_room_for(len: usize) -> Self {
-        Self { out: Vec::with_capacity((len / 2).min(TEXT_CAP)), ..Self::default() }
+        Self { out: String::with_capacity((len / 2).min(TEXT_CAP)), ..Self::default() }
     }
 
     /// How long it is: where a slice may begin.
@@ -130,26 +130,26 @@ impl Prose {
     /// Text whose character references count.
     #[inline]
     pub(crate) fn referenced(&mut self, text: &str) {
-        self.push(text.as_bytes(), true);
+        self.push(text, true);
     }
 
     /// Text in which every character stands for itself.
     pub(crate) fn literal(&mut self, text: &str) {
-        self.push(text.as_bytes(), false);
+        self.push(text, false);
     }
 
     /// Text whose line feeds are kept, one for any number of them.
-    pub(crate) fn lines(&mut self, text: &str) {
-        let (src, mut start) = (text.as_bytes(), 0);
-        while let Some(i) = memchr(b'\n', src.get(start..).unwrap_or(&[])) {
-            self.push(src.get(start..start + i).unwrap_or(&[]), false);
+    pub(crate) fn lines(&mut self, mut text: &str) {
+        while let Some((line, rest)) = memchr(b'\n', text.as_bytes()).and_then(|i| text.split_at_checked(i)) {
+            self.push(line, false);
             self.line();
-            start += i + 1;
+            text = rest.get(1..).unwrap_or("");
         }
-        self.push(src.get(start..).unwrap_or(&[]), false);
+        self.push(text, false);
     }
 
-    fn push(&mut self, src: &[u8], references: bool) {
+    fn push(&mut self, text: &str, references: bool) {
+        let src = text.as_bytes();
         let mut i = 0;
         while let Some(&byte) = src.get(i) {
             match CLASS[byte as usize] {
@@ -165,7 +165,7 @@ impl Prose {
                 NUL => i += 1,
                 _ => {
                     let end = end_of_run(src, i + 1);
-                    self.word(src.get(i..end).unwrap_or(&[]));
+                    self.word(text.get(i..end).unwrap_or(""));
                     i = end;
                 }
             }
@@ -176,22 +176,22 @@ impl Prose {
     }
 
     #[inline]
-    fn word(&mut self, bytes: &[u8]) {
+    fn word(&mut self, word: &str) {
         if self.gap != Gap::None && !self.out.is_empty() {
-            self.out.push(if self.gap == Gap::Line { b'\n' } else { b' ' });
+            self.out.push(if self.gap == Gap::Line { '\n' } else { ' ' });
         }
         self.gap = Gap::None;
-        self.out.extend_from_slice(bytes);
+        self.out.push_str(word);
     }
 
     fn reference(&mut self, src: &[u8]) -> usize {
         let Some(expansion) = entity::reference(src, Place::Text) else {
-            self.word(b"&");
+            self.word("&");
             return 1;
         };
-        match expansion.bytes() {
-            [b' ' | b'\n' | b'\t' | b'\r' | 0x0C] | [0xC2, 0xA0] => self.space(),
-            bytes => self.word(bytes),
+        match expansion.text() {
+            " " | "\n" | "\t" | "\r" | "\u{C}" | "\u{A0}" => self.space(),
+            text => self.word(text),
         }
         expansion.consumed
     }
@@ -199,21 +199,16 @@ impl Prose {
     #[cold]
     fn truncate(&mut self) {
         self.truncated = true;
-        let mut end = TEXT_CAP;
-        while end > 0 && self.out.get(end).is_some_and(|b| b & 0xC0 == 0x80) {
-            end -= 1;
-        }
-        self.out.truncate(end);
+        self.out.truncate(boundary(&self.out, TEXT_CAP));
     }
 
     /// What was written since the text was `start` long, on one line, cut to `cap` characters.
     pub(crate) fn since(&self, start: usize, cap: usize) -> String {
-        let bytes = self.out.get(start.min(self.out.len())..).unwrap_or(&[]).trim_ascii_start();
-        let text = bytes.get(..bytes.len().min(cap * 4)).unwrap_or(bytes);
-        let mut line = String::from_utf8_lossy(text).into_owned();
-        if memchr(b'\n', line.as_bytes()).is_some() {
-            line = line.replace('\n', " ");
-        }
+        let text = first(self.out.get(start..).unwrap_or("").trim_ascii_start(), cap);
+        let mut line = match memchr(b'\n', text.as_bytes()) {
+            Some(_) => text.replace('\n', " "),
+            None => text.to_owned(),
+        };
         cut(&mut line, cap);
         line
     }
@@ -223,15 +218,14 @@ impl Prose {
         let mut parts = Vec::with_capacity(alts.len() * 2 + 1);
         let mut from = start.min(self.out.len());
         for (at, alt) in alts {
-            parts.push(self.out.get(from..*at).unwrap_or(&[]));
-            parts.push(alt.as_bytes());
+            parts.push(self.out.get(from..*at).unwrap_or(""));
+            parts.push(alt);
             from = *at;
         }
-        parts.push(self.out.get(from..).unwrap_or(&[]));
+        parts.push(self.out.get(from..).unwrap_or(""));
         let mut joined = Self::default();
         for part in parts {
-            let near = part.get(..part.len().min(cap * 4)).unwrap_or(part);
-            joined.push(near, false);
+            joined.push(first(part, cap), false);
             joined.space();
         }
         joined.since(0, cap)
@@ -242,8 +236,22 @@ impl Prose {
         if self.out.len() > TEXT_CAP {
             self.truncate();
         }
-        entity::into_string(self.out)
+        self.out
     }
+}
+
+/// As much of a text as `cap` characters can take.
+fn first(text: &str, cap: usize) -> &str {
+    text.get(..boundary(text, cap * 4)).unwrap_or(text)
+}
+
+/// The last place up to `end` where a character begins or the text ends.
+fn boundary(text: &str, end: usize) -> usize {
+    let mut end = end.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
 }
 
 /// Cuts a text to `cap` characters.
@@ -258,10 +266,7 @@ pub(crate) fn cut(text: &mut String, cap: usize) {
 /// A text with its white space folded and its references expanded, cut to `cap` characters.
 pub(crate) fn folded(source: &str, cap: usize) -> String {
     let mut prose = Prose::default();
-    let mut end = source.len().min(cap.saturating_mul(32));
-    while !source.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = boundary(source, cap.saturating_mul(32));
     prose.referenced(source.get(..end).unwrap_or(source));
     prose.since(0, cap)
 }
