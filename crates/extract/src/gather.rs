@@ -20,6 +20,8 @@ pub(crate) const MAX_FIELDS: usize = 10_000;
 pub(crate) const MAX_OPTIONS: usize = 50_000;
 /// The longest target kept, in bytes: no server takes longer ones.
 pub(crate) const MAX_TARGET: usize = 8 << 10;
+/// Room for what a relative target lacks, so that it becomes an address where it lies.
+const ROOM: usize = 24;
 /// The longest anchor text kept, in characters.
 pub(crate) const MAX_ANCHOR: usize = 500;
 
@@ -78,7 +80,9 @@ impl Gather {
             return None;
         }
         let position = u32::try_from(position).unwrap_or(u32::MAX);
-        let link = Link { target: target.to_owned(), kind, anchor: String::new(), rel: String::new(), position };
+        let mut kept = String::with_capacity(target.len() + ROOM);
+        kept.push_str(target);
+        let link = Link { target: kept, kind, anchor: String::new(), rel: String::new(), position };
         self.doc.links.push(link);
         self.doc.links.last_mut()
     }

@@ -34,7 +34,7 @@ impl Address {
     /// Takes an address back from where it was stored, without canonicalising it again.
     pub fn from_canonical(stored: &str) -> Result<Self, Refused> {
         match plain::absolute(stored) {
-            Some(read) if read.address.text.len() == stored.len() => Ok(read.address),
+            Some(cut) if cut.len() == stored.len() => Ok(cut.joined("", stored)),
             _ => Self::checked(Url::parse(stored)?),
         }
     }

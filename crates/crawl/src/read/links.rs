@@ -48,8 +48,10 @@ impl Reader {
         let base = self.rules.canonical.canonical_base(&asked, document.base.as_deref()).into_owned();
         let before = self.rules.sessions.of(asked.host());
         let charset = document.charset.clone();
-        let resolve =
-            |link: Link| Some((self.resolve(&base, &link.target, charset.as_deref(), before.as_deref())?, link));
+        let resolve = |mut link: Link| {
+            let target = std::mem::take(&mut link.target);
+            Some((self.resolve(&base, target, charset.as_deref(), before.as_deref())?, link))
+        };
         let mut links = std::mem::take(&mut document.links).into_iter();
         let mut first: Vec<(Address, Link)> = Vec::with_capacity(links.len().min(LEARNT_FROM));
         first.extend(links.by_ref().take(LEARNT_FROM).filter_map(resolve));
@@ -127,13 +129,13 @@ impl Reader {
     }
 
     /// The target of a link. On a page that is not in UTF-8 its query is written in the page's own encoding, as browsers do.
-    fn resolve(&self, base: &Address, target: &str, charset: Option<&str>, site: Option<&Site>) -> Option<Address> {
+    fn resolve(&self, base: &Address, target: String, charset: Option<&str>, site: Option<&Site>) -> Option<Address> {
         let canonical = self.rules.sessions.reader(site);
         match charset {
             Some(charset) if charset != "UTF-8" && !target.is_ascii() => {
-                canonical.resolve_encoded(base, target, &|query| orb_extract::encoded(query, charset)).ok()
+                canonical.resolve_encoded(base, &target, &|query| orb_extract::encoded(query, charset)).ok()
             }
-            _ => canonical.resolve(base, target).ok(),
+            _ => canonical.resolve_owned(base, target).ok(),
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) mod plain;
 mod query;
 
 use crate::{Address, Refused, scheme, session, site};
-use plain::Plain;
+use plain::Cut;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use url::{ParseOptions, Position, Url};
@@ -79,8 +79,8 @@ impl Canonicaliser {
 
     /// Reads an absolute URL.
     pub fn parse(&self, input: &str) -> Result<Address, Refused> {
-        match plain::absolute(input).filter(|read| self.keeps(read)) {
-            Some(read) => Ok(read.address),
+        match plain::absolute(input).and_then(|cut| self.kept(cut, "", input)) {
+            Some(address) => Ok(address),
             None => self.read(input, Url::options()),
         }
     }
@@ -112,10 +112,25 @@ impl Canonicaliser {
         if href.is_empty() || href.starts_with('#') {
             return Ok(base.clone());
         }
-        if let Some(read) = plain::joined(base, href).filter(|read| self.keeps(read)) {
-            return Ok(read.address);
+        self.resolve_cut(base, href, plain::cut(base, href))
+    }
+
+    /// Like [`resolve`](Self::resolve), in the memory of the link where it has room.
+    pub fn resolve_owned(&self, base: &Address, href: String) -> Result<Address, Refused> {
+        if href.is_empty() || href.starts_with('#') || trimmed(&href).len() < href.len() {
+            return self.resolve(base, &href);
         }
-        self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)))
+        match plain::cut(base, &href) {
+            Some(cut) if self.leaves(&cut) => Ok(cut.spliced(base.as_str(), href)),
+            cut => self.resolve_cut(base, &href, cut),
+        }
+    }
+
+    fn resolve_cut(&self, base: &Address, href: &str, cut: Option<Cut>) -> Result<Address, Refused> {
+        match cut.and_then(|cut| self.kept(cut, base.as_str(), href)) {
+            Some(address) => Ok(address),
+            None => self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?))),
+        }
     }
 
     /// Like [`resolve`](Self::resolve) for a page in another encoding than UTF-8: browsers write a query in the bytes of
@@ -141,13 +156,17 @@ impl Canonicaliser {
         }
     }
 
-    /// Whether an address that is spelt as browsers would is spelt as the rules want it, too.
-    fn keeps(&self, read: &Plain) -> bool {
-        let (rules, text) = (self.rules, read.address.as_str());
-        let has_nothing = read.bare && !rules.lowercase;
-        text.len() <= MAX_LENGTH
-            && !rules.strip_www
-            && (has_nothing || self.respelt(read.address.path_and_query()).is_none())
+    /// An address that is spelt as browsers would, if it is spelt as the rules want it, too.
+    fn kept(&self, cut: Cut, base: &str, href: &str) -> Option<Address> {
+        let leaves = self.leaves(&cut);
+        let address = cut.joined(base, href);
+        let fits = address.as_str().len() <= MAX_LENGTH && !self.rules.strip_www;
+        (leaves || (fits && self.respelt(address.path_and_query()).is_none())).then_some(address)
+    }
+
+    /// Whether the rules need not look at an address.
+    fn leaves(&self, cut: &Cut) -> bool {
+        cut.bare && cut.len() <= MAX_LENGTH && !self.rules.strip_www && !self.rules.lowercase
     }
 
     fn read(&self, input: &str, options: ParseOptions<'_>) -> Result<Address, Refused> {

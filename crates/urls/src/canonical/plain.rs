@@ -6,6 +6,7 @@
 
 use crate::address::{Address, Marks, mark};
 use std::net::Ipv4Addr;
+use std::ops::Range;
 
 /// What is to be known of a byte: whether the parser leaves it as it is in a path and in a query, and whether a rule of canonical form may
 /// have something to say where it stands in a path.
@@ -40,15 +41,44 @@ const PATH: u8 = 1;
 const QUERY: u8 = 2;
 const RULED: u8 = 4;
 
-/// An address that was read by cutting.
-pub(crate) struct Plain {
-    pub(crate) address: Address,
-    /// Whether it has neither query nor escapes nor anything else but letters' case that a rule might change.
+/// An address that is to be put together: the beginning of the base, then a part of the reference.
+pub(crate) struct Cut {
+    /// How much of the base stays.
+    kept: usize,
+    /// What is taken of the reference.
+    taken: Range<usize>,
+    marks: Marks,
+    /// Whether there is neither query nor escapes nor anything else but letters' case that a rule might change.
     pub(super) bare: bool,
 }
 
+impl Cut {
+    /// How long the address will be.
+    pub(crate) fn len(&self) -> usize {
+        self.kept + self.taken.len()
+    }
+
+    /// The address.
+    pub(crate) fn joined(self, base: &str, href: &str) -> Address {
+        let mut text = String::with_capacity(self.len());
+        text.push_str(&base[..self.kept]);
+        text.push_str(&href[self.taken]);
+        Address::marked(text, self.marks)
+    }
+
+    /// The same in the memory of the reference, as far as it has room.
+    pub(super) fn spliced(self, base: &str, mut href: String) -> Address {
+        href.truncate(self.taken.end);
+        if href[..self.taken.start] != base[..self.kept] {
+            href.drain(..self.taken.start);
+            href.insert_str(0, &base[..self.kept]);
+        }
+        Address::marked(href, self.marks)
+    }
+}
+
 /// An absolute URL of the web that stands in its one spelling, or nothing where that is not plain to see. A fragment is left out.
-pub(crate) fn absolute(text: &str) -> Option<Plain> {
+pub(crate) fn absolute(text: &str) -> Option<Cut> {
     let (scheme, usual) = if text.starts_with("http://") {
         (4, 80)
     } else if text.starts_with("https://") {
@@ -73,34 +103,38 @@ pub(crate) fn absolute(text: &str) -> Option<Plain> {
         path: mark(path),
         query: tail.query.map(|at| mark(path + at)),
     };
-    Some(Plain { address: Address::marked(text[..path + tail.len].to_owned(), marks), bare: tail.bare })
+    Some(Cut { kept: 0, taken: 0..path + tail.len, marks, bare: tail.bare })
 }
 
 /// A reference on a page, trimmed and not empty, or nothing where it takes more than putting two texts together.
-pub(super) fn joined(base: &Address, href: &str) -> Option<Plain> {
+pub(super) fn cut(base: &Address, href: &str) -> Option<Cut> {
     let whole = base.as_str();
     let marks = base.marks();
-    let path_start = marks.path as usize;
+    let path = marks.path as usize;
     let has_userinfo = marks.host.0 != marks.scheme + 3;
-    let (kept, rest) = match href.as_bytes() {
+    let (kept, skipped) = match href.as_bytes() {
         // Most links that say their host say the page's own, which need not be read again.
-        [b'h', b't', b't', b'p', ..] if is_absolute(href) => match href.strip_prefix(&whole[..path_start]) {
-            Some(rest) if rest.starts_with('/') && !has_userinfo => (path_start, rest),
+        [b'h', b't', b't', b'p', ..] if is_absolute(href) => match href.strip_prefix(&whole[..path]) {
+            Some(rest) if rest.starts_with('/') && !has_userinfo => (path, path),
             _ => return absolute(href),
         },
         _ if has_userinfo => return None,
-        [b'/', b'/', ..] => return absolute(&[base.scheme(), ":", href].concat()),
-        [b'/', ..] => (path_start, href),
-        [b'?', ..] => (path_start + base.path().len(), href),
-        _ => relative(base.path(), href).map(|(kept, rest)| (path_start + kept, rest))?,
+        [b'/', b'/', ..] => return of_scheme(base, href),
+        [b'/', ..] => (path, 0),
+        [b'?', ..] => (path + base.path().len(), 0),
+        _ => relative(base.path(), href).map(|(kept, rest)| (path + kept, href.len() - rest.len()))?,
     };
-    let tail = plain_tail(rest)?;
-    let mut text = String::with_capacity(kept + tail.len);
-    text.push_str(&whole[..kept]);
-    text.push_str(&rest[..tail.len]);
-    let bare = tail.bare && whole[path_start..kept].bytes().all(|b| KEPT[usize::from(b)] & RULED == 0);
+    let tail = plain_tail(&href[skipped..])?;
+    let bare = tail.bare && whole[path..kept].bytes().all(|b| KEPT[usize::from(b)] & RULED == 0);
     let marks = Marks { query: tail.query.map(|at| mark(kept + at)), ..marks };
-    Some(Plain { address: Address::marked(text, marks), bare })
+    Some(Cut { kept, taken: skipped..skipped + tail.len, marks, bare })
+}
+
+/// A reference that has all but the scheme.
+fn of_scheme(base: &Address, href: &str) -> Option<Cut> {
+    let cut = absolute(&[base.scheme(), ":", href].concat())?;
+    let kept = base.scheme().len() + 1;
+    Some(Cut { kept, taken: 0..cut.len() - kept, ..cut })
 }
 
 fn is_absolute(href: &str) -> bool {
@@ -139,7 +173,7 @@ struct Tail {
     len: usize,
     /// Where the question mark is.
     query: Option<usize>,
-    /// See [`Plain::bare`].
+    /// See [`Cut::bare`].
     bare: bool,
 }
 
@@ -215,9 +249,21 @@ mod tests {
         parts(&Address::checked(url).unwrap())
     }
 
+    fn read(text: &str) -> Option<Address> {
+        absolute(text).map(|cut| cut.joined("", text))
+    }
+
+    /// Both ways to put an address together give the same.
+    fn joined(base: &Address, href: &str) -> Option<Address> {
+        let joined = cut(base, href)?.joined(base.as_str(), href);
+        let spliced = cut(base, href)?.spliced(base.as_str(), href.to_owned());
+        assert_eq!(parts(&joined), parts(&spliced));
+        Some(joined)
+    }
+
     #[test]
     fn what_stands_on_most_pages_is_read_here() {
-        let base = absolute("https://www.example.com/docs/guide/intro.html?x=1").unwrap().address;
+        let base = read("https://www.example.com/docs/guide/intro.html?x=1").unwrap();
         for href in [
             "chapter1.html",
             "../reference/section-1/index.html",
@@ -237,13 +283,13 @@ mod tests {
             "a/b:c",
         ] {
             let read = joined(&base, href).unwrap_or_else(|| panic!("{href} was not read"));
-            assert_eq!(parts(&read.address), slow(Some(base.as_str()), href), "{href}");
+            assert_eq!(parts(&read), slow(Some(base.as_str()), href), "{href}");
         }
     }
 
     #[test]
     fn what_a_browser_would_respell_is_left_to_the_parser() {
-        let base = absolute("https://example.com/a/b").unwrap().address;
+        let base = read("https://example.com/a/b").unwrap();
         for href in
             ["a b", "a/../b", "..", ".hidden", "%2e%2e/x", "\\x", "a:b", "é", "x?a'b", "https:x", "HTTP://x/", ".//x"]
         {
@@ -279,18 +325,18 @@ mod tests {
             href in anything(),
         ) {
             let text = format!("{head}/{tail}");
-            let Some(Plain { address: base, .. }) = absolute(&text) else { return Ok(()) };
+            let Some(base) = read(&text) else { return Ok(()) };
             prop_assert_eq!(parts(&base), slow(None, &text));
             let href = href.trim_matches(|c: char| c <= ' ');
             if !href.is_empty() && !href.starts_with('#') && let Some(read) = joined(&base, href) {
-                prop_assert_eq!(parts(&read.address), slow(Some(&text), href), "{}", href);
+                prop_assert_eq!(parts(&read), slow(Some(&text), href), "{}", href);
                 let all = Rules { sort_query: true, ..Rules::default() };
-                let changed = Canonicaliser::new(all).respelt(read.address.path_and_query());
-                prop_assert!(!read.bare || changed.is_none(), "{}", read.address);
+                let changed = Canonicaliser::new(all).respelt(read.path_and_query());
+                prop_assert!(changed.is_none() || !cut(&base, href).is_some_and(|cut| cut.bare), "{}", read);
             }
             for own in [format!("{head}/{href}"), format!("{head}{href}")] {
                 if let Some(read) = joined(&base, &own) {
-                    prop_assert_eq!(parts(&read.address), slow(Some(&text), &own), "{}", own);
+                    prop_assert_eq!(parts(&read), slow(Some(&text), &own), "{}", own);
                 }
             }
         }
