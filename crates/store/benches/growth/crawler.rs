@@ -2,7 +2,7 @@
 //!
 //! What recorder and frontier do to the store, and nothing else: pages are taken from the queues of many hosts in turn, their links looked up,
 //! new ones numbered, and a thousand visits committed together. The time it takes to make things up, and to throw them away, is left out of the
-//! account.
+//! account. Another thread makes them up, as reading threads do, so that the store's own memory does not lie between theirs.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
 use orb_page::{Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
@@ -35,8 +35,12 @@ pub(crate) struct Crawler {
     turn: VecDeque<Site>,
     cursor: HostId,
     first_pages: HashMap<HostId, Vec<PageId>>,
-    /// Time spent on making things up.
+    /// Time this thread spent on what is made up.
     pub(crate) made_up: Duration,
+    /// Time other threads spent on it.
+    pub(crate) elsewhere: Duration,
+    /// Pages read from queues.
+    pub(crate) read: u64,
     /// Time spent on reading queues, looking keys up, and committing.
     pub(crate) parts: [Duration; 3],
 }
@@ -80,6 +84,8 @@ impl Crawler {
             cursor: HostId(0),
             first_pages: HashMap::new(),
             made_up: Duration::ZERO,
+            elsewhere: Duration::ZERO,
+            read: 0,
             parts: [Duration::ZERO; 3],
         }
     }
@@ -92,18 +98,9 @@ impl Crawler {
         let leased: Vec<(HostId, Queued)> = (0..pages).filter_map(|_| self.lease(project)).collect();
         let begun = spent(ClockId::ThreadCPUTime);
         self.parts[0] += begun - first;
-        let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
         let known = project.next_page_id().0;
-        let mut facts: BTreeMap<HostId, u64> = BTreeMap::new();
-        for (host, queued) in &leased {
-            *facts.entry(*host).or_default() += 1;
-            let targets = self.targets(&mut batch, queued.page, *host, known, shape);
-            batch.visits.push(self.visit(*host, queued, &targets));
-            batch.targets.push(targets);
-            batch.finished.push((*host, queued.rank, queued.page));
-        }
-        batch.facts.extend(facts.into_iter().map(|(id, pages)| HostFact { id, pages, ..HostFact::default() }));
-        let keys: Vec<Vec<UrlKey>> = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
+        let making = std::thread::scope(|scope| scope.spawn(|| self.make_up(&leased, known, shape)).join());
+        let (mut batch, keys) = making.unwrap();
         let made = spent(ClockId::ThreadCPUTime);
         self.made_up += made - begun;
         for ((visit, keys), targets) in batch.visits.iter().zip(&keys).zip(&batch.targets) {
@@ -122,6 +119,23 @@ impl Crawler {
         self.parts[2] += begun - looked;
         drop((batch, keys, leased));
         self.made_up += spent(ClockId::ThreadCPUTime) - begun;
+    }
+
+    /// A batch of visits to these pages, and the keys of their links.
+    fn make_up(&mut self, leased: &[(HostId, Queued)], known: u64, shape: Shape) -> (Batch, Vec<Vec<UrlKey>>) {
+        let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
+        let mut facts: BTreeMap<HostId, u64> = BTreeMap::new();
+        for (host, queued) in leased {
+            *facts.entry(*host).or_default() += 1;
+            let targets = self.targets(&mut batch, queued.page, *host, known, shape);
+            batch.visits.push(self.visit(*host, queued, &targets));
+            batch.targets.push(targets);
+            batch.finished.push((*host, queued.rank, queued.page));
+        }
+        batch.facts.extend(facts.into_iter().map(|(id, pages)| HostFact { id, pages, ..HostFact::default() }));
+        let keys = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
+        self.elsewhere += spent(ClockId::ThreadCPUTime);
+        (batch, keys)
     }
 
     /// The next page of the next host.
@@ -143,7 +157,10 @@ impl Crawler {
                 None => return None,
             };
             if pages.is_empty() {
-                pages.extend(index.peek(host, after, REFILL).unwrap());
+                // Hosts come in at all times: their queues are not read all at once.
+                let limit = if after.is_none() { 1 + host.0 as usize % REFILL } else { REFILL };
+                pages.extend(index.peek(host, after, limit).unwrap());
+                self.read += pages.len() as u64;
             }
             // A host whose queue is at its end comes again when all others have had their turn.
             let Some(page) = pages.pop_front() else { continue };

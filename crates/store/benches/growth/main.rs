@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     for _ in 0..project.index().known().div_ceil(900_000) {
         crawler.visit_batch(&mut project, ORDINARY);
     }
-    let mut before = Background::now(&project);
+    let mut before = Background::now(&project, &crawler);
     for size in &wish.sizes {
         let begun = Instant::now();
         while project.index().known() < *size {
@@ -123,8 +123,9 @@ struct Background {
 }
 
 impl Background {
-    fn now(project: &Project) -> Self {
-        let spent = spent(ClockId::ProcessCPUTime).saturating_sub(spent(ClockId::ThreadCPUTime));
+    fn now(project: &Project, crawler: &Crawler) -> Self {
+        let others = spent(ClockId::ProcessCPUTime).saturating_sub(spent(ClockId::ThreadCPUTime));
+        let spent = others.saturating_sub(crawler.elsewhere);
         Self { spent, known: project.index().known() }
     }
 }
@@ -141,6 +142,7 @@ fn measure(
         crawler.visit_batch(project, ORDINARY);
     }
     let begun = (spent(ClockId::ThreadCPUTime), crawler.made_up, written(), crawler.parts);
+    let read = crawler.read;
     let known = project.index().known();
     let batches = window.div_ceil(1_000);
     for _ in 0..batches {
@@ -149,10 +151,11 @@ fn measure(
     let cpu = spent(ClockId::ThreadCPUTime) - begun.0 - (crawler.made_up - begun.1);
     let parts = std::array::from_fn(|i| (crawler.parts[i] - begun.3[i]).as_secs_f64() * 1e6 / (batches * 1_000) as f64);
     settle();
-    let after = Background::now(project);
-    let merging = (after.spent - before.spent).as_secs_f64() * 1e6 / (after.known - before.known) as f64;
+    let after = Background::now(project, crawler);
+    let merging = (after.spent.saturating_sub(before.spent)).as_secs_f64() * 1e6 / (after.known - before.known) as f64;
     *before = after;
     let (pages, merging) = ((batches * 1_000) as f64, merging * ORDINARY.new as f64);
+    eprintln!("{:.2} pages read from queues for one visited", (crawler.read - read) as f64 / pages);
     Figures {
         known,
         cpu: cpu.as_secs_f64() * 1e6 / pages + merging,
