@@ -5,6 +5,9 @@
 
 use super::table::KeyTable;
 
+/// Keys whose buckets are brought near together: half of the nearest memory.
+const TOGETHER: usize = 256;
+
 /// What is known of keys without the tree: a bounded table of all of them, and those the tree does not have yet.
 #[derive(Debug)]
 pub(super) struct Known {
@@ -20,9 +23,11 @@ impl Known {
     /// Notes new keys with their numbers.
     pub(super) fn learn(&mut self, mut keys: Vec<(u128, u64)>) {
         keys.sort_unstable();
-        self.table.fetch(keys.iter().map(|(key, _)| *key));
-        for (key, number) in &keys {
-            self.table.put(*key, *number);
+        for some in keys.chunks(TOGETHER) {
+            self.table.fetch(some.iter().map(|(key, _)| *key));
+            for (key, number) in some {
+                self.table.put(*key, *number);
+            }
         }
         self.fresh.add(&keys);
     }

@@ -222,12 +222,21 @@ impl KeyTable {
     }
 
     /// Brings the buckets of many keys near before they are asked for one by one: the loads do not depend on each other, so the
-    /// processor waits for all of them at once.
+    /// processor waits for all of them at once. Places first, then the buckets, then those behind the full ones: the less there is to do
+    /// between two loads, the more of them are under way.
     pub(crate) fn fetch(&self, keys: impl Iterator<Item = u128>) {
-        let touched = keys.fold(0u32, |sum, key| {
+        let home = |key| {
             let segment = &self.segments[segment_of(key)];
-            sum ^ touch(segment.line(&self.pieces, segment.home(kept(key))))
-        });
+            let at = segment.home(kept(key));
+            (segment, at, segment.line(&self.pieces, at))
+        };
+        let homes: Vec<(&Segment, usize, &Line)> = keys.map(home).collect();
+        let mut touched = homes.iter().fold(0, |sum, (_, _, line)| sum ^ touch(line));
+        for (segment, at, line) in homes {
+            if is_full(line) {
+                touched ^= touch(segment.line(&self.pieces, (at + 1) % segment.len()));
+            }
+        }
         std::hint::black_box(touched);
     }
 
