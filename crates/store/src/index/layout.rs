@@ -9,6 +9,7 @@ use super::varint::{put_varint, take_varint};
 use crate::sqlite::Watermark;
 use crate::{HostRecord, RobotsRecord};
 use orb_page::{HostId, Moment, PageId};
+use std::io::Write as _;
 
 /// The key of the mark in the `host` space.
 pub(crate) const MARK: &[u8] = b"m";
@@ -75,7 +76,16 @@ pub(crate) fn digest_key(digest: &[u8; 32]) -> u128 {
 
 /// The key of a host's name.
 pub(crate) fn name_key(scheme: &str, name: &str, port: u16) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(format!("{scheme}://{name}:{port}").as_bytes())
+    // Asked for every new page: a name that is not too long needs no memory of its own.
+    let mut text = [0; 320];
+    let mut rest = &mut text[..];
+    match write!(rest, "{scheme}://{name}:{port}") {
+        Ok(()) => {
+            let length = 320 - rest.len();
+            xxhash_rust::xxh3::xxh3_128(&text[..length])
+        }
+        Err(_) => xxhash_rust::xxh3::xxh3_128(format!("{scheme}://{name}:{port}").as_bytes()),
+    }
 }
 
 /// The key of a host's name in the `host` space.
@@ -216,6 +226,15 @@ mod tests {
         assert!(bytes.is_sorted());
         assert_eq!(parse_queue_key(&bytes[2]), (HostId(1), 256, PageId(2)));
         assert!(count_range().contains(&count_key(u32::MAX)) && FOLDED < queue_key(HostId(1), 0, PageId(0)));
+    }
+
+    #[test]
+    fn long_names_have_keys_like_short_ones() {
+        for long in [1, 200, 305, 306, 307, 400] {
+            let name = "a".repeat(long);
+            let key = xxhash_rust::xxh3::xxh3_128(format!("https://{name}:443").as_bytes());
+            assert_eq!(name_key("https", &name, 443), key, "{long}");
+        }
     }
 
     proptest! {
