@@ -246,6 +246,7 @@ mod tests {
     use super::*;
     use crate::{ArchiveEnd, Home, NewHost, Queues};
     use orb_page::{Discovered, Moment, PageKind, RunId, UrlKey};
+    use std::ops::Bound;
 
     /// The next page of the only host, queued.
     fn one_more(project: &Project) -> Batch {
@@ -322,6 +323,45 @@ mod tests {
         assert_eq!(project.index().longest(3), [(HostId(3), 3), (HostId(2), 2), (HostId(1), 1)]);
         assert_eq!(project.index().longest(0), []);
         assert_eq!(project.index().longest(99).len(), 4);
+    }
+
+    #[test]
+    fn a_queue_that_is_read_on_while_it_changes_and_is_folded_gives_every_page_in_order() {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut project = Project::open(&Home::open(tmp.path()).unwrap().project("p").unwrap()).unwrap();
+        let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+        project.index().fold_at(60);
+        let (mut waiting, mut after) = (std::collections::BTreeSet::new(), None);
+        for step in 0..150 {
+            let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+            let want: Vec<_> = waiting.range((from, Bound::Unbounded)).take(7).copied().collect();
+            let read = project.index().peek(HostId(1), after, 7).unwrap();
+            assert_eq!(read.iter().map(|q| (q.rank, q.page)).collect::<Vec<_>>(), want, "{step}");
+            let mut batch = one_more(&project);
+            // Most come at the end, some just before what is read next; and now and then all is read again.
+            let new = batch.discovered[0].clone();
+            let ranks = (0..12).map(|n| if n == 0 { after.map_or(1, |a| a.0 + step % 90) } else { step * 20 + n });
+            let found = (0..).zip(ranks).map(|(n, rank)| {
+                let page = PageId(new.page.0 + n);
+                let url = format!("http://a/{}", page.0);
+                Discovered { rank, page, key: UrlKey::of(&url), url, ..new.clone() }
+            });
+            batch.discovered = found.collect();
+            for queued in read {
+                after = Some((queued.rank, queued.page));
+                waiting.remove(&(queued.rank, queued.page));
+                batch.finished.push((HostId(1), queued.rank, queued.page));
+                let by = "t".into();
+                batch.visits.push(orb_page::Visit::blank(queued.page, HostId(1), queued.url, Moment(1), by));
+                batch.targets.push(Vec::new());
+            }
+            after = after.filter(|_| step % 60 > 0);
+            batch.run = run;
+            waiting.extend(batch.discovered.iter().map(|d| (d.rank, d.page)));
+            project.commit(&mut batch, &[], &[]).unwrap();
+            assert_eq!(project.index().queued(), waiting.len() as u64);
+        }
+        assert!(project.index().folded() > 120);
     }
 
     #[test]

@@ -4,17 +4,19 @@
 //! tree now and then. Queue lengths are kept exactly, so every removal looks whether there is something to remove, unless it is known
 //! from reading.
 
+use super::changes::Entry;
 use super::layout::{
-    MARK, Mark, Place, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
+    MARK, Mark, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
     queue_key, robots_value,
 };
-use super::{FrontierIndex, Pending, Spaces, State, is_parked, lock, warm, write};
+use super::lengths::Change;
+use super::{FrontierIndex, Spaces, is_parked, lock, warm, write};
 use crate::error::Result;
 use crate::sqlite::Watermark;
 use crate::{Batch, HostFact, HostRecord, Queues};
 use fjall::OwnedWriteBatch;
 use orb_page::{HostId, PageId, PageKind, UrlKey};
-use std::collections::btree_map::Entry;
+use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, HashSet};
 
 impl FrontierIndex {
@@ -75,17 +77,8 @@ pub(super) struct Write<'a> {
     seen: Vec<(u128, u64)>,
     names: Vec<(u128, u64)>,
     owned: BTreeMap<u128, u64>,
-    queues: BTreeMap<u32, Change>,
     /// Entries of queues to put in (`true`) or to take out.
-    entries: Vec<(Place, bool)>,
-}
-
-/// What a batch does to one host's queue.
-#[derive(Default)]
-struct Change {
-    added: u64,
-    removed: u64,
-    first: Option<(u64, u64)>,
+    entries: Vec<Entry>,
 }
 
 impl<'a> Write<'a> {
@@ -101,7 +94,6 @@ impl<'a> Write<'a> {
             seen: Vec::new(),
             names: Vec::new(),
             owned: BTreeMap::new(),
-            queues: BTreeMap::new(),
             entries: Vec::new(),
         })
     }
@@ -112,9 +104,6 @@ impl<'a> Write<'a> {
 
     pub(super) fn enqueue(&mut self, host: HostId, rank: u64, page: PageId) {
         self.entries.push((queue_key(host, rank, page), true));
-        let change = self.queues.entry(host.0).or_default();
-        change.added += 1;
-        change.first = Some(change.first.map_or((rank, page.0), |f| f.min((rank, page.0))));
     }
 
     pub(super) fn holds(&self, host: HostId, rank: u64, page: PageId) -> Result<bool> {
@@ -125,7 +114,6 @@ impl<'a> Write<'a> {
         let peeked = lock(&self.index.shared.state).peeked.remove(&(rank, page.0));
         if peeked || self.holds(host, rank, page)? {
             self.entries.push((queue_key(host, rank, page), false));
-            self.queues.entry(host.0).or_default().removed += 1;
         }
         Ok(())
     }
@@ -157,8 +145,8 @@ impl<'a> Write<'a> {
             batch.facts.iter().filter(|f| f.not_before.is_some() || f.backoff_ms.is_some() || f.robots.is_some())
         {
             let (record, robots) = match records.entry(fact.id) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => match self.index.host(fact.id)? {
+                Slot::Occupied(entry) => entry.into_mut(),
+                Slot::Vacant(entry) => match self.index.host(fact.id)? {
                     Some(record) => entry.insert((record, false)),
                     None => continue,
                 },
@@ -208,58 +196,33 @@ impl<'a> Write<'a> {
         let mut waiting = write(&shared.waiting);
         let mut state = lock(&shared.state);
         self.entries.sort_by_key(|(place, _)| *place);
-        for (place, there) in self.entries {
-            // What the tree cannot hold needs no mark that it is gone.
-            if there || parse_queue_key(&place).2.0 < state.folded.next_page {
-                waiting.changes.insert(place, there);
-            } else {
-                waiting.changes.remove(&place);
-            }
+        self.entries.dedup();
+        for entries in self.entries.chunk_by(|(a, _), (b, _)| a[..4] == b[..4]) {
+            let (host, change) = gathered(entries);
+            state.hosts.change(host.0, change);
         }
-        waiting.hosts.extend(self.queues.keys());
-        for (host, change) in &self.queues {
-            state.change(*host, change);
-        }
+        waiting.add(self.entries);
         state.mark = mark;
         state.visits += visits;
         Ok(())
     }
 }
 
-impl State {
-    /// Changes the length of a host's queue.
-    fn change(&mut self, host: u32, change: &Change) {
-        match self.hosts.entry(host) {
-            Entry::Occupied(mut entry) => {
-                let before = *entry.get();
-                let pending = changed(Some(before), change);
-                self.queued = self.queued + pending.count - before.count;
-                if pending.count == 0 {
-                    entry.remove();
-                } else {
-                    entry.insert(pending);
-                }
-            }
-            Entry::Vacant(entry) => {
-                let pending = changed(None, change);
-                self.queued += pending.count;
-                if pending.count > 0 {
-                    entry.insert(pending);
-                }
-            }
+/// What a batch does to the queue of one host, from its entries in order.
+fn gathered(entries: &[Entry]) -> (HostId, Change) {
+    let mut change = Change::default();
+    let mut host = HostId(0);
+    for (place, there) in entries {
+        let (of, rank, page) = parse_queue_key(place);
+        host = of;
+        if *there {
+            change.added += 1;
+            change.first = change.first.or(Some((rank, page.0)));
+        } else {
+            change.removed += 1;
         }
     }
-}
-
-/// The host's queue after the change.
-fn changed(before: Option<Pending>, change: &Change) -> Pending {
-    let count = (before.map_or(0, |p| p.count) + change.added).saturating_sub(change.removed);
-    let front = match (before, change.first) {
-        (Some(p), Some(first)) => p.front.min(first),
-        (Some(p), None) => p.front,
-        (None, first) => first.unwrap_or_default(),
-    };
-    Pending { count, front }
+    (host, change)
 }
 
 fn learn(record: &mut HostRecord, fact: &HostFact) {

@@ -9,10 +9,11 @@
 //! Order makes it safe. Keys and digests may be in the tree before the mark says so: to note them again does no harm. The queues, their lengths and the
 //! mark are one table, which is there or not.
 
-use super::layout::{FOLDED, count_key, number};
+use super::layout::{FOLDED, count_key, number, parse_queue_key};
 use super::{FrontierIndex, lock, read, write};
 use crate::error::Result;
 use fjall::{Keyspace, PersistMode};
+use std::ops::Bound;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -26,7 +27,7 @@ impl FrontierIndex {
     pub(super) fn fold_if_due(&self) -> Result<()> {
         let most = self.shared.fold_at.load(Ordering::Relaxed);
         let due = lock(&self.shared.state).visits >= VISITS
-            || read(&self.shared.waiting).changes.len() >= most
+            || read(&self.shared.waiting).len() >= most
             || [&self.shared.seen, &self.shared.digests].iter().any(|known| lock(known).fresh.len() >= most);
         if due { self.fold() } else { Ok(()) }
     }
@@ -49,21 +50,26 @@ impl FrontierIndex {
         self.stage("during-fold")?;
         {
             let waiting = read(&self.shared.waiting);
-            let lengths: Vec<_> = {
+            let (lengths, known): (Vec<_>, _) = {
                 let state = lock(&self.shared.state);
-                let length = |host: &u32| state.hosts.get(host).map(|p| number(p.count));
-                waiting.hosts.iter().map(|host| (count_key(*host), length(host))).collect()
+                let length = |(host, count)| (count_key(host), (count > 0).then(|| number(count)));
+                (state.hosts.changed().map(length).collect(), state.folded.next_page)
             };
-            let entries = waiting.changes.iter().map(|(place, there)| (*place, there.then(Vec::new)));
+            // What the tree cannot hold needs no mark that it is gone.
+            let entries = waiting.range((Bound::Unbounded, Bound::Unbounded));
+            let entries = entries.filter(|(place, there)| *there || parse_queue_key(place).2.0 < known);
+            let entries = entries.map(|(place, there)| (place, there.then(Vec::new)));
             let mark = [(FOLDED, Some(mark.encode().to_vec()))];
             self.ingest(&spaces.queue, lengths.into_iter().chain(mark).chain(entries))?;
         }
         {
             // Nobody sees the one without the other: readers look at the mark while they hold the changes.
             let mut waiting = write(&self.shared.waiting);
-            *waiting = super::waiting::Waiting::default();
+            lock(&self.shared.ahead).follow(&waiting);
+            *waiting = super::changes::Changes::default();
             let mut state = lock(&self.shared.state);
             (state.folded, state.visits) = (mark, 0);
+            state.hosts.folded();
         }
         for known in [&self.shared.seen, &self.shared.digests] {
             lock(known).fresh.clear();

@@ -5,15 +5,19 @@
 //! rebuilt. Hosts are written with every batch and its watermark, without fsync: after a power cut they may be behind, and catch up. The rest is kept
 //! in memory until there is enough of it for long tables (`fold`), and read again from the catalogue after a crash.
 //!
-//! Memory: bounded tables before the tree, half a million changes not yet folded, and some 40 bytes for each host that has queued pages.
+//! Memory: bounded tables before the tree, half a million changes not yet folded, some entries of queues read ahead, and 24 bytes for each host
+//! whose number is near that of one that has queued pages.
 
+mod ahead;
 mod apply;
 mod bucket;
+mod changes;
 mod fold;
 mod follow;
 mod fresh;
 mod intact;
 mod layout;
+mod lengths;
 mod open;
 mod parked;
 mod pieces;
@@ -28,9 +32,12 @@ mod warm;
 
 use crate::error::{Result, StoreError};
 use crate::sqlite::PageReader;
+use ahead::Ahead;
+use changes::Changes;
 use fjall::Keyspace;
 use fresh::Known;
 use layout::{RECORD, ROBOTS};
+use lengths::Lengths;
 pub use open::IndexStart;
 pub(crate) use open::{AHEAD, Standing};
 use orb_page::{HostId, PageId, UrlKey};
@@ -38,14 +45,13 @@ use parked::Parked;
 pub(crate) use parked::is_parked;
 use spaces::Spaces;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use table::Answer;
 pub(crate) use varint::{put_varint, take_varint};
-use waiting::Waiting;
 
 /// The seen set and the queues. A handle: clones share one index, and may be used from several threads.
 #[derive(Clone)]
@@ -62,8 +68,10 @@ struct Shared {
     digests: Mutex<Known>,
     names: Mutex<Known>,
     parked: Mutex<Parked>,
-    /// Taken before `state` where both are needed.
-    waiting: RwLock<Waiting>,
+    /// What the queues have become since the last fold. Taken before `state` where both are needed.
+    waiting: RwLock<Changes>,
+    /// What was read of the tree's queues and not asked for yet. Used by who holds `waiting`.
+    ahead: Mutex<Ahead>,
     /// Reads what there is to say of queued pages; `None` once the index is closed.
     pages: Mutex<Option<PageReader>>,
     /// Entries that are gathered before a fold.
@@ -78,22 +86,13 @@ struct State {
     folded: layout::Mark,
     /// Visits since then.
     visits: u64,
-    queued: u64,
-    hosts: BTreeMap<u32, Pending>,
+    hosts: Lengths,
     /// Ranks and pages of entries read and not yet taken out, so that taking them out needs no look. Not more than [`PEEKED`].
     peeked: HashSet<(u64, u64)>,
 }
 
 /// Entries remembered as read.
 const PEEKED: usize = 1 << 18;
-
-/// The queue of one host: how long it is, and a place before which it is known to be empty, so that the marks left by
-/// finished pages are stepped over once and not at every look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Pending {
-    count: u64,
-    front: (u64, u64),
-}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -221,15 +220,15 @@ impl FrontierIndex {
 impl FrontierIndex {
     /// How many pages of a host are queued.
     pub fn queued_of(&self, host: HostId) -> u64 {
-        lock(&self.shared.state).hosts.get(&host.0).map_or(0, |p| p.count)
+        lock(&self.shared.state).hosts.get(host.0).map_or(0, |p| p.count)
     }
 
     /// The hosts with the longest queues, longest first.
     pub fn longest(&self, most: usize) -> Vec<(HostId, u64)> {
         let mut longest = BinaryHeap::with_capacity(most.min(1_024) + 1);
-        for (host, pending) in &lock(&self.shared.state).hosts {
+        for (host, pending) in lock(&self.shared.state).hosts.each() {
             // The heap's greatest is the shortest queue, and of equals the host that came last.
-            let here = (Reverse(pending.count), *host);
+            let here = (Reverse(pending.count), host);
             if longest.len() < most {
                 longest.push(here);
             } else if let Some(mut shortest) = longest.peek_mut().filter(|shortest| here < **shortest) {

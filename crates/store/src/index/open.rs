@@ -1,10 +1,12 @@
 //! Does the index fit the catalogue, and if not, how does it get there?
 
+use super::ahead::Ahead;
+use super::changes::Changes;
 use super::intact::{self, Condition};
 use super::layout::{FOLDED, MARK, Mark, Place, count_range, parse_number, parse_queue_key};
+use super::lengths::Lengths;
 use super::spaces::{Spaces, open_spaces};
-use super::waiting::Waiting;
-use super::{FrontierIndex, Known, Pending, Shared, State, fold, lock, warm, write};
+use super::{FrontierIndex, Known, Shared, State, fold, lock, warm, write};
 use crate::error::{Result, StoreError};
 use crate::fault;
 use crate::sqlite::{Catalogue, PageReader, Touched};
@@ -152,6 +154,7 @@ impl FrontierIndex {
             names: Mutex::new(Known::new()),
             parked: Mutex::default(),
             waiting: RwLock::default(),
+            ahead: Mutex::default(),
             pages: Mutex::new(Some(PageReader::open(catalogue.path())?)),
             fold_at: AtomicUsize::new(fold::ENTRIES),
         };
@@ -163,21 +166,23 @@ impl FrontierIndex {
     /// Reads what the tree says, and forgets what memory says.
     fn load(&self) -> Result<()> {
         let spaces = self.spaces()?;
-        let mut hosts = std::collections::BTreeMap::new();
-        let mut queued = 0u64;
+        let mut hosts = Lengths::default();
         for entry in spaces.queue.range(count_range()) {
             let (key, value) = entry.into_inner().map_err(self.fail("read the queues"))?;
             let host = Place::try_from(&*key).ok().and_then(|place| u32::try_from(parse_queue_key(&place).1).ok());
             let (host, count) =
                 host.zip(parse_number(&value)).ok_or_else(|| self.damaged("a queue's length cannot be read"))?;
-            queued += count;
-            hosts.insert(host, Pending { count, front: (0, 0) });
+            hosts.load(host, count);
         }
-        *write(&self.shared.waiting) = Waiting::default();
+        {
+            let mut waiting = write(&self.shared.waiting);
+            *waiting = Changes::default();
+            *lock(&self.shared.ahead) = Ahead::default();
+        }
         {
             let mut state = lock(&self.shared.state);
             let folded = state.folded;
-            *state = State { mark: folded, folded, hosts, queued, ..State::default() };
+            *state = State { mark: folded, folded, hosts, ..State::default() };
         }
         self.load_parked(&spaces)?;
         self.cool();

@@ -2,7 +2,7 @@
 //!
 //! Keys of `seen` and `digest` are hashes: every merge of a level rewrites all of the next one. They are almost never read, since the
 //! tables in memory answer for them, so they are merged late: many tables of the first level at a time. Queues are read, from every table of the
-//! first level. Filters are cut into pieces everywhere: whole ones are larger than the cache, and reading one again for each look-up
+//! first level, but a hundred entries at a time (`ahead`), so they are merged late, too. Filters are cut into pieces everywhere: whole ones are larger than the cache, and reading one again for each look-up
 //! once cost more than everything else together.
 //!
 //! Only `host` is written through journal and memtable: the others get their tables ready made (`fold`).
@@ -55,7 +55,7 @@ pub(super) fn open_spaces(dir: &Path) -> Result<Spaces> {
     };
     let seen = space("seen", 48, 64 << 20)?;
     let digest = space("digest", 24, 32 << 20)?;
-    let queue = space("queue", 24, 64 << 20)?;
+    let queue = space("queue", 48, 64 << 20)?;
     let host = space("host", 4, 16 << 20)?;
     Ok(Spaces { db, seen, digest, queue, host })
 }

@@ -45,7 +45,7 @@ impl FrontierIndex {
         })?;
         self.verify_back(catalogue, pages, &mut find)?;
         let state = lock(&self.shared.state);
-        if state.hosts.iter().map(|(h, p)| (*h, p.count)).ne(lengths) {
+        if state.hosts.each().map(|(h, p)| (h, p.count)).ne(lengths) {
             find("the lengths of the hosts' queues are not right".to_owned());
         }
         Ok(queued)

@@ -2,8 +2,10 @@
 //!
 //! A host's queue is what the tree holds, changed by what the batches since the last fold put in and took out, which is kept in
 //! memory. An entry is a place in the order and nothing else; what there is to say of the page is read from the catalogue when its turn comes,
-//! so that the tree, which is rewritten now and then, stays small.
+//! so that the tree, which is rewritten now and then, stays small. The tree is read ahead of what is asked for (`ahead`).
 
+use super::ahead::{CHUNK, Reader};
+use super::changes::Entry;
 use super::layout::{self, Place};
 use super::{FrontierIndex, lock, read};
 use crate::error::{Result, StoreError};
@@ -12,49 +14,19 @@ use crate::{HostRecord, Queued, Queues};
 use fjall::Keyspace;
 use orb_page::{HostId, PageId};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-/// What the queues have become since the last fold.
-#[derive(Debug, Default)]
-pub(super) struct Waiting {
-    /// Entries put in (`true`) or taken out.
-    pub(super) changes: BTreeMap<Place, bool>,
-    /// Hosts whose queues have another length now.
-    pub(super) hosts: BTreeSet<u32>,
-}
-
 /// The entries of a range of places as the tree and what changed since say it.
-struct Places<'a> {
-    changes: std::iter::Peekable<std::collections::btree_map::Range<'a, Place, bool>>,
-    stored: Option<fjall::Iter>,
+struct Places<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> {
+    changes: std::iter::Peekable<C>,
+    stored: S,
     next: Option<Place>,
-    index: &'a FrontierIndex,
 }
 
-impl<'a> Places<'a> {
-    fn new(
-        index: &'a FrontierIndex,
-        waiting: &'a Waiting,
-        tree: Option<&Keyspace>,
-        range: (Bound<Place>, Bound<Place>),
-    ) -> Result<Self> {
-        let changes = waiting.changes.range(range).peekable();
-        let mut places = Self { changes, stored: tree.map(|tree| tree.range(range)), next: None, index };
-        places.read_on()?;
-        Ok(places)
-    }
-
-    fn read_on(&mut self) -> Result<()> {
-        self.next = match self.stored.as_mut().and_then(Iterator::next) {
-            Some(entry) => {
-                let key = entry.key().map_err(self.index.fail("read a queue"))?;
-                let place = (*key).try_into().map_err(|_| self.index.damaged("a queue entry cannot be read"))?;
-                Some(place)
-            }
-            None => None,
-        };
-        Ok(())
+impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> Places<C, S> {
+    fn new(changes: C, mut stored: S) -> Result<Self> {
+        let next = stored.next().transpose()?;
+        Ok(Self { changes: changes.peekable(), stored, next })
     }
 
     /// The next entry that is there.
@@ -64,17 +36,17 @@ impl<'a> Places<'a> {
                 (None, None) => return Ok(None),
                 (None, Some(_)) => Ordering::Greater,
                 (Some(_), None) => Ordering::Less,
-                (Some((changed, _)), Some(stored)) => (*changed).cmp(stored),
+                (Some((changed, _)), Some(stored)) => changed.cmp(stored),
             };
             let stored = self.next;
             if order.is_ge() {
-                self.read_on()?;
+                self.next = self.stored.next().transpose()?;
             }
             if order.is_gt() {
                 return Ok(stored);
             }
             if let Some((place, true)) = self.changes.next() {
-                return Ok(Some(*place));
+                return Ok(Some(place));
             }
         }
     }
@@ -85,7 +57,7 @@ impl FrontierIndex {
     pub(super) fn each_waiting(&self, mut each: impl FnMut(Place) -> Result<()>) -> Result<()> {
         let (spaces, waiting) = (self.spaces()?, read(&self.shared.waiting));
         let all = (Bound::Included(layout::queue_key(HostId(1), 0, PageId(0))), Bound::Unbounded);
-        let mut places = Places::new(self, &waiting, Some(&spaces.queue), all)?;
+        let mut places = Places::new(waiting.range(all), spaces.queue.range(all).map(|entry| self.place_of(entry)))?;
         while let Some(place) = places.advance()? {
             each(place)?;
         }
@@ -94,24 +66,43 @@ impl FrontierIndex {
 
     /// Whether an entry is in its queue.
     pub(super) fn holds(&self, tree: &Keyspace, place: &Place) -> Result<bool> {
-        match read(&self.shared.waiting).changes.get(place) {
-            Some(there) => Ok(*there),
+        match read(&self.shared.waiting).get(place) {
+            Some(there) => Ok(there),
             None => tree.contains_key(place).map_err(self.fail("look into a queue")),
         }
     }
 
-    /// The first places of a host's queue, from one on.
-    fn places(&self, host: HostId, from: Bound<Place>, limit: usize) -> Result<Vec<Place>> {
-        let to = Bound::Included(layout::queue_key(host, u64::MAX, PageId(u64::MAX)));
+    /// The place that an entry of the tree stands for.
+    pub(super) fn place_of(&self, entry: fjall::Guard) -> Result<Place> {
+        let key = entry.key().map_err(self.fail("read a queue"))?;
+        (*key).try_into().map_err(|_| self.damaged("a queue entry cannot be read"))
+    }
+
+    /// The first places of a host's queue, from one on; the least and the most of them that are read at a time are given.
+    fn places(
+        &self,
+        host: HostId,
+        from: Bound<(u64, u64)>,
+        limit: usize,
+        chunk: (usize, usize),
+    ) -> Result<Vec<(u64, PageId)>> {
+        let key = |(rank, page)| layout::queue_key(host, rank, PageId(page));
         let spaces = self.spaces()?;
+        // What is read ahead is right as long as nothing is folded.
         let waiting = read(&self.shared.waiting);
         let folded = host.0 < lock(&self.shared.state).folded.next_host;
-        let mut places = Places::new(self, &waiting, folded.then_some(&spaces.queue), (from, to))?;
+        let mut stored = folded.then(|| Reader::new(self, &spaces.queue, host, from, chunk)).transpose()?;
+        let changes = waiting.range((from.map(key), Bound::Included(key((u64::MAX, u64::MAX)))));
+        let mut places = Places::new(changes, stored.iter_mut().flatten())?;
         let mut out = Vec::with_capacity(limit.min(1_024));
         while out.len() < limit
             && let Some(place) = places.advance()?
         {
-            out.push(place);
+            let (_, rank, page) = layout::parse_queue_key(&place);
+            out.push((rank, page));
+        }
+        if let (Some(stored), Some((rank, page))) = (stored, out.last()) {
+            stored.keep((*rank, page.0));
         }
         Ok(out)
     }
@@ -127,8 +118,8 @@ impl FrontierIndex {
             state.peeked.clear();
         }
         state.peeked.extend(read.iter().map(|q| (q.rank, q.page.0)));
-        if let (Some(pending), Some(first)) = (state.hosts.get_mut(&host.0), first) {
-            pending.front = first;
+        if let Some(first) = first {
+            state.hosts.set_front(host.0, first);
         }
     }
 }
@@ -139,18 +130,17 @@ impl Queues for FrontierIndex {
     fn peek(&self, host: HostId, after: Option<(u64, PageId)>, limit: usize) -> Result<Vec<Queued>> {
         let (pending, batch) = {
             let state = lock(&self.shared.state);
-            let Some(pending) = state.hosts.get(&host.0).copied() else { return Ok(Vec::new()) };
+            let Some(pending) = state.hosts.get(host.0) else { return Ok(Vec::new()) };
             (pending, state.mark.watermark)
         };
         let from = match after {
-            Some((rank, page)) if (rank, page.0) >= pending.front => {
-                Bound::Excluded(layout::queue_key(host, rank, page))
-            }
-            _ => Bound::Included(layout::queue_key(host, pending.front.0, PageId(pending.front.1))),
+            Some((rank, page)) if (rank, page.0) >= pending.front => Bound::Excluded((rank, page.0)),
+            _ => Bound::Included(pending.front),
         };
         let limit = limit.min(usize::try_from(pending.count).unwrap_or(usize::MAX));
-        let places = self.places(host, from, limit)?;
-        let places: Vec<(u64, PageId)> = places.iter().map(layout::parse_queue_key).map(|(_, r, p)| (r, p)).collect();
+        // Who begins may begin again: the next batch can put something before all this.
+        let chunk = if after.is_some() { (limit + 1, CHUNK.max(limit + 1)) } else { (2 * limit, 2 * limit) };
+        let places = self.places(host, from, limit, chunk)?;
         let out = match &*lock(&self.shared.pages) {
             Some(pages) => pages.queued(&places)?,
             None => return Err(StoreError::NoSpace { path: self.shared.dir.clone() }),
@@ -161,8 +151,7 @@ impl Queues for FrontierIndex {
     }
 
     fn next_host(&self, after: HostId) -> Result<Option<HostId>> {
-        let state = lock(&self.shared.state);
-        Ok(state.hosts.range((Bound::Excluded(after.0), Bound::Unbounded)).next().map(|(id, _)| HostId(*id)))
+        Ok(lock(&self.shared.state).hosts.next_after(after.0).map(HostId))
     }
 
     fn host(&self, id: HostId) -> Result<Option<HostRecord>> {
@@ -179,6 +168,6 @@ impl Queues for FrontierIndex {
     }
 
     fn queued(&self) -> u64 {
-        lock(&self.shared.state).queued
+        lock(&self.shared.state).hosts.queued()
     }
 }
