@@ -13,8 +13,11 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 use tantivy::{Index, SegmentMeta};
 
-/// Entries that wait for one thread.
-const WAITING: usize = 32;
+/// Entries given at once: to wake a thread for each takes about as long as what it then does.
+const TOGETHER: usize = 16;
+
+/// Times that many entries wait for one thread.
+const WAITING: usize = 2;
 
 /// Memory of one thread at least and at most.
 const LEAST: usize = 4_000_000;
@@ -22,7 +25,7 @@ const MOST: usize = 2_000_000_000;
 
 /// What a thread is given.
 enum Job {
-    Put(Box<Entry>),
+    Put(Vec<Entry>),
     /// Write what you have and say so.
     Empty(SyncSender<()>),
 }
@@ -33,6 +36,8 @@ pub(crate) struct Hands {
     hands: Vec<(SyncSender<Job>, JoinHandle<()>)>,
     written: Receiver<Result<SegmentMeta>>,
     next: usize,
+    /// What the next thread will be given.
+    gathered: Vec<Entry>,
 }
 
 /// One thread's work.
@@ -64,13 +69,19 @@ impl Hands {
             let thread = std::thread::Builder::new().name(format!("words-{number}")).spawn(move || hand.work(&jobs));
             hands.push((give, thread.map_err(|e| IndexError::of("start", dir, &e.into()))?));
         }
-        Ok(Self { dir: dir.to_owned(), hands, written: picked, next: 0 })
+        Ok(Self { dir: dir.to_owned(), hands, written: picked, next: 0, gathered: Vec::new() })
     }
 
-    /// Gives the next thread a page; waits where it has enough.
+    /// Gives a page to the next thread, together with some others; waits where it has enough.
     pub(crate) fn put(&mut self, entry: Entry) -> Result<()> {
+        self.gathered.push(entry);
+        if self.gathered.len() < TOGETHER { Ok(()) } else { self.give() }
+    }
+
+    fn give(&mut self) -> Result<()> {
         self.next = (self.next + 1) % self.hands.len();
-        self.hands[self.next].0.send(Job::Put(Box::new(entry))).map_err(|_| self.gone())
+        let entries = std::mem::take(&mut self.gathered);
+        self.hands[self.next].0.send(Job::Put(entries)).map_err(|_| self.gone())
     }
 
     /// Segments that were written in the meantime.
@@ -79,7 +90,10 @@ impl Hands {
     }
 
     /// Waits until every thread has written what it was given; the segments.
-    pub(crate) fn empty(&self) -> Result<Vec<SegmentMeta>> {
+    pub(crate) fn empty(&mut self) -> Result<Vec<SegmentMeta>> {
+        if !self.gathered.is_empty() {
+            self.give()?;
+        }
         let (done, all_done) = sync_channel(self.hands.len());
         let sent = self.hands.iter().filter(|(give, _)| give.send(Job::Empty(done.clone())).is_ok()).count();
         drop(done);
@@ -109,9 +123,11 @@ impl Hand {
     fn work(mut self, jobs: &Receiver<Job>) {
         for job in jobs {
             match job {
-                Job::Put(entry) => {
-                    if let Err(e) = self.take(&entry) {
-                        self.tell(Err(e));
+                Job::Put(entries) => {
+                    for entry in entries {
+                        if let Err(e) = self.take(&entry) {
+                            self.tell(Err(e));
+                        }
                     }
                 }
                 Job::Empty(done) => {
