@@ -8,15 +8,6 @@ use harness::script::{Script, absent, page};
 use serde_json::Value;
 use std::fs;
 
-/// A site of two pages.
-fn site() -> Script {
-    Script::serve(|heard| match heard.target.as_str() {
-        "/" => page(["/a"]),
-        "/a" => page(["/"; 0]),
-        _ => absent(),
-    })
-}
-
 /// A project that was never run, with this schedule.
 fn project(home: &Home, name: &str, seed: &str, schedule: &str) {
     home.orb(&["project", "new", name, "--seed", seed]).expect(0);
@@ -50,7 +41,7 @@ fn pair(project: &str, kind: &str) -> (String, String) {
 
 #[test]
 fn a_project_is_crawled_when_it_is_due_and_not_before() {
-    let (server, home) = (site(), Home::new());
+    let (server, home) = (Script::of_two_pages(), Home::new());
     project(&home, "a", &seed(&server), "every = '6h'");
     project(&home, "b", &seed(&server), "cron = '30 6 * * *'\nzone = 'Europe/Berlin'");
     project(&home, "c", &seed(&server), "every = '6h'\nnot_before = '2999-01-01'");
@@ -79,7 +70,7 @@ fn a_project_is_crawled_when_it_is_due_and_not_before() {
 
 #[test]
 fn a_project_that_fails_does_not_keep_the_others_from_running() {
-    let (server, home) = (site(), Home::new());
+    let (server, home) = (Script::of_two_pages(), Home::new());
     project(&home, "a", &seed(&server), "every = '1h'");
     project(&home, "b", &seed(&server), "every = 'often'");
     project(&home, "c", &seed(&server), "every = '1h'");
@@ -103,7 +94,7 @@ fn a_project_that_fails_does_not_keep_the_others_from_running() {
 
 #[test]
 fn what_is_due_next_is_said_in_the_zone_of_the_schedule() {
-    let (server, home) = (site(), Home::new());
+    let (server, home) = (Script::of_two_pages(), Home::new());
     let none = home.orb(&["run-due"]);
     assert!(none.expect(0).text().contains("no project has a schedule"), "{none}");
     project(&home, "a", &seed(&server), "cron = '0 0 1 1 *'\nzone = 'Asia/Tokyo'");

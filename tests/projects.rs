@@ -4,23 +4,14 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT};
-use harness::script::{Script, absent, page};
+use harness::script::Script;
 use harness::web::World;
 use orb_testweb::Feature;
 use std::fs;
 
-/// A site of two pages.
-fn site() -> Script {
-    Script::serve(|heard| match heard.target.as_str() {
-        "/" => page(["/a"]),
-        "/a" => page(["/"; 0]),
-        _ => absent(),
-    })
-}
-
 #[test]
 fn a_project_is_typed_once_and_runs_many_times() {
-    let (server, home) = (site(), Home::new());
+    let (server, home) = (Script::of_two_pages(), Home::new());
     let seed = format!("http://127.0.0.1:{}/", server.port());
     let made = home.orb(&["project", "new", PROJECT, "--seed", &seed, "--template", "docs", "--json"]);
     let file = home.project().join("project.toml");
@@ -43,7 +34,7 @@ fn a_project_is_typed_once_and_runs_many_times() {
 
 #[test]
 fn a_project_file_beside_the_home_is_written_once_and_can_be_run() {
-    let (server, home) = (site(), Home::new());
+    let (server, home) = (Script::of_two_pages(), Home::new());
     let file = home.beside("mine.toml");
     let at = file.to_str().unwrap();
     let seed = format!("http://127.0.0.1:{}/", server.port());

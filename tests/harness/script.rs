@@ -69,6 +69,15 @@ impl Script {
         Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), shared }
     }
 
+    /// A site of two pages, of which the first points to the second.
+    pub(crate) fn of_two_pages() -> Self {
+        Self::serve(|heard| match heard.target.as_str() {
+            "/" => page(["/a"]),
+            "/a" => page(["/"; 0]),
+            _ => absent(),
+        })
+    }
+
     /// The port it listens at.
     pub(crate) fn port(&self) -> u16 {
         self.address.port()

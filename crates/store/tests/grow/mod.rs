@@ -164,13 +164,7 @@ impl Recorder {
         }
         step.batch.targets.push(targets);
         Visit {
-            page,
-            host,
-            url: url_of(n),
             depth,
-            redirects: 0,
-            at,
-            by: self.by.clone(),
             kind: match (failed, earlier) {
                 (true, _) => PageKind::Timeout,
                 (_, Some(_)) => PageKind::Duplicate,
@@ -185,9 +179,6 @@ impl Recorder {
             digest: (!failed).then_some(digest),
             simhash: Some(u64::MAX - n),
             title: Some(format!("Page {n}")),
-            lang: None,
-            etag: None,
-            last_modified: None,
             duplicate_of: earlier,
             problem: failed.then(|| "too slow".to_owned()),
             elapsed_ms: 12,
@@ -199,12 +190,7 @@ impl Recorder {
                 height: None,
                 mime: None,
             }],
-            warc: None,
-            kept: None,
-            known: false,
-            moved: None,
-            detail: None,
-            step: None,
+            ..Visit::blank(page, host, url_of(n), at, self.by.clone())
         }
     }
 
