@@ -20,7 +20,7 @@ pub fn headers(bytes: &[u8]) {
         };
         Some((name.to_owned(), value.to_vec()))
     });
-    let headers = Headers(fields.collect());
+    let headers: Headers = fields.collect();
     for link in orb_extract::header_links(&headers) {
         assert!(matches!(link.kind, LinkKind::Header | LinkKind::Refresh), "{link:?}");
         assert!(!link.target.is_empty() && link.anchor.chars().count() <= 500, "{link:?}");

@@ -3,7 +3,7 @@
 use crate::options;
 use crate::response::gzip;
 use orb_extract::{Content, distance, extract, header_links, language, simhash, sniff, text_of};
-use orb_page::{Document, Headers, LinkKind};
+use orb_page::{Document, LinkKind};
 
 const TYPES: &[Option<&str>] = &[
     None,
@@ -168,5 +168,5 @@ pub fn markdown(bytes: &[u8]) {
 
 /// A `Link` field's links, for [`crate::headers`].
 pub(crate) fn links_of(name: &str, value: &[u8]) -> Vec<orb_page::Link> {
-    header_links(&Headers(vec![(name.to_owned(), value.to_vec())]))
+    header_links(&[(name, value)].into_iter().collect())
 }

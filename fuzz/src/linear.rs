@@ -32,7 +32,7 @@ const READERS: &[fn(&str)] = &[
     |text| drop(black_box(surt::cdx_key(text))),
     |text| drop(black_box(session::strip(text))),
     |text| drop(black_box(Canonicaliser::default().parse(text))),
-    |text| drop(black_box(orb_extract::header_links(&orb_page::Headers(vec![("link".into(), text.into())])))),
+    |text| drop(black_box(orb_extract::header_links(&[("link", text)].into_iter().collect()))),
     |text| Jar::default().store(&crate::example(), [text.as_bytes()], SystemTime::UNIX_EPOCH),
     |text| drop(black_box((orb_extract::simhash(text), orb_extract::language(text)).0.to_string())),
     |text| drop(black_box(session::one_session(&[text, "http://x/4f8ab91c77de20aa3bc1?a=1"]).identity(text))),

@@ -4,7 +4,7 @@
 //! a page took.
 
 /// Header fields in the order received.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     bytes: Vec<u8>,
     /// Where the name ends and where the value does; a name begins where the value before it ends.
