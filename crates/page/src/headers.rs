@@ -1,7 +1,6 @@
 //! What do the header fields of an answer say?
 //!
-//! Names and values stand one after the other in one buffer: an answer has some ten fields, and two allocations for each of them were an eighth of all that
-//! a page took.
+//! Names and values stand one after the other in one buffer: an answer has some ten fields, and nobody needs two allocations for each of them.
 
 /// Header fields in the order received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
