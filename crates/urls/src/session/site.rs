@@ -159,7 +159,8 @@ impl Site {
     }
 
     /// A URL as it was once asked for, with the ids of now in place of the old ones; `identity` is the same URL without ids, which
-    /// tells an id from what only looks like one. A URL without ids stays as it is.
+    /// tells an id from what only looks like one. A URL without ids stays as it is, and so does one that would become another page's: an
+    /// id of now may be such that what stands around the old one looks like an id in its turn.
     pub fn renew<'a>(&self, url: &'a str, identity: &str) -> Cow<'a, str> {
         let range = tail_of(url);
         let tail = &url[range.clone()];
@@ -172,8 +173,9 @@ impl Site {
                 out = Some(replaced(text, &old, now));
             }
         }
-        match out {
-            Some(tail) => Cow::Owned([&url[..range.start], &tail, &url[range.end..]].concat()),
+        let renewed = out.map(|tail| [&url[..range.start], &tail, &url[range.end..]].concat());
+        match renewed.filter(|renewed| self.identity(renewed) == self.identity(identity)) {
+            Some(renewed) => Cow::Owned(renewed),
             None => Cow::Borrowed(url),
         }
     }
