@@ -46,11 +46,13 @@ pub(crate) fn tree(html: &str) -> Saying {
         let hidden = || node.ancestors().any(|a| a.value().as_element().is_some_and(is_hidden));
         match node.value() {
             Node::Text(characters) if !hidden() => text.push_str(characters),
-            Node::Element(element) if element.name() == "title" && is_html(element) && saying.title.is_none() => {
-                let title: String = node.children().filter_map(|c| c.value().as_text().map(|t| &**t)).collect();
-                saying.title = Some(folded(&title));
+            Node::Element(element) => {
+                if element.name() == "title" && is_html(element) && saying.title.is_none() {
+                    let title: String = node.children().filter_map(|c| c.value().as_text().map(|t| &**t)).collect();
+                    saying.title = Some(folded(&title));
+                }
+                element_says(element, &mut saying);
             }
-            Node::Element(element) => element_says(element, &mut saying),
             _ => {}
         }
     }
