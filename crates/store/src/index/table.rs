@@ -15,6 +15,9 @@ use super::pieces::{PIECE, Pieces};
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
 const SEGMENT_BITS: u32 = 12;
 
+/// Buckets that are brought near together: more than are under way at a time.
+const TOGETHER: usize = 64;
+
 /// What the table says of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -230,10 +233,14 @@ impl KeyTable {
             let at = segment.home(kept(key));
             (segment, at, segment.line(&self.pieces, at))
         };
-        let homes: Vec<(&Segment, usize, &Line)> = keys.map(home).collect();
-        let mut touched = homes.iter().fold(0, |sum, (_, _, line)| sum ^ touch(line));
-        for (segment, at, line) in homes {
-            if is_full(line) {
+        let mut keys = keys.map(home);
+        let mut touched = 0;
+        while let Some(first) = keys.next() {
+            let mut homes = [first; TOGETHER];
+            let more = homes[1..].iter_mut().zip(&mut keys).map(|(place, home)| *place = home).count();
+            let homes = &homes[..=more];
+            touched ^= homes.iter().fold(0, |sum, (_, _, line)| sum ^ touch(line));
+            for (segment, at, _) in homes.iter().filter(|(_, _, line)| is_full(line)) {
                 touched ^= touch(segment.line(&self.pieces, (at + 1) % segment.len()));
             }
         }
