@@ -3,7 +3,8 @@
 //! `cargo bench -p orb-store --bench growth -- [--sizes 1,10,33,50] [--window PAGES] [--home DIR]`: grows one project through the store's own front
 //! door to so many million known URLs and measures, at each size, a window of ordinary pages (45 links, 5 of them new, batches of a thousand, hosts in
 //! turn): processor time a page, bytes handed to the disk, memory. The first million comes from ordinary pages, so that there are as many
-//! visits as a crawl has by then; from there on it grows by pages with more new links, which leave the same index. No archive is written: its bytes are
+//! visits as a crawl has by then; from there on it grows by pages with 40 new links, which leave the same index. With many more, hosts would hardly
+//! get on in their queues, and all of them would read on for the first time within one window. No archive is written: its bytes are
 //! the pages' own. With `--home` the project stays there, as a process that was killed would leave it, and the next call goes on with it.
 //!
 //! The index merges its tables in the background, seldom and much at a time: a window would meet such a merge or not. So what the background
@@ -31,7 +32,7 @@ use std::time::{Duration, Instant};
 
 const ORDINARY: Shape = Shape { links: 45, new: 5 };
 const MILLION: u64 = 1_000_000;
-const RICH: Shape = Shape { links: 420, new: 400 };
+const RICH: Shape = Shape { links: 60, new: 40 };
 
 /// What the command line asks for.
 struct Wish {

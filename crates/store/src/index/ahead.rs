@@ -2,10 +2,12 @@
 //!
 //! A queue lies scattered over all tables of the first level and those below, and each has to be asked where it goes on: among tens of millions of entries
 //! that takes as long as reading the few pages that are wanted at a time. So more entries are read than are asked for, and kept for the next look.
-//! The tree changes only when it is folded into, by what is in memory then; what was read ahead is changed in the same way.
+//! The tree changes only when it is folded into, by what is in memory then; what was read ahead is changed in the same way. It is kept as the steps from
+//! one entry to the next, in some four bytes an entry.
 
-use super::changes::Changes;
 use super::layout::{Place, parse_queue_key, queue_key};
+use super::varint::{put_varint, take_varint};
+use super::waiting::Changes;
 use super::{FrontierIndex, lock};
 use crate::error::Result;
 use fjall::Keyspace;
@@ -13,11 +15,12 @@ use orb_page::{HostId, PageId};
 use std::collections::HashMap;
 use std::ops::Bound;
 
-/// Entries read at a time by who goes on reading, at most.
-pub(super) const CHUNK: usize = 192;
-/// Entries kept of all queues together, and those that a queue counts for at least.
-const MOST: usize = 1 << 20;
-const LEAST: usize = 8;
+/// Entries read at a time by who goes on reading: so many at first, more each time, and so many at most.
+pub(super) const GOING_ON: usize = 128;
+const CHUNK: usize = 1_024;
+/// Bytes kept of all queues together, and those that a queue counts for at least.
+const MOST: usize = 16 << 20;
+const LEAST: usize = 128;
 
 /// Rank and page of an entry.
 type Spot = (u64, u64);
@@ -29,18 +32,86 @@ pub(super) struct Ahead {
     held: usize,
 }
 
+/// Entries in their order. A page found later has a higher number and, among those of one depth, a place as much higher: the step of the rank is
+/// written, and how far the step of the page differs from it.
+#[derive(Debug, Default)]
+struct Spots {
+    bytes: Vec<u8>,
+    /// What the first step is taken from, and where the last one led to.
+    before: Spot,
+    last: Spot,
+}
+
+/// A place among entries: the bytes before it, and the entry before it.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    at: usize,
+    before: Spot,
+}
+
+impl Spots {
+    /// Adds an entry behind all others.
+    fn push(&mut self, spot: Spot) {
+        let step = spot.0.wrapping_sub(self.last.0);
+        let beside = spot.1.wrapping_sub(self.last.1.wrapping_add(step)).cast_signed();
+        put_varint(&mut self.bytes, step);
+        put_varint(&mut self.bytes, ((beside << 1) ^ (beside >> 63)).cast_unsigned());
+        self.last = spot;
+    }
+
+    fn start(&self) -> Cursor {
+        Cursor { at: 0, before: self.before }
+    }
+
+    /// The entry at a place, and the place behind it.
+    fn step(&self, cursor: Cursor) -> Option<(Spot, Cursor)> {
+        let mut rest = self.bytes.get(cursor.at..)?;
+        let (step, beside) = (take_varint(&mut rest)?, take_varint(&mut rest)?);
+        let beside = (beside >> 1) ^ (beside & 1).wrapping_neg();
+        let (rank, page) = cursor.before;
+        let spot = (rank.wrapping_add(step), page.wrapping_add(step).wrapping_add(beside));
+        Some((spot, Cursor { at: self.bytes.len() - rest.len(), before: spot }))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Spot> {
+        let mut cursor = self.start();
+        std::iter::from_fn(move || {
+            let (spot, behind) = self.step(cursor)?;
+            cursor = behind;
+            Some(spot)
+        })
+    }
+
+    /// Forgets the entries before a place.
+    fn cut(&mut self, cursor: Cursor) {
+        self.bytes.drain(..cursor.at);
+        self.before = cursor.before;
+    }
+}
+
+impl FromIterator<Spot> for Spots {
+    fn from_iter<I: IntoIterator<Item = Spot>>(sorted: I) -> Self {
+        let mut spots = Self::default();
+        sorted.into_iter().for_each(|spot| spots.push(spot));
+        spots.bytes.shrink_to_fit();
+        spots
+    }
+}
+
 /// A piece of a queue: all that the tree has of it between two places.
 #[derive(Debug)]
 struct Piece {
     from: Bound<Spot>,
     /// The last place it speaks of; `None` where it goes to the end of the queue.
     to: Option<Spot>,
-    spots: Vec<Spot>,
+    spots: Spots,
+    /// How many entries were read together.
+    read: usize,
 }
 
 impl Piece {
     fn weight(&self) -> usize {
-        self.spots.capacity().max(LEAST)
+        self.spots.bytes.capacity().max(LEAST)
     }
 
     /// What there is of it from a place on; `None` where it says nothing of that.
@@ -49,8 +120,13 @@ impl Piece {
         if behind || order(from) < order(self.from) {
             return None;
         }
-        let gone = self.spots.partition_point(|spot| order(Bound::Included(*spot)) < order(from));
-        self.spots.drain(..gone);
+        let mut first = self.spots.start();
+        while let Some((spot, behind)) = self.spots.step(first)
+            && order(Bound::Included(spot)) < order(from)
+        {
+            first = behind;
+        }
+        self.spots.cut(first);
         self.from = from;
         Some(self)
     }
@@ -58,20 +134,19 @@ impl Piece {
     /// Becomes what the tree has after a fold of these changes.
     fn follow(&mut self, host: HostId, changes: &Changes) {
         let to = self.to.unwrap_or((u64::MAX, u64::MAX));
-        let mut gone = Vec::new();
-        let before = self.spots.len();
+        let (mut added, mut gone) = (Vec::new(), Vec::new());
         for (changed, there) in changes.range((place(host, self.from), place(host, Bound::Included(to)))) {
             let (_, rank, page) = parse_queue_key(&changed);
-            let spots = if there { &mut self.spots } else { &mut gone };
+            let spots = if there { &mut added } else { &mut gone };
             spots.push((rank, page.0));
         }
-        if self.spots.len() > before {
-            self.spots.sort_unstable();
-            self.spots.dedup();
+        if added.is_empty() && gone.is_empty() {
+            return;
         }
-        if !gone.is_empty() {
-            self.spots.retain(|spot| gone.binary_search(spot).is_err());
-        }
+        added.extend(self.spots.iter().filter(|spot| gone.binary_search(spot).is_err()));
+        added.sort_unstable();
+        added.dedup();
+        self.spots = added.into_iter().collect();
     }
 }
 
@@ -130,44 +205,54 @@ pub(super) struct Reader<'a> {
     index: &'a FrontierIndex,
     tree: &'a Keyspace,
     host: HostId,
-    chunk: (usize, usize),
+    first: usize,
     piece: Piece,
     /// The next entry of the piece.
-    at: usize,
+    at: Cursor,
 }
 
 impl<'a> Reader<'a> {
-    /// Begins at a place; the least and the most entries to read at a time are given.
+    /// Begins at a place; how many entries to read where none are known is given.
     pub(super) fn new(
         index: &'a FrontierIndex,
         tree: &'a Keyspace,
         host: HostId,
         from: Bound<Spot>,
-        chunk: (usize, usize),
+        first: usize,
     ) -> Result<Self> {
-        let piece = Piece { from, to: None, spots: Vec::new() };
-        let mut reader = Self { index, tree, host, chunk, piece, at: 0 };
         let known = lock(&index.shared.ahead).take(host, from);
-        match known {
-            Some(piece) => reader.piece = piece,
-            None => reader.read(from)?,
+        let is_known = known.is_some();
+        let piece = known.unwrap_or_else(|| Piece { from, to: None, spots: Spots::default(), read: 0 });
+        let at = piece.spots.start();
+        let mut reader = Self { index, tree, host, first, piece, at };
+        if !is_known {
+            reader.read(from)?;
         }
         Ok(reader)
     }
 
-    /// Reads the piece that begins here. Its length is any between the least and the most, lest queues that were begun together are read on
-    /// together for ever.
+    /// Reads the piece that begins here. To find where a queue goes on costs as much as some hundred entries: who has read far is given more at a
+    /// time, as long as there is room. How many differs from queue to queue, lest those begun together are read on together for ever.
     fn read(&mut self, from: Bound<Spot>) -> Result<()> {
-        let (least, most) = self.chunk;
-        let chunk = least + scattered(self.host, from) % (most - least + 1);
+        let chunk = match self.piece.read {
+            0 => self.first,
+            before => {
+                let is_roomy = lock(&self.index.shared.ahead).held < MOST / 2;
+                let half = (2 * before).clamp(GOING_ON, if is_roomy { CHUNK } else { GOING_ON }) / 2;
+                half + scattered(self.host, from) % (half + 1)
+            }
+        };
         let end = Bound::Included((u64::MAX, u64::MAX));
-        let mut spots = Vec::with_capacity(chunk.min(1_024));
+        let (mut spots, mut count) = (Spots::default(), 0);
         for entry in self.tree.range((place(self.host, from), place(self.host, end))).take(chunk) {
             let (_, rank, page) = parse_queue_key(&self.index.place_of(entry)?);
             spots.push((rank, page.0));
+            count += 1;
         }
-        let to = spots.last().copied().filter(|_| spots.len() == chunk);
-        (self.piece, self.at) = (Piece { from, to, spots }, 0);
+        spots.bytes.shrink_to_fit();
+        let to = Some(spots.last).filter(|_| count == chunk);
+        self.at = spots.start();
+        self.piece = Piece { from, to, spots, read: count };
         Ok(())
     }
 
@@ -183,15 +268,16 @@ impl Iterator for Reader<'_> {
     type Item = Result<Place>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.at == self.piece.spots.len() {
+        loop {
+            if let Some(((rank, page), behind)) = self.piece.spots.step(self.at) {
+                self.at = behind;
+                return Some(Ok(queue_key(self.host, rank, PageId(page))));
+            }
             let to = self.piece.to?;
             if let Err(e) = self.read(Bound::Excluded(to)) {
                 return Some(Err(e));
             }
         }
-        let (rank, page) = self.piece.spots[self.at];
-        self.at += 1;
-        Some(Ok(queue_key(self.host, rank, PageId(page))))
     }
 }
 
@@ -204,7 +290,29 @@ mod tests {
     /// What reading from a place on gives.
     fn read(tree: &BTreeSet<Spot>, from: Bound<Spot>, chunk: usize) -> Piece {
         let spots: Vec<Spot> = tree.range((from, Bound::Unbounded)).take(chunk).copied().collect();
-        Piece { from, to: spots.last().copied().filter(|_| spots.len() == chunk), spots }
+        let to = spots.last().copied().filter(|_| spots.len() == chunk);
+        Piece { from, to, read: spots.len(), spots: spots.into_iter().collect() }
+    }
+
+    proptest! {
+        #[test]
+        fn entries_come_back_from_any_place_on(spots in prop::collection::btree_set((any::<u64>(), any::<u64>()), 0..40), cut in 0usize..40) {
+            let sorted: Vec<Spot> = spots.into_iter().collect();
+            let mut packed: Spots = sorted.iter().copied().collect();
+            prop_assert!(packed.iter().eq(sorted.iter().copied()));
+            let mut cursor = packed.start();
+            for _ in 0..cut.min(sorted.len()) {
+                cursor = packed.step(cursor).unwrap().1;
+            }
+            packed.cut(cursor);
+            prop_assert!(packed.iter().eq(sorted.iter().skip(cut).copied()));
+        }
+    }
+
+    #[test]
+    fn entries_of_one_depth_take_few_bytes() {
+        let spots: Spots = (1..=1_000).map(|n| ((3 << 48) + n * 5_000, n * 5_000)).collect();
+        assert!(spots.bytes.len() < 3_100, "{}", spots.bytes.len());
     }
 
     fn bound(spot: Spot, excluded: bool) -> Bound<Spot> {
@@ -233,7 +341,7 @@ mod tests {
                 let from = bound(from, excluded);
                 if let Some(piece) = ahead.take(host, from) {
                     let to = piece.to.map_or(Bound::Unbounded, Bound::Included);
-                    prop_assert!(tree.range((from, to)).eq(&piece.spots));
+                    prop_assert!(tree.range((from, to)).copied().eq(piece.spots.iter()));
                     ahead.keep(host, piece);
                 } else {
                     ahead.keep(host, read(&tree, from, chunk));
@@ -247,11 +355,12 @@ mod tests {
     fn no_more_is_kept_than_there_is_room_for() {
         let mut ahead = Ahead::default();
         for host in 0..20_000 {
-            let spots: Vec<Spot> = (0..100).map(|n| (n, n)).collect();
-            ahead.keep(HostId(host), Piece { from: Bound::Included((0, 0)), to: None, spots });
+            let spots = (0..100).map(|n| (n << 56, n)).collect();
+            ahead.keep(HostId(host), Piece { from: Bound::Included((0, 0)), to: None, spots, read: 100 });
             assert!(ahead.held <= MOST);
         }
-        assert!(ahead.take(HostId(19_999), Bound::Excluded((98, 98))).is_some_and(|piece| piece.spots == [(99, 99)]));
-        assert!(ahead.take(HostId(19_999), Bound::Excluded((98, 98))).is_none());
+        let last = |ahead: &mut Ahead| ahead.take(HostId(19_999), Bound::Excluded((98 << 56, 98)));
+        assert!(last(&mut ahead).is_some_and(|piece| piece.spots.iter().eq([(99 << 56, 99)])));
+        assert!(last(&mut ahead).is_none());
     }
 }

@@ -4,12 +4,12 @@
 //! tree now and then. Queue lengths are kept exactly, so every removal looks whether there is something to remove, unless it is known
 //! from reading.
 
-use super::changes::Entry;
 use super::layout::{
     MARK, Mark, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
     queue_key, robots_value,
 };
 use super::lengths::Change;
+use super::waiting::Entry;
 use super::{FrontierIndex, Spaces, is_parked, lock, warm, write};
 use crate::error::Result;
 use crate::sqlite::Watermark;

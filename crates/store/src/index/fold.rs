@@ -10,6 +10,7 @@
 //! mark are one table, which is there or not.
 
 use super::layout::{FOLDED, count_key, number, parse_queue_key};
+use super::waiting::Changes;
 use super::{FrontierIndex, lock, read, write};
 use crate::error::Result;
 use fjall::{Keyspace, PersistMode};
@@ -66,7 +67,7 @@ impl FrontierIndex {
             // Nobody sees the one without the other: readers look at the mark while they hold the changes.
             let mut waiting = write(&self.shared.waiting);
             lock(&self.shared.ahead).follow(&waiting);
-            *waiting = super::changes::Changes::default();
+            *waiting = Changes::default();
             let mut state = lock(&self.shared.state);
             (state.folded, state.visits) = (mark, 0);
             state.hosts.folded();

@@ -1,8 +1,8 @@
 //! Which keys are known and not yet in the tree?
 //!
-//! Those of the batches since the last fold. They lie in sorted runs, each at least twice as long as the one after it: a new run costs
-//! little, and a look-up, which only a table at its limit asks for, goes through few of them.
+//! Those of the batches since the last fold, in sorted runs. Only a table at its limit asks them for a key.
 
+use super::runs::Runs;
 use super::table::KeyTable;
 
 /// Keys whose buckets are brought near together: half of the nearest memory.
@@ -33,56 +33,41 @@ impl Known {
     }
 }
 
-/// Half a key, its other half, and its number: eight bytes less than with the key in one piece.
-type Entry = (u64, u64, u64);
-
-/// Keys that are not in the tree yet.
+/// Keys that are not in the tree yet, with their numbers. A key lies there as two halves, in eight bytes less than in one piece.
 #[derive(Debug, Default)]
 pub(super) struct Fresh {
-    runs: Vec<Vec<Entry>>,
+    runs: Runs<(u64, u64), u64>,
 }
 
 impl Fresh {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.runs.iter().map(Vec::len).sum()
+        self.runs.len()
     }
 
     /// The number of a key.
     pub(super) fn get(&self, key: u128) -> Option<u64> {
-        let want = ((key >> 64) as u64, key as u64);
-        self.runs.iter().find_map(|run| {
-            let at = run.binary_search_by_key(&want, |e| (e.0, e.1)).ok()?;
-            Some(run[at].2)
-        })
+        self.runs.get(&halves(key))
     }
 
     /// Adds keys that come in order.
     fn add(&mut self, keys: &[(u128, u64)]) {
-        let mut run: Vec<Entry> = keys.iter().map(|(key, n)| ((key >> 64) as u64, *key as u64, *n)).collect();
-        while let Some(mut before) = self.runs.pop_if(|before| before.len() < 2 * run.len()) {
-            before.append(&mut run);
-            // Finds the two runs as they are, and merges them.
-            before.sort();
-            run = before;
-        }
-        if !run.is_empty() {
-            self.runs.push(run);
-        }
+        self.runs.add(keys.iter().map(|(key, n)| (halves(*key), *n)).collect());
     }
 
     /// All of them in order.
     pub(super) fn in_order(&mut self) -> impl Iterator<Item = (u128, u64)> + '_ {
-        let mut all = self.runs.concat();
-        all.sort();
-        self.runs = if all.is_empty() { Vec::new() } else { vec![all] };
-        self.runs.iter().flatten().map(|(high, low, n)| (u128::from(*high) << 64 | u128::from(*low), *n))
+        self.runs.all().iter().map(|((high, low), n)| (u128::from(*high) << 64 | u128::from(*low), *n))
     }
 
     /// Forgets them: the tree has them now.
     pub(super) fn clear(&mut self) {
-        self.runs = Vec::new();
+        self.runs = Runs::default();
     }
+}
+
+fn halves(key: u128) -> (u64, u64) {
+    ((key >> 64) as u64, key as u64)
 }
 
 #[cfg(test)]
@@ -100,7 +85,6 @@ mod tests {
                 new.sort_unstable();
                 all.extend(new.iter().copied());
                 fresh.add(&new);
-                prop_assert!(fresh.runs.is_sorted_by(|a, b| a.len() >= 2 * b.len()));
             }
             prop_assert_eq!(fresh.len(), all.len());
             for n in 0..9_999 {

@@ -74,14 +74,17 @@ pub(crate) fn digest_key(digest: &[u8; 32]) -> u128 {
     u128::from_be_bytes(half)
 }
 
+/// The longest name with its scheme and port that needs no memory of its own.
+const LONG_NAME: usize = 320;
+
 /// The key of a host's name.
 pub(crate) fn name_key(scheme: &str, name: &str, port: u16) -> u128 {
     // Asked for every new page: a name that is not too long needs no memory of its own.
-    let mut text = [0; 320];
+    let mut text = [0; LONG_NAME];
     let mut rest = &mut text[..];
     match write!(rest, "{scheme}://{name}:{port}") {
         Ok(()) => {
-            let length = 320 - rest.len();
+            let length = LONG_NAME - rest.len();
             xxhash_rust::xxh3::xxh3_128(&text[..length])
         }
         Err(_) => xxhash_rust::xxh3::xxh3_128(format!("{scheme}://{name}:{port}").as_bytes()),

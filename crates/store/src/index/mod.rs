@@ -11,7 +11,6 @@
 mod ahead;
 mod apply;
 mod bucket;
-mod changes;
 mod fold;
 mod follow;
 mod fresh;
@@ -22,6 +21,7 @@ mod open;
 mod parked;
 mod pieces;
 mod rebuild;
+mod runs;
 mod sound;
 mod spaces;
 mod table;
@@ -33,7 +33,6 @@ mod warm;
 use crate::error::{Result, StoreError};
 use crate::sqlite::PageReader;
 use ahead::Ahead;
-use changes::Changes;
 use fjall::Keyspace;
 use fresh::Known;
 use layout::{RECORD, ROBOTS};
@@ -52,6 +51,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use table::Answer;
 pub(crate) use varint::{put_varint, take_varint};
+use waiting::Changes;
 
 /// The seen set and the queues. A handle: clones share one index, and may be used from several threads.
 #[derive(Clone)]

@@ -1,11 +1,11 @@
 //! Does the index fit the catalogue, and if not, how does it get there?
 
 use super::ahead::Ahead;
-use super::changes::Changes;
 use super::intact::{self, Condition};
 use super::layout::{FOLDED, MARK, Mark, Place, count_range, parse_number, parse_queue_key};
 use super::lengths::Lengths;
 use super::spaces::{Spaces, open_spaces};
+use super::waiting::Changes;
 use super::{FrontierIndex, Known, Shared, State, fold, lock, warm, write};
 use crate::error::{Result, StoreError};
 use crate::fault;

@@ -4,9 +4,9 @@
 //! memory. An entry is a place in the order and nothing else; what there is to say of the page is read from the catalogue when its turn comes,
 //! so that the tree, which is rewritten now and then, stays small. The tree is read ahead of what is asked for (`ahead`).
 
-use super::ahead::{CHUNK, Reader};
-use super::changes::Entry;
+use super::ahead::{GOING_ON, Reader};
 use super::layout::{self, Place};
+use super::runs::Runs;
 use super::{FrontierIndex, lock, read};
 use crate::error::{Result, StoreError};
 use crate::sqlite::Watermark;
@@ -15,6 +15,12 @@ use fjall::Keyspace;
 use orb_page::{HostId, PageId};
 use std::cmp::Ordering;
 use std::ops::Bound;
+
+/// A place in a queue, and whether an entry was put in there or taken out.
+pub(super) type Entry = (Place, bool);
+
+/// What the queues have become since the last fold.
+pub(super) type Changes = Runs<Place, bool>;
 
 /// The entries of a range of places as the tree and what changed since say it.
 struct Places<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> {
@@ -78,20 +84,14 @@ impl FrontierIndex {
         (*key).try_into().map_err(|_| self.damaged("a queue entry cannot be read"))
     }
 
-    /// The first places of a host's queue, from one on; the least and the most of them that are read at a time are given.
-    fn places(
-        &self,
-        host: HostId,
-        from: Bound<(u64, u64)>,
-        limit: usize,
-        chunk: (usize, usize),
-    ) -> Result<Vec<(u64, PageId)>> {
+    /// The first places of a host's queue, from one on; how many are read where none are known is given.
+    fn places(&self, host: HostId, from: Bound<(u64, u64)>, limit: usize, first: usize) -> Result<Vec<(u64, PageId)>> {
         let key = |(rank, page)| layout::queue_key(host, rank, PageId(page));
         let spaces = self.spaces()?;
         // What is read ahead is right as long as nothing is folded.
         let waiting = read(&self.shared.waiting);
         let folded = host.0 < lock(&self.shared.state).folded.next_host;
-        let mut stored = folded.then(|| Reader::new(self, &spaces.queue, host, from, chunk)).transpose()?;
+        let mut stored = folded.then(|| Reader::new(self, &spaces.queue, host, from, first)).transpose()?;
         let changes = waiting.range((from.map(key), Bound::Included(key((u64::MAX, u64::MAX)))));
         let mut places = Places::new(changes, stored.iter_mut().flatten())?;
         let mut out = Vec::with_capacity(limit.min(1_024));
@@ -139,8 +139,8 @@ impl Queues for FrontierIndex {
         };
         let limit = limit.min(usize::try_from(pending.count).unwrap_or(usize::MAX));
         // Who begins may begin again: the next batch can put something before all this.
-        let chunk = if after.is_some() { (limit + 1, CHUNK.max(limit + 1)) } else { (2 * limit, 2 * limit) };
-        let places = self.places(host, from, limit, chunk)?;
+        let first = if after.is_some() { GOING_ON } else { (2 * limit).max(1) };
+        let places = self.places(host, from, limit, first)?;
         let out = match &*lock(&self.shared.pages) {
             Some(pages) => pages.queued(&places)?,
             None => return Err(StoreError::NoSpace { path: self.shared.dir.clone() }),
