@@ -42,7 +42,7 @@ fn told(home: &Home, args: &[&str]) -> Value {
 fn seen_again(home: &Home, url: &str, links: &[(String, &str)]) {
     let catalogue = home.catalogue();
     let id = |url: &str| PageId(u64::try_from(catalogue.page(url).id).unwrap());
-    let found = links.iter().map(|(url, words)| recorded::link(url, words)).collect();
+    let found = recorded::links(links.iter().map(|(url, words)| (url, *words)));
     let visits = vec![recorded::visit(id(url), url, Flag::Updated, found)];
     let targets = vec![links.iter().map(|(url, _)| id(url)).collect()];
     let mut project = recorded::open(home);

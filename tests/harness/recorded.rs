@@ -1,7 +1,7 @@
 //! Facts recorded without a crawl, through the store, as the recorder does it.
 
 use super::orb::{Home, PROJECT};
-use orb_page::{Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
 use orb_store::{Batch, NewHost, Project};
 
 /// The project, opened for writing.
@@ -9,23 +9,17 @@ pub(crate) fn open(home: &Home) -> Project {
     Project::open(&orb_store::Home::open(&home.path()).unwrap().project(PROJECT).unwrap()).unwrap()
 }
 
-/// A link to a URL with these words.
-pub(crate) fn link(url: &str, words: &str) -> Found {
-    Found {
-        asked: None,
-        url: url.to_owned(),
-        key: UrlKey::of(url),
-        kind: LinkKind::A,
-        anchor: words.to_owned(),
-        rel: String::new(),
-        count: 1,
-        verdict: Verdict::Follow,
-        priority: 0.5,
+/// Links to URLs with words.
+pub(crate) fn links<U: AsRef<str>, W: AsRef<str>>(said: impl IntoIterator<Item = (U, W)>) -> Links {
+    let mut links = Links::default();
+    for (url, words) in said {
+        links.push(url.as_ref(), UrlKey::of(url.as_ref()), LinkKind::A, words.as_ref());
     }
+    links
 }
 
 /// A visit that found HTML with these links.
-pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Vec<Found>) -> Visit {
+pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Links) -> Visit {
     Visit {
         kind: PageKind::Html,
         flag,
@@ -72,7 +66,8 @@ pub(crate) fn crawl(home: &Home, pages: u64, links: u64) {
         let mut batch = Batch { run, ..Batch::default() };
         for &n in some {
             let targets: Vec<PageId> = (1..=links).map(|k| PageId((n * 31 + k * 7) % pages + 1)).collect();
-            let found = targets.iter().map(|to| link(&url(to.0), &format!("to page {} from {n}", to.0))).collect();
+            let said = targets.iter().map(|to| (url(to.0), format!("to page {} from {n}", to.0)));
+            let found = self::links(said);
             batch.visits.push(visit(PageId(n), &url(n), Flag::New, found));
             batch.targets.push(targets);
             batch.finished.push((id, n, PageId(n)));

@@ -1,6 +1,6 @@
 //! What did one run see of one page, and what did it find there?
 
-use crate::{Flag, HostId, LinkKind, Moment, PageId, PageKind, UrlKey};
+use crate::{Flag, HostId, Links, Moment, PageId, PageKind, UrlKey};
 use std::sync::Arc;
 
 /// What one run saw of one page: the unit that is recorded whole or not at all.
@@ -54,8 +54,8 @@ pub struct Visit {
     pub problem: Option<String>,
     /// How long the fetch took, in milliseconds.
     pub elapsed_ms: u32,
-    /// Its links, one for each target and kind.
-    pub links: Vec<Found>,
+    /// Its links.
+    pub links: Links,
     /// Its pictures.
     pub images: Vec<Pictured>,
     /// Where the archive holds it.
@@ -97,7 +97,7 @@ impl Visit {
             duplicate_of: None,
             problem: None,
             elapsed_ms: 0,
-            links: Vec::new(),
+            links: Links::default(),
             images: Vec::new(),
             warc: None,
             kept: None,
@@ -112,38 +112,6 @@ impl Visit {
     pub fn is_document(&self) -> bool {
         matches!(self.kind, PageKind::Html | PageKind::Binary | PageKind::Duplicate)
     }
-}
-
-/// A link after resolution: canonical target, and how often.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// Canonical URL of the target, session ids taken out.
-    pub url: String,
-    /// What to ask its server for where that is another URL.
-    pub asked: Option<String>,
-    /// Its key.
-    pub key: UrlKey,
-    /// By what it points.
-    pub kind: LinkKind,
-    /// The first anchor text.
-    pub anchor: String,
-    /// `rel` of the first.
-    pub rel: String,
-    /// How often on the page.
-    pub count: u32,
-    /// Whether to go there.
-    pub verdict: Verdict,
-    /// Importance for best-first order, 0 to 1.
-    pub priority: f32,
-}
-
-/// Whether a link is to be followed, as far as the page alone can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// In scope: to the frontier.
-    Follow,
-    /// Recorded as `OUTSIDE` with this reason: `scope`, `depth`, `nofollow`, `redirects`, ….
-    Outside(&'static str),
 }
 
 /// A picture after resolution.

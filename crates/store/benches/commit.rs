@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
-use orb_page::{Body, Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Body, Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
 use orb_store::{Batch, Encoder, Exchange, Home, HostFact, NewHost, Project, Queues};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -170,7 +170,10 @@ impl World {
         let seen: Vec<_> = keys.iter().map(|keys| project.index().seen(keys).unwrap()).collect();
         let lookups = cpu() - before;
         for (visit, seen) in batch.visits.iter().zip(seen) {
-            let targets = seen.iter().zip(&visit.links).map(|(id, l)| id.unwrap_or_else(|| PageId(number_of(&l.url))));
+            let targets = seen
+                .iter()
+                .zip(&visit.links)
+                .map(|(id, l)| id.unwrap_or_else(|| PageId(number_of(visit.links.url(l)))));
             batch.targets.push(targets.collect());
         }
         for h in 1..=HOSTS {
@@ -181,17 +184,10 @@ impl World {
     }
 
     fn visit(&self, page: PageId, host: HostId, urls: &[String], keys: &[UrlKey]) -> Visit {
-        let links = urls.iter().zip(keys).map(|(url, key)| Found {
-            asked: None,
-            url: url.clone(),
-            key: *key,
-            kind: LinkKind::A,
-            anchor: "some words of a link".into(),
-            rel: String::new(),
-            count: 1,
-            verdict: Verdict::Follow,
-            priority: 0.5,
-        });
+        let mut links = Links::default();
+        for (url, key) in urls.iter().zip(keys) {
+            links.push(url, *key, LinkKind::A, "some words of a link");
+        }
         Visit {
             depth: 3,
             kind: PageKind::Html,
@@ -205,7 +201,7 @@ impl World {
             title: Some("A title of some length, as pages have".into()),
             lang: Some("en".into()),
             elapsed_ms: 12,
-            links: links.collect(),
+            links,
             ..Visit::blank(page, host, url_of(page.0), Moment(1_700_000_000_000), self.by.clone())
         }
     }

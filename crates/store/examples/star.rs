@@ -3,7 +3,7 @@
 //! What `orb links --in` is measured on: as many backward links of one page as there are pages, among links to others.
 #![expect(clippy::unwrap_used, reason = "a program for the bench")]
 
-use orb_page::{Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
 use orb_store::{Batch, Home, NewHost, Project};
 use std::path::Path;
 
@@ -35,11 +35,13 @@ fn discovered(page: u64) -> Discovered {
     }
 }
 
-fn found(page: u64, kind: LinkKind) -> Found {
-    let url = url(page);
-    let anchor = format!("the page of number {}", page % 50);
-    let (rel, verdict) = (String::new(), Verdict::Follow);
-    Found { key: UrlKey::of(&url), url, asked: None, kind, anchor, rel, count: 1, verdict, priority: 0.5 }
+fn links(pages: &[u64]) -> Links {
+    let mut links = Links::default();
+    for page in pages {
+        let url = url(*page);
+        links.push(&url, UrlKey::of(&url), LinkKind::A, &format!("the page of number {}", page % 50));
+    }
+    links
 }
 
 fn visit(page: u64, targets: &[u64]) -> Visit {
@@ -52,7 +54,7 @@ fn visit(page: u64, targets: &[u64]) -> Visit {
         transferred: 6_000,
         title: Some(format!("page {page}")),
         elapsed_ms: 12,
-        links: targets.iter().map(|to| found(*to, LinkKind::A)).collect(),
+        links: links(targets),
         ..Visit::blank(PageId(page), HostId(1), url(page), Moment(1_700_000_000_000), "bench".into())
     }
 }

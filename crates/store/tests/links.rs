@@ -44,14 +44,11 @@ impl Page {
         batch.run = run;
         let visit = &mut batch.visits[0];
         visit.flag = flag;
-        visit.links = links
-            .iter()
-            .map(|(i, words, count)| {
-                let mut link = visit.links[*i].clone();
-                (link.anchor, link.count) = ((*words).to_owned(), *count);
-                link
-            })
-            .collect();
+        let before = std::mem::take(&mut visit.links);
+        for (i, words, count) in links {
+            let link = &before[*i];
+            visit.links.push(before.url(link), link.key, link.kind, words).count = *count;
+        }
         batch.targets[0] = links.iter().map(|(i, ..)| batch.targets[0][*i]).collect();
         self.recorder.project.commit(&mut batch, &[], &[]).unwrap();
     }

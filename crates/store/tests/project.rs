@@ -332,8 +332,10 @@ fn links_live_from_the_first_run_that_saw_them_to_the_last() {
     batch.hosts.clear();
     batch.discovered.clear();
     batch.visits[0].flag = Flag::Updated;
-    batch.visits[0].links.truncate(2);
-    batch.visits[0].links[1].kind = LinkKind::Area;
+    let seen = std::mem::take(&mut batch.visits[0].links);
+    for (link, kind) in seen.iter().zip([seen[0].kind, LinkKind::Area]) {
+        batch.visits[0].links.push(seen.url(link), link.key, kind, seen.anchor(link));
+    }
     batch.targets[0].truncate(2);
     recorder.project.commit(&mut batch, &[], &[]).unwrap();
     let links =

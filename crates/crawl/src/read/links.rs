@@ -8,7 +8,7 @@ use crate::picture::mime_of_path;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use orb_page::{
-    Document, Found, Lease, Link, LinkKind, PageKind, Pictured, Problem, Response, RobotsMeta, UrlKey, Verdict, Visit,
+    Document, Lease, Link, LinkKind, Links, PageKind, Pictured, Problem, Response, RobotsMeta, UrlKey, Verdict, Visit,
 };
 use orb_urls::session::Site;
 use orb_urls::{Address, Judgement};
@@ -21,8 +21,9 @@ const MAX_FOUND: usize = 16 << 20;
 /// Links of a page from which session ids are learnt.
 const LEARNT_FROM: usize = 2_000;
 
-/// Links that a page is likely to have.
+/// Links that a page is likely to have, and bytes that address and words of one are likely to take.
 const LIKELY: usize = 16;
+const ROOM: usize = 80;
 
 /// A page on its way from its links to what is found.
 struct Origin<'a> {
@@ -74,11 +75,11 @@ impl Reader {
     }
 
     /// Judges the links, one for each target and kind.
-    fn found(&self, origin: &Origin<'_>, targets: impl Iterator<Item = (Address, Link)>) -> Vec<Found> {
+    fn found(&self, origin: &Origin<'_>, targets: impl Iterator<Item = (Address, Link)>) -> Links {
         let scope = self.rules.of(origin.lease.step).0.current();
         let expected = targets.size_hint().0.max(LIKELY);
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(expected);
-        let mut out: Vec<Found> = Vec::with_capacity(expected);
+        let mut out = Links::with_capacity(expected, expected * ROOM);
         let mut size = 0;
         for (target, link) in targets {
             if size > MAX_FOUND {
@@ -88,11 +89,7 @@ impl Reader {
             let key = UrlKey::of(target.as_str());
             match places.entry((key, link.kind)) {
                 Entry::Occupied(seen) => {
-                    let first = &mut out[*seen.get()];
-                    first.count = first.count.saturating_add(1);
-                    if first.anchor.is_empty() {
-                        first.anchor = link.anchor;
-                    }
+                    out.repeat(*seen.get(), &link.anchor);
                 }
                 Entry::Vacant(place) => {
                     place.insert(out.len());
@@ -102,17 +99,8 @@ impl Reader {
                     };
                     let priority = self.rules.topic.priority(origin.lease.depth + 1, &target, &link.anchor);
                     size += target.as_str().len();
-                    out.push(Found {
-                        url: target.into_string(),
-                        asked,
-                        key,
-                        kind: link.kind,
-                        anchor: link.anchor,
-                        rel: link.rel,
-                        count: 1,
-                        verdict,
-                        priority,
-                    });
+                    let found = out.push(target.as_str(), key, link.kind, &link.anchor);
+                    (found.asked, found.rel, found.verdict, found.priority) = (asked, link.rel, verdict, priority);
                 }
             }
         }
@@ -204,17 +192,8 @@ impl Reader {
             Judgement::In => Verdict::Follow,
         };
         let priority = self.rules.topic.priority(lease.depth, &target, "");
-        visit.links.push(Found {
-            key: UrlKey::of(target.as_str()),
-            url: target.into_string(),
-            asked,
-            kind: LinkKind::Redirect,
-            anchor: String::new(),
-            rel: String::new(),
-            count: 1,
-            verdict,
-            priority,
-        });
+        let found = visit.links.push(target.as_str(), UrlKey::of(target.as_str()), LinkKind::Redirect, "");
+        (found.asked, found.verdict, found.priority) = (asked, verdict, priority);
         learnt
     }
 }
@@ -228,8 +207,8 @@ const fn leads_on(kind: LinkKind) -> bool {
 }
 
 /// How many bytes the addresses of links take.
-fn size_of_targets(links: &[Found]) -> usize {
-    links.iter().map(|link| link.url.len()).sum()
+fn size_of_targets(links: &Links) -> usize {
+    links.iter().map(|link| links.url(link).len()).sum()
 }
 
 /// The first `max` characters.

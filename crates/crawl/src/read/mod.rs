@@ -16,8 +16,8 @@ use bytes::Bytes;
 use hashbrown::HashMap;
 use orb_extract::Content;
 use orb_page::{
-    Document, Failure, FailureKind, Flag, Found, Lease, Moment, Outcome, PageKind, Problem, Response, Truncation,
-    Version, Visit,
+    Document, Failure, FailureKind, Flag, Lease, Moment, Outcome, PageKind, Problem, Response, Truncation, Version,
+    Visit,
 };
 use orb_store::{Encoded, Encoder, Exchange, Revisit, StoreError};
 use orb_urls::surt::cdx_key;
@@ -184,7 +184,7 @@ impl Reader {
         } else {
             taken.sessions = self.follow_redirect(lease, &mut visit, response);
             if let Some(to) = visit.links.first().filter(|_| visit.known && visit.kind == PageKind::Redirect) {
-                visit.moved = Some(to.url.clone());
+                visit.moved = Some(visit.links.url(to).to_owned());
                 visit.detail = Some(format!("moved, says the server with {}", response.status));
             }
         }
@@ -195,7 +195,7 @@ impl Reader {
             None
         });
         visit.problem = joined(&problems).or(visit.problem);
-        let heft = visit.links.iter().map(|l| l.url.len() + l.anchor.len() + size_of::<Found>()).sum::<usize>() as u64;
+        let heft = visit.links.size() as u64;
         let Taken { gist, words, sessions } = taken;
         let heft = heft + words.as_ref().map_or(0, |words| words.weight());
         Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words, sessions })

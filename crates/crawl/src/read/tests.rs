@@ -76,7 +76,11 @@ fn links(visit: &Visit) -> Vec<String> {
         Verdict::Follow => "follow",
         Verdict::Outside(why) => why,
     };
-    visit.links.iter().map(|l| format!("{} {} {} {}", verdict(l.verdict), l.kind, l.count, l.url)).collect()
+    visit
+        .links
+        .iter()
+        .map(|l| format!("{} {} {} {}", verdict(l.verdict), l.kind, l.count, visit.links.url(l)))
+        .collect()
 }
 
 #[test]
@@ -95,7 +99,7 @@ fn links_are_counted_and_judged_one_by_one() {
             "scope a 1 http://b.test/",
         ]
     );
-    assert_eq!(visit.links[0].anchor, "one");
+    assert_eq!(visit.links.anchor(&visit.links[0]), "one");
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Recorder {
                     if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
                         self.bring_in(page, visit, found)?;
                     } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
-                        self.look_if_newer(page, found)?;
+                        self.look_if_newer(page, visit, found)?;
                     }
                     page
                 }
@@ -35,11 +35,12 @@ impl Recorder {
 
     /// A page that was left outside is pointed to by a link to follow.
     fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
-        let address = self.address(&found.url)?;
+        let url = visit.links.url(found);
+        let address = self.address(url)?;
         let host = self.host_of(&address)?;
         let depth = self.depth_of(visit, found);
         let asked = found.asked.as_deref();
-        let judged = self.shared.frontier().judge(host, &found.url, asked, depth, visit.at);
+        let judged = self.shared.frontier().judge(host, url, asked, depth, visit.at);
         if let Some((kind, why)) = judged {
             self.counters.count_kind(kind);
             self.counters.count_trap(why);
@@ -55,7 +56,7 @@ impl Recorder {
                 (discovered.depth, discovered.rank, discovered.step) = (depth, rank, visit.step);
             }
             None => {
-                let (url, step) = (found.url.clone(), visit.step);
+                let (url, step) = (url.to_owned(), visit.step);
                 self.pending.batch.requeued.push(Requeued { page, host, url, rank, depth, step });
             }
         }
@@ -66,7 +67,7 @@ impl Recorder {
     /// A link leads one step away from the seed; a redirect does not, and a seed that has moved is a seed.
     fn depth_of(&self, visit: &Visit, found: &Found) -> u32 {
         match found.kind {
-            LinkKind::Redirect if self.shared.scope.is_seed(&found.url) => 0,
+            LinkKind::Redirect if self.shared.scope.is_seed(visit.links.url(found)) => 0,
             LinkKind::Redirect => visit.depth,
             _ => visit.depth + 1,
         }
@@ -81,7 +82,7 @@ impl Recorder {
         let redirect = found.kind == LinkKind::Redirect;
         let blank = Discovered {
             page: PageId(0),
-            url: found.url.clone(),
+            url: visit.links.url(found).to_owned(),
             key: found.key,
             host: HostId(0),
             kind: PageKind::Frontier,

@@ -39,8 +39,8 @@ impl Recorder {
     }
 
     /// A sitemap says when a page was last changed: where that is after its last visit, it is visited in this run although it was not chosen.
-    pub(super) fn look_if_newer(&mut self, page: PageId, found: &Found) -> Result<(), StoreError> {
-        let Some(changed) = changed_by(&found.anchor).filter(|_| found.verdict == Verdict::Follow) else {
+    pub(super) fn look_if_newer(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
+        let Some(changed) = changed_by(visit.links.anchor(found)).filter(|_| found.verdict == Verdict::Follow) else {
             return Ok(());
         };
         let catalogue = self.project.catalogue();

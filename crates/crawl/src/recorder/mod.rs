@@ -21,7 +21,7 @@ use crate::track::looks::Noises;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
-use orb_page::{Found, HostId, LinkKind, PageId, PageKind, RunId, UrlKey, Visit};
+use orb_page::{Found, HostId, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{
     Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, Unfetched, free_space,
 };
@@ -306,9 +306,10 @@ impl Recorder {
         self.shared.taken(weight);
         self.shared.backlog.leave(heft);
         self.tell_duplicate(&mut visit, gist)?;
-        let targets = self.number_targets(&visit)?;
-        let (links, targets) = kept_links(std::mem::take(&mut visit.links), targets, self.rules.links);
-        visit.links = links;
+        let mut targets = self.number_targets(&visit)?;
+        if !self.rules.links {
+            keep_redirects(&mut visit.links, &mut targets);
+        }
         self.counters.links += visit.links.len() as u64;
         self.pending.rows += visit.links.len() + visit.images.len();
         self.pending.bytes += records.as_ref().map_or(0, Encoded::len) + heft;
@@ -445,11 +446,10 @@ impl Recorder {
     }
 }
 
-/// The links to record with their targets. Redirects are recorded even where links are not wanted: a resumed run must know where its
-/// seeds have moved.
-fn kept_links(links: Vec<Found>, targets: Vec<PageId>, all: bool) -> (Vec<Found>, Vec<PageId>) {
-    if all {
-        return (links, targets);
-    }
-    links.into_iter().zip(targets).filter(|(link, _)| link.kind == LinkKind::Redirect).unzip()
+/// Redirects are recorded even where links are not wanted: a resumed run must know where its seeds have moved.
+fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
+    let is_redirect = |link: &Found| link.kind == LinkKind::Redirect;
+    let mut kept = links.iter().map(is_redirect);
+    targets.retain(|_| kept.next().unwrap_or(false));
+    links.retain(is_redirect);
 }

@@ -5,7 +5,7 @@
 //! account. Another thread makes them up, as reading threads do, so that the store's own memory does not lie between theirs.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
-use orb_page::{Discovered, Found, HostId, LinkKind, Moment, PageId, PageKind, RunId, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{Batch, HostFact, NewHost, Project, Queued, Queues as _};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -220,20 +220,11 @@ impl Crawler {
     }
 
     fn visit(&self, host: HostId, queued: &Queued, targets: &[PageId]) -> Visit {
-        let links = targets.iter().map(|page| {
+        let mut links = Links::default();
+        for page in targets {
             let url = url_of(*page);
-            Found {
-                asked: None,
-                key: UrlKey::of(&url),
-                url,
-                kind: LinkKind::A,
-                anchor: words(page.0),
-                rel: String::new(),
-                count: 1,
-                verdict: Verdict::Follow,
-                priority: 0.5,
-            }
-        });
+            links.push(&url, UrlKey::of(&url), LinkKind::A, &words(page.0));
+        }
         let page = queued.page.0;
         Visit {
             depth: 3,
@@ -248,7 +239,7 @@ impl Crawler {
             title: Some(words(page)),
             lang: Some("en".into()),
             elapsed_ms: 12,
-            links: links.collect(),
+            links,
             ..Visit::blank(queued.page, host, queued.url.clone(), Moment(1_700_000_000_000), self.by.clone())
         }
     }

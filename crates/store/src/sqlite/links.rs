@@ -213,7 +213,7 @@ fn gathered<'a>(visit: &'a Visit, same: &[(PageId, u8, u32)]) -> Seen<'a> {
     let (dst, kind, first) = same[0];
     let link = &visit.links[first as usize];
     let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(visit.links[*i as usize].count));
-    Seen { dst: dst.0.cast_signed(), kind, anchor: filled(&link.anchor), rel: filled(&link.rel), count }
+    Seen { dst: dst.0.cast_signed(), kind, anchor: filled(visit.links.anchor(link)), rel: filled(&link.rel), count }
 }
 
 /// `None` for an empty text: two bytes saved in most link rows.

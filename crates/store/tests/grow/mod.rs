@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "it is part of tests")]
 
 use orb_page::{
-    Body, Discovered, Flag, Found, HostId, LinkKind, Moment, PageId, PageKind, Pictured, RunId, UrlKey, Verdict, Visit,
+    Body, Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, Pictured, RunId, UrlKey, Visit,
 };
 use orb_store::{
     Batch, Encoded, Encoder, Exchange, FrontierIndex, HostFact, NewHost, Project, Queued, Queues, RobotsRecord,
@@ -142,21 +142,12 @@ impl Recorder {
         }
         let at = Moment(1_700_000_000_000 + i64::try_from(n).unwrap_or(0) * 1_001);
         let mut targets = Vec::new();
-        let mut links = Vec::new();
+        let mut links = Links::default();
         if !failed {
             for (i, to) in links_of(n).into_iter().enumerate() {
                 targets.push(self.discover(&mut step.batch, names, to, Some(page), depth + 1));
-                links.push(Found {
-                    asked: None,
-                    url: url_of(to),
-                    key: UrlKey::of(&url_of(to)),
-                    kind: if i % 4 == 3 { LinkKind::Img } else { LinkKind::A },
-                    anchor: if i == 0 { String::new() } else { format!("to {to}") },
-                    rel: String::new(),
-                    count: 1,
-                    verdict: Verdict::Follow,
-                    priority: 0.5,
-                });
+                let (url, words) = (url_of(to), if i == 0 { String::new() } else { format!("to {to}") });
+                links.push(&url, UrlKey::of(&url), if i % 4 == 3 { LinkKind::Img } else { LinkKind::A }, &words);
             }
             step.records.push(vec![self.encode(&url_of(n), &content, at)]);
         } else {

@@ -1,0 +1,150 @@
+//! Which links does a page have?
+//!
+//! A page's links come together and go together, from the thread that reads it to the one that records it: their addresses and anchor texts lie
+//! one behind the other in one text, so that a page with hundreds of links asks for memory a few times only, and whoever goes through
+//! them finds them near each other.
+
+use crate::{LinkKind, UrlKey};
+use std::ops::Deref;
+
+/// A piece of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Span {
+    start: usize,
+    length: usize,
+}
+
+/// A link after resolution: what it points to, and how often. Its address and its words are asked of [`Links`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What to ask the target's server for where that is another URL than the target's.
+    pub asked: Option<String>,
+    /// The target's key.
+    pub key: UrlKey,
+    /// By what it points.
+    pub kind: LinkKind,
+    /// `rel` of the first.
+    pub rel: String,
+    /// How often on the page.
+    pub count: u32,
+    /// Whether to go there.
+    pub verdict: Verdict,
+    /// Importance for best-first order, 0 to 1.
+    pub priority: f32,
+    url: Span,
+    anchor: Span,
+}
+
+/// Whether a link is to be followed, as far as the page alone can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// In scope: to the frontier.
+    Follow,
+    /// Recorded as `OUTSIDE` with this reason: `scope`, `depth`, `nofollow`, `redirects`, ….
+    Outside(&'static str),
+}
+
+/// The links of a page, one for each target and kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Links {
+    found: Vec<Found>,
+    text: String,
+}
+
+impl Links {
+    /// Room for so many links with so many bytes of addresses and words.
+    pub fn with_capacity(links: usize, bytes: usize) -> Self {
+        Self { found: Vec::with_capacity(links), text: String::with_capacity(bytes) }
+    }
+
+    /// Adds a link to this canonical URL, session ids taken out, with these words: one that counts once and is to be followed.
+    pub fn push(&mut self, url: &str, key: UrlKey, kind: LinkKind, anchor: &str) -> &mut Found {
+        let (url, anchor) = (self.keep(url), self.keep(anchor));
+        let (rel, verdict) = (String::new(), Verdict::Follow);
+        let at = self.found.len();
+        self.found.push(Found { asked: None, key, kind, rel, count: 1, verdict, priority: 0.5, url, anchor });
+        &mut self.found[at]
+    }
+
+    fn keep(&mut self, text: &str) -> Span {
+        let start = self.text.len();
+        self.text.push_str(text);
+        Span { start, length: text.len() }
+    }
+
+    fn text(&self, span: Span) -> &str {
+        self.text.get(span.start..span.start + span.length).unwrap_or_default()
+    }
+
+    /// The canonical URL of a link's target.
+    pub fn url(&self, link: &Found) -> &str {
+        self.text(link.url)
+    }
+
+    /// The anchor text of a link: the first of those on the page that have some.
+    pub fn anchor(&self, link: &Found) -> &str {
+        self.text(link.anchor)
+    }
+
+    /// A link stands once more on the page, with these words.
+    pub fn repeat(&mut self, at: usize, anchor: &str) {
+        let words = self.found.get(at).is_some_and(|first| first.anchor.length == 0).then(|| self.keep(anchor));
+        if let Some(first) = self.found.get_mut(at) {
+            first.count = first.count.saturating_add(1);
+            first.anchor = words.unwrap_or(first.anchor);
+        }
+    }
+
+    /// Leaves out the links that are not wanted.
+    pub fn retain(&mut self, wanted: impl FnMut(&Found) -> bool) {
+        self.found.retain(wanted);
+    }
+
+    /// Bytes of memory they take.
+    pub fn size(&self) -> usize {
+        self.text.len() + self.found.len() * size_of::<Found>()
+    }
+}
+
+impl Deref for Links {
+    type Target = [Found];
+
+    fn deref(&self) -> &[Found] {
+        &self.found
+    }
+}
+
+impl<'a> IntoIterator for &'a Links {
+    type Item = &'a Found;
+    type IntoIter = std::slice::Iter<'a, Found>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.found.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_have_their_own_addresses_and_words() {
+        let mut links = Links::default();
+        for n in 0..3 {
+            let url = format!("http://x/{n}");
+            links.push(&url, UrlKey::of(&url), LinkKind::A, if n == 1 { "" } else { "words" }).priority = 0.25;
+        }
+        links.repeat(1, "");
+        links.repeat(1, "later");
+        links.repeat(1, "last");
+        links.repeat(2, "others");
+        let said = |links: &Links| -> Vec<_> {
+            links.iter().map(|l| (links.url(l).to_owned(), links.anchor(l).to_owned(), l.count)).collect()
+        };
+        let line = |url: &str, words: &str, count| (url.to_owned(), words.to_owned(), count);
+        let all = [line("http://x/0", "words", 1), line("http://x/1", "later", 4), line("http://x/2", "words", 2)];
+        assert_eq!(said(&links), all);
+        links.retain(|link| link.count > 1);
+        assert_eq!(said(&links), all[1..]);
+    }
+}
