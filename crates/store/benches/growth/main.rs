@@ -8,8 +8,8 @@
 //! the pages' own. With `--home` the project stays there, as a process that was killed would leave it, and the next call goes on with it.
 //!
 //! The index merges its tables in the background, seldom and much at a time: a window would meet such a merge or not. So what the background
-//! spent since the size before is shared out over all URLs found since then, and a page is charged with its new ones. From 33 to
-//! 50 million all tables are merged once.
+//! spent since the size before is shared out over all URLs found since then, and a page is charged with its new ones. All tables are
+//! merged at some 27 and some 55 million.
 //!
 //! It fails where the last size costs more than 1.3 times the processor time of the first, a page more than 30 kB, or the process more than 1 GB.
 
