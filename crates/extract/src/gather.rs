@@ -30,6 +30,8 @@ pub(crate) const MAX_ANCHOR: usize = 500;
 pub(crate) struct Gather {
     /// What was found.
     pub(crate) doc: Document,
+    /// Memory for the text.
+    pub(crate) room: String,
     /// Which bounds were met.
     over: u8,
     fields: usize,
@@ -54,9 +56,9 @@ bounds! {
 }
 
 impl Gather {
-    /// A document of this type, with nothing found.
-    pub(crate) fn new(doc: Document) -> Self {
-        Self { doc, ..Self::default() }
+    /// A document of this type, with nothing found, and memory for its text.
+    pub(crate) fn new(doc: Document, room: String) -> Self {
+        Self { doc, room, ..Self::default() }
     }
 
     /// A link that points nowhere if its target is empty.

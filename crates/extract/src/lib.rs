@@ -113,13 +113,18 @@ impl<'a> Source<'a> {
 
 /// Reads a document. Never fails: what is wrong with it is among its problems.
 pub fn extract(content: &Content<'_>) -> Document {
+    extract_within(content, String::new())
+}
+
+/// The same for who reads many: `room` is the text of an earlier document that nobody needs any more, and its memory is used again.
+pub fn extract_within(content: &Content<'_>, room: String) -> Document {
     let mime = sniff(content.bytes, content.mime);
     let Content { bytes, url, .. } = *content;
     let charset = content.charset.or_else(|| {
         let parameter = charset::in_content_type(content.mime?.as_bytes())?;
         std::str::from_utf8(parameter).ok()
     });
-    let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() });
+    let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() }, room);
     dispatch(&Source { bytes, mime: &mime, charset, url }, &mut found);
     let mut doc = found.finish();
     doc.title = doc.title.filter(|t| !t.is_empty());

@@ -106,7 +106,14 @@ fn is_plain(byte: u8) -> bool {
 impl Prose {
     /// An empty text with room for that of a document of `len` bytes.
     pub(crate) fn with_room_for(len: usize) -> Self {
-        Self { out: String::with_capacity((len / 2).min(TEXT_CAP)), ..Self::default() }
+        Self::within(String::new(), len)
+    }
+
+    /// The same in the memory of a text that nobody needs any more.
+    pub(crate) fn within(mut room: String, len: usize) -> Self {
+        room.clear();
+        room.reserve((len / 2).min(TEXT_CAP));
+        Self { out: room, ..Self::default() }
     }
 
     /// How long it is: where a slice may begin.

@@ -220,10 +220,13 @@ impl Project {
     /// Leaves everything in good order: the archive's last file with its CDXJ file, the catalogue's log moved into it. Nothing can be committed
     /// afterwards; what fails may be tried again.
     pub fn finish(&mut self) -> Result<()> {
-        // The facts must be on the disk before a file counts as closed.
-        self.catalogue.checkpoint()?;
-        self.archive.close()?;
-        self.index.close()
+        // Every commit is on the disk, in the log: none of the three waits for another.
+        let Self { catalogue, archive, index, .. } = self;
+        std::thread::scope(|scope| {
+            let moving = scope.spawn(|| catalogue.checkpoint());
+            let closed = archive.close().and_then(|()| index.close());
+            moving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(closed)
+        })
     }
 }
 

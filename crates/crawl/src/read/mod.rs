@@ -96,6 +96,8 @@ pub(crate) struct Reader {
     rules: ReadRules,
     encoder: Option<Encoder>,
     by: Arc<str>,
+    /// Memory for the text of the next page.
+    room: String,
 }
 
 /// Content with the codings off.
@@ -110,7 +112,7 @@ impl Reader {
     /// A reader with its worker's name.
     pub(crate) fn new(rules: ReadRules, by: Arc<str>) -> Self {
         let encoder = rules.archive_level.map(Encoder::new);
-        Self { rules, encoder, by }
+        Self { rules, encoder, by, room: String::new() }
     }
 
     /// Reads what came back for a lease; nothing where the page must be asked for once more before anything can be said of it.
@@ -179,7 +181,8 @@ impl Reader {
         problems.extend(framing(response));
         let mut taken = Taken::default();
         if (200..300).contains(&response.status) {
-            let document = extract(lease, response, header_mime.as_deref(), &opened.bytes);
+            let room = std::mem::take(&mut self.room);
+            let document = extract(lease, response, header_mime.as_deref(), &opened.bytes, room);
             taken = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             taken.sessions = self.follow_redirect(lease, &mut visit, response);
@@ -228,7 +231,7 @@ impl Reader {
 
     /// Moves what the document says into the visit; gives the gist of a page that is read as one, and its words.
     fn take(
-        &self,
+        &mut self,
         lease: &Lease,
         visit: &mut Visit,
         response: &Response,
@@ -248,6 +251,7 @@ impl Reader {
         document.links.extend(orb_extract::header_links(&response.headers));
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
         let words = self.rules.wording.map(|rules| Box::new(Wording::of(&document, robots.noindex, rules)));
+        self.room = std::mem::take(&mut document.text);
         let sessions = self.point(lease, visit, document, robots, problems);
         Taken { gist, words, sessions }
     }
@@ -278,9 +282,10 @@ impl Reader {
 }
 
 /// What the content says, as the media type of its header has it.
-fn extract(lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8]) -> Document {
+fn extract(lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8], room: String) -> Document {
     let charset = response.headers.charset();
-    orb_extract::extract(&Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() })
+    let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
+    orb_extract::extract_within(&content, room)
 }
 
 /// The content codings, in the order applied.

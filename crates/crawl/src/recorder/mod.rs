@@ -141,6 +141,27 @@ impl Pending {
     fn is_full(&self, pages: usize) -> bool {
         self.held >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
     }
+
+    /// An empty one in the memory of this one, which need not be asked for and grown anew for each commit.
+    fn emptied(self) -> Self {
+        let batch = Batch {
+            discovered: emptied(self.batch.discovered),
+            visits: emptied(self.batch.visits),
+            targets: emptied(self.batch.targets),
+            finished: emptied(self.batch.finished),
+            facts: emptied(self.batch.facts),
+            ..Batch::default()
+        };
+        let (mut keys, mut digests) = (self.keys, self.digests);
+        keys.clear();
+        digests.clear();
+        Self { batch, records: emptied(self.records), keys, digests, ..Self::default() }
+    }
+}
+
+fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+    list.clear();
+    list
 }
 
 impl Recorder {
@@ -404,15 +425,16 @@ impl Recorder {
         let finished = pending.batch.finished.iter().map(|(_, _, page)| *page);
         let dropped = pending.batch.dropped.iter().map(|(page, ..)| *page);
         frontier.committed(&finished.chain(dropped).collect::<Vec<_>>());
-        for host in pending.fed {
-            frontier.admitted(host, now);
+        for host in &pending.fed {
+            frontier.admitted(*host, now);
         }
         drop(frontier);
         if let Some(feed) = &self.shared.feed {
             let (batch, nonce) = self.project.catalogue().last_batch();
-            feed.hand_over(&mut pending.batch, pending.words, mark(batch, nonce));
+            feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
         }
         self.shared.pipeline.leave(pending.held);
+        self.pending = pending.emptied();
         self.shared.pending.set(false);
         self.shared.wake.notify_one();
         Ok(())

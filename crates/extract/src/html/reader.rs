@@ -66,10 +66,11 @@ impl<'a, 'f> Reader<'a, 'f> {
         let mut scanner = Scanner::new(src);
         scanner.allow_cdata(is_xml);
         found.doc.links.reserve((src.len() / BYTES_A_LINK).min(MOST_EXPECTED));
+        let room = std::mem::take(&mut found.room);
         Self {
             src,
             found,
-            prose: Prose::with_room_for(src.len()),
+            prose: Prose::within(room, src.len()),
             anchor: None,
             forms: Forms::default(),
             nested: false,

@@ -2,6 +2,7 @@
 //!
 //! One [`Catalogue`] a project, held by the process that holds the project's lock. It knows the next free numbers and the runs.
 
+use super::log::Log;
 use super::replay::Watermark;
 use super::schema;
 use crate::error::{Result, StoreError};
@@ -12,11 +13,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Up to so many pages (32 MB) are looked at whenever the catalogue is opened for writing, which takes a tenth of a second.
+/// Up to so many pages (16 MB) are looked at whenever the catalogue is opened for writing, which takes a tenth of a second.
 const EXAMINED: i64 = 4_096;
 
 /// The writer of the catalogue.
 pub struct Catalogue {
+    // Before the connection: what moves the log ends first.
+    pub(super) log: Log,
     pub(super) db: Connection,
     pub(super) path: PathBuf,
     pub(super) next_page: u64,
@@ -70,7 +73,7 @@ impl Catalogue {
     /// Opens the catalogue at `path`, making it if there is none.
     pub fn create_or_open(path: &Path) -> Result<Self> {
         let fail = |what| move |e| StoreError::sql(what, path, e);
-        let db = Connection::open(path).map_err(fail("open"))?;
+        let mut db = Connection::open(path).map_err(fail("open"))?;
         db.set_prepared_statement_cache_capacity(64);
         let version = version(&db).map_err(fail("read the version"))?;
         match version {
@@ -93,6 +96,7 @@ impl Catalogue {
             Some(_) => return Err(StoreError::damaged(path, "it is no catalogue of ours")),
         }
         let mut catalogue = Self {
+            log: Log::of(&mut db, path).map_err(fail("prepare"))?,
             db,
             path: path.to_owned(),
             next_page: 1,
@@ -216,6 +220,7 @@ impl Catalogue {
 
     /// Moves the log into the database file, so that a copy of that file alone is whole.
     pub fn checkpoint(&mut self) -> Result<()> {
+        self.log.rest();
         sql_point("before-checkpoint")
             .and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
             .and_then(|()| sql_point("after-checkpoint"))
@@ -244,12 +249,12 @@ pub(super) fn version(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     Ok(Some((application, version)))
 }
 
-/// 16 MB of page cache, a log of about 32 MB between checkpoints, every commit on the disk when it returns (see the module above).
+/// 16 MB of page cache, every commit on the disk when it returns (see the module above).
 fn tune(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     db.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8000; PRAGMA foreign_keys = OFF;
+        "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA foreign_keys = OFF;
          PRAGMA temp_store = FILE;",
     )
 }

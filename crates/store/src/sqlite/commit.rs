@@ -36,6 +36,7 @@ impl Catalogue {
         self.watermark = next;
         // It is recorded: nothing but a crash can come between.
         let _ = sql_point("after-catalogue");
+        self.log.tend(&self.db);
         Ok(())
     }
 

@@ -73,7 +73,9 @@ impl Catalogue {
                 insert.execute(params![row.page.0.cast_signed(), row.rate, due]).map_err(fail)?;
             }
         }
-        tx.commit().map_err(fail)
+        tx.commit().map_err(fail)?;
+        self.log.tend(&self.db);
+        Ok(())
     }
 
     /// Remembers which pages a run was asked to visit, for whoever goes on with it.

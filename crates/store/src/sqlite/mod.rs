@@ -20,6 +20,7 @@ mod dues;
 mod history;
 mod known;
 mod links;
+mod log;
 mod page;
 mod query;
 mod queued;

@@ -1,12 +1,13 @@
 //! What do the catalogue's tables look like?
 //!
 //! Base tables (`*_row`) hold small codes, raw digests and milliseconds, and are written almost only at their ends: `page_row` by the dense
-//! number given at discovery, `link_row` by the number a page gets when links are first seen on it (`source_row`), in the order of visits. Only
-//! `visit_row` is clustered by page, and costs a leaf for each visit, since hosts take turns and their pages were discovered at all times. What
-//! is counted for a host with every batch stands apart in `tally_row`, whose rows are so short that all of them fit few leaves.
+//! number given at discovery, `visit_row` and `link_row` in the order of visits, the latter by the number a page gets when links are first seen
+//! on it (`source_row`). Hosts take turns and their pages were discovered at all times, so what is ordered by page costs a leaf for each visit: only
+//! the index of `visit_row` is, some twelve bytes a visit. What is counted for a host with every batch stands apart in `tally_row`, whose rows are so short
+//! that all of them fit few leaves.
 //!
 //! Readers see CONTRACT.md's `host page visit link image run`, which are views of them with names, hexadecimal digests and times as text.
-//! Besides the clustering keys there is only an index of the seeds: who asks for a URL's number on the hot path asks the frontier index.
+//! Besides these keys there is only an index of the seeds: who asks for a URL's number on the hot path asks the frontier index.
 
 use orb_page::{Flag, LinkKind, PageKind};
 use rusqlite::Connection;
@@ -40,7 +41,7 @@ CREATE TABLE visit_row (
   status INTEGER, mime TEXT, charset TEXT, length INTEGER NOT NULL, transferred INTEGER NOT NULL, digest BLOB, simhash INTEGER,
   title TEXT, lang TEXT, etag TEXT, last_modified TEXT, duplicate_of INTEGER, problem TEXT, elapsed_ms INTEGER NOT NULL,
   warc INTEGER, warc_offset INTEGER, warc_length INTEGER, source INTEGER,
-  PRIMARY KEY (page, run)) WITHOUT ROWID;
+  UNIQUE (page, run));
 CREATE TABLE source_row (id INTEGER PRIMARY KEY, page INTEGER NOT NULL);
 CREATE TABLE link_row (
   source INTEGER NOT NULL, dst INTEGER NOT NULL, kind INTEGER NOT NULL, anchor TEXT, rel TEXT, count INTEGER NOT NULL,

@@ -1,0 +1,149 @@
+//! When does what was committed get from the log into the database?
+//!
+//! SQLite would see to it in the commit that finds the log long, and the crawl would stand still for as long as the disk takes. So a thread of its own
+//! moves the pages while commits go on, and what these have added meanwhile, little by then, is moved after one of them, so that the next begins
+//! the log anew. What cannot be moved, because somebody still reads the database as it was or there is no room, is as safe in the log, and is
+//! tried again.
+
+use rusqlite::hooks::Wal;
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+/// Pages of a log that is long: 128 MB. Pages that many commits change, those of the index of visits above all, are moved once for all of them.
+const LONG: usize = 32_000;
+
+/// The log of the one connection that writes.
+pub(super) struct Log {
+    path: PathBuf,
+    /// How many pages it had after the last commit.
+    pages: Arc<AtomicUsize>,
+    /// At how many it is moved next.
+    next: usize,
+    long: usize,
+    mover: Option<JoinHandle<()>>,
+}
+
+impl Log {
+    /// Takes over from SQLite.
+    pub(super) fn of(db: &mut Connection, path: &Path) -> rusqlite::Result<Self> {
+        let pages = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&pages);
+        db.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
+        db.wal_hook(Some(move |_: &mut Wal, pages| {
+            counted.store(usize::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(Self { path: path.to_owned(), pages, next: LONG, long: LONG, mover: None })
+    }
+
+    /// Sees to the log after a commit.
+    pub(super) fn tend(&mut self, db: &Connection) {
+        let pages = self.pages.load(Ordering::Relaxed);
+        if pages < self.long {
+            self.next = self.long;
+        }
+        match self.mover.take() {
+            Some(mover) if !mover.is_finished() => self.mover = Some(mover),
+            Some(mover) => {
+                let _ = mover.join();
+                move_pages(db);
+                // Where it does not begin anew, it need not be tried after every commit.
+                self.next = pages + self.long / 4;
+            }
+            None if pages >= self.next => self.begin(db),
+            None => {}
+        }
+    }
+
+    fn begin(&mut self, db: &Connection) {
+        let path = self.path.clone();
+        let work = move || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            if let Ok(db) = Connection::open_with_flags(path, flags) {
+                move_pages(&db);
+            }
+        };
+        match std::thread::Builder::new().name("log".to_owned()).spawn(work) {
+            Ok(mover) => self.mover = Some(mover),
+            Err(_) => move_pages(db),
+        }
+    }
+
+    /// Waits until nothing is moved any more.
+    pub(super) fn rest(&mut self) {
+        if let Some(mover) = self.mover.take() {
+            let _ = mover.join();
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.rest();
+    }
+}
+
+/// Moves what can be moved without keeping anybody from reading or writing. SQLite itself says nothing of what could not be after a commit.
+fn move_pages(db: &Connection) {
+    let _ = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database with a log that is long at 40 pages.
+    fn database(dir: &Path) -> (Connection, Log) {
+        let path = dir.join("a.db");
+        let mut db = Connection::open(&path).unwrap();
+        db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
+        db.execute_batch("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)").unwrap();
+        let mut log = Log::of(&mut db, &path).unwrap();
+        (log.long, log.next) = (40, 40);
+        (db, log)
+    }
+
+    /// Commits a page and a half, and waits for what that has set going.
+    fn commit(db: &Connection, log: &mut Log) -> usize {
+        db.execute("INSERT INTO t (b) VALUES (zeroblob(6000))", []).unwrap();
+        log.tend(db);
+        while log.mover.as_ref().is_some_and(|mover| !mover.is_finished()) {
+            std::thread::yield_now();
+        }
+        log.pages.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_log_begins_anew_when_it_was_long_and_nothing_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, mut log) = database(dir.path());
+        let longest = (0..300).map(|_| commit(&db, &mut log)).max().unwrap();
+        assert!((40..60).contains(&longest), "{longest}");
+        let moved = std::fs::metadata(dir.path().join("a.db")).unwrap().len();
+        assert!(moved > 250 * 6_000, "{moved}");
+        drop((log, db));
+        let db = Connection::open(dir.path().join("a.db")).unwrap();
+        let count = |sql: &str| db.query_row(sql, [], |r| r.get::<_, i64>(0)).unwrap();
+        assert_eq!((count("SELECT count(*) FROM t"), count("SELECT sum(length(b)) FROM t")), (300, 300 * 6_000));
+    }
+
+    #[test]
+    fn a_log_that_somebody_reads_from_goes_on_and_begins_anew_when_they_are_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, mut log) = database(dir.path());
+        commit(&db, &mut log);
+        let mut reader = Connection::open(dir.path().join("a.db")).unwrap();
+        let reading = reader.transaction().unwrap();
+        let count = || reading.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, i64>(0)).unwrap();
+        assert_eq!(count(), 1);
+        let longest = (0..100).map(|_| commit(&db, &mut log)).max().unwrap();
+        assert!(longest > 200, "{longest}");
+        assert_eq!(count(), 1);
+        drop(reading);
+        let shortest = (0..20).map(|_| commit(&db, &mut log)).min().unwrap();
+        assert!(shortest < 10, "{shortest}");
+    }
+}
