@@ -175,6 +175,15 @@ impl Writer {
         Ok(())
     }
 
+    /// The pages there will be after the next commit, by number.
+    pub fn pages(&self) -> Vec<PageId> {
+        let of_word = |(word, bits): (u64, &u64)| {
+            let bits = *bits;
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| PageId(word * 64 + bit))
+        };
+        (0..).zip(&self.known).flat_map(of_word).collect()
+    }
+
     /// Pages at the last commit with when they were fetched, by number.
     pub fn holdings(&self) -> Result<Vec<(PageId, Moment)>> {
         holdings(self.engine.index(), &self.dir)

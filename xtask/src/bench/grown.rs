@@ -19,7 +19,7 @@ const KNOWN: &str = "10";
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Lets the store's bench measure, print and judge.
 pub(super) fn growth() -> Result<Report> {
-    cargo(&["bench", "-p", "orb-store", "--bench", "growth", "--", "--sizes", "1,10,33,50", "--window", "100000"])?;
+    cargo(&["bench", "-p", "orb-store", "--bench", "growth", "--", "--sizes", "1,10,33,50"])?;
     Ok(Report::default())
 }
 

@@ -20,8 +20,8 @@ pub(super) fn are_missing(project: &ProjectDir) -> bool {
     Searcher::open(&project.text_index()).is_ok_and(|index| index.anchors_mark().is_none())
 }
 
-/// Writes the anchors of all pages in the index anew, unless that was done since the last batch.
-pub(super) fn fold(project: &ProjectDir) -> Result<(), CrawlError> {
+/// Writes the anchors of all pages in the index anew, unless that was done since the last batch: of these, where somebody knows what it is about to hold.
+pub(super) fn fold(project: &ProjectDir, pages: Option<&[PageId]>) -> Result<(), CrawlError> {
     let dir = project.text_index();
     let reader = CatalogueReader::open(&project.catalogue())?;
     reader.at_one_moment(|reader| {
@@ -33,9 +33,12 @@ pub(super) fn fold(project: &ProjectDir) -> Result<(), CrawlError> {
         if index.anchors_mark() == Some(&mark) {
             return Ok(());
         }
-        let pages: Vec<PageId> = index.holdings()?.into_iter().map(|(page, _)| page).collect();
+        let held = match pages {
+            Some(_) => Vec::new(),
+            None => index.holdings()?.into_iter().map(|(page, _)| page).collect(),
+        };
         let mut writer = AnchorWriter::open(&dir)?;
-        let mut rest = pages.as_slice();
+        let mut rest = pages.unwrap_or(&held);
         while let [first, ..] = rest {
             let some = &rest[..rest.len().min(PAGES)];
             let end = some.last().map_or(*first, |last| PageId(last.0 + 1));

@@ -49,7 +49,7 @@ pub fn update(project: &ProjectDir, settings: &Settings, anew: bool, watch: Watc
     }
     writer.finish()?;
     if !caught.stopped {
-        anchors::fold(project)?;
+        anchors::fold(project, None)?;
     }
     Ok(caught)
 }

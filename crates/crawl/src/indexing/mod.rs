@@ -23,9 +23,10 @@ use orb_index::{Entry, Found, Writer, is_searchable};
 use orb_page::{Flag, PageId, Visit};
 use orb_store::{Batch, Extent, ProjectDir, fault};
 use serde::Serialize;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// One part in so many of an index must be new for the anchors to be read again at the end of a run.
@@ -218,12 +219,23 @@ fn settle(
             Writer::open(&project.text_index(), &settings.writer())?.0
         }
     };
+    let is_due = |changed: u64, pages: u64| anchors::are_missing(project) || changed.saturating_mul(FEW) >= pages;
     if whole {
-        if writer.uncommitted() > 0 || desk.mark.is_some() {
-            commit(&mut writer, desk.mark.as_deref())?;
-        }
-        (account.current, account.pages) = (true, writer.holdings()?.len() as u64);
-    } else if watch(0, 0) {
+        let pages = writer.pages();
+        (account.current, account.pages) = (true, pages.len() as u64);
+        let due = is_due(changed, account.pages) && watch(0, 0);
+        // What links say is read from the catalogue while the last words are written.
+        return std::thread::scope(|scope| {
+            let folding = due.then(|| scope.spawn(|| anchors::fold(project, Some(&pages))));
+            if writer.uncommitted() > 0 || desk.mark.is_some() {
+                commit(&mut writer, desk.mark.as_deref())?;
+            }
+            writer.finish()?;
+            folding.map_or(Ok(Ok(())), ScopedJoinHandle::join).unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(account)
+        });
+    }
+    if watch(0, 0) {
         let caught = catch_up::catch_up(project, settings, agent, &mut writer, watch)?;
         changed += caught.read;
         account.current = !caught.stopped;
@@ -234,8 +246,8 @@ fn settle(
     }
     writer.finish()?;
     let stopped = !watch(account.from_archive, account.from_archive);
-    if !stopped && (anchors::are_missing(project) || changed.saturating_mul(FEW) >= account.pages) {
-        anchors::fold(project)?;
+    if !stopped && is_due(changed, account.pages) {
+        anchors::fold(project, None)?;
     }
     Ok(account)
 }

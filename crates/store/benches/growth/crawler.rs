@@ -8,7 +8,7 @@ use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
 use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{Batch, HostFact, NewHost, Project, Queued, Queues as _};
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ pub(crate) struct Crawler {
     by: Arc<str>,
     turn: VecDeque<Site>,
     cursor: HostId,
-    first_pages: HashMap<HostId, Vec<PageId>>,
+    /// The first pages of each host, by its number: as little memory as may be, which is not the store's.
+    first_pages: Vec<[u32; NAVIGATION]>,
     /// Time this thread spent on what is made up.
     pub(crate) made_up: Duration,
     /// Time other threads spent on it.
@@ -82,7 +83,7 @@ impl Crawler {
             by: "bench".into(),
             turn: VecDeque::new(),
             cursor: HostId(0),
-            first_pages: HashMap::new(),
+            first_pages: Vec::new(),
             made_up: Duration::ZERO,
             elsewhere: Duration::ZERO,
             read: 0,
@@ -172,7 +173,8 @@ impl Crawler {
 
     /// What a page points to: the first pages of its host, any known ones, and new ones.
     fn targets(&mut self, batch: &mut Batch, page: PageId, host: HostId, known: u64, shape: Shape) -> Vec<PageId> {
-        let mut targets: Vec<PageId> = self.first_pages.get(&host).cloned().unwrap_or_default();
+        let first = self.first_pages.get(host.0 as usize).into_iter().flatten();
+        let mut targets: Vec<PageId> = first.filter(|page| **page > 0).map(|page| PageId(u64::from(*page))).collect();
         let old = shape.links - shape.new;
         targets.truncate(usize::try_from(old).unwrap());
         for k in targets.len() as u64..old {
@@ -213,9 +215,12 @@ impl Crawler {
     }
 
     fn note_first(&mut self, host: HostId, page: PageId) {
-        let first = self.first_pages.entry(host).or_default();
-        if first.len() < NAVIGATION {
-            first.push(page);
+        let host = host.0 as usize;
+        if self.first_pages.len() <= host {
+            self.first_pages.resize(host + 1, [0; NAVIGATION]);
+        }
+        if let Some(free) = self.first_pages[host].iter_mut().find(|page| **page == 0) {
+            *free = u32::try_from(page.0).unwrap();
         }
     }
 

@@ -18,9 +18,10 @@ use std::ops::Bound;
 /// Entries read at a time by who goes on reading: so many at first, more each time, and so many at most.
 pub(super) const GOING_ON: usize = 128;
 const CHUNK: usize = 1_024;
-/// Bytes kept of all queues together, and those that a queue counts for at least.
+/// Bytes kept of all queues together, those that a queue counts for at least, and what an entry takes.
 const MOST: usize = 16 << 20;
 const LEAST: usize = 128;
+const ENTRY: usize = 4;
 
 /// Rank and page of an entry.
 type Spot = (u64, u64);
@@ -179,12 +180,29 @@ impl Ahead {
     }
 
     fn keep(&mut self, host: HostId, piece: Piece) {
-        if self.held + piece.weight() > MOST {
-            *self = Self::default();
-        }
+        self.make_room(piece.weight());
         self.held += piece.weight();
         if let Some(other) = self.pieces.insert(host.0, piece) {
             self.held -= other.weight();
+        }
+    }
+
+    /// How many entries of a queue may be read together, so that there is room for as many of every other.
+    fn share(&self) -> usize {
+        (MOST / ENTRY / (self.pieces.len() + 1)).clamp(GOING_ON, CHUNK)
+    }
+
+    /// Forgets an eighth of the queues, whichever they are, until there is room for so many bytes more.
+    fn make_room(&mut self, more: usize) {
+        while self.held + more > MOST && !self.pieces.is_empty() {
+            let (mut nth, mut held) = (0, self.held);
+            self.pieces.retain(|_, piece| {
+                nth += 1;
+                let stays = nth % 8 != 1;
+                held -= if stays { 0 } else { piece.weight() };
+                stays
+            });
+            self.held = held;
         }
     }
 
@@ -194,9 +212,7 @@ impl Ahead {
             piece.follow(HostId(*host), changes);
         }
         self.held = self.pieces.values().map(Piece::weight).sum();
-        if self.held > MOST {
-            *self = Self::default();
-        }
+        self.make_room(0);
     }
 }
 
@@ -237,8 +253,7 @@ impl<'a> Reader<'a> {
         let chunk = match self.piece.read {
             0 => self.first,
             before => {
-                let is_roomy = lock(&self.index.shared.ahead).held < MOST / 2;
-                let half = (2 * before).clamp(GOING_ON, if is_roomy { CHUNK } else { GOING_ON }) / 2;
+                let half = (2 * before).clamp(GOING_ON, lock(&self.index.shared.ahead).share()) / 2;
                 half + scattered(self.host, from) % (half + 1)
             }
         };
@@ -352,14 +367,19 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for() {
+    fn no_more_is_kept_than_there_is_room_for_and_most_of_that() {
         let mut ahead = Ahead::default();
-        for host in 0..20_000 {
+        let mut full = false;
+        for host in 0..40_000 {
             let spots = (0..100).map(|n| (n << 56, n)).collect();
-            ahead.keep(HostId(host), Piece { from: Bound::Included((0, 0)), to: None, spots, read: 100 });
-            assert!(ahead.held <= MOST);
+            let piece = Piece { from: Bound::Included((0, 0)), to: None, spots, read: 100 };
+            full |= ahead.held + piece.weight() > MOST;
+            ahead.keep(HostId(host), piece);
+            assert!(ahead.held <= MOST && (!full || ahead.held > MOST / 8 * 6), "{host} {}", ahead.held);
         }
-        let last = |ahead: &mut Ahead| ahead.take(HostId(19_999), Bound::Excluded((98 << 56, 98)));
+        assert!(full);
+        assert_eq!(ahead.held, ahead.pieces.values().map(Piece::weight).sum::<usize>());
+        let last = |ahead: &mut Ahead| ahead.take(HostId(39_999), Bound::Excluded((98 << 56, 98)));
         assert!(last(&mut ahead).is_some_and(|piece| piece.spots.iter().eq([(99 << 56, 99)])));
         assert!(last(&mut ahead).is_none());
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The cache of blocks.
-const CACHE: u64 = 32 << 20;
+const CACHE: u64 = 16 << 20;
 /// What a crash leaves to be replayed, at most.
 const JOURNALS: u64 = 96 << 20;
 

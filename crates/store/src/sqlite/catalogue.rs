@@ -249,12 +249,12 @@ pub(super) fn version(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     Ok(Some((application, version)))
 }
 
-/// 16 MB of page cache, every commit on the disk when it returns (see the module above).
+/// 24 MB of page cache, every commit on the disk when it returns (see the module above).
 fn tune(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     db.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA foreign_keys = OFF;
+        "PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; PRAGMA foreign_keys = OFF;
          PRAGMA temp_store = FILE;",
     )
 }

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 /// Pages of a log that is long: 128 MB. Pages that many commits change, those of the index of visits above all, are moved once for all of them.
@@ -23,7 +24,16 @@ pub(super) struct Log {
     /// At how many it is moved next.
     next: usize,
     long: usize,
-    mover: Option<JoinHandle<()>>,
+    mover: Option<Mover>,
+}
+
+/// The thread that moves pages, once it was needed.
+struct Mover {
+    /// Sets it to work; without it, it ends.
+    wake: Option<Sender<()>>,
+    done: Receiver<()>,
+    is_moving: bool,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Log {
@@ -45,44 +55,75 @@ impl Log {
         if pages < self.long {
             self.next = self.long;
         }
-        match self.mover.take() {
-            Some(mover) if !mover.is_finished() => self.mover = Some(mover),
-            Some(mover) => {
-                let _ = mover.join();
-                move_pages(db);
-                // Where it does not begin anew, it need not be tried after every commit.
-                self.next = pages + self.long / 4;
-            }
+        match self.mover.as_mut().filter(|mover| mover.is_moving).map(Mover::is_done) {
+            Some(true) => self.end(db),
             None if pages >= self.next => self.begin(db),
-            None => {}
+            _ => {}
         }
     }
 
+    /// Has pages moved beside what is going on; here and now, where there is no thread to be had.
     fn begin(&mut self, db: &Connection) {
-        let path = self.path.clone();
-        let work = move || {
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            if let Ok(db) = Connection::open_with_flags(path, flags) {
-                move_pages(&db);
-            }
-        };
-        match std::thread::Builder::new().name("log".to_owned()).spawn(work) {
-            Ok(mover) => self.mover = Some(mover),
-            Err(_) => move_pages(db),
+        if self.mover.is_none() {
+            self.mover = Mover::start(&self.path).ok();
         }
+        if !self.mover.as_mut().is_some_and(Mover::begin) {
+            move_pages(db);
+        }
+    }
+
+    /// Moves what was added while pages were moved.
+    fn end(&mut self, db: &Connection) {
+        move_pages(db);
+        // Where the log does not begin anew, it need not be tried after every commit.
+        self.next = self.pages.load(Ordering::Relaxed) + self.long / 4;
     }
 
     /// Waits until nothing is moved any more.
     pub(super) fn rest(&mut self) {
-        if let Some(mover) = self.mover.take() {
-            let _ = mover.join();
+        if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_moving) {
+            let _ = mover.done.recv();
+            mover.is_moving = false;
         }
     }
 }
 
-impl Drop for Log {
+impl Mover {
+    fn start(path: &Path) -> std::io::Result<Self> {
+        let (wake, work) = channel();
+        let (tell, done) = channel();
+        let path = path.to_owned();
+        let run = move || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            for () in work {
+                if let Ok(db) = Connection::open_with_flags(&path, flags) {
+                    move_pages(&db);
+                }
+                let _ = tell.send(());
+            }
+        };
+        let thread = std::thread::Builder::new().name("log".to_owned()).spawn(run)?;
+        Ok(Self { wake: Some(wake), done, is_moving: false, thread: Some(thread) })
+    }
+
+    fn begin(&mut self) -> bool {
+        self.is_moving = self.wake.as_ref().is_some_and(|wake| wake.send(()).is_ok());
+        self.is_moving
+    }
+
+    /// Whether it has ended what it was set to.
+    fn is_done(&mut self) -> bool {
+        self.is_moving = self.done.try_recv() == Err(TryRecvError::Empty);
+        !self.is_moving
+    }
+}
+
+impl Drop for Mover {
     fn drop(&mut self) {
-        self.rest();
+        self.wake = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -110,8 +151,9 @@ mod tests {
     fn commit(db: &Connection, log: &mut Log) -> usize {
         db.execute("INSERT INTO t (b) VALUES (zeroblob(6000))", []).unwrap();
         log.tend(db);
-        while log.mover.as_ref().is_some_and(|mover| !mover.is_finished()) {
-            std::thread::yield_now();
+        if log.mover.as_ref().is_some_and(|mover| mover.is_moving) {
+            log.rest();
+            log.end(db);
         }
         log.pages.load(Ordering::Relaxed)
     }
