@@ -368,6 +368,43 @@ mod tests {
     }
 
     #[test]
+    fn a_catalogue_whose_visits_are_clustered_by_page_goes_on() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        Project::open(&dir).unwrap().close().unwrap();
+        // As the first ones were made.
+        let db = rusqlite::Connection::open(dir.catalogue()).unwrap();
+        let made: String =
+            db.query_row("SELECT sql FROM sqlite_schema WHERE name = 'visit_row'", [], |r| r.get(0)).unwrap();
+        let clustered = made.replace("UNIQUE (page, run))", "PRIMARY KEY (page, run)) WITHOUT ROWID");
+        assert_ne!(clustered, made);
+        db.execute_batch(&format!("DROP TABLE visit_row; {clustered}")).unwrap();
+        drop(db);
+        let mut project = Project::open(&dir).unwrap();
+        let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+        // Discovered, then visited, and visited once more in the same run.
+        for round in 0..3 {
+            let mut batch = Batch { run, ..Batch::default() };
+            if round == 0 {
+                batch = Batch { run, ..one_more(&project) };
+            } else {
+                let mut visit =
+                    orb_page::Visit::blank(PageId(1), HostId(1), "http://a/1".into(), Moment(round), "t".into());
+                visit.title = Some(format!("round {round}"));
+                batch.visits.push(visit);
+                batch.targets.push(Vec::new());
+                batch.finished.extend((round == 1).then_some((HostId(1), 1, PageId(1))));
+            }
+            project.commit(&mut batch, &[], &[]).unwrap();
+        }
+        project.close().unwrap();
+        let reader = crate::CatalogueReader::open(&dir.catalogue()).unwrap();
+        assert_eq!(reader.visits(PageId(1)).unwrap().len(), 1);
+        assert_eq!(reader.title(PageId(1)).unwrap().as_deref(), Some("round 2"));
+        assert!(crate::check(&dir).unwrap().is_clean());
+    }
+
+    #[test]
     fn an_index_too_far_behind_to_follow_is_made_anew() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
