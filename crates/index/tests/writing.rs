@@ -38,6 +38,7 @@ fn pages_put_replaced_and_taken_out_between_commits_are_as_they_were_last() {
     (100..150).for_each(|n| writer.put(page(n, "third")).unwrap());
     (3_000..3_050).for_each(|n| writer.forget(PageId(n)).unwrap());
     (3_000..3_010).for_each(|n| writer.put(page(n, "third")).unwrap());
+    let to_be = writer.pages();
     writer.commit(Some("2")).unwrap();
     writer.finish().unwrap();
     let editions = ["first", "second", "third"].map(|edition| total(dir.path(), edition));
@@ -46,6 +47,7 @@ fn pages_put_replaced_and_taken_out_between_commits_are_as_they_were_last() {
     let (writer, found) = Writer::open(dir.path(), &rules()).unwrap();
     assert_eq!(found, Found::Index(Some("2".to_owned())));
     assert_eq!(writer.holdings().unwrap().len(), 3_060);
+    assert!(writer.holdings().unwrap().iter().map(|(page, _)| page).eq(&to_be));
 }
 
 #[test]
