@@ -68,11 +68,11 @@ impl Log {
             self.mover = Mover::start(&self.path).ok();
         }
         if !self.mover.as_mut().is_some_and(Mover::begin) {
-            move_pages(db);
+            self.end(db);
         }
     }
 
-    /// Moves what was added while pages were moved.
+    /// Moves what is left: what was added while pages were moved.
     fn end(&mut self, db: &Connection) {
         move_pages(db);
         // Where the log does not begin anew, it need not be tried after every commit.

@@ -3,8 +3,8 @@
 //! Base tables (`*_row`) hold small codes, raw digests and milliseconds, and are written almost only at their ends: `page_row` by the dense
 //! number given at discovery, `visit_row` and `link_row` in the order of visits, the latter by the number a page gets when links are first seen
 //! on it (`source_row`). Hosts take turns and their pages were discovered at all times, so what is ordered by page costs a leaf for each visit: only
-//! the index of `visit_row` is, some twelve bytes a visit. What is counted for a host with every batch stands apart in `tally_row`, whose rows are so short
-//! that all of them fit few leaves.
+//! the index of `visit_row` is, some twelve bytes a visit, and `image_row`, for pages with pictures. What is counted for a host with every batch
+//! stands apart in `tally_row`, whose rows are so short that all of them fit few leaves.
 //!
 //! Readers see CONTRACT.md's `host page visit link image run`, which are views of them with names, hexadecimal digests and times as text.
 //! Besides these keys there is only an index of the seeds: who asks for a URL's number on the hot path asks the frontier index.
