@@ -22,8 +22,17 @@ fn a_project_is_typed_once_and_runs_many_times() {
         assert_eq!(crawled.expect(0).number("pages"), 2, "run {run}: {crawled}");
         assert_eq!(fs::read_to_string(&file).unwrap(), typed, "the comments are kept");
     }
+    // A flag is kept, and all else stays as it was typed.
+    home.orb(&["crawl", PROJECT, "--depth", "7", "--progress", "none"]).expect(0);
+    let changed = fs::read_to_string(&file).unwrap();
+    let but_depth = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with("depth") && !line.starts_with("# depth"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(but_depth(&changed), but_depth(&typed), "{changed}");
+    assert!(changed.lines().any(|line| line == "depth = 7"), "{changed}");
     let shown = home.orb(&["project", "show", PROJECT]);
-    assert_eq!(shown.expect(0).text(), typed);
+    assert_eq!(shown.expect(0).text(), changed);
     let again = home.orb(&["project", "new", PROJECT]);
     assert!(again.complaint(1).contains("orb project edit p"), "{again}");
     let listed = home.orb(&["project", "list"]);

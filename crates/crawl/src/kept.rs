@@ -1,21 +1,37 @@
 //! How are a project's settings kept?
 //!
 //! In its `project.toml`, replaced whole, with a last line that says so: TOML cut off between two lines is still TOML, and a crawl must not
-//! go on with half of its settings.
+//! go on with half of its settings. People write into that file: what has changed is changed in their text, and all else stays as they wrote it.
 
 use crate::settings::{Settings, SettingsError};
 use orb_store::{ProjectDir, StoreError, replace};
+use std::path::Path;
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 /// The last line of the file.
 const END: &str = "# end of the settings";
 
 impl Settings {
-    /// Keeps them as the settings the project runs with. A file that says the same already stays as a person wrote it.
+    /// Keeps them as the settings the project runs with; what a person wrote that says the same stays as it is.
     pub fn keep(&self, project: &ProjectDir) -> Result<(), StoreError> {
-        if matches!(Self::kept(project), Ok(Some(kept)) if kept == *self) {
-            return Ok(());
-        }
-        Self::keep_text(project, &self.to_toml())
+        let text = match Self::kept(project) {
+            Ok(Some(kept)) if kept == *self => return Ok(()),
+            Ok(Some(kept)) => {
+                std::fs::read_to_string(project.settings()).ok().and_then(|text| self.amend(&text, &kept))
+            }
+            _ => None,
+        };
+        Self::keep_text(project, &text.unwrap_or_else(|| self.to_toml()))
+    }
+
+    /// The text of other settings, changed where these differ from them; nothing where that cannot be done.
+    fn amend(&self, text: &str, others: &Self) -> Option<String> {
+        let (written, mut document) = (self.to_toml(), text.parse::<DocumentMut>().ok()?);
+        let (before, now) = (others.to_toml().parse().ok()?, written.parse().ok()?);
+        change(document.as_table_mut(), &before, &now, written.parse::<DocumentMut>().ok()?.as_table());
+        let amended = document.to_string();
+        Self::parse(&amended, Path::new("")).ok().filter(|settings| settings == self)?;
+        Some(amended)
     }
 
     /// Keeps a text, which must be that of settings, as it is.
@@ -41,6 +57,36 @@ impl Settings {
     }
 }
 
+/// Changes a person's table where it was one and is to be another, which is there as items as well.
+fn change(table: &mut dyn TableLike, before: &toml::Table, now: &toml::Table, items: &dyn TableLike) {
+    for key in before.keys().filter(|key| !now.contains_key(*key)) {
+        table.remove(key);
+    }
+    let changed = |(key, _): &(&str, &Item)| before.get(*key) != now.get(*key);
+    for (key, item) in items.iter().filter(changed) {
+        if let (Some(toml::Value::Table(before)), Some(toml::Value::Table(now)), Some(items)) =
+            (before.get(key), now.get(key), item.as_table_like())
+        {
+            let inner = table.entry(key).or_insert(Item::Table(Table::new()));
+            inner.as_table_like_mut().into_iter().for_each(|inner| change(inner, before, now, items));
+            continue;
+        }
+        match (table.get_mut(key).and_then(Item::as_value_mut), item.clone().into_value()) {
+            (Some(value), Ok(mut now)) => {
+                // With the note that stands behind it.
+                *now.decor_mut() = std::mem::take(value.decor_mut());
+                if let Some(list) = now.as_array_mut().filter(|list| list.iter().any(Value::is_inline_table)) {
+                    list.iter_mut().for_each(|one| one.decor_mut().set_prefix("\n  "));
+                    list.set_trailing_comma(true);
+                    list.set_trailing("\n");
+                }
+                *value = now;
+            }
+            _ => drop(table.insert(key, item.clone())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +105,56 @@ mod tests {
             std::fs::write(project.settings(), &whole[..length]).unwrap();
             assert!(Settings::kept(&project).is_err(), "cut to {length} of {}", whole.len());
         }
+    }
+    #[test]
+    fn what_a_person_wrote_stays_where_nothing_changes() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let text = "# Ours.\nseeds = [\"http://a/\"] # the start\n\n[fetch]\n# Not many.\nconnections = 10 # for now\nbandwidth = \"1MB/s\"\n\n\
+            [urls] # as they are\nsort_query = true\n";
+        Settings::keep_text(&project, text).unwrap();
+        let mut settings = Settings::kept(&project).unwrap().unwrap();
+        settings.keep(&project).unwrap();
+        assert_eq!(std::fs::read_to_string(project.settings()).unwrap(), format!("{text}\n{END}\n"));
+        settings.fetch.connections = 20;
+        settings.fetch.bandwidth = None;
+        settings.seeds.push("http://b/".into());
+        settings.frontier.depth = Some(3);
+        settings.keep(&project).unwrap();
+        let amended = "# Ours.\nseeds = [\"http://a/\", \"http://b/\"] # the start\n\n[fetch]\n# Not many.\nconnections = 20 # for now\n\n\
+            [urls] # as they are\nsort_query = true\n\n[frontier]\ndepth = 3\n";
+        assert_eq!(std::fs::read_to_string(project.settings()).unwrap(), format!("{amended}\n{END}\n"));
+        assert_eq!(Settings::kept(&project).unwrap(), Some(settings));
+    }
+
+    #[test]
+    fn lists_of_tables_are_changed_however_they_were_written() {
+        let rest = "\n[fetch] # mine\nconnections = 3\n";
+        let listed = "\n[scope]\nmode = 'host'\n[[scope.rules]] # This.\ndeny = 'a'\n";
+        let inline = "\n[scope]\n# These.\nrules = [{ deny = 'a' }] # so far\nmode = 'host'\n";
+        let dotted = "\nscope.rules = [{ deny = 'a' }]\n";
+        let none = "# Nothing.\n";
+        for text in [listed, inline, dotted, none].map(|scope| format!("{scope}{rest}")) {
+            let before = Settings::parse(&text, Path::new("")).unwrap();
+            let more =
+                Settings::parse("[[scope.rules]]\ndeny = 'a'\n[[scope.rules]]\nallow = 'b'", Path::new("")).unwrap();
+            let after = Settings { scope: more.scope, ..before.clone() };
+            let amended = after.amend(&text, &before).unwrap();
+            let kept: Vec<&str> = text.lines().filter(|line| !line.contains("deny")).collect();
+            assert!(
+                kept.iter().all(|line| line.contains("This.") || amended.contains(line)),
+                "{text} is now {amended}"
+            );
+            assert_eq!(
+                before.amend(&amended, &after).map(|text| Settings::parse(&text, Path::new("")).unwrap()),
+                Some(before)
+            );
+        }
+        let text = format!("{inline}{rest}");
+        let before = Settings::parse(&text, Path::new("")).unwrap();
+        let mut after = before.clone();
+        after.scope.rules.extend(before.scope.rules.iter().cloned());
+        let now = "rules = [\n  { deny = \"a\" },\n  { deny = \"a\" },\n] # so far";
+        assert_eq!(after.amend(&text, &before), Some(text.replace("rules = [{ deny = 'a' }] # so far", now)));
     }
 }

@@ -141,6 +141,9 @@ impl Crawl {
             patiently(&shared, || Ok(write_dues(project.catalogue_mut(), budget.a_day())?))?;
         }
         counters.frontier = project.index().queued();
+        if indexing.is_some() {
+            project.catalogue_mut().begin_checkpoint();
+        }
         let index = indexing.map(|indexing| indexing.finish(&shared.progress, &|| shared.stop.is_set()));
         let account = counters.to_json();
         patiently(&shared, || Ok(project.catalogue_mut().finish_run(run.id, state.name(), &account)?))?;

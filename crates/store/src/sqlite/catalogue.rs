@@ -218,6 +218,11 @@ impl Catalogue {
         files.map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
+    /// Begins to move the log into the database file beside what is done next, so that [`Self::checkpoint`] has little left to do.
+    pub fn begin_checkpoint(&mut self) {
+        self.log.begin(&self.db);
+    }
+
     /// Moves the log into the database file, so that a copy of that file alone is whole.
     pub fn checkpoint(&mut self) -> Result<()> {
         self.log.rest();

@@ -58,12 +58,15 @@ impl Log {
         match self.mover.as_mut().filter(|mover| mover.is_moving).map(Mover::is_done) {
             Some(true) => self.end(db),
             None if pages >= self.next => self.begin(db),
-            _ => {}
+            Some(false) | None => {}
         }
     }
 
-    /// Has pages moved beside what is going on; here and now, where there is no thread to be had.
-    fn begin(&mut self, db: &Connection) {
+    /// Has pages moved beside what is going on, unless they are already; here and now, where there is no thread to be had.
+    pub(super) fn begin(&mut self, db: &Connection) {
+        if self.mover.as_ref().is_some_and(|mover| mover.is_moving) {
+            return;
+        }
         if self.mover.is_none() {
             self.mover = Mover::start(&self.path).ok();
         }
