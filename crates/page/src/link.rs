@@ -52,6 +52,9 @@ names! {
 }
 
 impl LinkKind {
+    /// Those whose words a person sees.
+    pub const SPOKEN: [Self; 2] = [Self::A, Self::Area];
+
     /// Whether a browser loads the target to show the page.
     pub const fn is_embedded(self) -> bool {
         matches!(self, Self::Img | Self::Script | Self::Css | Self::Frame | Self::Media | Self::Object)

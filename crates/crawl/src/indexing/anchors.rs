@@ -1,11 +1,12 @@
 //! How do the words of links come to the pages they point to?
 //!
-//! The link table is clustered by the page a link is on, and read once in that order. What is said of a page is gathered in memory ([`Heard`]); where
+//! A crawl that begins a project has overheard it ([`Overheard`]). Otherwise the link table is read, which is clustered by the page a link is on, once and in that order. What is said of a page is gathered in memory ([`Heard`]); where
 //! that would take more than [`MEMORY`], the pages with the highest numbers are left to another pass, so that memory is bounded whatever the number
 //! of links.
 
 use super::heard::Heard;
 use super::mark_of;
+use super::overheard::Overheard;
 use crate::CrawlError;
 use orb_index::{AnchorWriter, IndexError, Searcher};
 use orb_page::PageId;
@@ -20,8 +21,11 @@ pub(super) fn are_missing(project: &ProjectDir) -> bool {
     Searcher::open(&project.text_index()).is_ok_and(|index| index.anchors_mark().is_none())
 }
 
+/// Pages that the index is about to hold, and what was overheard of them.
+pub(super) type Expected<'a> = (&'a [PageId], Option<&'a Overheard>);
+
 /// Writes the anchors of all pages in the index anew, unless that was done since the last batch: of these, where somebody knows what it is about to hold.
-pub(super) fn fold(project: &ProjectDir, pages: Option<&[PageId]>) -> Result<(), CrawlError> {
+pub(super) fn fold(project: &ProjectDir, expected: Option<Expected<'_>>) -> Result<(), CrawlError> {
     let dir = project.text_index();
     let reader = CatalogueReader::open(&project.catalogue())?;
     reader.at_one_moment(|reader| {
@@ -33,12 +37,19 @@ pub(super) fn fold(project: &ProjectDir, pages: Option<&[PageId]>) -> Result<(),
         if index.anchors_mark() == Some(&mark) {
             return Ok(());
         }
-        let held = match pages {
+        let mut writer = AnchorWriter::open(&dir)?;
+        let told = expected.and_then(|(pages, overheard)| overheard?.each(pages, &mark));
+        if let Some(told) = told {
+            for (page, texts, sources) in told {
+                writer.put(page, texts, sources)?;
+            }
+            return Ok(writer.commit(&mark)?);
+        }
+        let held = match expected {
             Some(_) => Vec::new(),
             None => index.holdings()?.into_iter().map(|(page, _)| page).collect(),
         };
-        let mut writer = AnchorWriter::open(&dir)?;
-        let mut rest = pages.unwrap_or(&held);
+        let mut rest = expected.map_or(held.as_slice(), |(pages, _)| pages);
         while let [first, ..] = rest {
             let some = &rest[..rest.len().min(PAGES)];
             let end = some.last().map_or(*first, |last| PageId(last.0 + 1));

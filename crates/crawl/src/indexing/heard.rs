@@ -1,7 +1,7 @@
 //! What do links say of the pages they point to?
 //!
 //! Gathered link by link, in the order of the pages the links are on: forty to a page, so that nothing here allocates for one. Texts lie one behind the
-//! other and are chained by page. Where they would take more than they may, half of the pages are left to another pass.
+//! other and are chained by page ([`Texts`]). Where they would take more than they may, half of the pages are left to another pass ([`Heard`]).
 
 use orb_index::up_to;
 use orb_page::PageId;
@@ -14,15 +14,21 @@ const LONGEST: usize = 200;
 /// The end of a chain.
 const END: u32 = u32::MAX;
 
-/// What is said of some pages.
+/// What is said of some pages, out of many.
 pub(super) struct Heard<'a> {
     pages: &'a [PageId],
     places: Places,
-    /// One for each page, as far as memory goes.
+    /// As many pages as memory goes for.
+    texts: Texts,
+    memory: usize,
+}
+
+/// The texts of pages in a row.
+#[derive(Default)]
+pub(super) struct Texts {
     heads: Vec<Head>,
     notes: Vec<Note>,
     letters: String,
-    memory: usize,
 }
 
 /// A page: the last text heard of it, and from how many pages links come.
@@ -42,22 +48,26 @@ struct Note {
     before: u32,
 }
 
-impl<'a> Heard<'a> {
-    /// Listens for these pages, given in order, with so many bytes of texts.
-    pub(super) fn of(pages: &'a [PageId], memory: usize) -> Self {
-        let head = Head { newest: END, sources: 0, last: PageId(u64::MAX) };
-        let (notes, letters) = (Vec::new(), String::new());
-        Self { pages, places: Places::of(pages), heads: vec![head; pages.len()], notes, letters, memory }
+impl Head {
+    const SILENT: Self = Self { newest: END, sources: 0, last: PageId(u64::MAX) };
+}
+
+impl Texts {
+    /// Of so many pages at least.
+    pub(super) fn reach(&mut self, pages: usize) {
+        if self.heads.len() < pages {
+            self.heads.resize(pages.next_power_of_two(), Head::SILENT);
+        }
     }
 
-    /// Of how many pages, from the first, everything was heard.
-    pub(super) fn len(&self) -> usize {
-        self.heads.len()
+    /// Bytes they take.
+    pub(super) fn size(&self) -> usize {
+        self.heads.len() * size_of::<Head>() + self.notes.len() * size_of::<Note>() + self.letters.len()
     }
 
-    /// Notes what one link says.
-    pub(super) fn hear(&mut self, said: &Said<'_>) {
-        let head = self.places.of_page(said.dst).and_then(|place| self.heads.get_mut(place));
+    /// Notes what one link says of the page at this place; of a place beyond the last, nothing.
+    pub(super) fn hear(&mut self, place: usize, said: &Said<'_>) {
+        let head = self.heads.get_mut(place);
         let Some(head) = head.filter(|_| said.src != said.dst) else { return };
         if head.last != said.src {
             (head.last, head.sources) = (said.src, head.sources.saturating_add(1));
@@ -77,12 +87,16 @@ impl<'a> Heard<'a> {
         let before = std::mem::replace(&mut head.newest, self.notes.len() as u32);
         self.notes.push(Note { begin: self.letters.len() as u32, len: text.len() as u32, count: said.count, before });
         self.letters.push_str(text);
-        while self.letters.len() + self.notes.len() * size_of::<Note>() > self.memory && self.heads.len() > 1 {
-            self.leave_half();
-        }
     }
 
-    /// Leaves the second half of the pages to another pass.
+    /// The texts of the page at a place with how often each was heard, and from how many pages; nothing where there are none.
+    pub(super) fn of_page(&self, place: usize) -> Option<(impl Iterator<Item = (&str, u64)>, u64)> {
+        let head = self.heads.get(place).filter(|head| head.sources > 0)?;
+        let texts = chain(&self.notes, head.newest).map(|note| (note.of(&self.letters), note.count));
+        Some((texts, u64::from(head.sources)))
+    }
+
+    /// Forgets the second half of the pages.
     fn leave_half(&mut self) {
         self.heads.truncate(self.heads.len().div_ceil(2));
         let (notes, letters) = (std::mem::take(&mut self.notes), std::mem::take(&mut self.letters));
@@ -96,14 +110,34 @@ impl<'a> Heard<'a> {
             }
         }
     }
+}
+
+impl<'a> Heard<'a> {
+    /// Listens for these pages, given in order, with so many bytes of texts.
+    pub(super) fn of(pages: &'a [PageId], memory: usize) -> Self {
+        let texts = Texts { heads: vec![Head::SILENT; pages.len()], ..Texts::default() };
+        Self { pages, places: Places::of(pages), texts, memory }
+    }
+
+    /// Of how many pages, from the first, everything was heard.
+    pub(super) fn len(&self) -> usize {
+        self.texts.heads.len()
+    }
+
+    /// Notes what one link says.
+    pub(super) fn hear(&mut self, said: &Said<'_>) {
+        let Some(place) = self.places.of_page(said.dst) else { return };
+        self.texts.hear(place, said);
+        while self.texts.letters.len() + self.texts.notes.len() * size_of::<Note>() > self.memory && self.len() > 1 {
+            self.texts.leave_half();
+        }
+    }
 
     /// The pages links point to: the texts with how often each was heard, and from how many pages.
     pub(super) fn each(&self) -> impl Iterator<Item = (PageId, impl Iterator<Item = (&str, u64)>, u64)> {
-        let heard = self.pages.iter().zip(&self.heads).filter(|(_, head)| head.sources > 0);
-        heard.map(|(page, head)| {
-            let texts = chain(&self.notes, head.newest).map(|note| (note.of(&self.letters), note.count));
-            (*page, texts, u64::from(head.sources))
-        })
+        let heard =
+            |(place, page): (usize, &PageId)| self.texts.of_page(place).map(|(texts, from)| (*page, texts, from));
+        self.pages.iter().enumerate().filter_map(heard)
     }
 }
 

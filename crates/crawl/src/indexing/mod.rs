@@ -8,6 +8,7 @@
 mod anchors;
 mod catch_up;
 mod heard;
+mod overheard;
 mod settings;
 mod wording;
 
@@ -22,6 +23,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use orb_index::{Entry, Found, Writer, is_searchable};
 use orb_page::{Flag, PageId, Visit};
 use orb_store::{Batch, Extent, ProjectDir, fault};
+use overheard::{Linked, Overheard};
 use serde::Serialize;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -37,8 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is handed to the indexing thread.
 enum Job {
-    /// A batch was recorded: pages to put, pages to take out, and its mark.
-    Batch(Vec<Entry>, Vec<PageId>, String),
+    /// A batch was recorded: pages to put, pages to take out, the links of all its pages where somebody listens, and its mark.
+    Batch(Vec<Entry>, Vec<PageId>, Vec<Linked>, String),
     /// The crawl is over.
     End,
 }
@@ -51,6 +53,8 @@ pub(crate) struct Feed {
     most: u64,
     /// Whether something was not handed over.
     gap: Arc<AtomicBool>,
+    /// Whether what links say is overheard.
+    listens: Arc<AtomicBool>,
 }
 
 /// The index of a run.
@@ -67,6 +71,8 @@ struct Desk {
     writer: Option<Writer>,
     failed: Option<String>,
     gap: Arc<AtomicBool>,
+    listens: Arc<AtomicBool>,
+    overheard: Overheard,
     /// The last batch up to which nothing is missing.
     mark: Option<String>,
     put: u64,
@@ -124,6 +130,10 @@ impl Feed {
         }
         let mut gone: Vec<PageId> = batch.dropped.iter().map(|(page, ..)| *page).collect();
         let mut entries = Vec::with_capacity(batch.visits.len());
+        let mut links = Vec::new();
+        if self.listens.load(Ordering::Relaxed) {
+            links.extend(batch.visits.iter_mut().zip(&mut batch.targets).map(|(visit, to)| Linked::take(visit, to)));
+        }
         for (visit, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
             // What was found unchanged, or not to be had this time, stays findable as it was.
             if visit.known && matches!(visit.flag, Flag::Same | Flag::Error) {
@@ -134,7 +144,7 @@ impl Feed {
                 None => gone.push(visit.page),
             }
         }
-        let _ = self.jobs.send(Job::Batch(entries, gone, mark));
+        let _ = self.jobs.send(Job::Batch(entries, gone, links, mark));
     }
 }
 
@@ -153,7 +163,9 @@ impl Indexing {
     ) -> Result<Self, CrawlError> {
         let (jobs, work) = unbounded();
         let gap = Arc::new(AtomicBool::new(false));
-        let feed = Feed { jobs, load: Arc::default(), most: settings.queue.0, gap: Arc::clone(&gap) };
+        let listens = Arc::new(AtomicBool::new(false));
+        let (open, heard) = (Arc::clone(&gap), Arc::clone(&listens));
+        let feed = Feed { jobs, load: Arc::default(), most: settings.queue.0, gap: open, listens: heard };
         let opened = Writer::open(&project.text_index(), &settings.writer());
         let (writer, failed) = match opened {
             Ok((writer, found)) => {
@@ -163,11 +175,13 @@ impl Indexing {
                     Found::Index(None) | Found::Unfit(_) => false,
                 };
                 gap.store(!whole, Ordering::SeqCst);
+                // All links there will be are yet to come.
+                listens.store(whole && found == Found::Nothing, Ordering::Relaxed);
                 (Some(writer), None)
             }
             Err(e) => (None, Some(e.to_string())),
         };
-        let desk = Desk { writer, failed, gap, mark: None, put: 0 };
+        let desk = Desk { writer, failed, gap, listens, overheard: Overheard::default(), mark: None, put: 0 };
         let every = settings.commit_time.0;
         let thread = std::thread::Builder::new()
             .name("indexer".into())
@@ -224,9 +238,10 @@ fn settle(
         let pages = writer.pages();
         (account.current, account.pages) = (true, pages.len() as u64);
         let due = is_due(changed, account.pages) && watch(0, 0);
-        // What links say is read from the catalogue while the last words are written.
+        let overheard = desk.listens.load(Ordering::Relaxed).then_some(&desk.overheard);
+        // What links say is put together, or read from the catalogue, while the last words are written.
         return std::thread::scope(|scope| {
-            let folding = due.then(|| scope.spawn(|| anchors::fold(project, Some(&pages))));
+            let folding = due.then(|| scope.spawn(|| anchors::fold(project, Some((&pages, overheard)))));
             if writer.uncommitted() > 0 || desk.mark.is_some() {
                 commit(&mut writer, desk.mark.as_deref())?;
             }
@@ -259,7 +274,10 @@ impl Desk {
         loop {
             match work.recv_timeout(every.saturating_sub(committed.elapsed())) {
                 Ok(Job::End) | Err(RecvTimeoutError::Disconnected) => return self,
-                Ok(Job::Batch(entries, gone, mark)) => self.take(entries, &gone, mark),
+                Ok(Job::Batch(entries, gone, links, mark)) => {
+                    self.listen(links, &mark);
+                    self.take(entries, &gone, mark);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if committed.elapsed() >= every {
@@ -269,6 +287,16 @@ impl Desk {
                 }
                 committed = Instant::now();
             }
+        }
+    }
+
+    /// Notes what links say, as long as that is of use.
+    fn listen(&mut self, links: Vec<Linked>, mark: &str) {
+        if self.listens.load(Ordering::Relaxed)
+            && (self.gap.load(Ordering::SeqCst) || !self.overheard.hear(links, mark))
+        {
+            self.listens.store(false, Ordering::Relaxed);
+            self.overheard = Overheard::default();
         }
     }
 

@@ -23,9 +23,6 @@ pub struct AnchorRow {
     pub example: String,
 }
 
-/// Kinds of links whose words a person sees.
-pub(super) const SPOKEN: [LinkKind; 2] = [LinkKind::A, LinkKind::Area];
-
 impl CatalogueReader {
     /// The most common words of the living links to a page, most common first; case and what stands around them count.
     pub fn anchors(&self, page: PageId, limit: u64) -> Result<Vec<AnchorRow>> {
@@ -35,7 +32,7 @@ impl CatalogueReader {
                WHERE dst = ?1 AND last_run IS NULL AND anchor IS NOT NULL AND kind IN ({}) GROUP BY anchor
                ORDER BY 2 DESC, 1 LIMIT ?2) g
              JOIN source_row s ON s.id = g.first JOIN page_row p ON p.id = s.page ORDER BY g.n DESC, g.anchor",
-            SPOKEN.map(|k| k.code().to_string()).join(", ")
+            LinkKind::SPOKEN.map(|k| k.code().to_string()).join(", ")
         );
         self.all(&sql, params![page.0.cast_signed(), sql_limit(limit)], |r| {
             Ok(AnchorRow {

@@ -155,7 +155,7 @@ pub struct LinkRow {
 impl LinkRow {
     /// Whether a person sees its words.
     pub fn is_spoken(&self) -> bool {
-        super::anchors::SPOKEN.iter().any(|kind| kind.name() == self.kind)
+        orb_page::LinkKind::SPOKEN.iter().any(|kind| kind.name() == self.kind)
     }
 
     pub(super) fn read(r: &Row<'_>) -> rusqlite::Result<Self> {

@@ -53,9 +53,6 @@ pub struct Said<'a> {
     pub count: u64,
 }
 
-/// Kinds of links whose words a person sees.
-const SPOKEN: [LinkKind; 2] = [LinkKind::A, LinkKind::Area];
-
 impl CatalogueReader {
     /// Every page that was answered well and has a text or a title, in the order of the numbers.
     pub fn each_worded<E: From<StoreError>>(&self, mut tell: impl FnMut(Worded) -> Result<(), E>) -> Result<(), E> {
@@ -87,7 +84,7 @@ impl CatalogueReader {
         let sql = format!(
             "SELECT l.dst, s.page, l.anchor, l.count FROM source_row s CROSS JOIN link_row l ON l.source = s.id
              WHERE l.dst >= ?1 AND l.dst < ?2 AND l.anchor NOTNULL AND l.last_run IS NULL AND l.kind IN ({})",
-            SPOKEN.map(|k| k.code().to_string()).join(", ")
+            LinkKind::SPOKEN.map(|k| k.code().to_string()).join(", ")
         );
         let mut rows = self.db.prepare(&sql).map_err(&fail)?;
         let mut rows = rows.query(params![from.0.cast_signed(), to.0.cast_signed()]).map_err(&fail)?;
