@@ -7,7 +7,7 @@ use harness::judge;
 use harness::orb::{Finished, Home, PROJECT};
 use harness::recorded;
 use harness::web::World;
-use orb_testweb::{Feature, Spec};
+use orb_testweb::Spec;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,15 +15,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const TABLES: [&str; 6] = ["runs", "hosts", "pages", "visits", "links", "images"];
-
-/// A varied web, crawled whole.
-fn crawled() -> (World, Home) {
-    let features = [Feature::Furniture, Feature::Media, Feature::Duplicates, Feature::Errors, Feature::Charsets];
-    let world = World::new(features.into_iter().fold(Spec { pages_per_host: 10, ..Spec::default() }, Spec::with));
-    let home = Home::new();
-    home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
-    (world, home)
-}
 
 fn export(home: &Home, args: &[&str]) -> Finished {
     home.orb(&[&["export", PROJECT], args, &["--progress", "none"]].concat())
@@ -44,7 +35,7 @@ fn names(dir: &Path) -> Vec<String> {
 
 #[test]
 fn tables_in_every_form_have_the_rows_of_the_catalogue() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     let catalogue = home.catalogue();
     for form in ["jsonl", "csv", "parquet"] {
         export(&home, &[form, "-o", form]).expect(0);
@@ -74,7 +65,7 @@ fn tables_in_every_form_have_the_rows_of_the_catalogue() {
 
 #[test]
 fn one_table_goes_to_a_file_or_to_standard_output() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     export(&home, &["jsonl", "--table", "links", "-o", "links.jsonl"]).expect(0);
     let stdout = export(&home, &["jsonl", "--table", "link", "-o", "-"]);
     assert_eq!(stdout.expect(0).stdout, fs::read(home.beside("links.jsonl")).unwrap());
@@ -87,7 +78,7 @@ fn one_table_goes_to_a_file_or_to_standard_output() {
 
 #[test]
 fn what_is_there_is_not_written_over_unless_it_may_be() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     let precious = home.beside("precious.csv");
     fs::write(&precious, "precious").unwrap();
     let args = ["csv", "--table", "pages", "-o", "precious.csv"];
@@ -111,7 +102,7 @@ fn what_is_there_is_not_written_over_unless_it_may_be() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     for args in [
         ["jsonl", "-o", "-"].as_slice(),
         &["wacz", "--table", "pages"],
@@ -133,7 +124,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     let orb = home.command(&["export", PROJECT, "jsonl", "--table", "links", "-o", "-"]);
     let mut orb = { orb }.stdout(std::process::Stdio::piped()).spawn().unwrap();
     drop(orb.stdout.take());
@@ -142,7 +133,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 
 #[test]
 fn markdown_has_a_file_for_every_page_with_its_head() {
-    let (world, home) = crawled();
+    let (world, home) = World::crawled();
     export(&home, &["markdown", "-o", "md"]).expect(0);
     let html = home.catalogue().urls(&["HTML"]);
     let mut heads = BTreeMap::new();
@@ -171,7 +162,7 @@ fn markdown_has_a_file_for_every_page_with_its_head() {
 
 #[test]
 fn a_wacz_file_is_valid_and_holds_the_archive_as_it_is() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     export(&home, &["wacz", "-o", "all.wacz"]).expect(0);
     let file = home.beside("all.wacz");
     judge::wacz_validate(&file);
@@ -222,7 +213,7 @@ fn a_wacz_file_of_a_crawl_that_was_killed_holds_what_was_recorded() {
 
 #[test]
 fn the_graph_goes_out_whole_in_every_form() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     let early = export(&home, &["edges", "-o", "-"]);
     assert!(early.complaint(1).contains("orb graph build"), "{early}");
     let built = home.orb(&["graph", "build", PROJECT, "--json", "--progress", "none"]).expect(0).json();

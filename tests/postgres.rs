@@ -6,16 +6,6 @@ mod harness;
 use harness::orb::{Finished, Home, PROJECT};
 use harness::postgres::{PASSWORD, Postgres};
 use harness::web::World;
-use orb_testweb::{Feature, Spec};
-
-/// A varied web, crawled whole.
-fn crawled() -> (World, Home) {
-    let features = [Feature::Furniture, Feature::Media, Feature::Duplicates, Feature::Errors, Feature::Charsets];
-    let world = World::new(features.into_iter().fold(Spec { pages_per_host: 10, ..Spec::default() }, Spec::with));
-    let home = Home::new();
-    home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
-    (world, home)
-}
 
 fn export(home: &Home, args: &[&str]) -> Finished {
     home.orb(&[&["export", PROJECT, "postgres"], args, &["--progress", "none"]].concat())
@@ -23,7 +13,7 @@ fn export(home: &Home, args: &[&str]) -> Finished {
 
 #[test]
 fn both_models_have_the_rows_of_the_catalogue() {
-    let (world, home) = crawled();
+    let (world, home) = World::crawled();
     let (postgres, catalogue) = (Postgres::start(), home.catalogue());
     let finished = export(&home, &[&postgres.url()]);
     finished.expect(0);
@@ -75,7 +65,7 @@ fn both_models_have_the_rows_of_the_catalogue() {
 
 #[test]
 fn tables_that_are_there_are_replaced_only_when_they_may_be_and_as_a_whole() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     let postgres = Postgres::start();
     postgres
         .client()
@@ -108,7 +98,7 @@ fn tables_that_are_there_are_replaced_only_when_they_may_be_and_as_a_whole() {
 
 #[test]
 fn a_password_may_stand_in_the_environment_and_is_never_said() {
-    let (_world, home) = crawled();
+    let (_world, home) = World::crawled();
     let postgres = Postgres::start();
     let address = postgres.without_password();
     let args = ["export", PROJECT, "postgres", &address, "--no-content", "--progress", "none"];

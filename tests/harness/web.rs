@@ -26,6 +26,15 @@ impl World {
         Self::new(features.iter().copied().fold(spec, Spec::with))
     }
 
+    /// A varied web of a few hosts, crawled whole.
+    pub(crate) fn crawled() -> (Self, Home) {
+        let features = [Feature::Furniture, Feature::Media, Feature::Duplicates, Feature::Errors, Feature::Charsets];
+        let world = Self::new(features.into_iter().fold(Spec { pages_per_host: 10, ..Spec::default() }, Spec::with));
+        let home = Home::new();
+        home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
+        (world, home)
+    }
+
     /// How hosts are written in its URLs.
     pub(crate) fn naming(&self) -> Naming {
         self.server.names()
