@@ -32,6 +32,8 @@ pub(crate) struct Cost {
     /// Spent on reading queues, looking keys up, and committing.
     parts: [Duration; 3],
     written: u64,
+    /// Bytes that had to come from the disk.
+    from_disk: u64,
     read: u64,
 }
 
@@ -98,7 +100,7 @@ impl Grown {
     pub(crate) fn spell(&mut self, batches: u64) -> Cost {
         let reckoned = |crawler: &Crawler| {
             let (all, own) = (spent(ClockId::ProcessCPUTime), spent(ClockId::ThreadCPUTime));
-            (all - own - crawler.elsewhere - merging(), own - crawler.made_up, crawler.parts, crawler.read, written())
+            (all - own - crawler.elsewhere - merging(), own - crawler.made_up, crawler.parts, crawler.read, traffic())
         };
         let before = reckoned(&self.crawler);
         for _ in 0..batches {
@@ -112,7 +114,8 @@ impl Grown {
             cpu: busy.1 - before.1,
             moving: after.0.saturating_sub(before.0),
             parts: std::array::from_fn(|i| busy.2[i] - before.2[i]),
-            written: after.4 - before.4,
+            written: after.4.0 - before.4.0,
+            from_disk: after.4.1 - before.4.1,
             read: busy.3 - before.3,
         }
     }
@@ -145,13 +148,14 @@ impl AddAssign for Cost {
         self.moving += more.moving;
         self.parts = std::array::from_fn(|i| self.parts[i] + more.parts[i]);
         self.written += more.written;
+        self.from_disk += more.from_disk;
         self.read += more.read;
     }
 }
 
 impl Figures {
-    pub(crate) const HEADS: &str = "| known URLs | CPU µs a page | of it queues | looking up | committing | moving the log | merging | written kB a page | RSS MB | peak MB | crawl.db MB | frontier MB |
-|---|---|---|---|---|---|---|---|---|---|---|---|";
+    pub(crate) const HEADS: &str = "| known URLs | CPU µs a page | of it queues | looking up | committing | moving the log | merging | written kB a page | from the disk | RSS MB | peak MB | crawl.db MB | frontier MB |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
     /// Microseconds of a page.
     fn of(&self, time: Duration) -> f64 {
@@ -178,10 +182,11 @@ impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [queues, looking, committing] = self.cost.parts.map(|part| self.of(part));
         let (cpu, moving, merging, kb) = (self.cpu(), self.of(self.cost.moving), self.merging, self.written() / 1e3);
+        let disk = self.cost.from_disk as f64 / self.cost.pages as f64 / 1e3;
         let [catalogue, frontier] = self.files.map(|n| n / 1_000_000);
         write!(
             f,
-            "| {} | {cpu:.1} | {queues:.1} | {looking:.1} | {committing:.1} | {moving:.1} | {merging:.1} | {kb:.1} | {} | {} | {catalogue} | {frontier} |",
+            "| {} | {cpu:.1} | {queues:.1} | {looking:.1} | {committing:.1} | {moving:.1} | {merging:.1} | {kb:.1} | {disk:.1} | {} | {} | {catalogue} | {frontier} |",
             self.known, self.rss, self.peak
         )
     }
@@ -209,9 +214,9 @@ fn settle() {
     }
 }
 
-/// Bytes this process has handed to the disk.
-fn written() -> u64 {
-    field("/proc/self/io", "write_bytes:")
+/// Bytes this process has handed to the disk, and those that came from there.
+fn traffic() -> (u64, u64) {
+    (field("/proc/self/io", "write_bytes:"), field("/proc/self/io", "read_bytes:"))
 }
 
 fn status(name: &str) -> u64 {
