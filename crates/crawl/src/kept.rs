@@ -106,6 +106,7 @@ mod tests {
             assert!(Settings::kept(&project).is_err(), "cut to {length} of {}", whole.len());
         }
     }
+
     #[test]
     fn what_a_person_wrote_stays_where_nothing_changes() {
         let tmp = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! How do the words of links come to the pages they point to?
 //!
-//! A crawl that begins a project has overheard it ([`Overheard`]). Otherwise the link table is read, which is clustered by the page a link is on, once and in that order. What is said of a page is gathered in memory ([`Heard`]); where
-//! that would take more than [`MEMORY`], the pages with the highest numbers are left to another pass, so that memory is bounded whatever the number
-//! of links.
+//! A crawl that begins a project has overheard it ([`Overheard`]). Otherwise the link table, which is clustered by the page a link is on, is read once in that
+//! order. What is said of a page is gathered in memory ([`Heard`]); where that would take more than [`MEMORY`], the pages with the highest numbers are left to
+//! another pass, so that memory is bounded whatever the number of links.
 
 use super::heard::Heard;
 use super::mark_of;

@@ -110,7 +110,7 @@ fn commit(writer: &mut Writer, mark: Option<&str>) -> Result<(), CrawlError> {
 }
 
 impl Feed {
-    /// Whether so many bytes of words find room, now or within a moment: where the processor is the limit, that costs less than reading
+    /// Whether so many bytes of words and links find room, now or within a moment: where the processor is the limit, that costs less than reading
     /// the pages once more.
     fn has_room(&self, bytes: u64) -> bool {
         let begin = Instant::now();
@@ -125,15 +125,16 @@ impl Feed {
 
     /// Hands over what a batch has recorded; waits no longer than a moment.
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
-        if !self.has_room(words.iter().flatten().map(|words| words.weight()).sum()) {
+        let listens = self.listens.load(Ordering::Relaxed);
+        let linked = |visit: &Visit| if listens { visit.links.size() as u64 } else { 0 };
+        let weight = words.iter().flatten().map(|words| words.weight()).sum::<u64>();
+        if !self.has_room(weight + batch.visits.iter().map(linked).sum::<u64>()) {
             return self.gap.store(true, Ordering::SeqCst);
         }
         let mut gone: Vec<PageId> = batch.dropped.iter().map(|(page, ..)| *page).collect();
         let mut entries = Vec::with_capacity(batch.visits.len());
-        let mut links = Vec::new();
-        if self.listens.load(Ordering::Relaxed) {
-            links.extend(batch.visits.iter_mut().zip(&mut batch.targets).map(|(visit, to)| Linked::take(visit, to)));
-        }
+        let visits = batch.visits.iter_mut().zip(&mut batch.targets).filter(|_| listens);
+        let links = visits.map(|(visit, targets)| Linked::take(visit, targets, &self.load)).collect();
         for (visit, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
             // What was found unchanged, or not to be had this time, stays findable as it was.
             if visit.known && matches!(visit.flag, Flag::Same | Flag::Error) {

@@ -6,8 +6,11 @@
 
 use super::heard::Texts;
 use crate::bits::Bits;
+use orb_index::Load;
 use orb_page::{Flag, LinkKind, Links, PageId, Visit};
 use orb_store::Said;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Bytes of texts and of the places of pages.
 const MEMORY: usize = 64 << 20;
@@ -18,6 +21,8 @@ pub(super) struct Linked {
     flag: Flag,
     links: Links,
     targets: Vec<PageId>,
+    /// What it takes of the room for what waits.
+    _load: Load,
 }
 
 /// What was overheard so far.
@@ -32,10 +37,11 @@ pub(super) struct Overheard {
 }
 
 impl Linked {
-    /// Takes the links of a visit.
-    pub(super) fn take(visit: &mut Visit, targets: &mut Vec<PageId>) -> Self {
+    /// Takes the links of a visit, which wait with everything else.
+    pub(super) fn take(visit: &mut Visit, targets: &mut Vec<PageId>, load: &Arc<AtomicU64>) -> Self {
+        let load = Load::take(load, visit.links.size() as u64);
         let (links, targets) = (std::mem::take(&mut visit.links), std::mem::take(targets));
-        Self { page: visit.page, flag: visit.flag, links, targets }
+        Self { page: visit.page, flag: visit.flag, links, targets, _load: load }
     }
 }
 
@@ -98,6 +104,7 @@ mod tests {
     use crate::indexing::mark_of;
     use orb_page::{Discovered, HostId, Moment, PageKind, UrlKey};
     use orb_store::{Batch, CatalogueReader, Home, NewHost, StoreError};
+    use std::sync::atomic::Ordering::Relaxed;
 
     const PAGES: u64 = 60;
     const KINDS: [LinkKind; 3] = [LinkKind::Img, LinkKind::Area, LinkKind::A];
@@ -164,8 +171,13 @@ mod tests {
             let mut batch = Batch { run, visits, targets, ..Batch::default() };
             project.commit(&mut batch, &[], &[]).unwrap();
             let (number, nonce) = project.catalogue().last_batch();
-            let links = batch.visits.iter_mut().zip(&mut batch.targets).map(|(visit, to)| Linked::take(visit, to));
-            overheard.hear(links.collect(), &crate::indexing::mark(number, nonce))
+            let load = Arc::new(AtomicU64::new(0));
+            let visits = batch.visits.iter_mut().zip(&mut batch.targets);
+            let links = visits.map(|(visit, to)| Linked::take(visit, to, &load)).collect();
+            assert!(load.load(Relaxed) > 0 || batch.visits.iter().all(|visit| visit.flag == Flag::Error));
+            let is_heard = overheard.hear(links, &crate::indexing::mark(number, nonce));
+            assert_eq!(load.load(Relaxed), 0, "what was heard waits no longer");
+            is_heard
         };
         assert!(commit(&[(9, Flag::New), (3, Flag::New), (4, Flag::Error)], &mut overheard));
         assert!(commit(&[(4, Flag::Missing), (9, Flag::Error)], &mut overheard));
