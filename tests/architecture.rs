@@ -20,10 +20,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("track", &[]),
     ("graph", &[]),
     ("index", &[]),
-    ("crawl", &["frontier", "fetch", "extract", "track", "store", "graph", "index"]),
+    ("project", &["frontier", "fetch", "extract", "track", "store", "index"]),
+    ("export", &["store"]),
+    ("crawl", &["project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     ("serve", &["store", "track", "graph", "index", "crawl"]),
     // The program's commands that look at one thing (`inspect`, `check`, `cat`) ask the crate that knows it.
-    ("cli", &["frontier", "fetch", "extract", "track", "store", "graph", "index", "crawl", "serve", "testweb"]),
+    (
+        "cli",
+        &[
+            "frontier", "fetch", "extract", "track", "store", "graph", "index", "project", "export", "crawl", "serve",
+            "testweb",
+        ],
+    ),
     ("testweb", &[]),
 ];
 

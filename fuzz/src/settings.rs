@@ -1,7 +1,7 @@
 //! Does a project file mean what it says, and is it told in one line where it does not?
 
-use orb_crawl::Settings;
 use orb_fetch::{Proxy, Resolve};
+use orb_project::Settings;
 use orb_urls::{Canonicaliser, Scope};
 use std::fmt::Display;
 use std::path::Path;

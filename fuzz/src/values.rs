@@ -1,11 +1,11 @@
 //! Are the values that people and servers write read as they were meant?
 
 use crate::settings::parsed;
-use orb_crawl::units::{ByteSize, Rate, Span};
-use orb_crawl::{Allowance, Days, Hour};
 use orb_fetch::{Proxy, Resolve};
 use orb_frontier::{MAX_RETRY_AFTER, retry_after};
 use orb_page::Moment;
+use orb_project::units::{ByteSize, Rate, Span};
+use orb_project::{Allowance, Days, Hour};
 use orb_track::schedule::Zone;
 use std::fmt::Display;
 use std::str::FromStr;

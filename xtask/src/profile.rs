@@ -32,7 +32,7 @@ const STAGES: &[Stage] = &[
     ("frontier: what next, and when", &["orb_frontier::", "orb_crawl::drive::Driver"]),
     (
         "commit: archive, SQL, index",
-        &["orb_store::", "sqlite3", "rusqlite", "fjall", "lsm_tree", "orb_crawl::recorder"],
+        &["orb_store::", "sqlite3", "rusqlite", "fjall", "lsm_tree", "orb_crawl::record"],
     ),
     ("fetch: sockets, HTTP, scheduling", &["orb_fetch::", "orb_crawl::drive::Errand", "tokio::", "mio::"]),
     ("read: the rest", &["orb_crawl::read"]),

@@ -1,7 +1,7 @@
 //! What can be said on the command line?
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
-use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_project::units::{ByteSize, Rate, Span};
 use orb_track::rate::simulate::Policy;
 use orb_urls::scope::Rule;
 use std::path::PathBuf;

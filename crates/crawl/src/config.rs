@@ -3,25 +3,25 @@
 //! [`Settings`] is what the user wrote; [`Config`] is valid and complete: what each crate needs, in its own words.
 
 use crate::CrawlError;
+use crate::drive::budget::Limits;
 use crate::indexing::WordingRules;
-use crate::limits::Limits;
-use crate::machine;
 use crate::read::ReadRules;
-use crate::recorder::RecorderRules;
-use crate::replant::Replant;
-use crate::schedule::Schedule;
+use crate::read::score::Topic;
+use crate::read::sessions::Sessions;
+use crate::record::RecorderRules;
+use crate::record::replant::Replant;
 use crate::scope::SharedScope;
-use crate::score::Topic;
-use crate::sessions::Sessions;
-use crate::settings::{FetchSettings, FrontierSettings, OrderName, Settings};
-use crate::steps::{self, StepRules};
-use crate::summary::Counters;
+use crate::steps::StepRules;
 use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
-use crate::why::Bounds;
+use crate::watch::machine;
+use crate::watch::summary::Counters;
+use crate::watch::why::Bounds;
 use orb_fetch::{FetchConfig, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness};
 use orb_page::RunId;
+use orb_project::Schedule;
+use orb_project::{FetchSettings, FrontierSettings, OrderName, Settings};
 use orb_store::ArchiveReader;
 use orb_urls::{Address, Canonicaliser};
 use std::path::Path;
@@ -58,7 +58,7 @@ impl Config {
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
         fetch.spool_dir = dir.to_owned();
-        fetch.keyring = Arc::new(Keyring::new(steps::credentials(&settings.auth)?));
+        fetch.keyring = Arc::new(Keyring::new(orb_project::credentials(&settings.auth)?));
         if let Some(file) = &settings.fetch.cookies_file {
             let jar = Jar::default();
             jar.load(file)?;

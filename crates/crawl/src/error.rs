@@ -23,13 +23,13 @@ pub enum CrawlError {
     Fetch(#[from] FetchError),
     /// A file of settings cannot be read.
     #[error(transparent)]
-    Settings(#[from] crate::settings::SettingsError),
+    Settings(#[from] orb_project::SettingsError),
     /// A setting makes no sense.
     #[error("{0}")]
     Setting(String),
     /// A setting cannot be meant.
     #[error(transparent)]
-    Wrong(#[from] crate::examine::Wrong),
+    Wrong(#[from] orb_project::Wrong),
     /// The text index failed.
     #[error(transparent)]
     Index(#[from] IndexError),

@@ -4,7 +4,7 @@
 //! not told everything yet.
 
 use crate::CrawlError;
-use crate::settings::Settings;
+use orb_project::Settings;
 use orb_store::{CatalogueReader, ProjectDir};
 
 /// Refuses a run where the project is held and nobody has acknowledged the last run with changes.

@@ -1,9 +1,9 @@
 //! What do the threads of one crawl share?
 
 use crate::indexing::Feed;
-use crate::ledger::Stage;
-use crate::progress::{Pause, Progress};
 use crate::scope::SharedScope;
+use crate::watch::ledger::Stage;
+use crate::watch::progress::{Pause, Progress};
 use orb_frontier::Frontier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

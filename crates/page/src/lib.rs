@@ -16,6 +16,7 @@ mod link;
 mod moment;
 mod outcome;
 mod response;
+mod run;
 mod submission;
 mod visit;
 
@@ -31,5 +32,6 @@ pub use link::{Link, LinkKind};
 pub use moment::Moment;
 pub use outcome::{Failure, FailureKind, Outcome, Timings};
 pub use response::{Body, Response, Truncation};
+pub use run::{RunKind, RunState};
 pub use submission::{Payload, Submission};
 pub use visit::{Discovered, Pictured, Visit, WarcPosition};

@@ -111,15 +111,6 @@ pub enum StoreError {
     /// What is exported could not be written.
     #[error("cannot write what is exported")]
     Output(#[source] io::Error),
-    /// A PostgreSQL server refused.
-    #[error("cannot {what} in PostgreSQL: {}", said(source))]
-    Postgres {
-        /// What was attempted.
-        what: &'static str,
-        /// What it said.
-        #[source]
-        source: postgres::Error,
-    },
     /// The caller wanted to stop.
     #[error("stopped")]
     Stopped,
@@ -131,17 +122,9 @@ pub enum StoreError {
 /// What the store's functions give back.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// What a server said, or else what went wrong on the way to it.
-fn said(error: &postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(db) => db.message().to_owned(),
-        None => std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string),
-    }
-}
-
 impl StoreError {
     /// An I/O failure; a full disk becomes [`StoreError::NoSpace`].
-    pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
+    pub fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
         if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             return Self::NoSpace { path: path.to_owned() };
         }
@@ -177,7 +160,7 @@ impl StoreError {
     }
 
     /// Damage found in a file.
-    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+    pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 }

@@ -9,7 +9,6 @@ mod archive;
 mod batch;
 mod check;
 mod error;
-mod export;
 pub mod fault;
 mod home;
 mod index;
@@ -19,23 +18,19 @@ mod replace;
 mod sqlite;
 mod warc;
 
-pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd};
+pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
 pub use batch::{Batch, HostFact, NewHost, Requeued};
 pub use check::{CheckCounts, CheckReport, Finding, check};
 pub use error::{Result, StoreError};
-pub use export::{
-    Contents, Model, PostgresCounts, PostgresTarget, Table, TableFormat, WaczCounts, Watch, export_postgres,
-    export_table, export_wacz,
-};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};
 pub use project::{Committed, Project, Start, Steps};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AckRow, AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent,
-    FlagCounts, HostRow, ImageRow, Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, QueryEnd,
-    QueryLimits, RankRow, RunRecord, Said, Seen, Stats, Sums, TableNote, ToldRow, Unfetched, VisitRow, Wanted, Worded,
-    has_rank_tables, write_rank_tables,
+    AckRow, AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent, Field,
+    FlagCounts, Holds, HostRow, ImageRow, Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow,
+    QueryEnd, QueryLimits, RankRow, RunRecord, Said, Seen, Stats, Sums, Table, TableNote, ToldRow, Unfetched, VisitRow,
+    Wanted, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
 };
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

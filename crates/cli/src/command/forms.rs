@@ -3,9 +3,10 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::out;
-use orb_crawl::{Settings, look};
+use orb_crawl::look;
 use orb_extract::Content;
 use orb_page::{Document, Field, Form};
+use orb_project::Settings;
 use orb_urls::{Canonicaliser, Rules};
 use serde_json::json;
 use std::collections::HashSet;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::out;
 use clap::Args;
 use orb_crawl::plan::{Assumed, Origin, Plan, Wishes};
-use orb_crawl::units::{ByteSize, Rate, Span};
+use orb_project::units::{ByteSize, Rate, Span};
 use orb_store::{Home, ProjectDir, Sums};
 use std::io::Write as _;
 

@@ -4,8 +4,8 @@ use crate::args::{Common, TrackArgs};
 use crate::failure::Failure;
 use crate::out;
 use anyhow::Context as _;
-use orb_crawl::Settings;
 use orb_crawl::track::{mixed, recorded};
+use orb_project::Settings;
 use orb_track::rate::simulate::{Outcome, Policy, World, optimum, simulate};
 use serde::Serialize;
 use std::io::Write as _;
@@ -41,7 +41,7 @@ pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
             let name = args.crawl.seeds.first().context("say which project; or --history FILE")?;
             let (project, reader) = super::open_reader(common, name)?;
             let settings = Settings::kept(&project)?.unwrap_or_default();
-            recorded(&reader, settings.track.budget.map(orb_crawl::units::Pace::a_day))?
+            recorded(&reader, settings.track.budget.map(orb_project::units::Pace::a_day))?
         }
     };
     let account = compare(&world, &args.policies, made_up.is_some());

@@ -6,7 +6,8 @@ use crate::args::{Common, TrackArgs};
 use crate::failure::Failure;
 use crate::{metrics, out};
 use orb_crawl::track::Choice;
-use orb_crawl::{Counters, RunKind, may_begin};
+use orb_crawl::{Counters, may_begin};
+use orb_page::RunKind;
 use orb_store::Home;
 use std::io::Write;
 

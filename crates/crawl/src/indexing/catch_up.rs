@@ -5,14 +5,14 @@
 //! put back from a copy, or is empty; and [`check`] looks at the same without changing anything. A number and a moment are held for each page
 //! of the index meanwhile, 16 bytes.
 
-use super::settings::IndexSettings;
 use super::wording::{WordingRules, differences, from_archive};
 use super::{anchors, mark_of};
 use crate::CrawlError;
 use crate::config::agent;
-use crate::settings::Settings;
 use orb_index::{Found, IndexError, Searcher, Writer, is_searchable};
 use orb_page::PageId;
+use orb_project::IndexSettings;
+use orb_project::Settings;
 use orb_store::{ArchiveReader, CatalogueReader, CheckReport, ProjectDir, ProjectLock, Worded};
 use std::time::Instant;
 
@@ -40,8 +40,8 @@ pub fn update(project: &ProjectDir, settings: &Settings, anew: bool, watch: Watc
     let (agent, settings) = (agent(&settings.fetch), &settings.index);
     let dir = project.text_index();
     let (mut writer, found) = match anew {
-        true => (Writer::make(&dir, &settings.writer())?, Found::Nothing),
-        false => Writer::open(&dir, &settings.writer())?,
+        true => (Writer::make(&dir, &settings.writer(crate::machine::cores()))?, Found::Nothing),
+        false => Writer::open(&dir, &settings.writer(crate::machine::cores()))?,
     };
     let mut caught = catch_up(project, settings, agent, &mut writer, watch)?;
     if let Found::Unfit(why) = found {

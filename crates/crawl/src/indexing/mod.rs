@@ -9,19 +9,18 @@ mod anchors;
 mod catch_up;
 mod heard;
 mod overheard;
-mod settings;
 mod wording;
 
 pub use catch_up::{Caught, Watch, check, update};
-pub use settings::{IndexSettings, SearchSettings};
 pub use wording::text_of;
 pub(crate) use wording::{Wording, WordingRules};
 
 use crate::CrawlError;
-use crate::progress::Progress;
+use crate::watch::progress::Progress;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use orb_index::{Entry, Found, Writer, is_searchable};
 use orb_page::{Flag, PageId, Visit};
+use orb_project::IndexSettings;
 use orb_store::{Batch, Extent, ProjectDir, fault};
 use overheard::{Linked, Overheard};
 use serde::Serialize;
@@ -167,7 +166,7 @@ impl Indexing {
         let listens = Arc::new(AtomicBool::new(false));
         let (open, heard) = (Arc::clone(&gap), Arc::clone(&listens));
         let feed = Feed { jobs, load: Arc::default(), most: settings.queue.0, gap: open, listens: heard };
-        let opened = Writer::open(&project.text_index(), &settings.writer());
+        let opened = Writer::open(&project.text_index(), &settings.writer(crate::machine::cores()));
         let (writer, failed) = match opened {
             Ok((writer, found)) => {
                 let whole = match &found {
@@ -231,7 +230,7 @@ fn settle(
         // What failed may have been a full disk: another try is worth it.
         failed => {
             drop(failed);
-            Writer::open(&project.text_index(), &settings.writer())?.0
+            Writer::open(&project.text_index(), &settings.writer(crate::machine::cores()))?.0
         }
     };
     let is_due = |changed: u64, pages: u64| anchors::are_missing(project) || changed.saturating_mul(FEW) >= pages;

@@ -5,7 +5,7 @@
 //! twice, nothing is said at all, and the catalogue is asked.
 
 use super::heard::Texts;
-use crate::bits::Bits;
+use crate::record::bits::Bits;
 use orb_index::Load;
 use orb_page::{Flag, LinkKind, Links, PageId, Visit};
 use orb_store::Said;

@@ -3,10 +3,10 @@
 //! Cut from the document that the reading thread has made anyway, in that thread, so that all cores cut words and the index only counts them; or,
 //! for pages that were not indexed when they were fetched, from the archive, read and extracted once more.
 
-use super::settings::IndexSettings;
 use orb_extract::Content;
 use orb_index::{Cut, Entry, Load, up_to};
 use orb_page::{Body, Document, PageId, Visit, WarcPosition};
+use orb_project::IndexSettings;
 use orb_store::{ArchiveReader, StoredExchange, Worded};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

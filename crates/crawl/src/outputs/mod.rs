@@ -9,17 +9,15 @@ mod atom;
 mod jsonl;
 mod markdown;
 mod marks;
-mod settings;
 mod sign;
 mod webhook;
 
 pub use markdown::{file_name, head};
-pub use settings::{FlagName, OutputSettings, WebhookSettings};
 
-use crate::settings::{Settings, without_user};
 use crate::{CrawlError, Stop};
 use marks::Marks;
 use orb_page::Flag;
+use orb_project::{OutputSettings, Settings, without_user};
 use orb_store::{CatalogueReader, ProjectDir, StoreError};
 use serde::Serialize;
 use std::path::Path;

@@ -6,14 +6,14 @@
 //! of inner addresses hold here too; inner is only what the project file itself names.
 
 use super::Source;
-use super::settings::WebhookSettings;
 use super::sign::signature;
 use crate::CrawlError;
 use crate::config::fetch_config;
-use crate::settings::Settings;
 use bytes::Bytes;
 use orb_fetch::{FetchConfig, HttpFetcher, Request, Timeouts, Unwatched};
 use orb_page::{Flag, Moment, Payload};
+use orb_project::Settings;
+use orb_project::WebhookSettings;
 use orb_store::ToldRow;
 use orb_urls::{Address, Canonicaliser, Rules};
 use serde_json::json;

@@ -4,7 +4,7 @@
 //! by the one that stands on the page.
 
 use super::Reader;
-use crate::picture::mime_of_path;
+use crate::read::picture::mime_of_path;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use orb_page::{

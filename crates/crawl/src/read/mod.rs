@@ -4,12 +4,16 @@
 //! judge its links, hash it, and pack it for the archive. It runs on the reading threads, touches no store and no socket, and ends
 //! in a [`Reading`] for the recorder. Whatever the web did wrong is written down as the visit's problem.
 
+pub(crate) mod desk;
 mod links;
+pub(crate) mod picture;
+pub(crate) mod score;
+pub(crate) mod sessions;
 
 use crate::indexing::{Wording, WordingRules};
+use crate::read::score::Topic;
+use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
-use crate::score::Topic;
-use crate::sessions::Sessions;
 use crate::steps::StepRules;
 use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, repeated};
 use bytes::Bytes;

@@ -3,11 +3,12 @@
 use super::path::{Path, Roots};
 use crate::CrawlError;
 use crate::config::Config;
-use crate::journal::Journal;
-use crate::settings::Settings;
 use crate::shared::Stop;
-use crate::summary::{Counters, RunState};
+use crate::watch::journal::Journal;
+use crate::watch::summary::Counters;
 use orb_page::RunId;
+use orb_page::RunState;
+use orb_project::Settings;
 use orb_store::Project;
 use orb_urls::Address;
 use std::sync::Arc;

@@ -1,11 +1,10 @@
 //! Which links of a page does a step take, and is the page the one that was meant?
 
-use super::settings::StepSettings;
 use super::walker::Passed;
 use orb_extract::Picker;
 use orb_page::LinkKind;
-use orb_urls::scope::{Mode, Rule};
-use orb_urls::{Address, Canonicaliser, Scope, ScopeError, ScopeSpec};
+use orb_project::{StepSettings, matching};
+use orb_urls::{Address, Canonicaliser, Scope};
 
 /// A page as far as links are chosen from it.
 pub(super) struct Source<'a> {
@@ -18,12 +17,6 @@ impl<'a> From<&'a Passed> for Source<'a> {
     fn from(passed: &'a Passed) -> Self {
         Self { base: &passed.base, html: &passed.html, links: &passed.document.links }
     }
-}
-
-/// A regular expression on URLs, as a scope that holds what matches.
-pub(super) fn matching(regex: &str) -> Result<Scope, ScopeError> {
-    let rules = vec![Rule::Allow(regex.to_owned())];
-    Scope::new(&ScopeSpec { mode: Mode::Any, rules, ..ScopeSpec::default() }, &[])
 }
 
 /// How links are chosen.

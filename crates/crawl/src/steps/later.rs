@@ -5,14 +5,14 @@
 use super::choose::{Choice, Source};
 use super::path::{Roots, waits};
 use super::rules::StepRules;
-use super::{number, settings::StepSettings};
 use crate::CrawlError;
-use crate::examine::Wrong;
-use crate::settings::Settings;
 use bytes::Bytes;
 use hashbrown::{HashMap, HashSet};
 use orb_extract::Content;
 use orb_page::{Body, PageKind};
+use orb_project::Settings;
+use orb_project::Wrong;
+use orb_project::{StepSettings, number};
 use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, Worded};
 use orb_urls::{Address, Canonicaliser, Judgement};
 use std::collections::VecDeque;

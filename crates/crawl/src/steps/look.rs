@@ -3,12 +3,12 @@
 use super::walker::{Halt, Question, Walker};
 use crate::CrawlError;
 use crate::config::Config;
+use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
-use crate::sessions::Sessions;
-use crate::settings::Settings;
 use crate::shared::Stop;
 use orb_fetch::HttpFetcher;
 use orb_page::Document;
+use orb_project::Settings;
 use orb_urls::{Address, Canonicaliser};
 use std::sync::Arc;
 

@@ -10,29 +10,16 @@
 
 mod begin;
 mod choose;
-mod examine;
 mod later;
 mod look;
 mod path;
 mod rules;
-mod secrets;
-mod settings;
 mod submit;
 mod trail;
 mod walker;
 
 pub(crate) use begin::walk;
-pub(crate) use examine::examine;
 pub(crate) use later::Later;
 pub use look::look;
 pub(crate) use path::Roots;
 pub(crate) use rules::{StepRules, areas};
-pub(crate) use secrets::{credentials, examine as examine_auth, without_secrets};
-pub use settings::{AuthSettings, FieldValue, FormSettings, Source, StepSettings};
-
-use orb_page::UrlKey;
-
-/// The number by which the catalogue knows a step: made of its name, so that steps may be added and moved.
-pub(crate) fn number(name: &str) -> u32 {
-    u32::try_from(UrlKey::of(name).0 & 0x7fff_ffff).unwrap_or(1).max(1)
-}

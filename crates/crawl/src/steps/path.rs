@@ -3,20 +3,21 @@
 //! [`Path::walk`] goes through the steps in order and gives the roots of those that collect. What does not go as a step expects ends it with
 //! the key of the project file that says so.
 
+use super::areas;
 use super::choose::{Choice, Source, unexpected};
 use super::rules::StepRules;
-use super::settings::StepSettings;
 use super::submit::submit;
 use super::walker::{Halt, Passed, Question, Walker};
-use super::{areas, number};
 use crate::CrawlError;
-use crate::examine::Wrong;
-use crate::settings::Settings;
 use crate::shared::Stop;
 use hashbrown::{HashMap, HashSet};
 use orb_fetch::{FetchConfig, HttpFetcher};
 use orb_frontier::FrontierConfig;
 use orb_page::LinkKind;
+use orb_project::Settings;
+use orb_project::StepSettings;
+use orb_project::Wrong;
+use orb_project::number;
 use orb_urls::{Address, Canonicaliser, Judgement, Rules};
 use std::sync::Arc;
 

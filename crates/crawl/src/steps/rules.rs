@@ -1,10 +1,10 @@
 //! By which rules are the pages of a step judged?
 
-use super::number;
-use super::settings::StepSettings;
 use crate::scope::SharedScope;
-use crate::settings::Settings;
 use hashbrown::HashMap;
+use orb_project::Settings;
+use orb_project::StepSettings;
+use orb_project::number;
 use orb_urls::{Address, Canonicaliser, ScopeError, ScopeSpec};
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Which form of a page is meant, and what is sent for it?
 
-use super::settings::{FieldValue, FormSettings};
 use super::walker::{Passed, Question};
 use orb_extract::{Filling, Typed, fill};
 use orb_page::Form;
+use orb_project::{FieldValue, FormSettings};
 use orb_urls::{Address, Canonicaliser};
 
 /// The form of a page, filled in and ready to be sent; what is wrong is told with its key within the form's settings.

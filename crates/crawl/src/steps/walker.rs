@@ -5,7 +5,7 @@
 //! and 308, and to the same host only; after 301, 302 and 303 the next request is a plain one (Fetch standard, 4.4).
 
 use super::trail::Trail;
-use crate::clock::Clock;
+use crate::drive::clock::Clock;
 use crate::shared::Stop;
 use bytes::Bytes;
 use orb_extract::Content;

@@ -5,9 +5,9 @@
 
 use super::forecast::{Forecast, each_page};
 use crate::CrawlError;
-use crate::settings::{Settings, SettingsError};
-use crate::units::{Pace, Span};
 use orb_page::{Flag, Moment};
+use orb_project::units::{Pace, Span};
+use orb_project::{Settings, SettingsError};
 use orb_store::CatalogueReader;
 use orb_track::rate::days_between;
 use orb_track::rate::simulate::{Changes, Dice, Group, SimulatedPage, World};

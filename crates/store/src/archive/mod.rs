@@ -4,10 +4,12 @@
 //! belongs to one start of the program: what an earlier start left is cut to what the catalogue knows and closed.
 
 mod disk;
+mod lines;
 mod open;
 mod seal;
 
 pub use disk::Archive;
+pub use lines::{IndexLines, index_lines};
 pub use open::ArchiveStart;
 pub(crate) use open::is_ours;
 pub(crate) use seal::{index_path, tail_path};

@@ -163,12 +163,12 @@ impl CatalogueReader {
     }
 
     /// The archive's files as far as is committed.
-    pub(crate) fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
+    pub fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
         self.all("SELECT name, length, records FROM warc_row ORDER BY id", [], crate::FileEnd::read)
     }
 
     /// Gives the rows of a query of ours one by one.
-    pub(crate) fn each_row(&self, sql: &str, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
+    pub fn each_row(&self, sql: &str, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
         let fail = self.fail("read");
         let mut statement = self.db.prepare(sql).map_err(&fail)?;
         let columns = statement.column_count();

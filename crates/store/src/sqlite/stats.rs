@@ -275,13 +275,13 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
 ];
 
 /// All types that [`document_type`] knows, each once.
-pub(crate) fn document_types() -> std::collections::BTreeSet<&'static str> {
+pub fn document_types() -> std::collections::BTreeSet<&'static str> {
     let documents = DOCUMENTS.iter().map(|(_, _, name)| *name);
     documents.chain(FAMILIES.iter().map(|(_, name)| *name)).chain(["other"]).collect()
 }
 
 /// What a binary page is, by its media type or else its name.
-pub(crate) fn document_type(mime: Option<&str>, url: &str) -> &'static str {
+pub fn document_type(mime: Option<&str>, url: &str) -> &'static str {
     let mime = mime.unwrap_or("application/octet-stream");
     if let Some((_, name)) = FAMILIES.iter().find(|(family, _)| mime.starts_with(family)) {
         return name;

@@ -5,8 +5,9 @@ use crate::command::content::{decoded, source};
 use crate::failure::{Failure, complain};
 use anyhow::anyhow;
 use clap::ValueEnum;
+use orb_export::{Contents, ExportError, Model, PostgresTarget, export_postgres};
 use orb_page::WarcPosition;
-use orb_store::{ArchiveReader, Contents, Model, PostgresTarget, StoredExchange, export_postgres};
+use orb_store::{ArchiveReader, StoredExchange};
 
 /// Names of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,7 +32,11 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     let target = PostgresTarget { url, password, model, schema: args.schema.clone(), replace: args.force };
     let archive = Archived { archive: ArchiveReader::open(&job.project.archive()) };
     let contents = (!args.no_content).then(|| Box::new(archive) as Box<dyn Contents>);
-    let counts = export_postgres(job.reader, &target, contents, &mut job.account.watch("rows"))?;
+    let counts = export_postgres(job.reader, &target, contents, &mut job.account.watch("rows"));
+    let counts = counts.map_err(|e| match e {
+        ExportError::Store(e) => Failure::from(e),
+        other => Failure::from(other),
+    })?;
     if counts.unreadable > 0 {
         complain(&format!("the content of {} pages could not be read and is left out", counts.unreadable));
     }

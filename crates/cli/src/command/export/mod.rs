@@ -16,7 +16,8 @@ use crate::out;
 use account::Account;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use orb_store::{CatalogueReader, ProjectDir, TableFormat};
+use orb_export::TableFormat;
+use orb_store::{CatalogueReader, ProjectDir};
 use serde::Serialize;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -155,7 +156,7 @@ fn wacz(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     let mut file = place::Unfinished::begin(&path, job.args.force)?;
     let counts = {
         let watch = &mut job.account.watch("pieces");
-        let exported = orb_store::export_wacz(&job.project, job.reader, file.file(), watch);
+        let exported = orb_export::export_wacz(&job.project, job.reader, file.file(), watch);
         place::tell(exported, &path)?
     };
     file.keep()?;

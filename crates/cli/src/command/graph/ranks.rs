@@ -5,8 +5,8 @@ use crate::meter::Said;
 use crate::out;
 use clap::Args;
 use orb_crawl::structure::rank;
-use orb_crawl::units::ByteSize;
 use orb_graph::{Account, BowTie, Harmonic, PageRank, Ranking, WebGraph};
+use orb_project::units::ByteSize;
 use orb_store::ProjectDir;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use crate::args::Common;
 use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
-use orb_crawl::Settings;
+use orb_project::Settings;
 use orb_store::{Home, ProjectDir, ProjectLock};
 use std::fs;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};

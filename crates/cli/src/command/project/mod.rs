@@ -8,7 +8,7 @@ use crate::args::{Common, Listing, ProjectCommand, ProjectCommandArgs};
 use crate::failure::Failure;
 use crate::out;
 use anyhow::Context as _;
-use orb_crawl::Settings;
+use orb_project::Settings;
 use orb_store::Home;
 use serde_json::json;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
-use orb_crawl::Settings;
+use orb_project::Settings;
 use orb_store::{Home, StoreError};
 use serde_json::json;
 use std::fs::OpenOptions;

@@ -1,0 +1,275 @@
+//! Who asks the frontier what comes next, and sends somebody to fetch it?
+//!
+//! The driver holds no pages. It asks the frontier for leases as long as there are free connections and room in the pipeline, starts a
+//! task for each, and otherwise waits for whatever the frontier says it waits for. Tasks come back through [`Errand::attend`].
+
+pub(crate) mod budget;
+pub(crate) mod clock;
+pub(crate) mod governor;
+
+use crate::drive::budget::Limits;
+use crate::drive::clock::Clock;
+use crate::drive::governor::Governor;
+use crate::read::sessions::Sessions;
+use crate::record::Item;
+use crate::shared::Shared;
+use crate::watch::ledger::{Idle, Stage};
+use crossbeam_channel::Sender;
+use orb_fetch::{Fetch as _, HttpFetcher, Watch};
+use orb_frontier::{After, Ended, Next, retry_after};
+use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
+use orb_store::{FrontierIndex, HostFact, StoreError};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// An answer for a reading thread.
+pub(crate) struct Work {
+    /// What was leased.
+    pub lease: Lease,
+    /// Its rank in its host's queue.
+    pub rank: u64,
+    /// What came back.
+    pub outcome: Outcome,
+    /// Since when it waits to be read.
+    pub since: Instant,
+}
+
+/// What a fetching task needs.
+pub(crate) struct Errand {
+    /// What all threads share.
+    pub shared: Arc<Shared>,
+    /// The time.
+    pub clock: Clock,
+    /// The session ids of hosts.
+    pub sessions: Arc<Sessions>,
+    /// The sockets.
+    pub fetcher: HttpFetcher,
+    /// To the reading threads.
+    pub readers: Sender<Work>,
+    /// To the recorder.
+    pub recorder: Sender<Item>,
+    /// Tasks under way.
+    pub active: AtomicUsize,
+}
+
+/// The driver of one run.
+pub(crate) struct Driver {
+    /// What its tasks need.
+    pub errand: Arc<Errand>,
+    /// The queues.
+    pub queues: FrontierIndex,
+    /// Tasks at once, and the share of the line they have.
+    pub governor: Governor,
+    /// Budgets besides pages.
+    pub limits: Limits,
+}
+
+impl Driver {
+    /// Drives until there is nothing left, a budget is spent, or somebody asks to stop.
+    pub(crate) async fn drive(&self) -> Result<RunState, StoreError> {
+        let shared = &self.errand.shared;
+        let ending = loop {
+            if shared.stop.is_set() {
+                break RunState::Stopped;
+            }
+            if self.limits.are_spent(shared.progress.bytes()) {
+                break RunState::Budget;
+            }
+            if let Some((why, wait)) = self.is_full() {
+                self.pause(why, wait).await;
+                continue;
+            }
+            let (next, why) = {
+                let mut frontier = shared.frontier();
+                let next = frontier.next(&self.queues, self.errand.clock.now());
+                let waits = matches!(next, Ok(Next::Wait(_) | Next::Busy));
+                (next, if waits { frontier.holdup().into() } else { Idle::Commit })
+            };
+            match next {
+                // The queues are closed until there is room for them on the disk again, which the recorder waits for.
+                Err(StoreError::NoSpace { .. }) => self.pause(why, Duration::from_secs(1)).await,
+                next => {
+                    if let Some(state) = self.act(next?, why).await {
+                        break state;
+                    }
+                }
+            }
+        };
+        self.drain().await;
+        Ok(ending)
+    }
+
+    /// Why nothing more may be sent for whatever there is, if so, and for how long at most.
+    fn is_full(&self) -> Option<(Idle, Duration)> {
+        let Errand { fetcher, shared, active, .. } = &*self.errand;
+        let held = self.governor.holds_back(fetcher, &shared.progress, active.load(Ordering::Relaxed));
+        held.or_else(|| shared.pipeline.is_full().then_some((Idle::Backlog, Duration::from_secs(1))))
+    }
+
+    /// Does what the frontier says, or waits for the reason it gives; a state means the run is over.
+    async fn act(&self, next: Next, why: Idle) -> Option<RunState> {
+        let shared = &self.errand.shared;
+        match next {
+            Next::Lease(lease, rank) => {
+                shared.hurry.set(false);
+                self.errand.active.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(Arc::clone(&self.errand).attend(lease, rank));
+            }
+            Next::Resolve { host, name, port } => {
+                self.errand.active.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(Arc::clone(&self.errand).resolve(host, name, port));
+            }
+            Next::Drop(page, host, rank, kind, why) => {
+                shared.pipeline.enter(0);
+                self.errand.record(Item::Dropped(page, host, rank, kind, why));
+            }
+            Next::Fail(lease, rank, failure) => {
+                let at = self.errand.clock.now();
+                shared.pipeline.enter(0);
+                let outcome = Outcome { at, timings: Timings::default(), result: Err(failure) };
+                let _ = self.errand.readers.send(Work { lease, rank, outcome, since: Instant::now() });
+            }
+            Next::Wait(until) => {
+                let rest = until.since(self.errand.clock.now());
+                self.pause(why, rest.min(Duration::from_millis(500))).await;
+            }
+            Next::Busy => self.pause(why, Duration::from_secs(1)).await,
+            Next::Starved => self.starve().await,
+            Next::Finished | Next::BudgetSpent if !shared.is_settled() => self.starve().await,
+            Next::Finished => return Some(RunState::Done),
+            Next::BudgetSpent => return Some(RunState::Budget),
+        }
+        None
+    }
+
+    /// Nothing can be fetched until what came in is read and the recorder commits: makes it hurry, and waits for it.
+    async fn starve(&self) {
+        if !self.errand.shared.hurry.set(true) {
+            self.errand.record(Item::Flush);
+        }
+        let unread = !self.errand.shared.pipeline.is_empty();
+        self.pause(if unread { Idle::Backlog } else { Idle::Commit }, Duration::from_secs(1)).await;
+    }
+
+    /// Waits until something happens, or for this long, and writes down what for.
+    async fn pause(&self, why: Idle, at_most: Duration) {
+        let began = Instant::now();
+        let _ = tokio::time::timeout(at_most, self.errand.shared.wake.notified()).await;
+        self.errand.shared.progress.ledger().note_idle(why, began.elapsed());
+    }
+
+    /// Lets what is under way come in, but not for long: whoever asks to stop does not want to wait for a slow server.
+    async fn drain(&self) {
+        let patience = tokio::time::Instant::now() + Duration::from_secs(3);
+        while self.errand.active.load(Ordering::Relaxed) > 0 {
+            if self.errand.shared.stop.is_set() && tokio::time::Instant::now() >= patience {
+                break;
+            }
+            self.pause(Idle::Answers, Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Tells the frontier when a request is on the wire: politeness is counted from there.
+struct OnWire<'a> {
+    errand: &'a Errand,
+    host: HostId,
+}
+
+impl Watch for OnWire<'_> {
+    fn sent(&self, peer: Option<SocketAddr>) {
+        let now = self.errand.clock.now_rounded_up();
+        self.errand.shared.frontier().sent(self.host, peer.map(|p| p.ip()), now);
+    }
+}
+
+impl Errand {
+    /// Fetches what a lease allows and hands it on.
+    async fn attend(self: Arc<Self>, mut lease: Lease, rank: u64) {
+        let (progress, began) = (&self.shared.progress, Instant::now());
+        progress.note_begin();
+        self.sessions.prepare(&mut lease);
+        let outcome = self.fetcher.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
+        let since = Instant::now();
+        progress.ledger().note_fetch(&outcome.timings, since - began);
+        progress.note_end(&outcome);
+        let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+        let mut ended = ended(lease.request_url(), &outcome, self.clock.now());
+        ended.turned |= self.puts_id_in(&lease, &outcome);
+        let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
+        if let Some(fact) = fact {
+            self.record(Item::Fact(fact));
+        }
+        if lease.purpose == Purpose::Robots || after == After::Record {
+            self.shared.pipeline.enter(bytes);
+            let _ = self.readers.send(Work { lease, rank, outcome, since });
+        }
+        self.finished();
+    }
+
+    /// Whether an answer does nothing but put a session id into the page's URL, which is then asked for by that.
+    fn puts_id_in(&self, lease: &Lease, outcome: &Outcome) -> bool {
+        let response = outcome.result.as_ref().ok().filter(|_| lease.purpose == Purpose::Page);
+        let Some(learnt) = response.and_then(|response| self.sessions.turns(lease, response)) else { return false };
+        if !learnt.is_empty() {
+            self.record(Item::Fact(HostFact { id: lease.host, sessions: Some(learnt), ..HostFact::default() }));
+        }
+        true
+    }
+
+    /// Looks a name up for the frontier.
+    async fn resolve(self: Arc<Self>, host: HostId, name: String, port: u16) {
+        let began = Instant::now();
+        let answer = self.fetcher.resolve(&name, port).await;
+        self.shared.progress.ledger().note(Stage::Dns, began.elapsed());
+        let mut frontier = self.shared.frontier();
+        if let Some(fact) = frontier.resolved(host, answer, self.clock.now()) {
+            // While nothing can be fetched from there: what was seen at a public address must not be forgotten.
+            self.record(Item::Fact(fact));
+        }
+        drop(frontier);
+        self.finished();
+    }
+
+    /// Hands something to the recorder. It is gone only when it failed, which the end of the run reports.
+    fn record(&self, item: Item) {
+        let _ = self.recorder.send(item);
+    }
+
+    fn finished(&self) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.shared.wake.notify_one();
+    }
+}
+
+/// What the frontier wants to know of an outcome.
+pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
+    let t = outcome.timings;
+    let elapsed = t.wait + t.body;
+    match &outcome.result {
+        Ok(response) => Ended {
+            status: Some(response.status),
+            failure: (response.truncated == Some(Truncation::Disconnect)).then_some(orb_page::FailureKind::Protocol),
+            retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
+            elapsed,
+            turned: response.challenged || is_turned(url, response),
+        },
+        Err(failure) => Ended { failure: Some(failure.kind), elapsed, ..Ended::default() },
+    }
+}
+
+/// Whether an answer is a redirect to the page itself that sets a cookie, as some servers find out whether cookies are kept.
+fn is_turned(url: &str, response: &Response) -> bool {
+    let to_itself = |to: &str| to == url || (to.starts_with('/') && !to.starts_with("//") && Some(to) == path_of(url));
+    (300..400).contains(&response.status)
+        && response.headers.get("set-cookie").is_some()
+        && response.headers.get("location").is_some_and(|to| to_itself(&to))
+}
+
+/// Path and query of a canonical URL.
+fn path_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.find('/').map(|at| &rest[at..])
+}

@@ -1,0 +1,137 @@
+//! Who reads the answers?
+//!
+//! A few threads, each named, take answers from the sockets' side and hand readings to the recorder's. A page that makes a reader
+//! panic is recorded with that as its problem: one page is never the end of a crawl.
+
+use crate::config::Config;
+use crate::drive::Work;
+use crate::drive::clock::Clock;
+use crate::read::{Reader, Reading};
+use crate::record::{Item, RobotsRead};
+use crate::shared::Shared;
+use crate::watch::ledger::Stage;
+use crossbeam_channel::{Receiver, Sender};
+use orb_page::{Failure, FailureKind, Lease, Outcome, Purpose};
+use orb_store::{HostFact, RobotsRecord};
+use orb_urls::Judgement;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// Where the readers sit: their work comes in, what they read goes out.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    /// What all threads share.
+    pub shared: Arc<Shared>,
+    /// The time.
+    pub clock: Clock,
+    /// Answers to read.
+    pub work: Receiver<Work>,
+    /// To the recorder.
+    pub recorder: Sender<Item>,
+}
+
+/// Starts the reading threads; they end when no more work can come.
+pub(crate) fn spawn_readers(desk: &Desk, config: &Config) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let spawn = |number: usize| {
+        let name: Arc<str> = format!("{}-{}", config.worker_name, number + 1).into();
+        let reader = Reader::new(config.read.clone(), Arc::clone(&name));
+        let desk = desk.clone();
+        let sitemaps = config.sitemaps;
+        std::thread::Builder::new().name(name.to_string()).spawn(move || desk.attend(reader, sitemaps))
+    };
+    (0..config.workers).map(spawn).collect()
+}
+
+impl Desk {
+    fn attend(&self, mut reader: Reader, sitemaps: bool) {
+        let ledger = self.shared.progress.ledger();
+        for Work { lease, rank, outcome, since } in &self.work {
+            let began = Instant::now();
+            ledger.note(Stage::ReadQueue, began - since);
+            let item = match lease.purpose {
+                Purpose::Page => {
+                    let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+                    let read = read_safely(&mut reader, &lease, outcome);
+                    let ended = Instant::now();
+                    ledger.note(Stage::Read, ended - began);
+                    let Some(reading) = read.map(Box::new) else {
+                        self.look_again(&lease, weight);
+                        continue;
+                    };
+                    self.shared.backlog.enter(reading.heft);
+                    Item::Read(reading, rank, ended)
+                }
+                Purpose::Robots => Item::Robots(Box::new(self.read_robots(&mut reader, &lease, &outcome, sitemaps))),
+            };
+            if self.recorder.send(item).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// A page of this weight is to be asked for once more before it is recorded.
+    fn look_again(&self, lease: &Lease, weight: u64) {
+        self.shared.frontier().look_again(lease, self.clock.now());
+        self.shared.taken(weight);
+        self.shared.pipeline.leave(1);
+        self.shared.wake.notify_one();
+    }
+
+    /// Reads a robots.txt, tells the frontier, and keeps the sitemaps that are in scope.
+    fn read_robots(&self, reader: &mut Reader, lease: &Lease, outcome: &Outcome, sitemaps: bool) -> RobotsRead {
+        let at = self.clock.now();
+        let host = lease.host;
+        let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+        let (answer, records) = match &outcome.result {
+            Err(failure) => (Err(failure.clone()), None),
+            Ok(response) => {
+                let told = (200..300).contains(&response.status);
+                let text = reader.content(response, if told { orb_frontier::robots::MAX_BYTES as u64 } else { 0 });
+                let record = RobotsRecord {
+                    at,
+                    status: response.status,
+                    text: String::from_utf8_lossy(&text).into_owned(),
+                    crawl_delay: None,
+                };
+                let moved = (300..400).contains(&response.status).then(|| response.headers.get("location")).flatten();
+                let moved = moved.and_then(|to| reader.address(lease, &to));
+                let records = reader.pack(&lease.url, outcome.at, response);
+                if moved.is_some_and(|to| self.shared.frontier().robots_moved(host, to.as_str(), at)) {
+                    self.shared.wake.notify_one();
+                    return RobotsRead {
+                        fact: HostFact { id: host, ..HostFact::default() },
+                        records,
+                        sitemaps: Vec::new(),
+                        weight,
+                    };
+                }
+                (Ok(record), records)
+            }
+        };
+        let fact = self.shared.frontier().robots(host, answer, at);
+        let named = fact.sitemaps.as_deref().unwrap_or_default();
+        let scope = self.shared.scope.current();
+        let sitemaps = named
+            .iter()
+            .filter(|_| sitemaps)
+            .filter_map(|url| reader.address(lease, url))
+            .filter(|address| scope.judge(address, None) == Judgement::In)
+            .collect();
+        self.shared.wake.notify_one();
+        RobotsRead { fact, records, sitemaps, weight }
+    }
+}
+
+/// Reads a page; a panic on the way becomes a fact of the page.
+fn read_safely(reader: &mut Reader, lease: &Lease, outcome: Outcome) -> Option<Reading> {
+    let at = outcome.at;
+    let timings = outcome.timings;
+    let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+    catch_unwind(AssertUnwindSafe(|| reader.read(lease, outcome))).unwrap_or_else(|_| {
+        let failure = Failure::new(FailureKind::Local, "the page made the reader fail");
+        let read = reader.read(lease, Outcome { at, timings, result: Err(failure) })?;
+        Some(Reading { weight, ..read })
+    })
+}

@@ -1,0 +1,479 @@
+//! How do finished pages become facts?
+//!
+//! One thread gathers readings and commits them together: numbers for what was discovered, duplicates told from originals, then
+//! archive, catalogue and frontier index in the order of the commit protocol (`orb_store::Project::commit`). Until a batch is
+//! committed none of it is visible anywhere; afterwards all of it is. A full disk makes it wait, not fail.
+
+mod admit;
+mod again;
+pub(crate) mod bits;
+mod facts;
+pub(crate) mod replant;
+
+use crate::config::Config;
+use crate::drive::clock::Clock;
+use crate::indexing::{Wording, mark};
+use crate::read::Reading;
+use crate::record::bits::Bits;
+use crate::shared::Shared;
+use crate::track::looks::Noises;
+use crate::watch::ledger::Stage;
+use crate::watch::progress::Pause;
+use crate::watch::summary::Counters;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use hashbrown::{HashMap, HashSet};
+use orb_frontier::{Novelty, Order};
+use orb_page::{Found, HostId, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
+use orb_store::{
+    Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, Unfetched, free_space,
+};
+use orb_urls::{Address, Origin};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rows that one commit takes at most, give or take a page.
+const MAX_ROWS: usize = 100_000;
+
+/// Bytes for the archive that one commit takes at most, give or take a page.
+const MAX_BYTES: u64 = 64_000_000;
+
+/// Counts behind the trap rules that a resumed run goes on from, at most.
+const MAX_TRAP_COUNTS: u32 = 100_000;
+
+/// How long a host's wish to be left alone may wait to be recorded: a process that is killed meanwhile takes it along.
+const URGENT: Duration = Duration::from_millis(50);
+
+/// What is handed to the recorder.
+pub(crate) enum Item {
+    /// A page was read, with its rank in its host's queue, and when.
+    Read(Box<Reading>, u64, Instant),
+    /// A robots.txt was read.
+    Robots(Box<RobotsRead>),
+    /// A queued page will not be fetched after all.
+    Dropped(PageId, HostId, u64, PageKind, &'static str),
+    /// Something was learnt about a host.
+    Fact(HostFact),
+    /// Commit what is there: somebody waits for it.
+    Flush,
+}
+
+/// What a robots.txt gave.
+pub(crate) struct RobotsRead {
+    /// What was learnt.
+    pub fact: HostFact,
+    /// Its archive records.
+    pub records: Option<Encoded>,
+    /// Sitemaps in scope.
+    pub sitemaps: Vec<Address>,
+    /// What it weighs in the pipeline.
+    pub weight: u64,
+}
+
+/// What the recorder needs to know.
+pub(crate) struct RecorderRules {
+    /// The run.
+    pub run: RunId,
+    /// Order of the queues.
+    pub order: Order,
+    /// Pages fetched and not yet committed at most.
+    pub batch_pages: usize,
+    /// How long a page waits for others.
+    pub batch_time: Duration,
+    /// Keep the link table.
+    pub links: bool,
+    /// What is drawn anew for every answer, where pages are visited again.
+    pub noises: Option<Arc<Noises>>,
+    /// The name under which seeds and sitemaps are discovered.
+    pub by: Arc<str>,
+    /// Pause while the disk has less room.
+    pub min_free: u64,
+}
+
+/// The one writer of a project.
+pub(crate) struct Recorder {
+    project: Project,
+    shared: Arc<Shared>,
+    rules: RecorderRules,
+    counters: Counters,
+    resumed_seconds: f64,
+    started: Instant,
+    clock: Clock,
+    pending: Pending,
+    /// Hosts of which the run has fetched a page.
+    hosts_fetched: Bits,
+    /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one too deep. A later link may bring them in.
+    parked: Bits,
+}
+
+/// What the next commit will make true.
+#[derive(Default)]
+struct Pending {
+    batch: Batch,
+    records: Vec<Vec<Encoded>>,
+    words: Vec<Option<Box<Wording>>>,
+    extra: Vec<Encoded>,
+    keys: HashMap<UrlKey, PageId>,
+    hosts: HashMap<Origin, HostId>,
+    digests: HashMap<[u8; 32], (PageId, HostId)>,
+    fed: HashSet<HostId>,
+    /// Known pages that a sitemap brings in.
+    renewed: HashSet<PageId>,
+    /// What it holds of the pipeline's pages.
+    held: usize,
+    rows: usize,
+    bytes: u64,
+    since: Option<Instant>,
+    /// Since when it holds a wish of a host to be left alone.
+    urgent: Option<Instant>,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.since.is_none()
+    }
+
+    /// How long it may still wait for more.
+    fn rest(&self, batch_time: Duration) -> Duration {
+        let rest = |since: Option<Instant>, most: Duration| since.map(|since| most.saturating_sub(since.elapsed()));
+        let waits = [rest(self.since, batch_time), rest(self.urgent, URGENT)];
+        waits.into_iter().flatten().min().unwrap_or(Duration::from_secs(3_600))
+    }
+
+    fn is_full(&self, pages: usize) -> bool {
+        self.held >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
+    }
+
+    /// An empty one in the memory of this one, which need not be asked for and grown anew for each commit.
+    fn emptied(self) -> Self {
+        let batch = Batch {
+            discovered: emptied(self.batch.discovered),
+            visits: emptied(self.batch.visits),
+            targets: emptied(self.batch.targets),
+            finished: emptied(self.batch.finished),
+            facts: emptied(self.batch.facts),
+            ..Batch::default()
+        };
+        let (mut keys, mut digests) = (self.keys, self.digests);
+        keys.clear();
+        digests.clear();
+        Self { batch, records: emptied(self.records), keys, digests, ..Self::default() }
+    }
+}
+
+fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+    list.clear();
+    list
+}
+
+impl Recorder {
+    /// A recorder that goes on counting where the run was.
+    pub(crate) fn new(
+        project: Project,
+        shared: Arc<Shared>,
+        rules: RecorderRules,
+        counters: Counters,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        let resumed_seconds = counters.seconds;
+        let hosts_fetched = project.catalogue().hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
+        let mut parked = Bits::default();
+        project.index().each_parked(|page| {
+            parked.insert(page.0);
+        });
+        shared.frontier().recall_traps(project.catalogue().trap_counts(MAX_TRAP_COUNTS)?);
+        Ok(Self {
+            project,
+            shared,
+            rules,
+            counters,
+            resumed_seconds,
+            started: Instant::now(),
+            clock,
+            pending: Pending::default(),
+            hosts_fetched,
+            parked,
+        })
+    }
+
+    /// Records the seeds that are not known yet, of a step where one is named.
+    pub(crate) fn plant(&mut self, seeds: &[Address], step: Option<u32>) -> Result<(), StoreError> {
+        self.pending.since = Some(Instant::now());
+        for seed in seeds {
+            self.discover_root(seed, None, step)?;
+            if self.pending.batch.discovered.len() + self.pending.batch.requeued.len() >= MAX_ROWS {
+                self.commit()?;
+                self.pending.since = Some(Instant::now());
+            }
+        }
+        self.commit()
+    }
+
+    /// Corrects depths that a shorter way has made smaller; tells whether there were any.
+    pub(crate) fn settle_depths(project: &mut Project, config: &Config) -> Result<bool, StoreError> {
+        Ok(config.has_depth() && project.catalogue_mut().settle_depths(config.read.follow_nofollow)? > 0)
+    }
+
+    /// The queues, for the driver.
+    pub(crate) fn queues(&self) -> FrontierIndex {
+        self.project.index().clone()
+    }
+
+    /// Judges what was never fetched anew, where it may be judged otherwise than it was.
+    pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
+        let Some(rules) = config.replant(before) else { return Ok(()) };
+        let (mut after, now) = (PageId(0), self.clock.now());
+        loop {
+            let mut forgiven = Vec::new();
+            let is_trap = |page: &Unfetched| {
+                let judged = self.shared.frontier().judge(page.host, &page.url, None, page.depth, now);
+                forgiven.extend(page.why.clone().filter(|_| judged.is_none()));
+                judged.is_some()
+            };
+            let Some((batch, last)) = rules.next(self.project.catalogue(), after, is_trap)? else { break };
+            forgiven.iter().for_each(|trap| self.counters.forgive_trap(trap));
+            after = last;
+            if batch.requeued.is_empty() && batch.dropped.is_empty() {
+                continue;
+            }
+            for page in &batch.requeued {
+                self.parked.remove(page.page.0);
+            }
+            for (page, ..) in &batch.dropped {
+                self.parked.insert(page.0);
+            }
+            self.pending.fed.extend(batch.requeued.iter().map(|r| r.host));
+            self.pending.batch = batch;
+            self.pending.since = Some(Instant::now());
+            self.commit()?;
+        }
+        self.project.catalogue_mut().change_settings(self.rules.run, &config.text())
+    }
+
+    /// Records until every sender is gone, then commits the rest and gives the project and the counters back.
+    pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, Counters), StoreError> {
+        // One half is committed while the other is fetched: together they are all that a crash can cost.
+        let share = self.rules.batch_pages.div_ceil(2);
+        loop {
+            match items.recv_timeout(self.pending.rest(self.rules.batch_time)) {
+                Ok(item) => {
+                    self.take(item)?;
+                    let starving = self.shared.hurry.is_set() && items.is_empty();
+                    let full = self.pending.is_full(share) || self.pending.rest(self.rules.batch_time).is_zero();
+                    if starving || full {
+                        self.commit()?;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.commit()?,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.commit()?;
+        self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
+        Ok((self.project, self.counters))
+    }
+
+    fn take(&mut self, item: Item) -> Result<(), StoreError> {
+        if !matches!(item, Item::Flush) {
+            self.shared.pending.set(true);
+            self.pending.since.get_or_insert_with(Instant::now);
+        }
+        match item {
+            Item::Read(reading, rank, since) => {
+                let began = Instant::now();
+                self.shared.progress.ledger().note(Stage::RecordQueue, began - since);
+                self.take_reading(*reading, rank)?;
+                self.shared.progress.ledger().note(Stage::Record, began.elapsed());
+            }
+            Item::Robots(read) => {
+                for sitemap in &read.sitemaps {
+                    self.discover_root(sitemap, Some(PageId(0)), None)?;
+                }
+                self.learn(read.fact);
+                self.pending.extra.extend(read.records);
+                self.pending.held += 1;
+                self.shared.taken(read.weight);
+            }
+            Item::Dropped(page, host, rank, kind, why) => {
+                let kept_out = self.kept_out((page, host), kind, why, self.clock.now())?;
+                if let Some(visit) = kept_out {
+                    self.pending.held += 1;
+                    self.counters.count(&visit, true);
+                    self.pending.batch.finished.push((host, rank, page));
+                    self.add_visit(visit, Vec::new(), None, None);
+                    return Ok(());
+                }
+                self.counters.count_kind(kind);
+                self.counters.count_trap(why);
+                tracing::info!(page = page.0, kind = kind.name(), why, "not fetched");
+                self.pending.held += 1;
+                self.pending.batch.dropped.push((page, host, rank, kind, why));
+            }
+            Item::Fact(fact) => self.learn(fact),
+            Item::Flush => {}
+        }
+        Ok(())
+    }
+
+    /// Something about a host; how long it wants to be left alone must outlive this process.
+    fn learn(&mut self, fact: HostFact) {
+        if fact.not_before.is_some() || fact.robots.as_ref().is_some_and(|robots| robots.crawl_delay.is_some()) {
+            self.pending.urgent.get_or_insert_with(Instant::now);
+        }
+        self.pending.batch.facts.push(fact);
+    }
+
+    fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
+        let Reading { mut visit, records, weight, gist, heft, words, sessions } = reading;
+        self.pending.held += 1;
+        self.shared.taken(weight);
+        self.shared.backlog.leave(heft);
+        self.tell_duplicate(&mut visit, gist)?;
+        let mut targets = self.number_targets(&visit)?;
+        if !self.rules.links {
+            keep_redirects(&mut visit.links, &mut targets);
+        }
+        self.counters.links += visit.links.len() as u64;
+        self.pending.rows += visit.links.len() + visit.images.len();
+        self.pending.bytes += records.as_ref().map_or(0, Encoded::len) + heft;
+        self.counters.count(&visit, self.rules.noises.is_some());
+        tracing::info!(
+            kind = visit.kind.name(),
+            status = visit.status.unwrap_or(0),
+            bytes = visit.transferred,
+            ms = visit.elapsed_ms,
+            problem = visit.problem.as_deref().unwrap_or(""),
+            "{}",
+            visit.url
+        );
+        if visit.status.is_some() && self.hosts_fetched.insert(u64::from(visit.host.0)) {
+            self.counters.hosts += 1;
+        }
+        let failed = visit.status.is_none_or(|s| s >= 400);
+        self.pending.batch.facts.push(HostFact {
+            id: visit.host,
+            pages: u64::from(visit.status.is_some()),
+            errors: u64::from(failed),
+            sessions,
+            ..HostFact::default()
+        });
+        self.pending.batch.finished.push((visit.host, rank, visit.page));
+        self.add_visit(visit, targets, records, words);
+        Ok(())
+    }
+
+    fn add_visit(&mut self, visit: Visit, targets: Vec<PageId>, records: Option<Encoded>, words: Option<Box<Wording>>) {
+        self.pending.batch.visits.push(visit);
+        self.pending.batch.targets.push(targets);
+        self.pending.records.push(records.into_iter().collect());
+        self.pending.words.push(words);
+    }
+
+    /// A page with the content of an earlier one is a duplicate of it. The frontier hears what the page was like.
+    fn tell_duplicate(&mut self, visit: &mut Visit, gist: Option<u64>) -> Result<(), StoreError> {
+        let (Some(digest), PageKind::Html | PageKind::Binary) = (visit.digest, visit.kind) else { return Ok(()) };
+        if visit.length == 0 {
+            return Ok(());
+        }
+        let pending = self.pending.digests.get(&digest).copied();
+        let first = match pending {
+            Some((page, _)) => Some(page),
+            None => self.project.index().digest_first(&digest)?,
+        };
+        let mut novelty = Novelty { repeated: first.is_some(), gist, mirror: None };
+        match first {
+            Some(first) if first != visit.page => {
+                if visit.kind == PageKind::Html {
+                    let host = pending.map(|(_, host)| host);
+                    let host = host.map_or_else(|| self.project.catalogue().host_of(first), |host| Ok(Some(host)))?;
+                    novelty.mirror = host.filter(|host| *host != visit.host).map(|host| host.max(visit.host));
+                }
+                visit.kind = PageKind::Duplicate;
+                visit.duplicate_of = Some(first);
+            }
+            Some(_) => return Ok(()),
+            None => _ = self.pending.digests.insert(digest, (visit.page, visit.host)),
+        }
+        self.shared.frontier().note_content(visit.host, &visit.url, novelty);
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
+        self.pending.batch.run = self.rules.run;
+        self.counters.frontier = self.queued_after();
+        self.pending.batch.counters = self.counters.to_json();
+        self.pending.batch.traps = self.shared.frontier().trap_counts();
+        self.pending.batch.noises = self.rules.noises.as_ref().map(|noises| noises.learnt()).unwrap_or_default();
+        facts::merge_facts(&mut self.pending.batch.facts);
+        let mut pending = std::mem::take(&mut self.pending);
+        let gathered = pending.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.shared.progress.ledger().note(Stage::Gather, gathered);
+        self.wait_for_room();
+        let took = loop {
+            match self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
+                Ok(committed) => break committed.took,
+                Err(StoreError::NoSpace { .. }) if self.shared.wait_for_room(Pause::DiskFull) => {}
+                Err(other) => return Err(other),
+            }
+        };
+        self.shared.progress.pause(None);
+        self.note_commit(took);
+        let now = self.clock.now();
+        let mut frontier = self.shared.frontier();
+        let finished = pending.batch.finished.iter().map(|(_, _, page)| *page);
+        let dropped = pending.batch.dropped.iter().map(|(page, ..)| *page);
+        frontier.committed(&finished.chain(dropped).collect::<Vec<_>>());
+        for host in &pending.fed {
+            frontier.admitted(*host, now);
+        }
+        drop(frontier);
+        if let Some(feed) = &self.shared.feed {
+            let (batch, nonce) = self.project.catalogue().last_batch();
+            feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
+        }
+        self.shared.pipeline.leave(pending.held);
+        self.pending = pending.emptied();
+        self.shared.pending.set(false);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Tells how the run stands after a commit, and how long that took.
+    fn note_commit(&self, took: Steps) {
+        let (progress, index) = (&self.shared.progress, self.project.index());
+        progress.note_commit(&self.counters, index.queued(), index.known());
+        let steps = [(Stage::Archive, took.archive), (Stage::Catalogue, took.catalogue), (Stage::Index, took.index)];
+        steps.into_iter().for_each(|(stage, took)| progress.ledger().note(stage, took));
+    }
+
+    /// How many pages will be queued when the batch is committed.
+    fn queued_after(&self) -> u64 {
+        let batch = &self.pending.batch;
+        let fresh = batch.discovered.iter().filter(|d| d.kind == PageKind::Frontier).count() + batch.requeued.len();
+        let gone = batch.finished.len() + batch.dropped.len();
+        (self.project.index().queued() + fresh as u64).saturating_sub(gone as u64)
+    }
+
+    fn dir(&self) -> &Path {
+        &self.project.dir().dir
+    }
+
+    /// Waits, before a commit, while the disk has less room than the project wants to leave free.
+    fn wait_for_room(&self) {
+        while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
+            self.shared.wait_for_room(Pause::DiskLow);
+        }
+    }
+}
+
+/// Redirects are recorded even where links are not wanted: a resumed run must know where its seeds have moved.
+fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
+    let is_redirect = |link: &Found| link.kind == LinkKind::Redirect;
+    let mut kept = links.iter().map(is_redirect);
+    targets.retain(|_| kept.next().unwrap_or(false));
+    links.retain(is_redirect);
+}

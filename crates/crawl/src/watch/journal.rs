@@ -1,0 +1,87 @@
+//! What is written down about a run as a whole?
+//!
+//! `runs/<n>/report.json` holds the account of the run with where its time went, `runs/<n>/run.log` a line for each time it was begun, gone on
+//! with and ended, and what can be said about its speed.
+
+use crate::CrawlError;
+use crate::watch::summary::{Counters, Summary};
+use crate::watch::why::{Advice, Breakdown, Facts};
+use orb_page::RunKind;
+use orb_page::{Moment, RunId};
+use orb_store::{ProjectDir, replace};
+use serde::Serialize;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// The report: the account of the run, and where its time went.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<Account>,
+    timing: Breakdown,
+    advice: Vec<Advice>,
+}
+
+/// What became of the documents that a run was to visit again.
+#[derive(Serialize)]
+struct Account {
+    known: u64,
+    accounted: u64,
+    unaccounted: u64,
+}
+
+impl Account {
+    fn of(summary: &Summary) -> Option<Self> {
+        let Counters { known, flags, .. } = &summary.counters;
+        let accounted = flags.same + flags.updated + flags.missing + flags.error;
+        let unaccounted = known.saturating_sub(accounted);
+        (summary.kind == RunKind::Track.name()).then_some(Self { known: *known, accounted, unaccounted })
+    }
+}
+
+/// The directory of one run.
+pub(crate) struct Journal {
+    dir: PathBuf,
+}
+
+impl Journal {
+    /// Opens the directory, making it if there is none.
+    pub(crate) fn open(project: &ProjectDir, run: RunId) -> Result<Self, CrawlError> {
+        let journal = Self { dir: project.run(run) };
+        fs::create_dir_all(&journal.dir).map_err(|e| journal.fail(e))?;
+        Ok(journal)
+    }
+
+    /// Adds a line to the log.
+    pub(crate) fn log(&self, line: &str) -> Result<(), CrawlError> {
+        let file = OpenOptions::new().create(true).append(true).open(self.dir.join("run.log"));
+        file.and_then(|mut f| writeln!(f, "{} {line}", Moment::now())).map_err(|e| self.fail(e))
+    }
+
+    /// Adds what can be said about the run's speed to the log.
+    pub(crate) fn account(&self, facts: &Facts) -> Result<(), CrawlError> {
+        let times = facts.whole.breakdown();
+        let stages = times.stages.iter().map(|s| format!("{} {:.1} ms", s.stage, s.mean_ms));
+        self.log(&format!("time, on average: {}", stages.collect::<Vec<_>>().join(", ")))?;
+        let idle =
+            times.idle.iter().filter(|i| i.share >= 0.005).map(|i| format!("{} {:.0} %", i.why, i.share * 100.0));
+        self.log(&format!("waited for: {}", idle.collect::<Vec<_>>().join(", ")))?;
+        facts.advice().iter().try_for_each(|advice| self.log(&advice.text))
+    }
+
+    /// Writes the report.
+    pub(crate) fn report(&self, summary: &Summary, facts: &Facts) -> Result<(), CrawlError> {
+        let account = Account::of(summary);
+        let report = Report { summary, account, timing: facts.whole.breakdown(), advice: facts.advice() };
+        let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        text.push('\n');
+        Ok(replace(&self.dir.join("report.json"), text.as_bytes(), ["report-written", "report-kept"])?)
+    }
+
+    fn fail(&self, source: std::io::Error) -> CrawlError {
+        CrawlError::Journal { dir: self.dir.clone(), source }
+    }
+}

@@ -1,0 +1,232 @@
+//! What is going on right now?
+//!
+//! Counters that the crawl keeps while it runs and a display reads whenever it likes. Reading never blocks fetching.
+
+use crate::watch::ledger::Ledger;
+use crate::watch::summary::Counters;
+use crate::watch::why::Facts;
+use orb_page::{FailureKind, Outcome};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Why a run waits as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Less room on the disk than the project wants to leave free.
+    DiskLow,
+    /// No room on the disk.
+    DiskFull,
+}
+
+impl Pause {
+    /// The reason in a few words, with what ends it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::DiskLow => "the disk has less room than store.min_free; going on when there is more",
+            Self::DiskFull => "the disk is full; going on when there is room",
+        }
+    }
+}
+
+/// The ways a fetch goes wrong, by the names they are counted under.
+const FAILURES: [&str; 10] =
+    ["dns", "connect", "tls", "timeout", "protocol", "guard", "unsupported", "local", "http-4xx", "http-5xx"];
+
+/// The live state of a run.
+#[derive(Debug)]
+pub struct Progress {
+    started: Instant,
+    fetched: AtomicU64,
+    bytes: AtomicU64,
+    failures: [AtomicU64; FAILURES.len()],
+    active: AtomicUsize,
+    queued: AtomicU64,
+    known: AtomicU64,
+    ledger: Ledger,
+    slow: Mutex<Slow>,
+}
+
+/// What changes seldom.
+#[derive(Debug, Default)]
+struct Slow {
+    counters: Counters,
+    waiting: Waiting,
+    pause: Option<Pause>,
+    schedule: Option<String>,
+    facts: Option<Arc<Facts>>,
+    indexing: Option<(u64, u64)>,
+}
+
+/// Which hosts are in memory and why they are not being fetched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Hosts with a request under way.
+    pub active: usize,
+    /// For each reason, how many hosts and one of them; most hosts first.
+    pub reasons: Vec<(&'static str, usize, String)>,
+}
+
+/// A look at a running crawl.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Seconds since this process began.
+    pub seconds: f64,
+    /// Answers received by this process.
+    pub fetched: u64,
+    /// Bytes of bodies received by this process.
+    pub bytes: u64,
+    /// Fetches that failed without an answer.
+    pub errors: u64,
+    /// What went wrong with fetches, and how often: failures by kind, and answers that are errors.
+    pub failures: Vec<(&'static str, u64)>,
+    /// Requests under way.
+    pub active: usize,
+    /// Pages queued at the last commit.
+    pub queued: u64,
+    /// URLs known at the last commit.
+    pub known: u64,
+    /// The run as committed.
+    pub counters: Counters,
+    /// Who waits for what.
+    pub waiting: Waiting,
+    /// Why the whole run waits.
+    pub pause: Option<Pause>,
+    /// What the schedule says at this hour, where one of its rows holds.
+    pub schedule: Option<String>,
+    /// What is known about the run's speed, as of a moment ago.
+    pub facts: Option<Arc<Facts>>,
+    /// How many pages of how many the index has read from the archive, where the run has come to that.
+    pub indexing: Option<(u64, u64)>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            started: Instant::now(),
+            fetched: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            failures: Default::default(),
+            active: AtomicUsize::new(0),
+            queued: AtomicU64::new(0),
+            known: AtomicU64::new(0),
+            ledger: Ledger::default(),
+            slow: Mutex::default(),
+        }
+    }
+}
+
+impl Progress {
+    /// A fetch began.
+    pub fn note_begin(&self) {
+        self.active.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A fetch ended.
+    pub fn note_end(&self, outcome: &Outcome) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        let wrong = match &outcome.result {
+            Ok(response) => {
+                self.bytes.fetch_add(response.wire.len(), Ordering::Relaxed);
+                self.fetched.fetch_add(1, Ordering::Relaxed);
+                match response.status {
+                    400..=499 => 8,
+                    500..=599 => 9,
+                    _ => return,
+                }
+            }
+            Err(failure) => place(failure.kind),
+        };
+        self.failures[wrong].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A batch was committed.
+    pub fn note_commit(&self, counters: &Counters, queued: u64, known: u64) {
+        self.queued.store(queued, Ordering::Relaxed);
+        self.known.store(known, Ordering::Relaxed);
+        self.slow().counters.clone_from(counters);
+    }
+
+    /// Bytes of bodies received by this process.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How large the next body is likely to be: as the others on average, a guess at first.
+    pub(crate) fn likely_size(&self) -> u64 {
+        const GUESS: u64 = 50_000;
+        const GUESSES: u64 = 20;
+        (self.bytes() + GUESS * GUESSES) / (self.fetched.load(Ordering::Relaxed) + GUESSES)
+    }
+
+    /// Who waits for what, as of now.
+    pub fn note_waiting(&self, waiting: Waiting) {
+        self.slow().waiting = waiting;
+    }
+
+    /// What is known about the run's speed, as of now.
+    pub(crate) fn note_facts(&self, facts: Arc<Facts>) {
+        self.slow().facts = Some(facts);
+    }
+
+    /// Where the time of this process goes.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The run pauses, or goes on.
+    pub fn pause(&self, why: Option<Pause>) {
+        self.slow().pause = why;
+    }
+
+    /// The crawl is over, and the index reads what it lacks from the archive.
+    pub(crate) fn note_indexing(&self, done: Option<(u64, u64)>) {
+        self.slow().indexing = done;
+    }
+
+    /// What the schedule says from now on.
+    pub(crate) fn note_schedule(&self, words: Option<String>) {
+        self.slow().schedule = words;
+    }
+
+    /// A look at everything.
+    pub fn snapshot(&self) -> Snapshot {
+        let failures: Vec<(&'static str, u64)> =
+            FAILURES.into_iter().zip(&self.failures).map(|(name, n)| (name, n.load(Ordering::Relaxed))).collect();
+        let slow = self.slow();
+        Snapshot {
+            seconds: self.started.elapsed().as_secs_f64(),
+            fetched: self.fetched.load(Ordering::Relaxed),
+            bytes: self.bytes(),
+            errors: failures.iter().filter(|(name, _)| !name.starts_with("http")).map(|(_, n)| n).sum(),
+            failures,
+            active: self.active.load(Ordering::Relaxed),
+            queued: self.queued.load(Ordering::Relaxed),
+            known: self.known.load(Ordering::Relaxed),
+            counters: slow.counters.clone(),
+            waiting: slow.waiting.clone(),
+            pause: slow.pause,
+            schedule: slow.schedule.clone(),
+            facts: slow.facts.clone(),
+            indexing: slow.indexing,
+        }
+    }
+
+    fn slow(&self) -> std::sync::MutexGuard<'_, Slow> {
+        self.slow.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a failure is counted.
+const fn place(kind: FailureKind) -> usize {
+    match kind {
+        FailureKind::Dns => 0,
+        FailureKind::Connect => 1,
+        FailureKind::Tls => 2,
+        FailureKind::Timeout => 3,
+        FailureKind::Protocol | FailureKind::Malformed => 4,
+        FailureKind::Guard => 5,
+        FailureKind::Unsupported => 6,
+        FailureKind::Local => 7,
+    }
+}

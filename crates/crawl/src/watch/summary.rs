@@ -1,0 +1,172 @@
+//! How did the run go, in numbers?
+
+use crate::indexing::IndexAccount;
+use orb_page::{Flag, PageKind, RunId, RunKind, RunState, Visit};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What a run has done so far: stored with the run at every commit, so that a resumed run goes on counting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counters {
+    /// Pages fetched, of every kind.
+    pub pages: u64,
+    /// HTML pages with content of their own.
+    pub html: u64,
+    /// Anything else.
+    pub binary: u64,
+    /// Pages with the content of an earlier one.
+    pub duplicates: u64,
+    /// Answers that point elsewhere.
+    pub redirects: u64,
+    /// Pages not fetched because of robots.txt.
+    pub disallowed: u64,
+    /// Pages that could not be fetched, or only with an error.
+    pub errors: u64,
+    /// Hosts of which a page was fetched.
+    pub hosts: u64,
+    /// Links recorded, one for each source, target and kind.
+    pub links: u64,
+    /// Pictures recorded.
+    pub images: u64,
+    /// Bytes of bodies as transferred.
+    pub bytes: u64,
+    /// Pages discovered.
+    pub discovered: u64,
+    /// Pages still queued.
+    pub frontier: u64,
+    /// Pages cut off as belonging to a trap, by its name.
+    pub traps: BTreeMap<Cow<'static, str>, u64>,
+    /// Seconds of work, over all resumptions.
+    pub seconds: f64,
+    /// Documents known before, of those that the run is to visit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub known: u64,
+    /// Pages asked for once more where no document was before and none is now.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub absent: u64,
+    /// Visits by flag.
+    pub flags: Flags,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Visits by flag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names are the flags")]
+pub struct Flags {
+    #[serde(rename = "NEW")]
+    pub new: u64,
+    #[serde(rename = "SAM")]
+    pub same: u64,
+    #[serde(rename = "UPD")]
+    pub updated: u64,
+    #[serde(rename = "MIS")]
+    pub missing: u64,
+    #[serde(rename = "ERR")]
+    pub error: u64,
+}
+
+impl Counters {
+    /// As stored with the run.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Counts a visit that is about to be recorded.
+    ///
+    /// In a run that visits pages again, flags are those of documents: `known = SAM + UPD + MIS + ERR` when all are visited.
+    pub fn count(&mut self, visit: &Visit, tracks: bool) {
+        self.pages += u64::from(visit.status.is_some());
+        self.bytes += visit.transferred;
+        self.images += visit.images.len() as u64;
+        self.count_kind(visit.kind);
+        if tracks && !(visit.known || visit.flag == Flag::New && visit.is_document()) {
+            self.absent += u64::from(visit.flag == Flag::Error);
+            return;
+        }
+        match visit.flag {
+            Flag::New => self.flags.new += 1,
+            Flag::Same => self.flags.same += 1,
+            Flag::Updated => self.flags.updated += 1,
+            Flag::Missing => self.flags.missing += 1,
+            Flag::Error => self.flags.error += 1,
+        }
+    }
+
+    /// Counts a page that is not fetched, where the reason is a trap.
+    pub fn count_trap(&mut self, why: &'static str) {
+        if why.starts_with("trap-") {
+            *self.traps.entry(Cow::Borrowed(why)).or_default() += 1;
+        }
+    }
+
+    /// A page that was cut off is fetched after all.
+    pub fn forgive_trap(&mut self, why: &str) {
+        if let Some(count) = self.traps.get_mut(why) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Counts a page that ended as this kind.
+    pub fn count_kind(&mut self, kind: PageKind) {
+        match kind {
+            PageKind::Html => self.html += 1,
+            PageKind::Binary => self.binary += 1,
+            PageKind::Duplicate => self.duplicates += 1,
+            PageKind::Redirect => self.redirects += 1,
+            PageKind::Disallowed => self.disallowed += 1,
+            PageKind::DomainError | PageKind::Timeout | PageKind::BrowserError | PageKind::HttpError => {
+                self.errors += 1;
+            }
+            PageKind::Frontier | PageKind::Outside => {}
+        }
+    }
+}
+
+/// The object that `--json` ends with.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The project.
+    pub project: String,
+    /// The run.
+    pub run: u32,
+    /// `crawl` or `track`.
+    pub kind: &'static str,
+    /// How it ended.
+    pub state: RunState,
+    /// What it did.
+    #[serde(flatten)]
+    pub counters: Counters,
+    /// Pages a second, over the run's working time.
+    pub pages_per_second: f64,
+    /// Why pages are left in the queue, where some are: reason, hosts, an example.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
+    /// How the text index stands, where one is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexAccount>,
+}
+
+impl Summary {
+    /// The account of a run that has ended.
+    pub fn new(project: String, run: RunId, kind: RunKind, state: RunState, counters: Counters) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let pages_per_second = if counters.seconds > 0.0 { counters.pages as f64 / counters.seconds } else { 0.0 };
+        Self {
+            project,
+            run: run.0,
+            kind: kind.name(),
+            state,
+            counters,
+            pages_per_second,
+            waiting: Vec::new(),
+            index: None,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Who looks at a run while it runs, and writes down what it sees?
+//!
+//! A thread of its own looks twice a second: at the ledger, the frontier, the queues, the connections. What it sees goes to the display and,
+//! once a second, into `runs/<n>/why.json`, which is replaced as a whole, so that another process never reads half of it and sees what
+//! is at most a second or so old. It is derived and disposable: it is not flushed, a run goes on without it where it cannot be written, and
+//! what cannot be read is begun anew. A run gone on with adds to what the file says of it.
+
+use super::facts::{Bounds, Facts, Held, HostWait, SlowHost, Sockets, Stretch};
+use crate::drive::Errand;
+use crate::drive::clock::Clock;
+use crate::shared::Shared;
+use crate::watch::ledger::Idle;
+use crate::watch::machine;
+use crate::watch::progress::{Pause, Progress, Waiting};
+use orb_frontier::Why;
+use orb_page::{Moment, RunId};
+use orb_store::{FrontierIndex, HostRecord, ProjectDir, Queues as _};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often the run is looked at.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Looks from one writing of the file to the next.
+const WRITE_EVERY: u64 = 2;
+
+/// Looks from one search for the longest queues to the next.
+const SEARCH_EVERY: u64 = 4;
+
+/// Looks that make up the recent past.
+const RECENT: usize = 20;
+
+/// Hosts with long queues that are named.
+const HOSTS: usize = 20;
+
+/// Keeps a run's facts.
+pub(crate) struct Chronicle {
+    place: PathBuf,
+    run: RunId,
+    bounds: Bounds,
+    /// What was written down before this process went on with the run.
+    earlier: Stretch,
+    cpu_at_start: f64,
+    load_at_start: Option<(u64, u64)>,
+    looks: Mutex<Looks>,
+}
+
+#[derive(Default)]
+struct Looks {
+    number: u64,
+    recent: VecDeque<Stretch>,
+    hosts: Vec<HostWait>,
+    /// What held at the last look.
+    bounds: Option<Bounds>,
+}
+
+/// What there is to be looked at.
+struct Scene<'a> {
+    shared: &'a Shared,
+    queues: &'a FrontierIndex,
+    sockets: Sockets,
+    /// What holds at this hour.
+    bounds: Bounds,
+    now: Moment,
+}
+
+impl Scene<'_> {
+    /// Why a host waits, in words: where nothing of its own keeps it, what keeps everybody.
+    fn reason(&self, why: Why) -> &'static str {
+        match why {
+            Why::InFlight if self.bounds.delay == 0.0 => "as many requests under way as per_host allows",
+            Why::Ready => match self.shared.progress.ledger().latest() {
+                Some(Idle::Connections) => "waiting for a free connection",
+                Some(Idle::Bandwidth) => "waiting for bandwidth",
+                Some(Idle::Schedule) => "waiting for an hour of the schedule",
+                Some(Idle::Backlog) => "waiting for pages to be read and recorded",
+                _ => why.text(),
+            },
+            why => why.text(),
+        }
+    }
+}
+
+impl Chronicle {
+    /// Opens the chronicle of a run that begins or is gone on with.
+    pub(crate) fn open(project: &ProjectDir, run: RunId, bounds: Bounds) -> Arc<Self> {
+        let earlier = Facts::read(project, run).map(|facts| facts.whole).unwrap_or_default();
+        Arc::new(Self {
+            place: Facts::place(project, run),
+            run,
+            bounds,
+            earlier,
+            cpu_at_start: machine::cpu_seconds(),
+            load_at_start: machine::load(),
+            looks: Mutex::default(),
+        })
+    }
+
+    /// Looks at the run again and again until it is told to end.
+    pub(crate) fn watch(self: &Arc<Self>, errand: &Arc<Errand>, queues: &FrontierIndex) -> std::io::Result<Watcher> {
+        let (chronicle, errand, queues) = (Arc::clone(self), Arc::clone(errand), queues.clone());
+        let (end, ended) = channel();
+        let look = move || {
+            loop {
+                let counts = errand.fetcher.connections();
+                let sockets = Sockets {
+                    open: counts.open as u64,
+                    idle: counts.idle as u64,
+                    closing: counts.closing as u64,
+                    waiting: counts.waiting as u64,
+                };
+                let (shared, now) = (&*errand.shared, errand.clock.now());
+                let bounds = Bounds {
+                    bandwidth: errand.fetcher.bandwidth().rate(),
+                    connections: errand.fetcher.connection_limit() as u64,
+                    ..chronicle.bounds.clone()
+                };
+                chronicle.look(&Scene { shared, queues: &queues, sockets, bounds, now });
+                if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("chronicle".into()).spawn(look)?;
+        Ok(Watcher { end, thread })
+    }
+
+    /// Writes down how the run ended, and says what there is to say.
+    pub(crate) fn close(&self, shared: &Shared, queues: &FrontierIndex, clock: Clock, state: &str) -> Facts {
+        let sockets = Sockets::default();
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let bounds = looks.bounds.take().unwrap_or_else(|| self.bounds.clone());
+        let scene = Scene { shared, queues, sockets, bounds, now: clock.now() };
+        looks.hosts = Self::longest(&scene);
+        let facts = Facts { state: state.to_owned(), in_flight: 0, pause: None, ..self.facts(&scene, &mut looks) };
+        self.write(&facts);
+        facts
+    }
+
+    fn look(&self, scene: &Scene<'_>) {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        if looks.number.is_multiple_of(SEARCH_EVERY) {
+            looks.hosts = Self::longest(scene);
+        }
+        looks.bounds = Some(scene.bounds.clone());
+        let facts = Arc::new(self.facts(scene, &mut looks));
+        scene.shared.progress.note_facts(Arc::clone(&facts));
+        if looks.number.is_multiple_of(WRITE_EVERY) {
+            self.write(&facts);
+        }
+        looks.number += 1;
+    }
+
+    fn facts(&self, scene: &Scene<'_>, looks: &mut Looks) -> Facts {
+        let progress = &scene.shared.progress;
+        let (waiting, allowed) = {
+            let frontier = scene.shared.frontier();
+            (frontier.waiting(scene.now), frontier.allowed(scene.now))
+        };
+        progress.note_waiting(Waiting {
+            active: waiting.active,
+            reasons: waiting.reasons.iter().map(|(why, hosts, name)| (why.text(), *hosts, name.clone())).collect(),
+        });
+        let (present, recent) = self.stretches(progress, looks);
+        let seen = progress.snapshot();
+        let held = |(why, hosts, example): (Why, usize, String)| Held {
+            why: scene.reason(why).to_owned(),
+            hosts: hosts as u64,
+            example,
+        };
+        let slow = |s: orb_frontier::Slow| SlowHost {
+            host: s.name,
+            answers: u64::from(s.answers),
+            mean: s.mean.as_secs_f64(),
+        };
+        Facts {
+            run: self.run.0,
+            at: Moment::now(),
+            state: Facts::RUNNING.to_owned(),
+            whole: self.earlier.plus(&present),
+            recent,
+            bounds: scene.bounds.clone(),
+            queued: seen.queued,
+            known: seen.known,
+            in_flight: seen.active as u64,
+            hosts_fetched: seen.counters.hosts,
+            hosts_active: waiting.active as u64,
+            sockets: scene.sockets,
+            allowed,
+            waiting: waiting.reasons.into_iter().map(held).collect(),
+            hosts: looks.hosts.clone(),
+            slowest: waiting.slowest.into_iter().map(slow).collect(),
+            pause: seen.pause.map(|why| Pause::text(why).to_owned()),
+            schedule: seen.schedule,
+            resident: machine::resident(),
+        }
+    }
+
+    /// The hosts with the longest queues, and why they are not being asked.
+    fn longest(scene: &Scene<'_>) -> Vec<HostWait> {
+        let longest = scene.queues.longest(HOSTS);
+        let plights: Vec<_> = {
+            let frontier = scene.shared.frontier();
+            longest.iter().map(|(host, _)| frontier.plight(*host, scene.now)).collect()
+        };
+        let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| {
+            let record = scene.queues.host(host).ok().flatten();
+            // Who is left out of this run is no longer in memory, but the store knows until when.
+            let gone = plight.is_some_and(|p| p.why == Why::LongWait);
+            let later = record.as_ref().and_then(|r| r.not_before).filter(|_| gone);
+            HostWait {
+                host: record.map_or_else(|| format!("host {}", host.0), name),
+                queued,
+                why: plight.map_or("waiting for room on the workbench", |p| scene.reason(p.why)).to_owned(),
+                until: plight.and_then(|p| p.until).or(later),
+            }
+        });
+        told.collect()
+    }
+
+    /// What this process has done so far, and what of it lately.
+    fn stretches(&self, progress: &Progress, looks: &mut Looks) -> (Stretch, Stretch) {
+        let seen = progress.snapshot();
+        let present = Stretch {
+            seconds: seen.seconds,
+            cpu_seconds: machine::cpu_seconds() - self.cpu_at_start,
+            load: self.load(),
+            pages: seen.fetched,
+            bytes: seen.bytes,
+            errors: seen.errors,
+            tally: progress.ledger().tally(),
+        };
+        let recent = looks.recent.front().map_or_else(|| present.clone(), |before| present.minus(before));
+        looks.recent.push_back(present.clone());
+        if looks.recent.len() > RECENT {
+            looks.recent.pop_front();
+        }
+        (present, recent)
+    }
+
+    /// How much of the machine was used since the start, by anybody.
+    fn load(&self) -> (u64, u64) {
+        let since = self.load_at_start.zip(machine::load());
+        since.map_or((0, 0), |(then, now)| (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1)))
+    }
+
+    /// Puts the facts in the place of the last ones; a run does not fail for want of them.
+    fn write(&self, facts: &Facts) {
+        let new = self.place.with_extension("json.new");
+        let Ok(text) = serde_json::to_vec(facts) else { return };
+        if let Err(error) = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &self.place)) {
+            tracing::debug!(%error, "cannot write {}", self.place.display());
+        }
+    }
+}
+
+/// A host's name, with its port where that is unusual.
+fn name(host: HostRecord) -> String {
+    match (host.scheme.as_str(), host.port) {
+        ("http", 80) | ("https", 443) => host.name,
+        (_, port) => format!("{}:{port}", host.name),
+    }
+}
+
+/// The thread that looks, until it is told to end.
+pub(crate) struct Watcher {
+    end: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Watcher {
+    /// Ends the looking.
+    pub(crate) fn finish(self) {
+        drop(self.end);
+        // A chronicle that failed is no reason for the run to fail.
+        let _ = self.thread.join();
+    }
+}

@@ -1,0 +1,43 @@
+//! What is a table as JSON lines?
+
+use super::Sink;
+use orb_store::Cell;
+use orb_store::{Field, Holds};
+use std::io::{self, BufWriter, Write};
+
+/// A table on its way out.
+pub(super) struct Jsonl<W: Write> {
+    out: BufWriter<W>,
+    columns: &'static [Field],
+    line: Vec<u8>,
+}
+
+impl<W: Write> Jsonl<W> {
+    /// Rows with these names.
+    pub(super) fn new(out: W, columns: &'static [Field]) -> Self {
+        Self { out: BufWriter::with_capacity(1 << 16, out), columns, line: Vec::new() }
+    }
+}
+
+impl<W: Write> Sink for Jsonl<W> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+        self.line.clear();
+        for (i, ((name, holds), cell)) in self.columns.iter().zip(cells).enumerate() {
+            write!(self.line, "{}\"{name}\":", if i == 0 { '{' } else { ',' })?;
+            match cell {
+                Cell::Null => self.line.extend_from_slice(b"null"),
+                Cell::Integer(n) if *holds == Holds::Truth => write!(self.line, "{}", *n != 0)?,
+                Cell::Integer(n) => write!(self.line, "{n}")?,
+                Cell::Real(x) => serde_json::to_writer(&mut self.line, x)?,
+                Cell::Text(text) => serde_json::to_writer(&mut self.line, text)?,
+                Cell::Blob(bytes) => serde_json::to_writer(&mut self.line, &String::from_utf8_lossy(bytes))?,
+            }
+        }
+        self.line.extend_from_slice(b"}\n");
+        self.out.write_all(&self.line)
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,83 @@
+//! How do the facts leave for other people's tools?
+//!
+//! Tables row by row as CSV, JSON lines or Parquet; the classic relational models into PostgreSQL; the archive as one WACZ file. Everything streams:
+//! memory is bounded by a row group, whatever the catalogue holds. Nothing is written to the project, and where the caller wants to stop,
+//! [`StoreError::Stopped`] comes back.
+
+mod csv;
+mod error;
+mod jsonl;
+mod merge;
+mod parquet;
+mod postgres;
+mod wacz;
+mod zip;
+
+pub use error::ExportError;
+use orb_store::{CatalogueReader, Cell, Table};
+use orb_store::{Result, StoreError};
+pub use postgres::{Contents, Model, PostgresCounts, PostgresTarget, export_postgres};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+pub use wacz::{WaczCounts, export_wacz};
+
+/// Told how many rows have gone out so far; breaks off where the export is to stop.
+pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
+
+/// In which form a table goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// A line of names, then a line a row (RFC 4180); NULL is an empty cell.
+    Csv,
+    /// A JSON object a line.
+    Jsonl,
+    /// Apache Parquet, compressed with zstd.
+    Parquet,
+}
+
+impl TableFormat {
+    /// What names of files in this form end with.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+/// Takes rows one by one, and ends when it is told.
+trait Sink {
+    fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()>;
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Writes a table; how many rows it had.
+pub fn export_table<'w>(
+    reader: &CatalogueReader,
+    table: Table,
+    format: TableFormat,
+    out: impl Write + Send + 'w,
+    watch: &mut Watch<'_>,
+) -> Result<u64> {
+    let columns = table.columns();
+    let sink: io::Result<Box<dyn Sink + 'w>> = match format {
+        TableFormat::Csv => csv::Csv::new(out, columns).map(|s| Box::new(s) as Box<dyn Sink>),
+        TableFormat::Jsonl => Ok(Box::new(jsonl::Jsonl::new(out, columns))),
+        TableFormat::Parquet => parquet::Parquet::new(out, table.name(), columns).map(|s| Box::new(s) as Box<dyn Sink>),
+    };
+    let mut sink = sink.map_err(StoreError::Output)?;
+    let mut rows = 0;
+    reader.each_row(&table.query(), |cells| {
+        sink.row(cells).map_err(StoreError::Output)?;
+        rows += 1;
+        step(rows, watch)
+    })?;
+    sink.finish().map_err(StoreError::Output)?;
+    Ok(rows)
+}
+
+/// Asks now and then whether to go on.
+fn step(rows: u64, watch: &mut Watch<'_>) -> Result<()> {
+    if rows.is_multiple_of(256) && watch(rows).is_break() { Err(StoreError::Stopped) } else { Ok(()) }
+}

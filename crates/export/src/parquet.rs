@@ -1,0 +1,181 @@
+//! What is a table as Apache Parquet?
+//!
+//! The format keeps columns together, so rows are gathered into groups that are bounded both in rows and in bytes: that bound is the memory of an
+//! export. Every column may hold NULL; times are milliseconds in UTC; pages of columns are compressed with zstd.
+
+use super::Sink;
+use orb_store::Cell;
+use orb_store::{Field, Holds};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// A group is closed at so many rows, or bytes of text.
+const GROUP_ROWS: usize = 100_000;
+const GROUP_BYTES: usize = 32 << 20;
+
+/// A table on its way out.
+pub(super) struct Parquet<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Gathered>,
+    rows: usize,
+    bytes: usize,
+}
+
+/// A column's values of the group that is being gathered, and for each row whether it has one.
+struct Gathered {
+    holds: Holds,
+    levels: Vec<i16>,
+    integers: Vec<i64>,
+    reals: Vec<f64>,
+    texts: Vec<ByteArray>,
+    truths: Vec<bool>,
+}
+
+impl<W: Write + Send> Parquet<W> {
+    /// A file with one table.
+    pub(super) fn new(out: W, name: &str, columns: &[Field]) -> io::Result<Self> {
+        let mut message = format!("message {name} {{\n");
+        for (column, holds) in columns {
+            let (kind, logical) = match holds {
+                Holds::Integer => ("INT64", ""),
+                Holds::Real => ("DOUBLE", ""),
+                Holds::Text => ("BYTE_ARRAY", " (UTF8)"),
+                Holds::Time => ("INT64", " (TIMESTAMP(MILLIS,true))"),
+                Holds::Truth => ("BOOLEAN", ""),
+            };
+            let _ = writeln!(message, "OPTIONAL {kind} {column}{logical};");
+        }
+        let schema = parse_message_type(&(message + "}")).map_err(io::Error::other)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(concat!("orb ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let writer =
+            SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(io::Error::other)?;
+        let columns = columns.iter().map(|(_, holds)| Gathered::new(*holds)).collect();
+        Ok(Self { writer, columns, rows: 0, bytes: 0 })
+    }
+
+    fn close_group(&mut self) -> io::Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group().map_err(io::Error::other)?;
+        for column in &mut self.columns {
+            let next = group.next_column().map_err(io::Error::other)?;
+            column.write(next.ok_or_else(|| io::Error::other("a column too many"))?)?;
+        }
+        group.close().map_err(io::Error::other)?;
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> Sink for Parquet<W> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            self.bytes += column.take(cell);
+        }
+        self.rows += 1;
+        if self.rows >= GROUP_ROWS || self.bytes >= GROUP_BYTES { self.close_group() } else { Ok(()) }
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.close_group()?;
+        let mut out = self.writer.into_inner().map_err(io::Error::other)?;
+        out.flush()
+    }
+}
+
+impl Gathered {
+    fn new(holds: Holds) -> Self {
+        let (integers, reals, texts, truths) = Default::default();
+        Self { holds, levels: Vec::new(), integers, reals, texts, truths }
+    }
+
+    /// Takes a cell; how many bytes of text it holds. What does not fit the column is NULL.
+    fn take(&mut self, cell: &Cell<'_>) -> usize {
+        let mut bytes = 0;
+        let taken = match (self.holds, cell) {
+            (_, Cell::Null) => false,
+            (Holds::Integer, Cell::Integer(n)) => push(&mut self.integers, *n),
+            (Holds::Time, Cell::Text(text)) => millis(text).is_some_and(|at| push(&mut self.integers, at)),
+            (Holds::Real, Cell::Real(x)) => push(&mut self.reals, *x),
+            #[expect(clippy::cast_precision_loss, reason = "a column of fractions that holds a whole number")]
+            (Holds::Real, Cell::Integer(n)) => push(&mut self.reals, *n as f64),
+            (Holds::Truth, Cell::Integer(n)) => push(&mut self.truths, *n != 0),
+            (Holds::Text, Cell::Text(text)) => {
+                bytes = text.len();
+                push(&mut self.texts, ByteArray::from(text.as_bytes().to_vec()))
+            }
+            (Holds::Text, Cell::Blob(blob)) => {
+                let text = String::from_utf8_lossy(blob).into_owned();
+                bytes = text.len();
+                push(&mut self.texts, ByteArray::from(text.into_bytes()))
+            }
+            (Holds::Text, Cell::Integer(n)) => push(&mut self.texts, ByteArray::from(n.to_string().into_bytes())),
+            _ => false,
+        };
+        self.levels.push(i16::from(taken));
+        bytes
+    }
+
+    fn write(&mut self, mut to: SerializedColumnWriter<'_>) -> io::Result<()> {
+        match self.holds {
+            Holds::Integer | Holds::Time => fill::<Int64Type>(&mut to, &self.integers, &self.levels)?,
+            Holds::Real => fill::<DoubleType>(&mut to, &self.reals, &self.levels)?,
+            Holds::Text => fill::<ByteArrayType>(&mut to, &self.texts, &self.levels)?,
+            Holds::Truth => fill::<BoolType>(&mut to, &self.truths, &self.levels)?,
+        }
+        to.close().map_err(io::Error::other)?;
+        self.levels.clear();
+        self.integers.clear();
+        self.reals.clear();
+        self.texts.clear();
+        self.truths.clear();
+        Ok(())
+    }
+}
+
+fn push<T>(values: &mut Vec<T>, value: T) -> bool {
+    values.push(value);
+    true
+}
+
+fn fill<T: DataType>(to: &mut SerializedColumnWriter<'_>, values: &[T::T], levels: &[i16]) -> io::Result<()> {
+    to.typed::<T>().write_batch(values, Some(levels), None).map(drop).map_err(io::Error::other)
+}
+
+/// Milliseconds since 1970 of `2026-11-15T04:03:29.123Z`.
+fn millis(text: &str) -> Option<i64> {
+    let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
+    let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);
+    let ms = part(20..23).unwrap_or(0);
+    // Days of the civil calendar, counted from March so that the leap day ends a year (Hinnant, chrono-compatible date algorithms).
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = y.div_euclid(400);
+    let of_era = y.rem_euclid(400);
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719_468;
+    Some(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orb_page::Moment;
+
+    #[test]
+    fn a_time_is_the_moment_it_was_written_from() {
+        for at in [0, 1, 951_782_400_123, 1_794_715_409_123, -1, 253_402_300_799_999] {
+            assert_eq!(millis(&Moment(at).to_string()), Some(at));
+        }
+        assert_eq!((millis(""), millis("soon"), millis("2026-11-15")), (None, None, None));
+    }
+}

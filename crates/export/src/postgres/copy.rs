@@ -1,0 +1,207 @@
+//! How do rows get over, many at a time?
+//!
+//! COPY in its text form: fields parted by tabs, rows by line ends, both escaped within texts. PostgreSQL has no place for the character NUL in
+//! texts; it is left out.
+
+use super::{Contents, PostgresCounts, failed};
+use crate::error::Result;
+use crate::{Watch, step};
+use orb_page::WarcPosition;
+use orb_store::StoreError;
+use orb_store::{CatalogueReader, Cell};
+use postgres::Transaction;
+use std::io::Write;
+
+/// An export under way.
+pub(super) struct Load<'a, 'c> {
+    tx: Transaction<'a>,
+    reader: &'c CatalogueReader,
+    content: Content,
+    watch: &'c mut Watch<'c>,
+    rows: u64,
+    counts: PostgresCounts,
+}
+
+/// What a page says, as it is asked for row by row.
+pub(super) struct Content {
+    contents: Option<Box<dyn Contents>>,
+    unreadable: u64,
+}
+
+impl Content {
+    /// The text of a page of HTML, where content is asked for.
+    pub(super) fn text(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<String> {
+        let text = self.contents.as_mut()?.text(url, at?);
+        self.unreadable += u64::from(text.is_none());
+        text
+    }
+
+    /// The bytes of a document, where content is asked for.
+    pub(super) fn bytes(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<Vec<u8>> {
+        let bytes = self.contents.as_mut()?.bytes(url, at?);
+        self.unreadable += u64::from(bytes.is_none());
+        bytes
+    }
+}
+
+impl<'a, 'c> Load<'a, 'c> {
+    /// An export within a transaction.
+    pub(super) fn new(
+        tx: Transaction<'a>,
+        reader: &'c CatalogueReader,
+        contents: Option<Box<dyn Contents>>,
+        watch: &'c mut Watch<'c>,
+    ) -> Self {
+        let content = Content { contents, unreadable: 0 };
+        Self { tx, reader, content, watch, rows: 0, counts: PostgresCounts::default() }
+    }
+
+    /// Runs statements that give nothing back.
+    pub(super) fn run(&mut self, sql: &str) -> Result<()> {
+        self.tx.batch_execute(sql).map_err(failed("prepare tables"))
+    }
+
+    /// Which of these tables a schema has.
+    pub(super) fn existing(&mut self, schema: &str, tables: &[&str]) -> Result<Vec<String>> {
+        let sql = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY($2)";
+        let rows = self.tx.query(sql, &[&schema, &tables]).map_err(failed("look for tables"))?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
+    /// Fills a table (with its columns) from a query over the catalogue; `each` puts the fields of as many rows as it likes.
+    pub(super) fn fill(
+        &mut self,
+        table: &str,
+        query: &str,
+        mut each: impl FnMut(&[Cell<'_>], &mut Fields, &mut Content),
+    ) -> Result<u64> {
+        let (before, rows, watch) = (self.rows, &mut self.rows, &mut *self.watch);
+        let mut writer = self.tx.copy_in(&format!("COPY {table} FROM STDIN")).map_err(failed("copy"))?;
+        let content = &mut self.content;
+        let mut fields = Fields::default();
+        self.reader.each_row(query, |cells| {
+            each(cells, &mut fields, content);
+            *rows += std::mem::take(&mut fields.rows);
+            // What the server said comes when the copy is ended.
+            writer.write_all(&fields.text).map_err(StoreError::Output)?;
+            fields.text.clear();
+            step(*rows, watch)
+        })?;
+        writer.finish().map_err(failed("copy"))?;
+        let written = *rows - before;
+        self.counts.tables.push((table.split(" (").next().unwrap_or(table).replace('"', ""), written));
+        Ok(written)
+    }
+
+    /// Makes everything visible to others.
+    pub(super) fn commit(self) -> Result<PostgresCounts> {
+        self.tx.commit().map_err(failed("commit"))?;
+        Ok(PostgresCounts { unreadable: self.content.unreadable, ..self.counts })
+    }
+}
+
+/// The fields of rows, as COPY reads them.
+#[derive(Default)]
+pub(super) struct Fields {
+    text: Vec<u8>,
+    begun: bool,
+    rows: u64,
+}
+
+impl Fields {
+    fn begin(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            self.text.push(b'\t');
+        }
+    }
+
+    /// A field as the catalogue has it.
+    pub(super) fn cell(&mut self, cell: &Cell<'_>) -> &mut Self {
+        match cell {
+            Cell::Null => self.null(),
+            Cell::Integer(n) => self.plain(&n.to_string()),
+            Cell::Real(x) => self.plain(&x.to_string()),
+            Cell::Text(text) => self.words(text),
+            Cell::Blob(bytes) => self.words(&String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    /// Fields as the catalogue has them.
+    pub(super) fn cells(&mut self, cells: &[Cell<'_>]) -> &mut Self {
+        for cell in cells {
+            self.cell(cell);
+        }
+        self
+    }
+
+    /// NULL.
+    pub(super) fn null(&mut self) -> &mut Self {
+        self.plain("\\N")
+    }
+
+    /// A field with nothing to escape in it.
+    pub(super) fn plain(&mut self, text: &str) -> &mut Self {
+        self.begin();
+        self.text.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    /// A text.
+    pub(super) fn words(&mut self, text: &str) -> &mut Self {
+        self.begin();
+        for byte in text.bytes() {
+            match byte {
+                b'\\' => self.text.extend_from_slice(b"\\\\"),
+                b'\t' => self.text.extend_from_slice(b"\\t"),
+                b'\n' => self.text.extend_from_slice(b"\\n"),
+                b'\r' => self.text.extend_from_slice(b"\\r"),
+                0 => {}
+                _ => self.text.push(byte),
+            }
+        }
+        self
+    }
+
+    /// A text, or NULL.
+    pub(super) fn maybe(&mut self, text: Option<&str>) -> &mut Self {
+        match text {
+            Some(text) => self.words(text),
+            None => self.null(),
+        }
+    }
+
+    /// Bytes, or NULL.
+    pub(super) fn bytes(&mut self, bytes: Option<&[u8]>) -> &mut Self {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let Some(bytes) = bytes else { return self.null() };
+        self.begin();
+        self.text.extend_from_slice(b"\\\\x");
+        self.text.extend(bytes.iter().flat_map(|b| [HEX[usize::from(b >> 4)], HEX[usize::from(b & 15)]]));
+        self
+    }
+
+    /// The row is whole.
+    pub(super) fn end(&mut self) {
+        self.text.push(b'\n');
+        self.begun = false;
+        self.rows += 1;
+    }
+}
+
+/// Where the archive holds what a row tells of, from the cells that say so.
+pub(super) fn place(cells: &[Cell<'_>]) -> Option<WarcPosition> {
+    let [Cell::Text(file), Cell::Integer(offset), Cell::Integer(length)] = cells else { return None };
+    Some(WarcPosition { file: (*file).into(), offset: offset.cast_unsigned(), length: length.cast_unsigned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_ends_its_field_or_row() {
+        let mut fields = Fields::default();
+        fields.words("a\tb\nc\\d\0\r").null().bytes(Some(&[0, 255])).cell(&Cell::Integer(-7)).end();
+        assert_eq!(String::from_utf8(fields.text).unwrap(), "a\\tb\\nc\\\\d\\r\t\\N\t\\\\x00ff\t-7\n");
+    }
+}

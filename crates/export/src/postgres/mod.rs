@@ -1,0 +1,148 @@
+//! How do the facts get into somebody's PostgreSQL?
+//!
+//! As the two relational models this kind of collection was first kept in: hosts, resources and links (`classic`), and site, page, page data, image and link
+//! (`crawldb`). Rows go by COPY, keys and indexes are made afterwards, and all of it is one transaction: a reader sees the whole export or nothing of it. Names,
+//! order and keys of the columns are the models' own; lengths of texts are left open, since the web does not keep to them.
+//!
+//! There is no TLS here: a server is reached through a Unix socket, the loopback or a tunnel.
+
+mod classic;
+mod copy;
+mod crawldb;
+
+use super::Watch;
+use crate::error::{ExportError, Result};
+use copy::Load;
+use orb_page::WarcPosition;
+use orb_store::CatalogueReader;
+use orb_store::StoreError;
+use postgres::config::SslMode;
+use postgres::{Client, Config, NoTls};
+use std::time::Duration;
+
+/// Which models to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// `hosts`, `resources`, `links`.
+    Classic,
+    /// `site`, `page`, `page_type`, `page_data`, `data_type`, `image`, `link`.
+    Crawldb,
+    /// Both.
+    Both,
+}
+
+/// Where the export goes and what it makes there.
+#[derive(Clone)]
+pub struct PostgresTarget {
+    /// `postgres://user@host/database`, or `host=… dbname=…`.
+    pub url: String,
+    /// The password, where the URL has none.
+    pub password: Option<String>,
+    /// Which models.
+    pub model: Model,
+    /// The schema for their tables; without it `public` for the classic model and `crawldb` for the other.
+    pub schema: Option<String>,
+    /// Whether tables of these names that are there already are replaced.
+    pub replace: bool,
+}
+
+/// Rows written, by table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PostgresCounts {
+    /// Schema and table with its rows, in the order in which they were written.
+    pub tables: Vec<(String, u64)>,
+    /// Pages whose content the archive should hold and did not give.
+    pub unreadable: u64,
+}
+
+/// Who knows what pages say. The store holds bytes as they came; what they mean is for others to tell.
+pub trait Contents {
+    /// The text of a page of HTML; `None` where it cannot be had.
+    fn text(&mut self, url: &str, at: &WarcPosition) -> Option<String>;
+    /// The bytes of a document; `None` where they cannot be had.
+    fn bytes(&mut self, url: &str, at: &WarcPosition) -> Option<Vec<u8>>;
+}
+
+/// Makes the models in a database. Pages come with their content where `contents` can tell it.
+pub fn export_postgres<'a>(
+    reader: &'a CatalogueReader,
+    target: &PostgresTarget,
+    contents: Option<Box<dyn Contents>>,
+    watch: &'a mut Watch<'a>,
+) -> Result<PostgresCounts> {
+    let mut client = connect(target)?;
+    let tx = client.transaction().map_err(failed("begin"))?;
+    let mut load = Load::new(tx, reader, contents, watch);
+    if target.model != Model::Crawldb {
+        let schema = prepare(&mut load, target, "public", classic::TABLES)?;
+        classic::load(&mut load, &schema)?;
+    }
+    if target.model != Model::Classic {
+        let schema = prepare(&mut load, target, "crawldb", crawldb::TABLES)?;
+        crawldb::load(&mut load, &schema)?;
+    }
+    load.commit()
+}
+
+fn connect(target: &PostgresTarget) -> Result<Client> {
+    let refuse = |why: &str| Err(StoreError::Query(why.to_owned()).into());
+    let mut config: Config = match target.url.parse() {
+        Ok(config) => config,
+        Err(_) => return refuse("this is no address of a PostgreSQL database: postgres://user@host/database"),
+    };
+    if config.get_ssl_mode() == SslMode::Require {
+        return refuse(
+            "TLS to PostgreSQL is not spoken here: reach it through a Unix socket or a tunnel, without sslmode=require",
+        );
+    }
+    if let (None, Some(password)) = (config.get_password(), &target.password) {
+        config.password(password);
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(20));
+    }
+    config.application_name("orb").ssl_mode(SslMode::Disable);
+    config.connect(NoTls).map_err(failed("connect"))
+}
+
+/// Sees to the schema and that its tables are not in the way; gives its name, quoted.
+fn prepare(load: &mut Load<'_, '_>, target: &PostgresTarget, usual: &str, tables: &[&str]) -> Result<String> {
+    let name = target.schema.as_deref().unwrap_or(usual);
+    let schema = quoted(name)?;
+    load.run(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"))?;
+    let there = load.existing(name, tables)?;
+    if !there.is_empty() {
+        if !target.replace {
+            let names = there.join(", ");
+            return Err(StoreError::Query(format!(
+                "schema {name} has tables of these names already: {names} (--force replaces them)"
+            ))
+            .into());
+        }
+        let names: Vec<String> = there.iter().map(|table| format!("{schema}.{table}")).collect();
+        load.run(&format!("DROP TABLE {}", names.join(", ")))?;
+    }
+    Ok(schema)
+}
+
+fn quoted(name: &str) -> Result<String> {
+    if name.is_empty() || name.len() > 63 || name.contains('\0') {
+        return Err(StoreError::Query(format!("{name:?} is not a name for a schema")).into());
+    }
+    Ok(format!("\"{}\"", name.replace('"', "\"\"")))
+}
+
+fn failed(what: &'static str) -> impl Fn(postgres::Error) -> ExportError {
+    move |source| ExportError::Postgres { what, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_quoted_whatever_it_is_called() {
+        assert_eq!(quoted("a\"b; DROP").unwrap(), "\"a\"\"b; DROP\"");
+        assert!(quoted("").is_err() && quoted(&"x".repeat(64)).is_err() && quoted("a\0").is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! What is said in `[[track.compare]]`?
+
+use crate::examine::Wrong;
+use crate::track::TrackSettings;
+use crate::units::Span;
+use orb_track::TrackError;
+use orb_track::compare::{By, Comparison, Rule};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A row of `[[track.compare]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompareSettings {
+    /// A regular expression on the URL; without one the rule is for every page.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matches: Option<String>,
+    /// `bytes`, `text`, `main` or `selector`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// CSS selectors of what is compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// CSS selectors of what is left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// Regular expressions; what they match is left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// Texts whose SimHashes differ in so many bits or fewer are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<u32>,
+    /// A program that decides, with its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub program: Vec<String>,
+    /// How long it may take for a page.
+    pub timeout: Span,
+}
+
+impl Default for CompareSettings {
+    fn default() -> Self {
+        Self {
+            matches: None,
+            by: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            ignore: Vec::new(),
+            similarity: None,
+            program: Vec::new(),
+            timeout: Span(Duration::from_secs(10)),
+        }
+    }
+}
+
+impl CompareSettings {
+    fn rule(&self) -> Rule {
+        let Self { matches, by, include, exclude, ignore, similarity, program, timeout } = self.clone();
+        Rule { matches, by, include, exclude, ignore, similarity, program, timeout: timeout.0 }
+    }
+
+    /// What cannot be meant in row `n`.
+    pub(crate) fn examine(&self, n: usize) -> Option<Wrong> {
+        let key = |name: &str| format!("track.compare[{n}].{name}");
+        for (name, selectors) in [("include", &self.include), ("exclude", &self.exclude)] {
+            for (m, selector) in selectors.iter().enumerate() {
+                if let Err(what) = orb_extract::check_selector(selector) {
+                    return Some(Wrong::new(key(&format!("{name}[{m}]")), what));
+                }
+            }
+        }
+        match self.rule().check() {
+            Err(TrackError::Rule { key: name, what }) => Some(Wrong::new(key(&name), what)),
+            _ => None,
+        }
+    }
+}
+
+impl TrackSettings {
+    /// How pages are compared.
+    pub fn comparison(&self) -> Result<Comparison, Wrong> {
+        let rules: Vec<Rule> = self.compare.iter().map(CompareSettings::rule).collect();
+        Comparison::new(&rules).map_err(|why| Wrong::new("track.compare", why.to_string()))
+    }
+}

@@ -1,0 +1,33 @@
+//! What was asked for?
+//!
+//! A project is one TOML file. [`Settings`] is that file as a person wrote it, every key with its default; [`Settings::examine`] says
+//! what in it cannot be meant, with its place in the text; [`Settings::keep`] writes it back without touching what a person wrote.
+//! The spellings of durations, sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is to run
+//! next in `timetable`. Nothing here crawls: what each part of a crawl makes of the settings is `orb_crawl`'s business.
+
+mod compare;
+mod examine;
+mod hours;
+mod index;
+mod kept;
+mod outputs;
+mod position;
+mod settings;
+mod steps;
+mod timetable;
+mod track;
+pub mod units;
+
+pub use compare::CompareSettings;
+pub use examine::Wrong;
+pub use hours::{Allowance, Days, Hour, Hours, LimitSettings, Regime, Schedule};
+pub use index::{IndexSettings, SearchSettings};
+pub use outputs::{FlagName, OutputSettings, WebhookSettings};
+pub use position::Place;
+pub use settings::{
+    CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
+    without_user,
+};
+pub use steps::{AuthSettings, FieldValue, FormSettings, Source, StepSettings, credentials, matching, number};
+pub use timetable::{Due, ScheduleSettings};
+pub use track::TrackSettings;

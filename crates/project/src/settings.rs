@@ -1,0 +1,482 @@
+//! What did the user ask for?
+//!
+//! One TOML file a project, its sections named like the crates. [`Settings`] is what is written there, every key with its
+//! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
+
+use crate::examine::Wrong;
+use crate::hours::LimitSettings;
+use crate::index::{IndexSettings, SearchSettings};
+use crate::outputs::OutputSettings;
+use crate::position::Place;
+use crate::steps::{self, AuthSettings, StepSettings};
+use crate::timetable::ScheduleSettings;
+use crate::track::TrackSettings;
+use crate::units::{ByteSize, Rate, Span};
+use orb_frontier::TrapLimits;
+use orb_urls::{Rules, ScopeSpec};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A project as written in its file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The project's name; the file's name where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where to start: URLs, or `@file` with one URL a line.
+    pub seeds: Vec<String>,
+    /// Canonical form of URLs.
+    pub urls: Rules,
+    /// What belongs to the collection.
+    pub scope: ScopeSpec,
+    /// What next, and when.
+    pub frontier: FrontierSettings,
+    /// How to fetch.
+    pub fetch: FetchSettings,
+    /// How much of a shared line, and when.
+    pub limits: LimitSettings,
+    /// What to keep.
+    pub store: StoreSettings,
+    /// How to run.
+    pub crawl: CrawlSettings,
+    /// The text index.
+    pub index: IndexSettings,
+    /// How to search in it.
+    pub search: SearchSettings,
+    /// How to visit again.
+    pub track: TrackSettings,
+    /// When to run.
+    pub schedule: ScheduleSettings,
+    /// Who is told of changes, and how.
+    pub outputs: OutputSettings,
+    /// The way to the pages, step by step.
+    pub steps: Vec<StepSettings>,
+    /// Who we are, for hosts that ask.
+    pub auth: Vec<AuthSettings>,
+}
+
+/// In which order pages are fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OrderName {
+    /// Breadth first.
+    #[default]
+    Bfs,
+    /// Depth first.
+    Dfs,
+    /// The most important first.
+    Best,
+    /// At random.
+    Random,
+}
+
+/// Section `[frontier]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FrontierSettings {
+    /// `bfs`, `dfs`, `best` or `random`.
+    pub order: OrderName,
+    /// Wait between two requests to one host, and to one address.
+    pub delay: Span,
+    /// Requests to one host at once; with a delay there is never more than one.
+    pub per_host: usize,
+    /// Links to follow from a seed at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Stop after this many pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pages: Option<u64>,
+    /// Stop after this many bytes of bodies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<ByteSize>,
+    /// Stop after this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Span>,
+    /// Attempts after the first, where a failure may pass.
+    pub retries: u32,
+    /// Redirects in a row to follow.
+    pub max_redirects: u8,
+    /// Fetch what robots.txt forbids, too.
+    pub ignore_robots: bool,
+    /// Read robots.txt again when it is older.
+    pub robots_max_age: Span,
+    /// The longest Crawl-delay to honour; a longer one counts as this.
+    pub max_crawl_delay: Span,
+    /// The longest back-off of a failing host.
+    pub max_backoff: Span,
+    /// Read the sitemaps that robots.txt names.
+    pub sitemaps: bool,
+    /// Follow links marked `nofollow`, or on pages whose robots meta says so.
+    pub follow_nofollow: bool,
+    /// Words that make a page important for the order `best`.
+    pub topic: Vec<String>,
+    /// Hosts kept in memory at once; the others wait on disk.
+    pub workbench: usize,
+    /// Bounds against endless sites.
+    pub traps: TrapLimits,
+}
+
+impl Default for FrontierSettings {
+    fn default() -> Self {
+        Self {
+            order: OrderName::Bfs,
+            delay: Span(Duration::from_secs(1)),
+            per_host: 8,
+            depth: None,
+            max_pages: None,
+            max_bytes: None,
+            max_time: None,
+            retries: 2,
+            max_redirects: 10,
+            ignore_robots: false,
+            robots_max_age: Span(Duration::from_secs(86_400)),
+            max_crawl_delay: Span(Duration::from_secs(60)),
+            max_backoff: Span(Duration::from_secs(300)),
+            sitemaps: true,
+            follow_nofollow: false,
+            topic: Vec::new(),
+            workbench: 10_000,
+            traps: TrapLimits::default(),
+        }
+    }
+}
+
+/// Section `[fetch]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FetchSettings {
+    /// Who we say we are; its first word is the name looked for in robots.txt.
+    pub user_agent: String,
+    /// Connections open at once, counting those still closing.
+    pub connections: usize,
+    /// Wait for an answer to begin, and between two pieces of it.
+    pub timeout: Span,
+    /// Wait for a connection, and for its TLS handshake.
+    pub connect_timeout: Span,
+    /// The longest a whole answer may take.
+    pub total_timeout: Span,
+    /// Larger bodies are not fetched whole; the page is BINARY.
+    pub max_size: ByteSize,
+    /// Media types to fetch, such as `text/html` or `image/*`; none means all.
+    pub accept: Vec<String>,
+    /// A proxy: `http://[user:password@]host:port`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// Fixed addresses: `HOST:PORT:ADDR`.
+    pub resolve: Vec<String>,
+    /// A name server to ask instead of the system's: `ADDR:PORT`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns: Option<String>,
+    /// Total rate of all downloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+    /// Go to private addresses everywhere, not only where a seed is one.
+    pub allow_private: bool,
+    /// Keep cookies during a run.
+    pub cookies: bool,
+    /// Cookies to begin with: the cookies.txt of a browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cookies_file: Option<PathBuf>,
+    /// Offer HTTP/2 where TLS allows it.
+    pub http2: bool,
+    /// Certificates (PEM) to trust besides the usual ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// Accept any certificate.
+    pub insecure: bool,
+}
+
+impl Default for FetchSettings {
+    fn default() -> Self {
+        Self {
+            user_agent: format!("Orbweaver/{}", env!("CARGO_PKG_VERSION")),
+            connections: 128,
+            timeout: Span(Duration::from_secs(20)),
+            connect_timeout: Span(Duration::from_secs(10)),
+            total_timeout: Span(Duration::from_secs(300)),
+            max_size: ByteSize(10_000_000),
+            accept: Vec::new(),
+            proxy: None,
+            resolve: Vec::new(),
+            dns: None,
+            bandwidth: None,
+            allow_private: false,
+            cookies: true,
+            cookies_file: None,
+            http2: true,
+            ca_file: None,
+            insecure: false,
+        }
+    }
+}
+
+/// Section `[store]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreSettings {
+    /// Keep the bytes in WARC files.
+    pub archive: bool,
+    /// Keep the link table.
+    pub links: bool,
+    /// Begin a new WARC file when one is larger.
+    pub warc_size: ByteSize,
+    /// gzip level of the WARC files, 1 (fast) to 12 (small).
+    pub warc_level: u8,
+    /// Pause while the disk has less room than this.
+    pub min_free: ByteSize,
+    /// Memory for known URLs at most.
+    pub index_memory: ByteSize,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self {
+            archive: true,
+            links: true,
+            warc_size: ByteSize(1_000_000_000),
+            warc_level: 1,
+            min_free: ByteSize(200_000_000),
+            index_memory: ByteSize(800_000_000),
+        }
+    }
+}
+
+/// Section `[crawl]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CrawlSettings {
+    /// Threads that read pages; 0 means one for each core.
+    pub workers: usize,
+    /// What the workers' names begin with.
+    pub worker_name: String,
+    /// Pages fetched and not yet recorded at most; one half is recorded while the other is fetched.
+    pub batch_pages: usize,
+    /// How long a page waits for others to be recorded with.
+    pub batch_time: Span,
+}
+
+impl Default for CrawlSettings {
+    fn default() -> Self {
+        Self {
+            workers: 0,
+            worker_name: "orb".to_owned(),
+            batch_pages: 1_000,
+            batch_time: Span(Duration::from_millis(500)),
+        }
+    }
+}
+
+/// What is wrong with a project file.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// It cannot be read.
+    #[error("cannot read {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It does not say what a project file says.
+    #[error("{path}:{}:{}: {what}", place.line, place.column)]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        place: Place,
+        /// What is wrong there.
+        what: String,
+    },
+    /// Its end is missing.
+    #[error("{path} is cut off: put it back, or end it with the line '{end}' if it is as you want it")]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// The line that should be its last.
+        end: &'static str,
+    },
+}
+
+impl Settings {
+    /// Reads a project file that a person wrote, and refuses what cannot be meant.
+    pub fn read(path: &Path) -> Result<Self, SettingsError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
+        Self::parse(&text, path)?.examined(&text, path)
+    }
+
+    /// Reads the text of a project file; `path` is for messages alone.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
+        Self::parse_as(text, path)
+    }
+
+    /// Reads another file of that kind, with the same words for what is wrong.
+    pub fn parse_as<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
+        toml::from_str(text).map_err(|e: toml::de::Error| {
+            let place = Place::of(text, e.span().map_or(0, |s| s.start));
+            SettingsError::Malformed { path: path.to_owned(), place, what: explain(e.message()) }
+        })
+    }
+
+    /// The same where they make sense; else what does not, with its place in the text they were read from.
+    pub fn examined(self, text: &str, path: &Path) -> Result<Self, SettingsError> {
+        match self.examine() {
+            Ok(()) => Ok(self),
+            Err(wrong) => {
+                let place = Place::of_key(text, &wrong.key);
+                Err(SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what })
+            }
+        }
+    }
+
+    /// What turned out wrong, with the place in the file that says so; nothing where the file cannot be read or does not say it.
+    pub fn blamed(path: &Path, wrong: &Wrong) -> Option<SettingsError> {
+        let text = std::fs::read_to_string(path).ok()?;
+        let section = wrong.key.split(['[', '.']).next().unwrap_or_default();
+        let says = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key(section));
+        let place = Place::of_key(&text, &wrong.key);
+        says.then(|| SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what.clone() })
+    }
+
+    /// The same without passwords, as it may be kept with what was collected.
+    pub fn without_passwords(&self) -> Self {
+        let mut shown = self.clone();
+        let hooks = shown.outputs.webhook.iter_mut().map(|hook| {
+            hook.secret = None;
+            &mut hook.url
+        });
+        let urls = shown.seeds.iter_mut().chain(&mut shown.fetch.proxy).chain(hooks);
+        urls.for_each(|url| *url = without_user(url));
+        steps::without_secrets(&mut shown.steps, &mut shown.auth);
+        shown
+    }
+
+    /// Whether pages are judged otherwise than under the settings of an earlier run, given as text.
+    pub fn judges_otherwise(&self, before: &str) -> bool {
+        toml::from_str::<Self>(before).is_ok_and(|before| {
+            before.scope != self.scope
+                || before.without_passwords().seeds != self.without_passwords().seeds
+                || before.steps != self.without_passwords().steps
+                || before.frontier.depth != self.frontier.depth
+                || before.frontier.follow_nofollow != self.frontier.follow_nofollow
+                || before.frontier.traps != self.frontier.traps
+        })
+    }
+
+    /// Whether traps began elsewhere under these settings.
+    pub fn traps_otherwise(&self, before: &str) -> bool {
+        toml::from_str::<Self>(before).is_ok_and(|before| before.frontier.traps != self.frontier.traps)
+    }
+
+    /// The file's text.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A URL as a person writes it, without `user:password@`.
+pub fn without_user(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (&url[..scheme.len() + 3], rest));
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) if at > 0 => format!("{scheme}{}", &rest[at + 1..]),
+        _ => url.to_owned(),
+    }
+}
+
+/// The parser's message in one line, with the nearest known key where one was misspelt.
+fn explain(message: &str) -> String {
+    let message = message.lines().collect::<Vec<_>>().join(" ");
+    let mut names = message.split('`').skip(1).step_by(2);
+    if !(message.starts_with("unknown field") || message.starts_with("unknown variant")) {
+        return message;
+    }
+    let Some(wrong) = names.next() else { return message };
+    let what = if message.starts_with("unknown field") { "key" } else { "value" };
+    let known: Vec<&str> = names.collect();
+    match nearest(wrong, &known) {
+        Some(near) => format!("unknown {what} `{wrong}`; did you mean `{near}`?"),
+        None => format!("unknown {what} `{wrong}`; known here: {}", known.join(", ")),
+    }
+}
+
+/// The name nearest to a misspelt one, if any is near.
+pub fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    let limit = (wrong.len() / 3).clamp(1, 3);
+    known.iter().map(|k| (edits(wrong, k), *k)).filter(|(d, _)| *d <= limit).min().map(|(_, k)| k)
+}
+
+/// Edits between two short names, a swap of neighbours counting as one (optimal string alignment).
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let swap = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + swap);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(text: &str) -> String {
+        Settings::parse(text, Path::new("p.toml")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_the_nearest_known_one() {
+        assert_eq!(
+            error_of("seeds = []\n[frontier]\ndealy = \"1s\"\n"),
+            "p.toml:3:1: unknown key `dealy`; did you mean `delay`?"
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_line() {
+        assert_eq!(
+            error_of("[fetch]\n\ntimeout = \"soon\"\n"),
+            "p.toml:3:11: 'soon' is not a duration; write it like 500ms, 2s, 5m, 1h or 7d"
+        );
+        assert_eq!(error_of("[frontier]\norder = \"bsf\"\n"), "p.toml:2:9: unknown value `bsf`; did you mean `bfs`?");
+    }
+
+    #[test]
+    fn passwords_are_left_out_of_what_is_kept_with_a_run() {
+        for (written, kept) in [
+            ("http://me:pw@h.test:81/a@b?c@d", "http://h.test:81/a@b?c@d"),
+            ("me:p@w@h.test", "h.test"),
+            ("@seeds.txt", "@seeds.txt"),
+            ("http://h.test/@x", "http://h.test/@x"),
+        ] {
+            assert_eq!(without_user(written), kept);
+        }
+        let mut settings = Settings { seeds: vec!["http://me:pw@h.test/".into()], ..Settings::default() };
+        settings.fetch.proxy = Some("http://you:secret@proxy.test:3128".into());
+        let hook = "[[outputs.webhook]]\nurl = 'http://you:secret@hook.test/'\nsecret = 'secret'\n";
+        settings.outputs = Settings::parse(hook, Path::new("p.toml")).unwrap().outputs;
+        assert_eq!(format!("{:?}", settings.outputs.webhook), "[WebhookSettings(http://hook.test/, secret: true)]");
+        let kept = settings.without_passwords().to_toml();
+        assert!(!kept.contains("pw@") && !kept.contains("secret") && kept.contains("proxy.test:3128"), "{kept}");
+        assert!(!settings.judges_otherwise(&kept));
+    }
+
+    #[test]
+    fn settings_written_and_read_again_are_the_same() {
+        let settings = Settings { seeds: vec!["http://a.test/".into()], ..Settings::default() };
+        assert_eq!(Settings::parse(&settings.to_toml(), Path::new("p.toml")).unwrap(), settings);
+    }
+}

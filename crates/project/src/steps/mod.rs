@@ -1,0 +1,195 @@
+//! How does a person say which way to go, and who they are?
+
+mod examine;
+mod secrets;
+
+pub(crate) use examine::examine;
+pub use secrets::credentials;
+pub(crate) use secrets::{examine as examine_auth, without_secrets};
+
+use orb_page::UrlKey;
+use orb_urls::scope::{Mode, Rule};
+use orb_urls::{Scope, ScopeError, ScopeSpec};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A row of `[[steps]]`: pages to begin with, a form to fill in, what to expect, how far to go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StepSettings {
+    /// What it is called; no two are called alike.
+    pub name: String,
+    /// Where it begins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub start: Vec<String>,
+    /// A CSS selector: it begins at the links that this chooses on the pages of the step before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<String>,
+    /// A regular expression: of those links, or of all, the ones whose URL matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links_matching: Option<String>,
+    /// A form to fill in, on the pages where it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<FormSettings>,
+    /// Words that must stand on its first pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// A CSS selector that must match on its first pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_selector: Option<String>,
+    /// Words that must not stand there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_not: Option<String>,
+    /// A CSS selector that must not match there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_not_selector: Option<String>,
+    /// Whether its pages are collected, or only passed through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collect: Option<bool>,
+    /// Links to follow from its first pages at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// The area to keep to, in place of that of `[scope]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Rules on URLs, in place of those of `[scope]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Vec<Rule>>,
+}
+
+impl StepSettings {
+    /// Whether its pages are collected.
+    pub fn collects(&self) -> bool {
+        self.collect.unwrap_or(true)
+    }
+
+    /// Whether it begins at links of the step before.
+    pub fn chooses(&self) -> bool {
+        self.links.is_some() || self.links_matching.is_some()
+    }
+
+    /// Whether it goes on from the step before.
+    pub fn goes_on(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Whether anything is to be seen on its first pages, or not.
+    pub fn expects(&self) -> bool {
+        let words = [&self.expect, &self.expect_selector, &self.expect_not, &self.expect_not_selector];
+        words.iter().any(|word| word.is_some())
+    }
+}
+
+/// Which form, and what goes into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FormSettings {
+    /// Where it is sent to, as the page writes it or in full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Its `id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Its `name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its place among the forms of the page, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+    /// What goes into its fields, by their names; all others go as the page wants them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, FieldValue>,
+}
+
+/// What goes into a field.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a text, a number, true or false, a list of texts, { env = \"NAME\" } or { file = \"path\" }"
+)]
+pub enum FieldValue {
+    /// A box ticked or not, a button pressed or not.
+    Switch(bool),
+    /// A number.
+    Number(i64),
+    /// A text, or one of the values offered.
+    Text(String),
+    /// Several of the values offered.
+    Many(Vec<String>),
+    /// A text that stands elsewhere.
+    Hidden(Source),
+}
+
+impl fmt::Debug for FieldValue {
+    /// Without what goes into the field, which may be a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FieldValue")
+    }
+}
+
+/// Where a secret stands.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// In an environment variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<String>,
+    /// In a file; line ends behind it do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// The secret, once it was looked up; never written.
+    #[serde(skip)]
+    pub found: Option<String>,
+}
+
+/// A row of `[[auth]]`: who we are, for one host.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuthSettings {
+    /// `example.org`, `example.org:8080` or `https://example.org`.
+    pub host: String,
+    /// For what the host calls by this name alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub realm: Option<String>,
+    /// The name, for Basic and Digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// The environment variable that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_env: Option<String>,
+    /// The file that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_file: Option<PathBuf>,
+    /// The token, for Bearer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The environment variable that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_env: Option<String>,
+    /// The file that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<PathBuf>,
+}
+
+impl fmt::Debug for AuthSettings {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AuthSettings({}, {:?})", self.host, self.user)
+    }
+}
+
+/// The number by which the catalogue knows a step: made of its name, so that steps may be added and moved.
+pub fn number(name: &str) -> u32 {
+    u32::try_from(UrlKey::of(name).0 & 0x7fff_ffff).unwrap_or(1).max(1)
+}
+
+/// A regular expression on URLs, as a scope that holds what matches.
+pub fn matching(regex: &str) -> Result<Scope, ScopeError> {
+    let rules = vec![Rule::Allow(regex.to_owned())];
+    Scope::new(&ScopeSpec { mode: Mode::Any, rules, ..ScopeSpec::default() }, &[])
+}

@@ -1,0 +1,121 @@
+//! Where do passwords come from, and where do they not go?
+//!
+//! They may stand in the project file, in an environment variable or in a file of their own. The two latter are looked up when a run begins
+//! ([`Settings::reveal`]), by whoever may read the environment. What is kept of a run knows none of them ([`without_secrets`]).
+
+use super::{AuthSettings, FieldValue, Source, StepSettings};
+use crate::examine::Wrong;
+use crate::settings::Settings;
+use orb_fetch::{Credential, Proof};
+use std::path::Path;
+
+/// The longest secret read from a file.
+const LONGEST: usize = 64 << 10;
+
+/// What stands in names of fields that nobody but the server is to know.
+const TELLTALE: [&str; 8] = ["pass", "pwd", "secret", "token", "pin", "otp", "key", "kennwort"];
+
+impl Settings {
+    /// Looks up the secrets that stand elsewhere; `variable` gives the value of an environment variable.
+    pub fn reveal(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<(), Wrong> {
+        for (n, step) in self.steps.iter_mut().enumerate() {
+            for (name, value) in step.form.iter_mut().flat_map(|form| &mut form.fields) {
+                let FieldValue::Hidden(source) = value else { continue };
+                let key = format!("steps[{n}].form.fields.{name}");
+                source.found = Some(found(&key, source.env.as_deref(), source.file.as_deref(), variable)?);
+            }
+        }
+        for (n, auth) in self.auth.iter_mut().enumerate() {
+            let key = |name: &str| format!("auth[{n}].{name}");
+            let AuthSettings { password_env, password_file, token_env, token_file, .. } = auth;
+            let sources = [
+                ("password", password_env.take(), password_file.take(), &mut auth.password),
+                ("token", token_env.take(), token_file.take(), &mut auth.token),
+            ];
+            for (what, env, file, secret) in sources {
+                if env.is_some() || file.is_some() {
+                    let name = format!("{what}_{}", if env.is_some() { "env" } else { "file" });
+                    *secret = Some(found(&key(&name), env.as_deref(), file.as_deref(), variable)?);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A secret from where it stands.
+fn found(
+    key: &str,
+    env: Option<&str>,
+    file: Option<&Path>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Wrong> {
+    if let Some(name) = env {
+        return variable(name).ok_or_else(|| Wrong::new(key, format!("the environment variable {name} is not set")));
+    }
+    let path = file.unwrap_or(Path::new(""));
+    let wrong = |why: &dyn std::fmt::Display| Wrong::new(key, format!("cannot read {}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
+    if text.len() > LONGEST {
+        return Err(wrong(&"it is too large for a password"));
+    }
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// Takes out of settings what nobody but a server is to know.
+pub(crate) fn without_secrets(steps: &mut [StepSettings], auth: &mut [AuthSettings]) {
+    for (name, value) in steps.iter_mut().filter_map(|s| s.form.as_mut()).flat_map(|form| &mut form.fields) {
+        let name = name.to_lowercase();
+        let telltale = TELLTALE.iter().any(|word| name.contains(word));
+        match value {
+            FieldValue::Hidden(source) => *source = Source { found: None, ..source.clone() },
+            FieldValue::Text(text) if telltale => "***".clone_into(text),
+            FieldValue::Number(_) if telltale => *value = FieldValue::Text("***".to_owned()),
+            _ => {}
+        }
+    }
+    for auth in auth {
+        (auth.password, auth.token) = (None, None);
+    }
+}
+
+/// The credentials of `[[auth]]`, secrets looked up.
+pub fn credentials(auth: &[AuthSettings]) -> Result<Vec<Credential>, Wrong> {
+    auth.iter().enumerate().map(|(n, auth)| credential(n, auth)).collect()
+}
+
+fn credential(n: usize, auth: &AuthSettings) -> Result<Credential, Wrong> {
+    let proof = match (&auth.token, &auth.user) {
+        (Some(token), _) => Proof::Token(token.clone()),
+        (None, user) => Proof::Password {
+            user: user.clone().unwrap_or_default(),
+            password: auth.password.clone().unwrap_or_default(),
+        },
+    };
+    Credential::new(&auth.host, auth.realm.as_deref(), proof)
+        .map_err(|why| Wrong::new(format!("auth[{n}].host"), why.to_string()))
+}
+
+/// What of `[[auth]]` cannot be meant.
+pub(crate) fn examine(auth: &[AuthSettings]) -> Vec<Wrong> {
+    let mut wrongs = Vec::new();
+    for (n, row) in auth.iter().enumerate() {
+        let passwords = [row.password.is_some(), row.password_env.is_some(), row.password_file.is_some()];
+        let tokens = [row.token.is_some(), row.token_env.is_some(), row.token_file.is_some()];
+        let count = |given: [bool; 3]| given.iter().filter(|given| **given).count();
+        let mut wrong = |key: &str, what: &str| wrongs.push(Wrong::new(format!("auth[{n}].{key}"), what));
+        match (count(passwords), count(tokens)) {
+            (0, 0) => wrong(
+                "host",
+                "who are we? Say user and password (password_env, password_file), or token (token_env, token_file)",
+            ),
+            (1, 0) if row.user.is_none() => wrong("password", "a password needs a user"),
+            (0, 1) if row.user.is_some() => wrong("user", "a token has no user; say user and password, or token"),
+            (1, 0) | (0, 1) => {}
+            _ => wrong("host", "say one password or one token: in the file, in a variable or in a file of its own"),
+        }
+        let looked_up = AuthSettings { token: row.token.clone().or(tokens[1].then(|| "x".into())), ..row.clone() };
+        wrongs.extend(credential(n, &looked_up).err());
+    }
+    wrongs
+}

@@ -1,0 +1,57 @@
+//! The reference file `docs/project.toml` lists every key with its default, and nothing else.
+
+use orb_project::Settings;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn reference() -> (PathBuf, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/project.toml");
+    let text = std::fs::read_to_string(&path).expect("the reference file");
+    (path, text)
+}
+
+/// Every key as `section.key`.
+fn keys(table: &toml::Table, prefix: &str, out: &mut BTreeSet<String>) {
+    for (key, value) in table {
+        match value {
+            toml::Value::Table(inner) => keys(inner, &format!("{prefix}{key}."), out),
+            _ => drop(out.insert(format!("{prefix}{key}"))),
+        }
+    }
+}
+
+/// The file with its optional keys, which are commented out, switched on.
+fn with_optional_keys(text: &str) -> String {
+    let is_key = |line: &str| {
+        line.strip_prefix("# ")
+            .and_then(|l| l.split_once(" = "))
+            .is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+    };
+    text.lines().map(|l| if is_key(l) { &l[2..] } else { l }).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_reference_file_gives_every_key_its_default() {
+    let (path, text) = reference();
+    assert_eq!(Settings::parse(&text, &path).unwrap(), Settings::default());
+    let mut listed = BTreeSet::new();
+    keys(&text.parse::<toml::Table>().unwrap(), "", &mut listed);
+    let mut known = BTreeSet::new();
+    keys(&Settings::default().to_toml().parse::<toml::Table>().unwrap(), "", &mut known);
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn the_reference_file_names_every_optional_key() {
+    let (path, text) = reference();
+    let whole = with_optional_keys(&text);
+    let settings = Settings::parse(&whole, &path).unwrap();
+    let mut listed = BTreeSet::new();
+    keys(&settings.to_toml().parse::<toml::Table>().unwrap(), "", &mut listed);
+    let source = include_str!("../src/settings.rs");
+    let optional = |line: &&str| line.trim_start().starts_with("pub ") && line.contains(": Option<");
+    for line in source.lines().filter(optional) {
+        let key = line.trim().trim_start_matches("pub ").split(':').next().unwrap();
+        assert!(listed.iter().any(|l| l.rsplit('.').next() == Some(key)), "{key} is not in docs/project.toml");
+    }
+}
