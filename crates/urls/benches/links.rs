@@ -1,4 +1,4 @@
-//! What does a link cost? Each figure is for the forty links of a page.
+//! How much does resolving a link cost? Each figure is for the forty links of one page.
 
 use divan::{Bencher, black_box};
 use orb_urls::{Address, Canonicaliser, Mode, Rule, Scope, ScopeSpec, surt};
@@ -9,7 +9,8 @@ fn main() {
 
 const BASE: &str = "https://www.example.com/docs/guide/intro.html";
 
-/// Forty links in the proportions of real pages: mostly relative and plain, some with fragments, queries and escapes.
+/// Forty links in the proportions of real pages: mostly relative and plain, some with fragments,
+/// queries and percent escapes.
 fn hrefs() -> Vec<String> {
     let kinds: [fn(usize) -> String; 10] = [
         |i| format!("chapter{i}.html"),

@@ -1,4 +1,5 @@
-//! What does it cost to find session ids? Each line is a name and microseconds, the least of many rounds.
+//! How much does detecting session ids cost? Each line is a name and the minimum of many rounds, in
+//! microseconds.
 
 use orb_urls::session::{Site, one_session, two_sessions};
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ const PAIRS: &str = include_str!("../tests/data/sessions/pairs.tsv");
 const OLD: &str = include_str!("../tests/data/sessions/amazon-old.txt");
 const NEW: &str = include_str!("../tests/data/sessions/amazon-new.txt");
 
-/// Links of a page with ids and of one without.
+/// The links of a page with session ids, and of one without.
 const LINKS: usize = 300;
 
 fn main() {
@@ -48,7 +49,7 @@ fn page(link: impl Fn(usize) -> String) -> Vec<String> {
     (0..LINKS).map(link).collect()
 }
 
-/// Microseconds of one call, the least of fifty rounds of a hundred.
+/// Microseconds per call: the fastest of fifty rounds of a hundred calls.
 fn best(work: &mut dyn FnMut()) -> f64 {
     let round = |work: &mut dyn FnMut()| {
         let began = Instant::now();

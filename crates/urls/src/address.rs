@@ -1,4 +1,4 @@
-//! Under which one spelling is a page known?
+//! What is the one canonical spelling under which a page is known?
 
 use crate::canonical::plain;
 use crate::{Refused, scheme};
@@ -8,30 +8,31 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use url::{Position, Url};
 
-/// A canonical URL with a host, of a scheme that is fetched. Two are equal when they are spelt the same.
+/// A canonical URL with a host and a scheme that is fetched. Two addresses are equal when their
+/// text is equal.
 #[derive(Clone)]
 pub struct Address {
     text: String,
     marks: Marks,
 }
 
-/// Where the parts of an address begin and end in its text.
+/// Byte offsets of the parts of an address.
 #[derive(Clone, Copy)]
 pub(crate) struct Marks {
-    /// The end of the scheme.
+    /// End of the scheme.
     pub(crate) scheme: u32,
-    /// The host, in its brackets where it has some.
+    /// Start and end of the host, including the brackets of an IPv6 literal.
     pub(crate) host: (u32, u32),
-    /// The port where it is said.
+    /// The port, if written explicitly.
     pub(crate) port: Option<u16>,
-    /// The slash the path begins with.
+    /// The slash that starts the path.
     pub(crate) path: u32,
     /// The question mark.
     pub(crate) query: Option<u32>,
 }
 
 impl Address {
-    /// Takes an address back from where it was stored, without canonicalising it again.
+    /// Restores an address from storage without canonicalising it again.
     pub fn from_canonical(stored: &str) -> Result<Self, Refused> {
         match plain::absolute(stored) {
             Some(cut) if cut.len() == stored.len() => Ok(cut.joined("", stored)),
@@ -39,7 +40,7 @@ impl Address {
         }
     }
 
-    /// An address from a parsed URL, if it is of the web and names a host.
+    /// Turns a parsed URL into an address if its scheme is fetched and it names a host.
     pub(crate) fn checked(url: Url) -> Result<Self, Refused> {
         scheme::check(url.scheme())?;
         if url.host_str().is_none_or(str::is_empty) {
@@ -56,7 +57,7 @@ impl Address {
         Ok(Self { text: url.into(), marks })
     }
 
-    /// An address whose parts somebody has found.
+    /// An address whose parts are already located.
     pub(crate) fn marked(text: String, marks: Marks) -> Self {
         Self { text, marks }
     }
@@ -65,7 +66,7 @@ impl Address {
         self.marks
     }
 
-    /// The whole of it.
+    /// The full URL.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -75,23 +76,24 @@ impl Address {
         self.between(0, self.marks.scheme)
     }
 
-    /// The host in lower case, international names in their ASCII form, IPv6 addresses without brackets.
+    /// The host in lower case: international names in ASCII (Punycode), IPv6 literals without
+    /// brackets.
     pub fn host(&self) -> &str {
         let host = self.between(self.marks.host.0, self.marks.host.1);
         host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
     }
 
-    /// The port to connect to, said or not.
+    /// The port to connect to, explicit or implied by the scheme.
     pub fn port(&self) -> u16 {
         self.marks.port.unwrap_or_else(|| scheme::check(self.scheme()).unwrap_or_default())
     }
 
-    /// The port where it differs from the one its scheme implies.
+    /// The port, if it differs from the scheme's default.
     pub fn unusual_port(&self) -> Option<u16> {
         self.marks.port
     }
 
-    /// The path, from its first slash.
+    /// The path, including its leading slash.
     pub fn path(&self) -> &str {
         self.between(self.marks.path, self.marks.query.unwrap_or(mark(self.text.len())))
     }
@@ -101,12 +103,12 @@ impl Address {
         self.marks.query.map(|at| self.between(at + 1, mark(self.text.len())))
     }
 
-    /// Path and query as they stand in a request line.
+    /// Path and query as they appear in a request line.
     pub fn path_and_query(&self) -> &str {
         self.between(self.marks.path, mark(self.text.len()))
     }
 
-    /// The text alone.
+    /// Consumes the address and returns its text.
     pub fn into_string(self) -> String {
         self.text
     }
@@ -115,19 +117,19 @@ impl Address {
         self.text.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// The server it is asked from.
+    /// The server to ask for it.
     pub fn origin(&self) -> Origin {
         let scheme = scheme::lookup(self.scheme()).map_or("http", |(name, _)| name);
         Origin { scheme, host: self.host().to_owned(), port: self.port() }
     }
 
-    /// The registrable domain of its host, or the host where there is none.
+    /// The registrable domain of the host, or the host itself if it has none.
     pub fn site(&self) -> &str {
         crate::site::registrable(self.host())
     }
 }
 
-/// A place in a text; none is longer than 4 GB, which [`Url`] makes sure of.
+/// An offset into the text. [`Url`] guarantees that no URL is longer than 4 GB.
 pub(crate) fn mark(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -187,14 +189,14 @@ impl AsRef<str> for Address {
 pub struct Origin {
     /// `http` or `https`.
     pub scheme: &'static str,
-    /// The host as in [`Address::host`].
+    /// The host, as in [`Address::host`].
     pub host: String,
     /// The port to connect to.
     pub port: u16,
 }
 
 impl Origin {
-    /// Whether the port goes without saying.
+    /// Whether the port is the scheme's default.
     pub fn has_usual_port(&self) -> bool {
         scheme::check(self.scheme) == Ok(self.port)
     }

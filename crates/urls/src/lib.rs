@@ -1,12 +1,13 @@
 //! What is this address, and may we go there?
 //!
-//! The first thing that happens to a link and the last thing that must be in doubt: [`Canonicaliser`] turns what a page
-//! or a person wrote into an [`Address`], the one spelling under which a page is known; [`Scope`] says whether the crawl
-//! may go there. [`surt`] and [`site`] order addresses as archives and people do, [`session`] finds the parts that change
-//! from visit to visit, [`scheme`] knows what is no web at all.
+//! Every link passes through here first. [`Canonicaliser`] turns what a page or a user wrote into
+//! an [`Address`], the one spelling under which a page is known. [`Scope`] decides whether the
+//! crawl may go there. [`surt`] and [`site`] order and group addresses the way archives and people
+//! do, [`session`] finds the parts of a URL that change with every visit, and [`scheme`] recognises
+//! what is not the web at all.
 //!
-//! Nothing here is asynchronous and nothing opens a socket. An address that is refused is a fact about the page that
-//! holds the link ([`Refused`]); only a scope that cannot be understood is an error ([`ScopeError`]).
+//! Nothing here is async and nothing opens a socket. A refused address is a fact about the page
+//! that contains the link ([`Refused`]); only an invalid scope is an error ([`ScopeError`]).
 
 mod address;
 mod canonical;

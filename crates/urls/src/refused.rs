@@ -1,6 +1,7 @@
-//! Why is this no address to go to?
+//! Why is this not an address to crawl?
 //!
-//! A refusal is what the web wrote, not a failure of ours: it is recorded with the page that holds the link.
+//! A refusal describes what the web wrote. It is not a failure of ours, and it is recorded with the
+//! page that contains the link.
 
 use crate::MAX_LENGTH;
 use std::borrow::Cow;
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 /// Why a piece of text did not become an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It names something that is not fetched from a server: mail, a script, inline content, a telephone.
+    /// It names something that no server delivers: mail, a script, inline data, a telephone number.
     #[error("`{scheme}:` is not an address of the web")]
     NotWeb {
         /// The scheme in lower case.
@@ -26,7 +27,7 @@ pub enum Refused {
         /// What is wrong with it.
         detail: &'static str,
     },
-    /// It is longer than any address that is kept.
+    /// It exceeds the maximum length of an address.
     #[error("longer than {MAX_LENGTH} bytes")]
     TooLong,
     /// It names no host.

@@ -1,23 +1,23 @@
 //! Is this the web at all?
 //!
-//! Pages link to mail boxes, scripts, chat rooms and telephones. They are told apart here, by one table, before anything
-//! else looks at a link. To crawl one more protocol is to change its line.
+//! Pages link to mailboxes, scripts, chat rooms and telephones. One table tells them apart before
+//! anything else looks at a link. To crawl one more protocol, change its line.
 
 use crate::Refused;
 use std::borrow::Cow;
 
-/// What becomes of the addresses of a scheme.
+/// How addresses of a scheme are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
-    /// Fetched; holds the port that may be left unsaid.
+    /// Fetched; holds the default port.
     Fetched(u16),
-    /// A protocol with documents behind it that is not crawled.
+    /// A protocol that serves documents but is not crawled.
     Unsupported,
-    /// Nothing that a server would answer with a document.
+    /// Not something a server would answer with a document.
     NotWeb,
 }
 
-/// Every scheme that is recognised, the frequent ones first.
+/// Every recognised scheme, frequent ones first.
 pub const SCHEMES: &[(&str, Treatment)] = &[
     ("https", Treatment::Fetched(443)),
     ("http", Treatment::Fetched(80)),
@@ -65,10 +65,10 @@ pub const SCHEMES: &[(&str, Treatment)] = &[
     ("mms", Treatment::NotWeb),
 ];
 
-/// The scheme a reference begins with, as written; `None` for one that is relative.
+/// The scheme at the start of a reference, as written; `None` for a relative reference.
 ///
-/// White space before it must be gone. Tabs and line feeds inside a scheme, which browsers overlook, are not seen here:
-/// such a reference has to be judged by [`check`] after it was parsed.
+/// Leading white space must already be trimmed. Tabs and newlines inside a scheme, which browsers
+/// ignore, are not detected here: check such a reference with [`check`] after parsing.
 pub fn of(reference: &str) -> Option<&str> {
     let bytes = reference.as_bytes();
     if !bytes.first()?.is_ascii_alphabetic() {
@@ -78,12 +78,12 @@ pub fn of(reference: &str) -> Option<&str> {
     (bytes[end] == b':').then(|| &reference[..end])
 }
 
-/// The line of the table for a scheme, in any case.
+/// The table entry for a scheme, ignoring case.
 pub fn lookup(scheme: &str) -> Option<(&'static str, Treatment)> {
     SCHEMES.iter().copied().find(|(name, _)| name.eq_ignore_ascii_case(scheme))
 }
 
-/// The port of a fetched scheme, or why its addresses are refused.
+/// The default port of a fetched scheme, or why its addresses are refused.
 pub fn check(scheme: &str) -> Result<u16, Refused> {
     match lookup(scheme) {
         Some((_, Treatment::Fetched(port))) => Ok(port),
@@ -93,7 +93,8 @@ pub fn check(scheme: &str) -> Result<u16, Refused> {
     }
 }
 
-/// At most 32 bytes of an unknown scheme in lower case: it is shown to people, and a page may write a megabyte of it.
+/// At most 32 bytes of an unknown scheme in lower case. It is shown to people, and a page may
+/// contain a megabyte of it.
 fn shortened(scheme: &str) -> String {
     scheme.chars().take(32).map(|c| c.to_ascii_lowercase()).collect()
 }

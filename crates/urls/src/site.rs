@@ -1,11 +1,12 @@
 //! Which hosts belong to one owner?
 //!
-//! The registrable domain: the public suffix with one label before it, by the Public Suffix List, private section
-//! included, so that the tenants of a hosting service count as strangers to each other.
+//! The registrable domain is the public suffix plus one label, by the Public Suffix List. Its
+//! private section is included, so that the tenants of a hosting service are separate owners.
 
-/// The registrable domain of a host; addresses, single labels and bare public suffixes are their own.
+/// The registrable domain of a host. IP addresses, single labels and bare public suffixes are
+/// returned unchanged.
 ///
-/// The host is expected as [`crate::Address::host`] gives it: lower case, ASCII.
+/// Expects the host as [`crate::Address::host`] returns it: lower case, ASCII.
 pub fn registrable(host: &str) -> &str {
     if is_ip(host) {
         return host;
@@ -13,7 +14,8 @@ pub fn registrable(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }
 
-/// Whether a host is an IP address rather than a name. In canonical form every IPv4 host ends in a digit label.
+/// Whether a host is an IP address rather than a name. In canonical form every IPv4 host ends in a
+/// numeric label.
 pub fn is_ip(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
     host.contains(':') || (!last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()))

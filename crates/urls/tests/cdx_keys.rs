@@ -1,6 +1,6 @@
-//! Are our index keys those that the tools of web archives compute?
+//! Do our index keys equal those of the web archives' tools?
 //!
-//! `data/cdx_keys.tsv` holds their answers; `data/cdx_keys.py` asked for them.
+//! `data/cdx_keys.tsv` holds their answers, recorded by `data/cdx_keys.py`.
 
 use orb_urls::surt::cdx_key;
 

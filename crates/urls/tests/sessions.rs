@@ -1,7 +1,7 @@
 //! Are the session ids found that people found, in links of real sites?
 //!
-//! The recorded links are those of "Smart Crawler", sections 4.2.3, 6.1 and 6.2: two visits of one page, and a pair of
-//! links from each of seven sessions.
+//! The recorded links are from "Smart Crawler", sections 4.2.3, 6.1 and 6.2: two visits of one
+//! page, and a pair of links from each of seven sessions.
 
 use orb_urls::session::{Site, one_session, two_sessions};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn two_sessions_tell_every_id_that_changed_and_make_the_links_one() {
     let requests = ["1PS2V6KKYBZ34F3RK1PJ", "15BNH99VVKBB0CDBQGQN"];
     assert_eq!(ids(&site), [both, requests].concat());
     for (number, (old, new)) in (1..).zip(old.iter().zip(&new)) {
-        // The tenth is another page.
+        // The tenth pair is two different pages.
         assert_eq!(site.identity(old) == site.identity(new), number != 10, "{old} {new}");
         assert_eq!(site.renew(old, &site.identity(old)) == *new, number != 10, "{old} {new}");
     }
@@ -91,7 +91,7 @@ fn an_old_url_gets_the_id_of_now_where_its_page_is_still_known_by_the_same_name(
     assert_eq!(site.renew("http://x/p/a", "http://x/p/a"), "http://x/p/a");
 }
 
-/// An id of a given length as servers draw them.
+/// A random id of a given length, as servers generate them.
 fn drawn() -> impl Strategy<Value = String> {
     "([0-9a-f]{32}|[A-Z0-9]{26}|[0-9]{3}-[0-9]{7}-[0-9]{7})"
 }

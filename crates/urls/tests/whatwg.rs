@@ -1,13 +1,15 @@
-//! Do we read URLs as browsers do?
+//! Do we parse URLs as browsers do?
 //!
-//! The cases of the WHATWG URL standard that concern the web (`data/whatwg.tsv`). What a browser makes of an input must lead
-//! to the same address as the input itself, and what a browser refuses must be refused.
+//! The web-related cases of the WHATWG URL test suite (`data/whatwg.tsv`). A browser's output for
+//! an input must lead to the same address as the input itself, and what a browser refuses must be
+//! refused.
 
 #![allow(clippy::unwrap_used, reason = "the table is ours, and a fault in it should stop the test")]
 
 use orb_urls::{Address, Canonicaliser, Refused, Rules};
 
-/// With every rule of ours off, only the fragment, escapes and the dot after a host name differ from a browser's URL.
+/// With all optional rules off, only the fragment, escapes and the trailing dot of a host name
+/// differ from a browser's URL.
 const AS_BROWSERS: Rules = Rules {
     lowercase: false,
     strip_userinfo: false,
@@ -61,7 +63,7 @@ fn an_input_leads_to_the_address_a_browser_goes_to() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Where escapes are spelt otherwise than by browsers, which keep them as they stand.
+/// Inputs whose escapes we spell differently from browsers, which keep them as written.
 const ESCAPES: &[(&str, &str)] = &[
     ("http://example.org/a%2fc", "http://example.org/a%2Fc"),
     ("http://example.org/a/%2f/c", "http://example.org/a/%2F/c"),

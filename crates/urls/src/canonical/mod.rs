@@ -1,14 +1,17 @@
 //! What is the one spelling of this URL?
 //!
-//! A page is known by its address, so every way of writing it must end in the same text, and no two pages may. The
-//! WHATWG URL standard, which browsers follow, says how a reference is read: white space, backslashes, dot segments, case
-//! of scheme and host, default ports, international names, strange spellings of IPv4 addresses. On top of it, by RFC 3986
-//! section 6.2.2, escapes are written one way ([`percent`]); the fragment and the dot after a host name go. Whatever goes
-//! further is one of [`Rules`].
+//! A page is identified by its address, so every spelling of a URL must canonicalise to the same
+//! text, and no two pages may share one. Parsing follows the WHATWG URL standard, as browsers do:
+//! white space, backslashes, dot segments, case of scheme and host, default ports, international
+//! domain names, unusual spellings of IPv4 addresses. On top of it come the normalisations of RFC
+//! 3986 section 6.2.2 for percent escapes ([`percent`]); the fragment and the trailing dot of a
+//! host name are dropped. Anything beyond that is optional and lives in [`Rules`].
 //!
-//! Reading a link is the most frequent thing a crawl does. Most are spelt as they should be and are only taken to pieces
-//! ([`plain`]); the rules only look, and allocate when there is something to change. What was changed is read again until nothing changes, so that the form is stable: a path parameter
-//! taken from `/a/..;jsessionid=1/b` leaves a dot segment behind.
+//! Resolving links is the most frequent operation of a crawl. Most links are already canonical and
+//! take a fast path that only splits them ([`plain`]); the rules inspect first and allocate only
+//! when something must change. After a change the URL is parsed again until it reaches a fixed
+//! point, so canonicalisation is idempotent: removing the path parameter from
+//! `/a/..;jsessionid=1/b` leaves a dot segment behind.
 
 mod percent;
 pub(crate) mod plain;
@@ -20,29 +23,31 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use url::{ParseOptions, Position, Url};
 
-/// The longest address that is kept, in bytes.
+/// Maximum length of an address in bytes.
 pub const MAX_LENGTH: usize = 8 * 1024;
 
-/// How often a URL may be respelt before it is given up; two is the most any has needed.
+/// How many passes a URL may take to reach its fixed point before it is refused. No known input
+/// needs more than two.
 const ROUNDS: usize = 8;
 
-/// What canonical form does beyond what every URL undergoes.
+/// Optional normalisations, applied after the mandatory ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// Write path and query in lower case, for servers that do not tell the difference.
+    /// Lower-case path and query, for servers that ignore case.
     pub lowercase: bool,
-    /// Take out `user:password@`.
+    /// Remove `user:password@`.
     pub strip_userinfo: bool,
-    /// Take `www.` off hosts that keep a registrable domain without it.
+    /// Remove `www.` from hosts that still have a registrable domain without it.
     pub strip_www: bool,
-    /// Take out the session ids that [`session`] knows.
+    /// Remove the session ids that [`session`] recognises.
     pub strip_session_ids: bool,
-    /// Learn the session ids that no name gives away, host by host, while crawling. Canonical form itself knows nothing of them.
+    /// Learn unnamed session ids host by host during the crawl. Canonicalisation itself does not
+    /// use them.
     pub learn_sessions: bool,
-    /// Take out an empty query, empty parts of one, and exact repetitions of a part.
+    /// Remove an empty query, empty parameters, and exact duplicates of a parameter.
     pub tidy_query: bool,
-    /// Sort the parameters of the query by name; those of one name keep their order.
+    /// Sort query parameters by name. The sort is stable.
     pub sort_query: bool,
 }
 
@@ -60,24 +65,24 @@ impl Default for Rules {
     }
 }
 
-/// Reads URLs into addresses by one set of rules.
+/// Parses URLs into addresses under one set of rules.
 #[derive(Clone, Debug, Default)]
 pub struct Canonicaliser {
     rules: Rules,
 }
 
 impl Canonicaliser {
-    /// A reader with these rules.
+    /// A canonicaliser with these rules.
     pub const fn new(rules: Rules) -> Self {
         Self { rules }
     }
 
-    /// The rules it reads by.
+    /// The rules in effect.
     pub const fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Reads an absolute URL.
+    /// Parses an absolute URL.
     pub fn parse(&self, input: &str) -> Result<Address, Refused> {
         match plain::absolute(input).and_then(|cut| self.kept(cut, "", input)) {
             Some(address) => Ok(address),
@@ -85,10 +90,11 @@ impl Canonicaliser {
         }
     }
 
-    /// Reads what a person typed: like [`parse`](Self::parse), with `http://` where there is no scheme.
+    /// Parses what a user typed: like [`parse`](Self::parse), but assumes `http://` if there is no
+    /// scheme.
     pub fn parse_seed(&self, input: &str) -> Result<Address, Refused> {
         let input: Cow<'_, str> = match trimmed(input) {
-            // Browsers leave these out wherever they stand, so they must not hide a scheme.
+            // Browsers drop tabs and newlines anywhere in a URL, so they must not hide a scheme.
             plain if plain.contains(['\t', '\n', '\r']) => plain.replace(['\t', '\n', '\r'], "").into(),
             plain => plain.into(),
         };
@@ -106,7 +112,7 @@ impl Canonicaliser {
         }
     }
 
-    /// Reads a link on a page, with the page's base.
+    /// Resolves a link on a page against the page's base.
     pub fn resolve(&self, base: &Address, href: &str) -> Result<Address, Refused> {
         let href = trimmed(href);
         if href.is_empty() || href.starts_with('#') {
@@ -115,7 +121,7 @@ impl Canonicaliser {
         self.resolve_cut(base, href, plain::cut(base, href))
     }
 
-    /// Like [`resolve`](Self::resolve), in the memory of the link where it has room.
+    /// Like [`resolve`](Self::resolve), but reuses the link's buffer if it has the capacity.
     pub fn resolve_owned(&self, base: &Address, href: String) -> Result<Address, Refused> {
         if href.is_empty() || href.starts_with('#') || trimmed(&href).len() < href.len() {
             return self.resolve(base, &href);
@@ -133,8 +139,8 @@ impl Canonicaliser {
         }
     }
 
-    /// Like [`resolve`](Self::resolve) for a page in another encoding than UTF-8: browsers write a query in the bytes of
-    /// the page's own encoding, which `encode` supplies.
+    /// Like [`resolve`](Self::resolve) for a page that is not in UTF-8: browsers percent-encode a
+    /// query in the page's own encoding, which `encode` supplies.
     pub fn resolve_encoded(
         &self,
         base: &Address,
@@ -147,8 +153,8 @@ impl Canonicaliser {
         self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)).encoding_override(Some(encode)))
     }
 
-    /// What the links of a page are resolved against: its `<base href>` where there is one that can be used, as in
-    /// browsers, otherwise the page itself.
+    /// The base URL of a page's links: its `<base href>` if usable, as in browsers, otherwise the
+    /// page itself.
     pub fn canonical_base<'a>(&self, page: &'a Address, base_href: Option<&str>) -> Cow<'a, Address> {
         match base_href.map(|href| self.resolve(page, href)) {
             Some(Ok(base)) => Cow::Owned(base),
@@ -156,7 +162,7 @@ impl Canonicaliser {
         }
     }
 
-    /// An address that is spelt as browsers would, if it is spelt as the rules want it, too.
+    /// The address, if the fast path's result also satisfies the rules.
     fn kept(&self, cut: Cut, base: &str, href: &str) -> Option<Address> {
         let leaves = self.leaves(&cut);
         let address = cut.joined(base, href);
@@ -164,7 +170,7 @@ impl Canonicaliser {
         (leaves || (fits && self.respelt(address.path_and_query()).is_none())).then_some(address)
     }
 
-    /// Whether the rules need not look at an address.
+    /// Whether no rule can change this address.
     fn leaves(&self, cut: &Cut) -> bool {
         cut.bare && cut.len() <= MAX_LENGTH && !self.rules.strip_www && !self.rules.lowercase
     }
@@ -174,7 +180,8 @@ impl Canonicaliser {
         if let Some(scheme) = scheme::of(input) {
             scheme::check(scheme)?;
         }
-        // The sign stays, as the space before it in `/a #b` belongs to the path and would be trimmed at the end.
+        // Keep the `#`: the space before it in `/a #b` belongs to the path, but would be trimmed at
+        // the end of the input.
         let input = memchr::memchr(b'#', input.as_bytes()).map_or(input, |at| &input[..=at]);
         if input.len() > MAX_LENGTH + 1 {
             return Err(Refused::TooLong);
@@ -204,7 +211,7 @@ impl Canonicaliser {
         Err(Refused::Invalid { detail: "it does not settle into one spelling" })
     }
 
-    /// Takes the dot after a host name away, and `www.` where the rules say so.
+    /// Removes the trailing dot of a host name, and `www.` if the rules say so.
     fn settle_host(&self, url: &mut Url) -> Result<(), Refused> {
         let Some(written) = url.host_str() else { return Err(Refused::NoHost) };
         let mut host = written.trim_end_matches('.');
@@ -224,7 +231,7 @@ impl Canonicaliser {
         Ok(())
     }
 
-    /// Path and query by the rules, or nothing where they stand that way already.
+    /// Path and query after the rules, or `None` if nothing changed.
     fn respelt(&self, tail: &str) -> Option<String> {
         let rules = self.rules;
         let mut out = percent::normalised(tail);
@@ -241,7 +248,7 @@ impl Canonicaliser {
     }
 }
 
-/// Without the spaces and control characters around it, as browsers read an attribute.
+/// Trims the leading and trailing spaces and control characters that browsers trim from attributes.
 fn trimmed(input: &str) -> &str {
     match input.as_bytes() {
         [first, .., last] if *first > b' ' && *last > b' ' => input,
@@ -249,7 +256,7 @@ fn trimmed(input: &str) -> &str {
     }
 }
 
-/// Whether what follows a name and a colon is a port, and so the name a host.
+/// Whether the text after `name:` is a port, which makes the name a host and not a scheme.
 fn names_port(rest: &str) -> bool {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     digits > 0 && matches!(rest.as_bytes().get(digits), None | Some(b'/' | b'?' | b'#' | b'\\'))

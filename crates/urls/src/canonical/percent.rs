@@ -1,12 +1,13 @@
-//! How are escapes written?
+//! How are percent escapes written?
 //!
-//! RFC 3986, 6.2.2.1 and 6.2.2.2: hexadecimal digits in upper case; a character that needs no escape (letters, digits,
-//! `-._~`) has none. Everything else stays as it is: to a server `%2F` is not `/`, and `%26` is not `&`.
+//! RFC 3986, sections 6.2.2.1 and 6.2.2.2: hexadecimal digits are upper case, and unreserved
+//! characters (letters, digits, `-._~`) are not escaped. Everything else stays: to a server `%2F`
+//! is not `/`, and `%26` is not `&`.
 //!
-//! A percent sign that begins no escape stays too. What follows it closely is left alone, lest decoding make an escape of
-//! it that was none: `%%34%31` must not become `%41`.
+//! A percent sign that starts no escape stays too, and so do the characters right after it.
+//! Decoding them could create an escape where there was none: `%%34%31` must not become `%41`.
 
-/// The text with its escapes normalised, or nothing where they are. Only ASCII is looked at.
+/// The text with normalised escapes, or `None` if it already is normal. Looks at ASCII only.
 pub(super) fn normalised(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let first = memchr::memchr_iter(b'%', bytes).find(|&at| escape(bytes, at).is_some_and(|e| !e.is_normal()))?;
@@ -35,7 +36,7 @@ pub(super) fn normalised(text: &str) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// The text in lower case but for its escapes, or nothing where it is.
+/// The text in lower case except for its escapes, or `None` if it already is.
 pub(super) fn lowercase(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -50,7 +51,7 @@ pub(super) fn lowercase(text: &str) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// One escape: its two digits as written, and the byte they stand for.
+/// One escape: its two digits as written and the byte they encode.
 struct Escape {
     digits: [u8; 2],
     value: u8,

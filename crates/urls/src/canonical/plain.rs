@@ -1,15 +1,16 @@
-//! Is this link spelt already as a browser would spell it?
+//! Is this link already spelt the way a browser would spell it?
 //!
-//! Nearly all are. Then reading it is cutting: the URL standard's parser, which looks at every character with every exception in mind,
-//! would give the same text back. What it might change in any way (upper case in a host, dot segments, spaces, anything beyond ASCII, an
-//! odd port) is not read here and left to it; a property test holds the two against each other.
+//! Nearly all links are. For them, resolving is slicing: the full WHATWG parser, which checks every
+//! character against every special case, would return the same text. Anything that parser might
+//! change (upper case in a host, dot segments, spaces, non-ASCII characters, an odd port) is not
+//! handled here and falls through to it. A property test compares both paths.
 
 use crate::address::{Address, Marks, mark};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-/// What is to be known of a byte: whether the parser leaves it as it is in a path and in a query, and whether a rule of canonical form may
-/// have something to say where it stands in a path.
+/// Flags per byte: whether the parser leaves it unchanged in a path, whether in a query, and
+/// whether a canonicalisation rule may care about it in a path.
 const KEPT: [u8; 256] = {
     let mut kept = [0; 256];
     let (path, query, ruled) = (b"!$&'()*+,-./:;=@_~%[]|", b"!$&()*+,-./:;=@_~%?[]|", b"%;(");
@@ -41,24 +42,25 @@ const PATH: u8 = 1;
 const QUERY: u8 = 2;
 const RULED: u8 = 4;
 
-/// An address that is to be put together: the beginning of the base, then a part of the reference.
+/// How to assemble an address: a prefix of the base, then a slice of the reference.
 pub(crate) struct Cut {
-    /// How much of the base stays.
+    /// Length of the prefix kept from the base.
     kept: usize,
-    /// What is taken of the reference.
+    /// The slice taken from the reference.
     taken: Range<usize>,
     marks: Marks,
-    /// Whether there is neither query nor escapes nor anything else but letters' case that a rule might change.
+    /// Whether there is no query, no escape, and nothing else that a rule other than `lowercase`
+    /// could change.
     pub(super) bare: bool,
 }
 
 impl Cut {
-    /// How long the address will be.
+    /// Length of the resulting address.
     pub(crate) fn len(&self) -> usize {
         self.kept + self.taken.len()
     }
 
-    /// The address.
+    /// Builds the address.
     pub(crate) fn joined(self, base: &str, href: &str) -> Address {
         let mut text = String::with_capacity(self.len());
         text.push_str(&base[..self.kept]);
@@ -66,7 +68,7 @@ impl Cut {
         Address::marked(text, self.marks)
     }
 
-    /// The same in the memory of the reference, as far as it has room.
+    /// Builds the address in the reference's buffer, as far as its capacity allows.
     pub(super) fn spliced(self, base: &str, mut href: String) -> Address {
         href.truncate(self.taken.end);
         if href[..self.taken.start] != base[..self.kept] {
@@ -77,7 +79,8 @@ impl Cut {
     }
 }
 
-/// An absolute URL of the web that stands in its one spelling, or nothing where that is not plain to see. A fragment is left out.
+/// An absolute web URL that is visibly canonical, or `None` if that takes a full parse. Drops the
+/// fragment.
 pub(crate) fn absolute(text: &str) -> Option<Cut> {
     let (scheme, usual) = if text.starts_with("http://") {
         (4, 80)
@@ -106,14 +109,15 @@ pub(crate) fn absolute(text: &str) -> Option<Cut> {
     Some(Cut { kept: 0, taken: 0..path + tail.len, marks, bare: tail.bare })
 }
 
-/// A reference on a page, trimmed and not empty, or nothing where it takes more than putting two texts together.
+/// Resolves a trimmed, non-empty reference, or returns `None` if that takes more than concatenating
+/// two slices.
 pub(super) fn cut(base: &Address, href: &str) -> Option<Cut> {
     let whole = base.as_str();
     let marks = base.marks();
     let path = marks.path as usize;
     let has_userinfo = marks.host.0 != marks.scheme + 3;
     let (kept, skipped) = match href.as_bytes() {
-        // Most links that say their host say the page's own, which need not be read again.
+        // Most links that name a host name the page's own, whose parts are already known.
         [b'h', b't', b't', b'p', ..] if is_absolute(href) => match href.strip_prefix(&whole[..path]) {
             Some(rest) if rest.starts_with('/') && !has_userinfo => (path, path),
             _ => return absolute(href),
@@ -130,7 +134,7 @@ pub(super) fn cut(base: &Address, href: &str) -> Option<Cut> {
     Some(Cut { kept, taken: skipped..skipped + tail.len, marks, bare })
 }
 
-/// A reference that has all but the scheme.
+/// A scheme-relative reference (`//host/…`).
 fn of_scheme(base: &Address, href: &str) -> Option<Cut> {
     let cut = absolute(&[base.scheme(), ":", href].concat())?;
     let kept = base.scheme().len() + 1;
@@ -141,7 +145,7 @@ fn is_absolute(href: &str) -> bool {
     href.starts_with("http://") || href.starts_with("https://")
 }
 
-/// How much of the base's path stays, and what follows it.
+/// How much of the base's path to keep, and what follows it.
 fn relative<'a>(path: &str, mut href: &'a str) -> Option<(usize, &'a str)> {
     let ends = href.bytes().find(|byte| matches!(byte, b'/' | b'?' | b'#' | b':'));
     if ends == Some(b':') {
@@ -155,7 +159,7 @@ fn relative<'a>(path: &str, mut href: &'a str) -> Option<(usize, &'a str)> {
             href = rest;
             directory = last_slash(&path[..directory.saturating_sub(1)]).map_or(directory, |at| at + 1);
         } else if href.starts_with('/') {
-            // An empty segment, in which the next step up would end.
+            // An empty segment: the next `..` would remove it and nothing else.
             return None;
         } else {
             return Some((directory, href));
@@ -167,19 +171,19 @@ fn last_slash(path: &str) -> Option<usize> {
     path.bytes().rposition(|byte| byte == b'/')
 }
 
-/// Path and query, or the end of them, that are read as they stand.
+/// A path and query, or the rest of one, that needs no change.
 struct Tail {
-    /// Up to the fragment.
+    /// Length up to the fragment.
     len: usize,
-    /// Where the question mark is.
+    /// Offset of the question mark.
     query: Option<usize>,
     /// See [`Cut::bare`].
     bare: bool,
 }
 
-/// Takes path and query, or the end of them, if they are read as they stand.
+/// Accepts a path and query, or the rest of one, if the parser would leave it unchanged.
 ///
-/// Segments that begin with a dot, or with its escape, may be dot segments.
+/// Rejects segments that start with a dot or an escaped dot: they may be dot segments.
 fn plain_tail(tail: &str) -> Option<Tail> {
     let (mut begins, mut seen) = (true, 0);
     for (i, &byte) in tail.as_bytes().iter().enumerate() {
@@ -206,7 +210,7 @@ fn plain_query(tail: &str, at: usize) -> Option<Tail> {
     matches!(query.get(len), None | Some(b'#')).then_some(Tail { len: at + len, query: Some(at), bare: false })
 }
 
-/// The port as it would be written, if it has to be.
+/// The port as it must be written, if at all.
 fn plain_port(port: &str, usual: u16) -> Option<u16> {
     if port.starts_with('0') || !port.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -214,7 +218,7 @@ fn plain_port(port: &str, usual: u16) -> Option<u16> {
     port.parse().ok().filter(|&port| port != usual)
 }
 
-/// A name of lower-case ASCII labels that stands for itself, or an IPv4 address in its usual form.
+/// Whether a host is made of lower-case ASCII labels, or is an IPv4 address in dotted decimal.
 fn is_plain_host(host: &str) -> bool {
     let mut labels = host.split('.');
     let is_name = |label: &str| {
@@ -253,7 +257,7 @@ mod tests {
         absolute(text).map(|cut| cut.joined("", text))
     }
 
-    /// Both ways to put an address together give the same.
+    /// Asserts that both ways of building an address agree.
     fn joined(base: &Address, href: &str) -> Option<Address> {
         let joined = cut(base, href)?.joined(base.as_str(), href);
         let spliced = cut(base, href)?.spliced(base.as_str(), href.to_owned());

@@ -1,13 +1,13 @@
-//! Which parts of a query say nothing?
+//! Which parts of a query carry no meaning?
 //!
-//! Both functions take path and query together, and answer with nothing where there is nothing to change.
+//! Both functions take path and query together and return `None` if there is nothing to change.
 
 use std::collections::HashSet;
 
-/// Up to this many parts, comparing each with each beats a hash table.
+/// Up to this many parameters, pairwise comparison beats a hash table.
 const FEW: usize = 12;
 
-/// Without empty parts, without exact repetitions of a part, without a question mark that nothing follows.
+/// Removes empty parameters, exact duplicates, and a question mark with nothing after it.
 pub(super) fn tidied(tail: &str) -> Option<String> {
     let (path, query) = tail.split_once('?')?;
     let parts = memchr::memchr_iter(b'&', query.as_bytes()).count() + 1;
@@ -23,7 +23,7 @@ pub(super) fn tidied(tail: &str) -> Option<String> {
     if kept.len() == parts { None } else { Some(joined(path, &kept)) }
 }
 
-/// With its parameters in the order of their names; those of one name keep theirs.
+/// Sorts the parameters by name. The sort is stable.
 pub(super) fn sorted(tail: &str) -> Option<String> {
     let (path, query) = tail.split_once('?')?;
     let mut parts: Vec<&str> = query.split('&').collect();

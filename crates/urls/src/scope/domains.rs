@@ -1,7 +1,8 @@
-//! Is this host one of half a million domains, or below one?
+//! Is this host one of half a million domains, or a subdomain of one?
 //!
-//! All names stand one after the other in one string; a hash table holds where. A host is looked up whole, then without its
-//! first label, and so on: a handful of probes whatever the size of the list, and no allocation.
+//! All names lie back to back in one string; a hash table holds their offsets. A host is looked up
+//! whole, then without its first label, and so on: a handful of probes whatever the size of the
+//! list, and no allocation.
 
 use super::ScopeError;
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -9,10 +10,10 @@ use std::hash::BuildHasher;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// The longest name the domain name system knows.
+/// Maximum length of a domain name in the DNS.
 const LONGEST_NAME: usize = 253;
 
-/// A set of domains, each standing for itself and every host below it.
+/// A set of domains, each of which covers itself and all its subdomains.
 #[derive(Clone, Debug, Default)]
 pub struct DomainSet {
     names: String,
@@ -27,7 +28,7 @@ struct Place {
 }
 
 impl DomainSet {
-    /// Reads a file with one name a line; blank lines and what follows a `#` do not count.
+    /// Reads a file with one name per line. Blank lines and `#` comments are skipped.
     pub fn read_file(path: &Path) -> Result<Self, ScopeError> {
         let failed = |source| ScopeError::DomainsFile { path: path.to_owned(), source };
         let file = std::fs::File::open(path).map_err(failed)?;
@@ -46,7 +47,8 @@ impl DomainSet {
         Ok(set)
     }
 
-    /// Adds a name: in any case, international or not, with or without a dot or `*.` before it. Gives back what is none.
+    /// Adds a name in any case, international or not, with or without a leading dot or `*.`.
+    /// Returns the name if it is invalid.
     pub fn insert(&mut self, name: &str) -> Result<(), String> {
         let bare = name.trim().trim_start_matches('*').trim_start_matches('.').trim_end_matches('.');
         let plain = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_');
@@ -60,7 +62,8 @@ impl DomainSet {
         }
     }
 
-    /// Whether a host is one of the domains or below one. The host is expected as [`crate::Address::host`] gives it.
+    /// Whether a host is one of the domains or a subdomain of one. Expects the host as
+    /// [`crate::Address::host`] returns it.
     pub fn contains(&self, host: &str) -> bool {
         if self.places.is_empty() {
             return false;
@@ -77,12 +80,12 @@ impl DomainSet {
         }
     }
 
-    /// How many domains.
+    /// Number of domains.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

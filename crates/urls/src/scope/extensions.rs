@@ -1,8 +1,8 @@
-//! Is the ending of this file name unwanted?
+//! Is this file extension unwanted?
 
 use crate::Address;
 
-/// Endings of file names without their dot, in any case.
+/// File extensions without their dot, compared ignoring case.
 #[derive(Debug)]
 pub(super) struct Extensions(Vec<String>);
 
@@ -12,7 +12,7 @@ impl Extensions {
         Self(written.iter().map(bare).filter(|e| !e.is_empty()).collect())
     }
 
-    /// Whether the last segment of the path ends in one of them after a dot.
+    /// Whether the last path segment has one of these extensions.
     pub(super) fn contains(&self, target: &Address) -> bool {
         if self.0.is_empty() {
             return false;

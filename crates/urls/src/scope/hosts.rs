@@ -1,11 +1,12 @@
 //! Is this the host of a seed?
 //!
-//! `http` and `https` on their usual ports are one host. Another port is another server, under either scheme.
+//! `http` and `https` on their default ports are one host. Any other port is another server under
+//! either scheme.
 
 use crate::Address;
 use hashbrown::HashMap;
 
-/// The hosts of the seeds, each with its ports; 0 stands for the usual one.
+/// The hosts of the seeds with their ports; 0 is the default port.
 #[derive(Debug, Default)]
 pub(super) struct Hosts(HashMap<Box<str>, Vec<u16>>);
 

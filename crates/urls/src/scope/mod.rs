@@ -1,18 +1,21 @@
 //! May we go there?
 //!
-//! Every link of every page is asked this, before the frontier hears of it. A URL is in scope when
+//! Every link of every page is judged here before the frontier sees it. A URL is in scope when
 //!
-//! 1. it lies in the **area**: what the [`Mode`] draws around the seeds, widened by `tlds`, `domains` and `surts`. With the
-//!    mode `any`, which could not be widened, such lists are the area themselves; and
-//! 2. the **filters** let it pass: no denied extension, and one of the `paths` if any are given; and
-//! 3. the **rules** let it pass: the first that matches decides, and `default` where none does. A list of nothing but
-//!    `allow` rules denies the rest, any other list allows it, unless `default` says otherwise.
+//! 1. it lies in the **area**: what the [`Mode`] draws around the seeds, extended by `tlds`,
+//!    `domains` and `surts`. The mode `any` cannot be extended, so with it those lists are the
+//!    area; and
+//! 2. it passes the **filters**: no denied extension, and one of the `paths` if any are given; and
+//! 3. it passes the **rules**: the first match decides, and `default` applies if none matches. A
+//!    list of only `allow` rules denies the rest, any other list allows it, unless `default` says
+//!    otherwise.
 //!
-//! So a rule never leads out of the area: `--scope host --allow /docs/` keeps to the host, and `--scope any --allow …` is the
-//! way to draw an area by rules alone. A seed is in scope wherever it lies, unless a `deny` rule matches it.
+//! So a rule never extends the area: `--scope host --allow /docs/` stays on the host, and `--scope
+//! any --allow …` defines an area by rules alone. A seed is in scope wherever it lies, unless a
+//! `deny` rule matches it.
 //!
-//! Each kind of area, filter and list is a file of its own, built once from what the person said, and answers
-//! `contains` without allocating (but for `surts`, which have to turn the host round).
+//! Each kind of area, filter and list has its own file, is built once from the configuration, and
+//! answers `contains` without allocating (except `surts`, which must reverse the host).
 
 mod domains;
 mod extensions;
@@ -30,13 +33,13 @@ use crate::Address;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// The area of a URL does not reach it.
+/// Not in the area.
 pub const OUTSIDE_AREA: &str = "scope";
-/// The ending of its name is denied.
+/// Its file extension is denied.
 pub const EXTENSION: &str = "extension";
-/// Its path begins with none of those given.
+/// Its path starts with none of the given prefixes.
 pub const PATH: &str = "path";
-/// A rule denies it, or none of the rules allows it.
+/// A rule denies it, or no rule allows it.
 pub const RULE: &str = "rule";
 
 /// Whether a URL is in scope.
@@ -55,10 +58,10 @@ impl Judgement {
     }
 }
 
-/// What is wrong with what a person said about the scope.
+/// An invalid scope configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ScopeError {
-    /// A rule's regular expression cannot be read.
+    /// A rule is not a valid regular expression.
     #[error("the rule `{regex}` is not a regular expression: {detail}")]
     Rule {
         /// The regular expression as written.
@@ -72,13 +75,13 @@ pub enum ScopeError {
         /// The mode as written.
         mode: String,
     },
-    /// Something in a list of domains or top-level domains is no host name.
+    /// An entry in a list of domains or top-level domains is not a host name.
     #[error("`{name}` is not a domain name")]
     Domain {
         /// The name as written.
         name: String,
     },
-    /// A line of the file of domains is no host name.
+    /// A line in the domains file is not a host name.
     #[error("line {line} of {}: `{name}` is not a domain name", path.display())]
     DomainsLine {
         /// The file.
@@ -88,7 +91,7 @@ pub enum ScopeError {
         /// The name as written.
         name: String,
     },
-    /// The file of domains cannot be read.
+    /// The domains file cannot be read.
     #[error("cannot read the domains in {}", path.display())]
     DomainsFile {
         /// The file.
@@ -96,7 +99,7 @@ pub enum ScopeError {
         /// What went wrong.
         source: std::io::Error,
     },
-    /// A line of the SURT prefixes means nothing.
+    /// A SURT prefix is not valid.
     #[error("`{surt}` is neither a SURT prefix nor a URL")]
     Surt {
         /// The line as written.
@@ -104,7 +107,7 @@ pub enum ScopeError {
     },
 }
 
-/// Where a crawl may go: a [`ScopeSpec`] with its seeds, ready to judge.
+/// Where a crawl may go: a [`ScopeSpec`] and its seeds, compiled for judging.
 #[derive(Debug)]
 pub struct Scope {
     mode: Mode,
@@ -120,7 +123,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Prepares what a person said, reading the file of domains if there is one.
+    /// Compiles a scope, reading the domains file if there is one.
     pub fn new(spec: &ScopeSpec, seeds: &[Address]) -> Result<Self, ScopeError> {
         let mut domains = match &spec.domains_file {
             Some(path) => DomainSet::read_file(path)?,
@@ -144,7 +147,7 @@ impl Scope {
         })
     }
 
-    /// Whether `target` is in scope, as a link on `from`; a seed comes from nowhere.
+    /// Judges `target` as a link on `from`; a seed has no `from`.
     pub fn judge(&self, target: &Address, from: Option<&Address>) -> Judgement {
         let reason = if !self.reaches(target, from) {
             OUTSIDE_AREA
@@ -173,13 +176,14 @@ impl Scope {
         self.seeds.contains(address)
     }
 
-    /// Counts one more address among the seeds, such as the one that a seed redirects to.
+    /// Adds an address to the seeds, such as the target of a seed's redirect.
     pub fn add_seed(&mut self, seed: &Address) {
         self.add_area(seed);
         self.seeds.insert(seed.clone());
     }
 
-    /// Widens the area as if this were a seed, which it is not: filters and rules judge it like any other.
+    /// Extends the area as if this were a seed. Unlike a seed, it is still subject to filters and
+    /// rules.
     pub fn add_area(&mut self, around: &Address) {
         self.hosts.insert(around);
         self.sites.insert(around);

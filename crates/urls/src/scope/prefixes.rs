@@ -1,12 +1,12 @@
-//! Does this begin like one of those?
+//! Does this start with one of those prefixes?
 //!
-//! A sorted list in which no member begins with another has one candidate for any text: the last member that does not
-//! sort after it. So the number of prefixes costs a logarithm, not a walk.
+//! In a sorted list where no member is a prefix of another, any text has one candidate: the last
+//! member that does not sort after it. So a look-up is a binary search, not a scan.
 
 use crate::Address;
 use std::collections::HashMap;
 
-/// Prefixes, none of which begins with another.
+/// Prefixes, none of which is a prefix of another.
 #[derive(Debug, Default)]
 pub(super) struct PrefixSet(Vec<String>);
 
@@ -35,7 +35,8 @@ impl PrefixSet {
     }
 }
 
-/// The directories of the seeds, by host; as for hosts, `http` and `https` are one, and port 0 stands for the usual one.
+/// The directories of the seeds by host. As for hosts, `http` and `https` are one, and 0 is the
+/// default port.
 #[derive(Debug, Default)]
 pub(super) struct Directories(HashMap<Box<str>, Vec<(u16, PrefixSet)>>);
 

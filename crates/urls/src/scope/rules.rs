@@ -1,13 +1,14 @@
-//! What do the rules say?
+//! What do the scope rules say?
 //!
-//! Rules are regular expressions over the whole canonical URL, in order. Each is compiled on its own, for the literal at its
-//! heart then rejects most URLs at the speed of a substring search; only long lists are put to all at once.
+//! Rules are regular expressions over the full canonical URL, in order. Each is compiled
+//! separately, because the regex engine's literal prefilter then rejects most URLs at the speed of
+//! a substring search. Only long lists are combined into one automaton.
 
 use super::{Action, Rule, ScopeError};
 use crate::Address;
 use regex::{Regex, RegexSet};
 
-/// An ordered list of rules with what follows when none matches.
+/// An ordered list of rules and what applies when none matches.
 #[derive(Debug)]
 pub(super) struct Rules {
     actions: Vec<Action>,
@@ -21,7 +22,7 @@ enum Patterns {
     Together(RegexSet),
 }
 
-/// Above this many rules one automaton for all is faster than one after the other.
+/// Above this many rules, one automaton for all beats testing them in turn.
 const MANY: usize = 8;
 
 impl Rules {
@@ -40,12 +41,12 @@ impl Rules {
         })
     }
 
-    /// Whether they let a URL pass.
+    /// Whether the rules allow a URL.
     pub(super) fn allow(&self, target: &Address) -> bool {
         self.first(target).unwrap_or(self.default) == Action::Allow
     }
 
-    /// Whether one of them, not the default, turns it away.
+    /// Whether a rule, and not the default, denies a URL.
     pub(super) fn deny(&self, target: &Address) -> bool {
         self.first(target) == Some(Action::Deny)
     }
@@ -60,7 +61,7 @@ impl Rules {
     }
 }
 
-/// What is wrong with a regular expression, without the drawing that shows where.
+/// The message of a regex error without its multi-line excerpt.
 fn in_one_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();

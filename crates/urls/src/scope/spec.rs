@@ -1,31 +1,32 @@
-//! How does a person say where a crawl may go?
+//! How does a user say where a crawl may go?
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The scope as the project file and the flags say it.
+/// The scope as written in the project file and flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScopeSpec {
     /// The area around the seeds.
     pub mode: Mode,
-    /// Top-level domains, or any suffix of host names, that are in the area too: `it`, `gov.si`.
+    /// Top-level domains, or any host name suffixes, added to the area: `it`, `gov.si`.
     pub tlds: Vec<String>,
-    /// SURT prefixes that are in the area too, in any of the forms of [`crate::surt::prefix`].
+    /// SURT prefixes added to the area, in any of the forms of [`crate::surt::prefix`].
     pub surts: Vec<String>,
-    /// Domains that are in the area too, each with every host below it.
+    /// Domains added to the area, each with all its subdomains.
     pub domains: Vec<String>,
-    /// A file of such domains, one a line.
+    /// A file of such domains, one per line.
     pub domains_file: Option<PathBuf>,
-    /// Rules within the area, in order; the first that matches decides.
+    /// Rules within the area, in order; the first match decides.
     pub rules: Vec<Rule>,
-    /// What becomes of a URL that no rule matches; where it is not said, `deny` if all rules allow, otherwise `allow`.
+    /// What happens to a URL that no rule matches. If unset: `deny` if all rules allow, otherwise
+    /// `allow`.
     pub default: Option<Action>,
-    /// Endings of file names never to be fetched: `pdf`, `tar.gz`.
+    /// File extensions that are never fetched: `pdf`, `tar.gz`.
     pub extensions_deny: Vec<String>,
-    /// Where there are any, a path must begin with one of them.
+    /// If any are given, a path must start with one of them.
     pub paths: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ pub enum Mode {
     Host,
     /// The seeds' registrable domains.
     Domain,
-    /// What lies at or below the seeds' directories.
+    /// Everything at or below the seeds' directories.
     Prefix,
     /// The seeds' hosts and the pages they link to.
     #[serde(alias = "neighbors")]
@@ -48,7 +49,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode, the narrow ones first.
+    /// Every mode, narrowest first.
     pub const ALL: &'static [Self] = &[Self::Prefix, Self::Host, Self::Domain, Self::Neighbours, Self::Any];
 
     /// Its name in project files and flags.
@@ -82,13 +83,14 @@ impl FromStr for Mode {
     }
 }
 
-/// A rule: a regular expression, searched in the whole canonical URL, and what becomes of the URLs it matches.
+/// A rule: a regular expression searched in the full canonical URL, and what happens to matching
+/// URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// Those may be fetched.
+    /// They may be fetched.
     Allow(String),
-    /// Those may not.
+    /// They may not be fetched.
     Deny(String),
 }
 
@@ -100,7 +102,7 @@ impl Rule {
         }
     }
 
-    /// What it does with what it matches.
+    /// What happens to a match.
     pub const fn action(&self) -> Action {
         match self {
             Self::Allow(_) => Action::Allow,
@@ -109,12 +111,12 @@ impl Rule {
     }
 }
 
-/// What becomes of a URL by the rules.
+/// What the rules decide about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// It may be fetched.
     Allow,
-    /// It may not.
+    /// It may not be fetched.
     Deny,
 }

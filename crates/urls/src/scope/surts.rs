@@ -1,4 +1,4 @@
-//! Does this stand under one of these SURT prefixes?
+//! Does this URL fall under one of these SURT prefixes?
 
 use super::ScopeError;
 use super::prefixes::PrefixSet;

@@ -1,22 +1,23 @@
-//! Was this word drawn at random, or did somebody write it?
+//! Was this word generated at random, or did somebody write it?
 //!
-//! Session ids are drawn so that nobody can guess them; names, dates, titles and numbers of pages are not. A word is
-//! taken for drawn when it has enough bits for that (its length times those of the alphabet it uses) and is
-//! written like nothing a person writes: letters and digits change places often, and what lies between reads like no word.
+//! Session ids are random so that nobody can guess them; names, dates, titles and page numbers are
+//! not. A word counts as random when it has enough entropy (its length times the bits of the
+//! alphabet it uses) and does not look written by a person: letters and digits alternate often, and
+//! the runs between them do not read like words.
 
-/// Bits that a drawn word has at least. Seventeen digits have 56.
+/// Minimum entropy of a random word, in bits. Seventeen digits have 56.
 const LEAST_BITS: f32 = 55.0;
 
-/// The longest word that is looked at.
+/// Longer words are not examined.
 const LONGEST: usize = 200;
 
-/// With so many bits a word may have fewer turns from letters to digits or capitals.
+/// With this much entropy a word needs fewer switches between letters, digits and capitals.
 const MANY_BITS: f32 = 80.0;
 
-/// So many digits are nothing that people write, whatever letters stand among them.
+/// People do not write this many digits in one word, whatever letters are mixed in.
 const MANY_DIGITS: usize = 14;
 
-/// The characters of a word, counted.
+/// Character classes of a word, counted.
 #[derive(Clone, Copy, Default)]
 struct Makeup {
     digits: usize,
@@ -45,7 +46,7 @@ impl Makeup {
         self.lower + self.upper
     }
 
-    /// Bits of one character of its alphabet.
+    /// Bits per character of its alphabet.
     fn bits(self) -> f32 {
         match (self.letters() > 0, self.beyond_hex, self.lower > 0 && self.upper > 0) {
             (false, ..) => 3.32,
@@ -56,7 +57,7 @@ impl Makeup {
     }
 }
 
-/// The bits of a word that looks drawn, for who has seen one session only.
+/// The entropy of a word that looks random, judged from one session alone.
 pub(super) fn bits(word: &str) -> Option<f32> {
     if !(10..=LONGEST).contains(&word.len()) {
         return None;
@@ -77,14 +78,16 @@ pub(super) fn bits(word: &str) -> Option<f32> {
     drawn.then_some(bits)
 }
 
-/// Whether a word may be an id for who has seen it change from one session to the next: a number or a code, no word and no date.
+/// Whether a word may be an id, given that it changed between two sessions: a number or a code, but
+/// not a word or a date.
 pub(super) fn may_be_id(word: &str) -> bool {
     let makeup = Makeup::of(word);
     let long_enough = if makeup.digits > 0 { 4 } else { 10 };
     (long_enough..=LONGEST).contains(&word.len()) && !is_wordy(word) && !is_date(word) && !has_ending(word)
 }
 
-/// Whether two words may have been drawn by one hand: the same signs in the same places and the same alphabet, and a like length.
+/// Whether two words may come from the same generator: the same alphabet, the same punctuation at
+/// the same offsets, and a similar length.
 pub(super) fn alike(a: &str, b: &str) -> bool {
     let (one, two) = (Makeup::of(a), Makeup::of(b));
     let few = |m: Makeup| m.letters() * 8 < m.digits;
@@ -97,13 +100,13 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
         && one.signs.abs_diff(two.signs) * 8 <= a.len()
 }
 
-/// Whether two words have the same length and the same signs in the same places.
+/// Whether two words have the same length and the same punctuation at the same offsets.
 pub(super) fn same_form(a: &str, b: &str) -> bool {
     let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
     a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(x, y)| is_sign(&x) == is_sign(&y) && (!is_sign(&x) || x == y))
 }
 
-/// How often letters and digits change places, or a capital follows a small letter.
+/// How often letters and digits alternate, or a capital follows a lower-case letter.
 fn turns(word: &str) -> usize {
     let pairs = word.as_bytes().windows(2);
     let turns = |a: u8, b: u8| {
@@ -114,7 +117,7 @@ fn turns(word: &str) -> usize {
     pairs.filter(|pair| turns(pair[0], pair[1])).count()
 }
 
-/// The letters that follow each letter in words of European languages, `a` to `z`.
+/// For each letter `a` to `z`, the letters that follow it in words of European languages.
 const FOLLOWERS: [&str; 26] = [
     "bcdgilmnprstuvwy",
     "aeilorsuy",
@@ -144,7 +147,8 @@ const FOLLOWERS: [&str; 26] = [
     "aeo",
 ];
 
-/// Whether it reads like words: letters follow each other as they do in words, and digits or capitals seldom stand between.
+/// Whether a text reads like words: letters follow each other as they do in words, with few digits
+/// or capitals in between.
 fn is_wordy(word: &str) -> bool {
     let (mut pairs, mut spoken) = (0, 0);
     for pair in word.as_bytes().windows(2) {
@@ -160,7 +164,7 @@ fn is_wordy(word: &str) -> bool {
     pairs * 3 >= count && spoken * 10 >= pairs * 7 && turns(word) * 5 < count
 }
 
-/// Whether it ends like the name of a file.
+/// Whether it ends in a file extension.
 fn has_ending(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(_, ending)| {
         (1..=5).contains(&ending.len())
@@ -169,7 +173,8 @@ fn has_ending(word: &str) -> bool {
     })
 }
 
-/// Whether it begins with a date of these two centuries, as `20240131` or `2024-01-31`, and goes on in digits and signs.
+/// Whether it starts with a date of the 20th or 21st century, such as `20240131` or `2024-01-31`,
+/// followed only by digits and punctuation.
 fn is_date(word: &str) -> bool {
     let digits: Vec<u8> = word.bytes().filter(u8::is_ascii_digit).take(8).map(|b| b - b'0').collect();
     let pair = |at: usize| digits.get(at).zip(digits.get(at + 1)).map(|(a, b)| a * 10 + b);

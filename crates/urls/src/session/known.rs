@@ -1,14 +1,14 @@
-//! Which session ids are known by their name or their form?
+//! Which session ids are recognisable by their name or format?
 //!
-//! The names in use are known; where a name also stands for other things (`sid` may be a story), its value has to look
-//! like an id.
+//! The common parameter names are listed. If a name has other uses too (`sid` may be a story id),
+//! its value must also look like a session id.
 
 use super::token::cut_out;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Where in a URL a session id stands.
+/// Where in a URL a session id appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Its name.
+    /// Its name in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PathParameter => "path parameter",
@@ -34,24 +34,25 @@ impl Place {
 /// A session id found in a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionId {
-    /// Its name as written; empty for a path segment that has none.
+    /// Its name as written; empty for an unnamed path segment.
     pub name: String,
     /// Its value as written.
     pub value: String,
-    /// Where it stands.
+    /// Where it appears.
     pub place: Place,
 }
 
-/// When a parameter of a known name is a session id.
+/// When a parameter with a known name is a session id.
 #[derive(Clone, Copy)]
 enum Proof {
     /// Always: the name has no other use.
     Name,
-    /// When its value looks like an id.
+    /// Only if its value looks like an id.
     Value,
 }
 
-/// Names of parameters in lower case; `aspsessionid…` and the pair `cfid` and `cftoken` are known besides.
+/// Parameter names in lower case. `aspsessionid…` and the pair `cfid` and `cftoken` are handled
+/// separately.
 const NAMES: &[(&str, Proof)] = &[
     ("phpsessid", Proof::Name),
     ("jsessionid", Proof::Name),
@@ -62,7 +63,7 @@ const NAMES: &[(&str, Proof)] = &[
     ("session_id", Proof::Value),
 ];
 
-/// The session ids in a URL, in the order they stand.
+/// The session ids in a URL, in order of appearance.
 pub fn found(url: &str) -> Vec<SessionId> {
     let tail = &url[tail_of(url)];
     hits(tail)
@@ -71,7 +72,7 @@ pub fn found(url: &str) -> Vec<SessionId> {
         .collect()
 }
 
-/// The URL without the session ids known by name or form.
+/// The URL without the session ids recognised by name or format.
 pub fn strip(url: &str) -> Cow<'_, str> {
     let range = tail_of(url);
     match without(&url[range.clone()]) {
@@ -80,13 +81,13 @@ pub fn strip(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// Path and query without session ids, or nothing where there are none.
+/// Path and query without session ids, or `None` if there are none.
 pub(crate) fn without(tail: &str) -> Option<String> {
     let cuts: Vec<Range<usize>> = hits(tail).into_iter().map(|hit| hit.cut).collect();
     if cuts.is_empty() { None } else { Some(cut_out(tail, &cuts)) }
 }
 
-/// A session id in path and query: where its name and value are, and what goes when it goes.
+/// A session id in path and query: the ranges of its name and value, and the range to cut.
 struct Hit {
     name: Range<usize>,
     value: Range<usize>,
@@ -171,7 +172,7 @@ fn query_hits(tail: &str, start: usize, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Where name and value of `name=value` stand in a text that has it at `at`.
+/// The ranges of name and value of `name=value`, for a part that starts at offset `at`.
 fn parameter(part: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let equals = memchr::memchr(b'=', part.as_bytes())?;
     Some((at..at + equals, at + equals + 1..at + part.len()))
@@ -188,8 +189,8 @@ pub(super) fn is_session(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether a value is a random id rather than a word or a short number: at least eight letters and digits with both among
-/// them, or sixteen digits, or a UUID.
+/// Whether a value is a random id rather than a word or a short number: at least eight letters and
+/// digits with both present, or sixteen digits, or a UUID.
 fn looks_like_id(value: &str) -> bool {
     let is_uuid = value.len() == 36 && [8, 13, 18, 23].iter().all(|&at| value.as_bytes()[at] == b'-');
     let plain = |b: u8| b.is_ascii_alphanumeric() || (is_uuid && b == b'-');
@@ -198,8 +199,9 @@ fn looks_like_id(value: &str) -> bool {
     value.bytes().all(plain) && digits && value.len() >= if letters { 8 } else { 16 }
 }
 
-/// Name and value of a segment that ASP.NET writes where cookies are refused: `(S(id))`, `(A(id)S(id))`, or in its
-/// first versions `(id)` with 24 characters out of `a` to `z` and `0` to `5`.
+/// Name and value of the segment that ASP.NET adds when cookies are refused: `(S(id))`,
+/// `(A(id)S(id))`, or in its first versions `(id)` with 24 characters from `a` to `z` and `0` to
+/// `5`.
 fn cookieless(segment: &str) -> Option<(Range<usize>, Range<usize>)> {
     let inner = segment.strip_prefix('(')?.strip_suffix(')')?;
     let is_old = inner.len() == 24 && inner.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'5'));

@@ -1,8 +1,9 @@
-//! Which ids do lists of links have in common, or not?
+//! Which session ids do lists of links reveal?
 //!
-//! From one session: an id is a word that looks drawn ([`drawn`]) and stands in most of the links that a program has
-//! made. From two: it is another word in each, the same within each, and taking it out makes links of the two lists one.
-//! The second says far more, so less is asked of the word itself: a short number may be an id then.
+//! From one session: an id is a word that looks random ([`drawn`]) and appears in most of the
+//! generated links. From two sessions: an id differs between the lists, is constant within each,
+//! and removing it makes links of both lists equal. Two sessions are far stronger evidence, so less
+//! is demanded of the word itself: even a short number may then be an id.
 
 use super::known::{is_session, tail_of};
 use super::site::{Near, Rule, Site, without_words};
@@ -10,17 +11,18 @@ use super::token::{Spot, Token, each};
 use super::{Place, drawn, known};
 use hashbrown::{HashMap, HashSet};
 
-/// Words shorter than this are nobody's id.
+/// Shorter words are never ids.
 const SHORTEST: usize = 4;
 
-/// Names of parameters and directories whose values say which version or day of something is meant: they change from one visit to the
-/// next and still name pages.
+/// Names of parameters and directories whose values select a version or a day: they change between
+/// visits and still identify pages.
 const VERSIONS: &[&str] = &[
     "asof", "build", "date", "day", "edition", "issue", "month", "rev", "revision", "v", "ver", "version", "week",
     "year",
 ];
 
-/// Names of parameters and directories whose values are of a site, a customer or a content, however drawn they look.
+/// Names of parameters and directories whose values identify a site, a customer or some content,
+/// however random they look.
 const CONTENTS: &[&str] = &[
     "account",
     "acct",
@@ -78,30 +80,30 @@ const CONTENTS: &[&str] = &[
     "uploads",
 ];
 
-/// Endings of files that pages show: links to them are often made by nobody's program.
+/// File extensions of page assets: links to them are often static.
 const ASSETS: &[&str] = &[
     "avif", "bmp", "css", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "png", "svg", "ttf", "webm",
     "webp", "woff", "woff2",
 ];
 
-/// A word of the links, and where it was seen.
+/// A word in the links, and where it was seen.
 struct Word<'a> {
-    /// In how many links.
+    /// Number of links that contain it.
     links: u32,
-    /// The last of them, and one more.
+    /// One-based number of the last link that contained it.
     last: u32,
-    /// Where it stands.
+    /// Where it appears.
     seat: Seat<'a>,
 }
 
-/// Where a word stands in all the links that have it.
+/// Where a word appears, over all links that contain it.
 #[derive(Clone, Copy)]
 struct Seat<'a> {
     place: Place,
     name: &'a str,
     before: Option<usize>,
     behind: Option<usize>,
-    /// What the segment before it says, where that is the same everywhere.
+    /// The preceding segment, if it is always the same.
     after: Option<&'a str>,
     within: bool,
 }
@@ -120,7 +122,7 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// The same with one more place where the word was seen.
+    /// Merges one more occurrence of the word.
     fn and(&mut self, spot: Spot<'a>) {
         let other = Self::of(spot);
         if other.within {
@@ -144,14 +146,14 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Whether its name, or the directory it stands in, is one of these.
+    /// Whether its parameter name, or the directory it is in, is one of these.
     fn is_called(&self, names: &[&str]) -> bool {
         let name = if self.place == Place::PathSegment { self.after.unwrap_or_default() } else { self.name };
         names.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
-/// A parameter of the links.
+/// A named parameter over all links.
 struct Named<'a> {
     value: &'a str,
     links: u32,
@@ -159,18 +161,18 @@ struct Named<'a> {
     constant: bool,
 }
 
-/// What a list of links is made of.
+/// The words and parameters of a list of links.
 struct Survey<'a> {
     links: Vec<&'a str>,
     words: HashMap<&'a str, Word<'a>>,
     names: HashMap<(Place, &'a str), Named<'a>>,
-    /// Links that look as if a program had made them.
+    /// Number of links that look generated.
     made: u32,
     known: Vec<Rule>,
 }
 
 impl<'a> Survey<'a> {
-    /// Looks at the links, and at those words that may be ids.
+    /// Surveys the links, and the words in them that may be ids.
     fn of(urls: &[&'a str], may_be_id: impl Fn(&str) -> bool) -> Self {
         let mut survey =
             Self { links: Vec::new(), words: HashMap::new(), names: HashMap::new(), made: 0, known: Vec::new() };
@@ -198,6 +200,7 @@ impl<'a> Survey<'a> {
                 let word =
                     self.words.entry(token.value).or_insert(Word { links: 0, last: 0, seat: Seat::of(token.spot) });
                 word.seat.and(token.spot);
+                // A word may occur twice in one link but counts once.
                 if word.last != number {
                     (word.last, word.links) = (number, word.links + 1);
                 }
@@ -218,7 +221,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Ids that need no proof.
+    /// Records ids that need no evidence.
     fn note_known(&mut self, url: &str) {
         if !may_hold_known(url) {
             return;
@@ -244,22 +247,24 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Whether a parameter of this name has one value in all the links that have it.
+    /// Whether the parameter has the same value in all links that contain it.
     fn is_constant(&self, seat: &Seat<'_>) -> bool {
         seat.place == Place::PathSegment || self.names.get(&(seat.place, seat.name)).is_some_and(|named| named.constant)
     }
 }
 
-/// What the links of one session say.
+/// What the links of one session reveal.
 pub fn one_session(urls: &[&str]) -> Site {
     ids_of(urls, |_| true)
 }
 
-/// The same, of words that are `new`: an id is not in the URL of the page that gives it.
+/// The same, restricted to words that are `new`: an id is not in the URL of the page that issues
+/// it.
 pub(super) fn ids_of(urls: &[&str], is_new: impl Fn(&str) -> bool) -> Site {
     let survey = Survey::of(urls, |word| drawn::bits(word).is_some());
     let mut rules: Vec<Rule> = Vec::new();
     for (value, word) in &survey.words {
+        // Three quarters, since some generated links of a session may lack its id.
         let common = word.links >= 2 && word.links * 4 >= survey.made * 3;
         let in_doubt =
             word.seat.is_called(CONTENTS) || word.seat.is_called(VERSIONS) || !survey.is_constant(&word.seat);
@@ -272,7 +277,7 @@ pub(super) fn ids_of(urls: &[&str], is_new: impl Fn(&str) -> bool) -> Site {
     finished(rules, survey.known)
 }
 
-/// What the links of two sessions of one site say.
+/// What the links of two sessions of one site reveal.
 pub fn two_sessions(old: &[&str], new: &[&str]) -> Site {
     let (a, b) = (Survey::of(old, drawn::may_be_id), Survey::of(new, drawn::may_be_id));
     let mut pairs = named_pairs(&a, &b);
@@ -299,7 +304,7 @@ pub fn two_sessions(old: &[&str], new: &[&str]) -> Site {
     if rules.is_empty() { finished(apart(old, new), known) } else { finished(rules, known) }
 }
 
-/// A word of one list and the one that stands for it in the other.
+/// A word of one list and its counterpart in the other.
 struct Pair<'a> {
     old: &'a str,
     new: &'a str,
@@ -307,7 +312,7 @@ struct Pair<'a> {
     links: u32,
 }
 
-/// Parameters that have one value in each list, and not the same.
+/// Parameters that are constant within each list and differ between them.
 fn named_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
     for ((place, name), one) in &a.names {
@@ -325,7 +330,7 @@ fn named_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
     pairs
 }
 
-/// Segments that most links of one list have and none of the other.
+/// Segments shared by most links of one list and absent from the other.
 fn segment_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'a>> = Vec::new();
     let candidates = common_segments(b, a);
@@ -341,7 +346,8 @@ fn segment_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
     pairs
 }
 
-/// Words in segments of half the links of a list that are in no link of the other, the most frequent first.
+/// Words in path segments of at least half the links of a list that occur in no link of the other,
+/// most frequent first.
 fn common_segments<'s, 'a>(of: &'s Survey<'a>, other: &Survey<'a>) -> Vec<(&'a str, &'s Word<'a>)> {
     let is_common = |word: &Word<'_>| {
         word.links >= 2
@@ -355,12 +361,13 @@ fn common_segments<'s, 'a>(of: &'s Survey<'a>, other: &Survey<'a>) -> Vec<(&'a s
     words
 }
 
-/// A link without these words, if it has one of them.
+/// A link without these words, if it contains any of them.
 fn rest(url: &str, words: &HashSet<&str>) -> Option<String> {
     without_words(url, SHORTEST, |token| words.contains(token.value))
 }
 
-/// What each of two lists says by itself where they have no links in common: a word that stands in both is no session's.
+/// What each of two lists reveals on its own if they share no links: a word in both belongs to no
+/// session.
 fn apart(old: &[&str], new: &[&str]) -> Vec<Rule> {
     let (a, b) = (one_session(old), one_session(new));
     let mut rules = Vec::new();
@@ -392,7 +399,7 @@ fn rule(seat: &Seat<'_>, ids: &[&str], links: u32, confidence: f32) -> Rule {
     }
 }
 
-/// The surest first.
+/// Sorts the rules by confidence, highest first.
 fn finished(mut rules: Vec<Rule>, known: Vec<Rule>) -> Site {
     rules.retain(|rule| !known.iter().any(|known| known.place == rule.place && known.name == rule.name));
     rules.extend(known);
@@ -421,12 +428,12 @@ fn is_known(spot: Spot<'_>, value: &str) -> bool {
     matches!(spot, Spot::Query(name) | Spot::Parameter(name) if is_session(name, value))
 }
 
-/// Whether a URL may hold an id that is known by its name or form.
+/// Whether a URL may contain an id that is recognisable by name or format.
 fn may_hold_known(url: &str) -> bool {
     memchr::memchr3(b'?', b';', b'(', url.as_bytes()).is_some()
 }
 
-/// Whether a link leads to what pages show rather than to a page.
+/// Whether a link leads to a page asset rather than to a page.
 pub(super) fn is_asset(url: &str) -> bool {
     let path = url.split(['?', '#', ';']).next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is known of the session ids of one site, and what are its URLs without them?
+//! What is known about the session ids of one site, and what are its URLs without them?
 
 use super::known::tail_of;
 use super::token::{Spot, Token, cut_out, each};
@@ -6,64 +6,65 @@ use super::{Place, drawn, known};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Ids of one place that are remembered, the newest last: pages in flight may still show an older one.
+/// How many ids per position are remembered, newest last: pages in flight may still show an older
+/// one.
 const MAX_IDS: usize = 32;
 
-/// Words of a URL that are tried as ids nobody remembers.
+/// How many words of a URL are tried as forgotten ids.
 const FEW: usize = 8;
 
-/// Rounds until a URL has lost all it can lose; one is the rule.
+/// Maximum passes to strip all ids from a URL. One is usually enough.
 const ROUNDS: usize = 8;
 
-/// Where among the segments of a path an id stands.
+/// Position of an id among the segments of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Near {
-    /// Behind so many others.
+    /// After this many segments.
     Start(usize),
-    /// Before so many others.
+    /// Before this many segments.
     End(usize),
-    /// Here and there, or within a parameter.
+    /// At varying positions, or inside a parameter.
     #[default]
     Anywhere,
 }
 
-/// One place of a site where session ids stand, and the ids that were seen there.
+/// A position in a site's URLs where session ids appear, and the ids seen there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
-    /// What the ids are in the URL.
+    /// Which part of the URL holds the id.
     pub place: Place,
     /// The parameter's name; empty for a path segment.
     pub name: String,
-    /// Where a path segment stands.
+    /// Position of a path segment.
     #[serde(default)]
     pub near: Near,
-    /// The ids seen, the newest last.
+    /// The ids seen, newest last.
     pub ids: Vec<String>,
-    /// How sure it is, 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f32,
-    /// In how many links it was seen when it was learnt.
+    /// Number of links that contained it when it was learnt.
     pub links: u32,
-    /// The id was seen to change.
+    /// Whether the id was seen to change.
     #[serde(default)]
     pub changes: bool,
-    /// It has turned out to name pages, not visitors: nothing is taken out any more.
+    /// The position turned out to identify pages, not visitors, so nothing is removed any more.
     #[serde(default)]
     pub withdrawn: bool,
 }
 
 impl Rule {
-    /// The id of now.
+    /// The current session's id.
     pub fn current(&self) -> Option<&str> {
         self.ids.last().map(String::as_str)
     }
 
-    /// Whether the name alone says that it is an id.
+    /// Whether the parameter name alone marks it as an id.
     pub(super) fn is_known(&self) -> bool {
         self.confidence >= 1.0
     }
 
-    /// Whether a word stands where the ids of this rule do.
+    /// Whether a word is in this rule's position.
     pub(super) fn fits(&self, spot: Spot<'_>) -> bool {
         match (self.place, spot) {
             (Place::Query, Spot::Query(name)) | (Place::PathParameter, Spot::Parameter(name)) => name == self.name,
@@ -83,7 +84,7 @@ impl Rule {
         form && drawn::alike(id, value)
     }
 
-    /// Makes this the id of now.
+    /// Makes this the current id.
     pub(super) fn take(&mut self, id: &str) {
         self.ids.retain(|known| known != id);
         if self.ids.len() >= MAX_IDS {
@@ -93,36 +94,37 @@ impl Rule {
     }
 }
 
-/// What is known of the session ids of a site.
+/// What is known about the session ids of a site.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Site {
-    /// The places, the surest first.
+    /// The rules, highest confidence first.
     pub rules: Vec<Rule>,
 }
 
 impl Site {
-    /// Whether no id would be taken out.
+    /// Whether no id would be removed.
     pub fn is_empty(&self) -> bool {
         self.rules.iter().all(|rule| rule.withdrawn)
     }
 
-    /// The rules that hold.
+    /// The rules that have not been withdrawn.
     pub(super) fn live(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| !rule.withdrawn)
     }
 
-    /// Whether pages are to be asked for with ids whose names are known: the site has redirected to URLs with them.
+    /// Whether requests must carry ids in well-known parameters, because the site redirected to
+    /// URLs that contain them.
     pub fn wants_known(&self) -> bool {
         self.live().any(|rule| rule.current().is_some_and(|id| known::is_session(&rule.name, id)))
     }
 
-    /// Whether this very word is an id.
+    /// Whether this exact word is an id.
     pub fn is_id(&self, word: &str) -> bool {
         self.live().any(|rule| rule.ids.iter().any(|id| id == word))
     }
 
-    /// The ids that stand in a URL, in their order and each once.
+    /// The ids in a URL, in order, without duplicates.
     pub fn ids_in<'a>(&self, url: &'a str) -> Vec<&'a str> {
         let mut out = Vec::new();
         each(&url[tail_of(url)], self.shortest(), |token| {
@@ -133,9 +135,10 @@ impl Site {
         out
     }
 
-    /// The URL with its ids taken out, those that are known by name among them: what a page is known by.
+    /// The URL without its ids, including those recognised by name. This identifies the page.
     pub fn identity<'a>(&self, url: &'a str) -> Cow<'a, str> {
         let mut out = Cow::Borrowed(url);
+        // Removing one id can expose another, so repeat until nothing changes.
         for _ in 0..ROUNDS {
             let learnt = self.without_learnt(&out);
             let both = match known::strip(learnt.as_deref().unwrap_or(&out)) {
@@ -150,7 +153,7 @@ impl Site {
         out
     }
 
-    /// The URL without the ids that were learnt, or nothing where there are none in it.
+    /// The URL without the learnt ids, or `None` if it has none.
     pub fn without_learnt(&self, url: &str) -> Option<String> {
         if self.is_empty() {
             return None;
@@ -158,9 +161,10 @@ impl Site {
         without_words(url, self.shortest(), |token| self.is_id(token.value))
     }
 
-    /// A URL as it was once asked for, with the ids of now in place of the old ones; `identity` is the same URL without ids, which
-    /// tells an id from what only looks like one. A URL without ids stays as it is, and so does one that would become another page's: an
-    /// id of now may be such that what stands around the old one looks like an id in its turn.
+    /// A URL as it was once requested, with the current ids in place of the old ones. `identity` is
+    /// the same URL without ids, and tells ids from lookalikes. A URL without ids is returned
+    /// unchanged. So is one whose renewed form would identify another page, which can happen if the
+    /// text around the new id looks like an id itself.
     pub fn renew<'a>(&self, url: &'a str, identity: &str) -> Cow<'a, str> {
         let range = tail_of(url);
         let tail = &url[range.clone()];
@@ -180,7 +184,7 @@ impl Site {
         }
     }
 
-    /// The ids of earlier sessions that stand in path and query by this rule.
+    /// Ids of earlier sessions that this rule finds in path and query.
     fn old_ids(&self, rule: &Rule, tail: &str, identity: &str, head: &str) -> Vec<String> {
         let now = rule.current().unwrap_or_default();
         let (mut old, mut like) = (Vec::new(), Vec::new());
@@ -191,7 +195,7 @@ impl Site {
                 like.push(token.value.to_owned());
             }
         });
-        // An id that nobody remembers is one when the URL without it is the page's.
+        // A forgotten id is still recognised if removing it gives the page's identity.
         let is_id = |word: &String| {
             without_words(&[head, tail].concat(), 1, |token| token.value == word || self.is_id(token.value))
                 .is_some_and(|rest| known::strip(&rest) == identity)
@@ -202,13 +206,13 @@ impl Site {
         old
     }
 
-    /// How long the shortest id is.
+    /// Length of the shortest id.
     fn shortest(&self) -> usize {
         self.live().flat_map(|rule| &rule.ids).map(String::len).min().unwrap_or(usize::MAX)
     }
 }
 
-/// The URL without these words, or nothing where it has none of them.
+/// The URL without these words, or `None` if it contains none of them.
 pub(super) fn without_words(url: &str, least: usize, is_out: impl Fn(&Token<'_>) -> bool) -> Option<String> {
     let range = tail_of(url);
     let tail = &url[range.clone()];

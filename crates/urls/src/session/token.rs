@@ -1,36 +1,37 @@
-//! Of which words is a URL made, and where do they stand?
+//! Which words is a URL made of, and where are they?
 //!
-//! Session ids are whole words: nothing of what separates the parts of a URL is in them, neither as it is nor escaped,
-//! once or several times over (`%252F`), as in addresses that are handed on in a parameter.
+//! Session ids are whole words. They contain no URL delimiter, neither raw nor percent-encoded, not
+//! even encoded repeatedly (`%252F`), as happens in URLs passed on in a parameter.
 
 use std::ops::Range;
 
-/// Where a word stands.
+/// Where a word appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot<'a> {
-    /// A path segment of its own: how many stand before it and behind it, and what the one before it says.
+    /// A whole path segment: the number of segments before and after it, and the text of the
+    /// preceding one.
     Segment { before: usize, behind: usize, after: &'a str },
-    /// The value of a path parameter of this name.
+    /// The value of the path parameter with this name.
     Parameter(&'a str),
-    /// The value of a parameter of the query; what has no name has an empty one.
+    /// The value of the query parameter with this name; empty if it has none.
     Query(&'a str),
-    /// Within something else, behind this name where an equals sign stands between them.
+    /// Part of a larger value, after this name if an equals sign separates them.
     Within(&'a str),
 }
 
 /// A word of a URL.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
-    /// It.
+    /// Its text.
     pub value: &'a str,
-    /// Where it begins in path and query.
+    /// Its offset in path and query.
     pub start: usize,
-    /// Where it stands.
+    /// Where it appears.
     pub spot: Spot<'a>,
 }
 
 impl Token<'_> {
-    /// What goes when it goes: a parameter with its name, a segment with the slash that follows it.
+    /// The range to remove with it: a parameter with its name, a segment with the slash after it.
     pub(super) fn cut(&self, tail: &str) -> Range<usize> {
         let end = self.start + self.value.len();
         let next = tail.as_bytes().get(end);
@@ -44,7 +45,8 @@ impl Token<'_> {
     }
 }
 
-/// Path and query without these stretches, which stand in order; a query that loses its end loses the sign before it, too.
+/// Removes these ranges, which are sorted, from path and query. A query that loses its end also
+/// loses the delimiter before it.
 pub(super) fn cut_out(tail: &str, cuts: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(tail.len());
     let mut copied = 0;
@@ -59,12 +61,12 @@ pub(super) fn cut_out(tail: &str, cuts: &[Range<usize>]) -> String {
     out
 }
 
-/// Calls back for each word of path and query that has at least so many bytes, in the order they stand.
+/// Calls back for each word of path and query that has at least `least` bytes, in order.
 pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'a>)) {
     let least = least.max(1);
     let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
     let path = &tail[..path_end];
-    // Counted once a segment is long enough: most paths have none.
+    // Counted lazily: most paths have no segment that is long enough.
     let mut segments = None;
     let (mut start, mut previous) = (0, 0..0);
     for (index, segment) in path.as_bytes().split(|&byte| byte == b'/').enumerate() {
@@ -87,7 +89,7 @@ pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'
     }
 }
 
-/// How many slashes a path has, those at its end aside.
+/// Number of slashes in a path, not counting trailing ones.
 fn slashes(path: &str) -> usize {
     path.trim_end_matches('/').bytes().filter(|&byte| byte == b'/').count()
 }
@@ -107,7 +109,7 @@ fn of_segment<'a>(segment: &'a str, start: usize, least: usize, spot: Spot<'a>, 
     }
 }
 
-/// A value that is one word stands where it stands; of any other its words stand within it.
+/// A value that is a single word keeps its spot. The words of any other value are within it.
 fn of_value<'a>(value: &'a str, start: usize, least: usize, spot: Spot<'a>, then: &mut impl FnMut(Token<'a>)) {
     if value.len() < least {
         return;
@@ -132,7 +134,8 @@ fn of_value<'a>(value: &'a str, start: usize, least: usize, spot: Spot<'a>, then
     }
 }
 
-/// Where the separator at this place ends, and whether it is an equals sign. A sign may be escaped several times over.
+/// End of the delimiter at this offset, and whether it is an equals sign. The delimiter may be
+/// percent-encoded repeatedly.
 fn separator(bytes: &[u8], at: usize) -> (usize, bool) {
     if bytes.get(at) != Some(&b'%') {
         return (at + 1, bytes.get(at) == Some(&b'='));
@@ -145,7 +148,7 @@ fn separator(bytes: &[u8], at: usize) -> (usize, bool) {
     (code + digits.len(), digits.eq_ignore_ascii_case(b"3D"))
 }
 
-/// Whether a byte may be of an id: what RFC 3986 reserves for nothing.
+/// Whether a byte may be part of an id: RFC 3986's unreserved characters.
 const fn is_of_word(byte: u8) -> bool {
     OF_WORD[byte as usize]
 }

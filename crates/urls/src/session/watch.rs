@@ -1,11 +1,13 @@
-//! What does the next page of a site say about its session ids?
+//! What does the next page of a site reveal about its session ids?
 //!
-//! While crawling, links come page by page, each with what was asked to get it. That is evidence a list does not have:
-//! **an id is born in an answer**. It is in most links of a page that was asked for without it, whereas the number of a
-//! product or a release is in the links of the page that is about it, and so in its own URL as well. From then on only
-//! that very word is taken out. A second word in the same place is the next id when a page shows it throughout that was
-//! asked for without it, be it in the next run, after an hour, or in every answer. It is none when the page was asked for
-//! with it: then the place names pages, and the rule is withdrawn.
+//! During a crawl, links arrive page by page, together with the URL that was requested. That is
+//! evidence a plain list lacks: **an id is born in a response**. It appears in most links of a page
+//! that was requested without it, whereas a product or release number appears in the links of the
+//! page about it, and so in that page's own URL too. From then on, only that exact word is removed.
+//!
+//! A second word in the same position is the next id if a page that was requested without it uses
+//! it throughout, be it in the next run, an hour later, or in every response. If the page was
+//! requested with it, the position identifies pages, and the rule is withdrawn.
 
 use super::known::{self, tail_of};
 use super::learn::{ids_of, is_asset};
@@ -13,32 +15,33 @@ use super::site::{Near, Rule, Site, without_words};
 use super::token::{Spot, each};
 use super::{Place, drawn};
 
-/// Links of a page that are looked at before all of them are.
+/// How many links of a page are sampled before all of them are examined.
 const SAMPLE: usize = 24;
 
-/// Words of a redirect's target that are tried as ids.
+/// How many words of a redirect's target are tried as ids.
 const TRIES: usize = 8;
 
-/// Words that a first look remembers.
+/// How many words the first look remembers.
 const WORDS: usize = 256;
 
-/// Places with ids that a site can have.
+/// Maximum number of id positions per site.
 const MAX_RULES: usize = 8;
 
-/// The shortest word that a first look sees.
+/// Minimum length of a word for the first look.
 const SHORTEST: usize = 10;
 
-/// The shortest word that may be an id of a rule.
+/// Minimum length of an id for an existing rule.
 const LEAST: usize = 4;
 
-/// So many different words in a rule's place are told apart.
+/// How many different words in a rule's position are distinguished.
 const MOST: usize = 64;
 
-/// Beginnings of the names of pages where a site begins.
+/// Page names of a site's home page.
 const BEGINNINGS: &[&str] = &["", "default", "home", "index", "main", "start", "welcome"];
 
 impl Site {
-    /// What is known after a page was read: what was asked, and its links to its own site. Nothing where nothing new is known.
+    /// Learns from a page: the URL requested and the links to its own site. Returns `None` if there
+    /// is nothing new.
     pub fn observe(&self, asked: &str, links: &[&str]) -> Option<Self> {
         if self.rules.is_empty() && !shares_a_word(links) {
             return None;
@@ -55,7 +58,7 @@ impl Site {
         (after != *self).then_some(after)
     }
 
-    /// What is known after a redirect to the same site.
+    /// Learns from a redirect within the site.
     pub fn redirected(&self, asked: &str, target: &str) -> Option<Self> {
         let mut after = self.clone();
         let own = self.identity(asked);
@@ -86,7 +89,7 @@ impl Site {
         (after != *self).then_some(after)
     }
 
-    /// Takes up a rule that a page has taught, unless it is known or was withdrawn.
+    /// Adds a learnt rule, unless its position is already known or was withdrawn.
     fn meet(&mut self, rule: Rule) {
         let same_place = |known: &Rule| known.place == rule.place && known.name == rule.name && known.near == rule.near;
         let is_met = |known: &Rule| same_place(known) || rule.ids.iter().any(|id| known.ids.contains(id));
@@ -100,7 +103,8 @@ impl Site {
     }
 }
 
-/// Whether two of the first links share a word that looks drawn. On most sites none do, and this is all that is done.
+/// Whether two of the sampled links share a random-looking word. On most sites none do, and this is
+/// all the work there is.
 fn shares_a_word(links: &[&str]) -> bool {
     let mut seen: Vec<&str> = Vec::new();
     let step = links.len().div_ceil(SAMPLE).max(1);
@@ -124,9 +128,10 @@ fn shares_a_word(links: &[&str]) -> bool {
     false
 }
 
-/// Whether there is a stretch of ten letters, digits and dashes with two digits among them.
+/// Whether there is a run of ten letters, digits and dashes with at least two digits.
 ///
-/// Ten bytes are looked at from their end: where a sign stands among them, no stretch of ten begins before it, and most bytes are never seen.
+/// Each window of ten bytes is scanned from its end. If it contains a delimiter, no run can start
+/// before it, so most bytes are never examined (the idea of Boyer–Moore).
 fn has_long_code(tail: &str) -> bool {
     let of_code = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let mut rest = tail.as_bytes();
@@ -144,7 +149,7 @@ fn has_long_code(tail: &str) -> bool {
     false
 }
 
-/// Looks at what stands in a rule's place on a page.
+/// Examines the words in a rule's position on a page.
 fn follow(rule: &mut Rule, asked: &str, links: &[&str]) {
     let (mut others, mut mine, mut all): (Vec<(&str, usize)>, u32, usize) = (Vec::new(), 0, 0);
     for link in links {
@@ -165,14 +170,16 @@ fn follow(rule: &mut Rule, asked: &str, links: &[&str]) {
     if mine == 0 && count * 4 >= all * 3 {
         take_or_withdraw(rule, most, has_word(asked, most), count >= 2 && count * 2 >= links.len());
     } else if rule.place != Place::PathSegment {
-        // Several values of one parameter: ids if ids are known to change there, else names of pages.
+        // Several values of one parameter: ids if ids are known to change here, otherwise page
+        // names.
         let ids = rule.changes && others.iter().all(|(id, _)| rule.is_like(id));
         others.iter().filter(|_| ids).for_each(|(id, _)| rule.take(id));
         rule.withdrawn |= !rule.changes;
     }
 }
 
-/// Decides about the one other word that stands in a rule's place: on most links of the page or on few, in what was asked or not.
+/// Decides about the only other word in a rule's position, by whether most links contain it and
+/// whether it was requested.
 fn take_or_withdraw(rule: &mut Rule, word: &str, was_asked: bool, throughout: bool) {
     if rule.is_like(word) && (rule.changes || (throughout && !was_asked)) {
         rule.take(word);
@@ -182,7 +189,7 @@ fn take_or_withdraw(rule: &mut Rule, word: &str, was_asked: bool, throughout: bo
     }
 }
 
-/// A rule for a word that a redirect has put into a URL.
+/// A rule for a word that a redirect put into a URL.
 fn born(spot: Spot<'_>, id: &str) -> Option<Rule> {
     let (place, name, near) = match spot {
         Spot::Query(name) => (Place::Query, name, Near::Anywhere),
@@ -196,7 +203,7 @@ fn born(spot: Spot<'_>, id: &str) -> Option<Rule> {
     Some(Rule { place, name, near, ids, confidence: 0.9, links: 1, changes: false, withdrawn: false })
 }
 
-/// Whether a URL is where a site begins: no query, no directories.
+/// Whether a URL is a home page: no query and no directories.
 fn is_beginning(url: &str) -> bool {
     let name = url[tail_of(url)].trim_start_matches('/');
     let stem = name.split('.').next().unwrap_or_default();
@@ -220,7 +227,7 @@ mod tests {
     const TWO: &str = "90ab44d1f7de20ccb1c7";
     const THREE: &str = "c1d2e3f4a5b6978801fe";
 
-    /// A page with five links that hold this word in the style of a URL with `{}`.
+    /// A page with five links that contain this word, in the style of a URL template with `{}`.
     fn page(style: &str, word: &str) -> Vec<String> {
         (0..5).map(|n| style.replace("{}", word).replace('#', &n.to_string())).collect()
     }

@@ -1,11 +1,12 @@
 //! Under which key does an archive's index hold a URL?
 //!
-//! CDX and CDXJ files are sorted by a key that throws away what rarely tells pages apart: scheme, `www.`, case, the order
-//! of the query, known session ids, a slash at the end. Replay tools compute it from the URL asked for, so a key has to be
-//! exactly theirs. The one followed here, step by step and oddities included, is that of the Python package `surt` 0.3 with
-//! its default options, which `cdxj-indexer` calls; it descends from Google's Safe Browsing canonicalisation and
-//! the Wayback Machine. Where that package raises an error, cdxj-indexer keeps the URL, and so does this.
-//! `tests/data/cdx_keys.tsv` holds what it answered.
+//! CDX and CDXJ files are sorted by a key that drops what rarely distinguishes pages: scheme,
+//! `www.`, case, the order of the query, known session ids, a trailing slash. Replay tools compute
+//! the key from the requested URL, so ours must equal theirs exactly. This is a step-by-step
+//! reimplementation, quirks included, of the Python package `surt` 0.3 with default options, which
+//! `cdxj-indexer` calls; it descends from Google's Safe Browsing canonicalisation and the Wayback
+//! Machine. Where that package raises an error, cdxj-indexer keeps the URL, and so does this code.
+//! `tests/data/cdx_keys.tsv` holds its recorded answers.
 
 use regex::Regex;
 use std::borrow::Cow;
@@ -22,7 +23,8 @@ pub fn cdx_key(url: &str) -> String {
     Parts::split(url).map_or_else(|| url.to_owned(), Parts::into_key)
 }
 
-/// A URL in the pieces the key is made of: host and query in ASCII, the path as the bytes its escapes stand for.
+/// A URL in the parts the key is built from: host and query in ASCII, the path percent-decoded to
+/// bytes.
 struct Parts {
     scheme: String,
     host: String,
@@ -141,7 +143,8 @@ fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     Some((host, port))
 }
 
-/// The host unescaped, in ASCII and lower case, without needless dots, IPv4 addresses in their usual form.
+/// The host percent-decoded, in lower-case ASCII, without superfluous dots, IPv4 addresses in
+/// dotted decimal.
 fn canonical_host(host: &str) -> Option<String> {
     let mut host = unescaped(host.as_bytes());
     if !host.is_ascii() {
@@ -159,7 +162,7 @@ fn canonical_host(host: &str) -> Option<String> {
     Some(ipv4(name)?.unwrap_or_else(|| escaped(name).to_ascii_lowercase()))
 }
 
-/// An international name in its ASCII form, by the first IDNA standard as far as the two differ on real names.
+/// An international name in ASCII by IDNA 2003, as far as it differs from IDNA 2008 on real names.
 fn international(host: &[u8]) -> Option<Vec<u8>> {
     let name: String = String::from_utf8_lossy(host).replace('\u{fffd}', "");
     let name = name.replace('ß', "ss").replace('ς', "σ").replace(['\u{200c}', '\u{200d}'], "");
@@ -175,8 +178,8 @@ fn international(host: &[u8]) -> Option<Vec<u8>> {
     ascii.split('.').all(|label| label.len() < 64).then(|| ascii.into_owned().into_bytes())
 }
 
-/// The usual form of an IPv4 address written in any of the ways of `inet_aton`, `Some(None)` for what is none, and `None`
-/// for a number that is too long to be read at all.
+/// An IPv4 address in dotted decimal, from any notation of `inet_aton`. `Some(None)` if it is not
+/// an address, `None` if a number is too long to parse at all.
 fn ipv4(host: &[u8]) -> Option<Option<String>> {
     const LONGEST_NUMBER: usize = 4300;
     let dotted = |n: u32| std::net::Ipv4Addr::from(n).to_string();
@@ -212,13 +215,14 @@ fn inet_aton(parts: &[&[u8]]) -> Option<u32> {
     u32::try_from((address << room) | rest).ok()
 }
 
-/// Without `www.`, `www2.` and their like at the beginning.
+/// Without a leading `www.`, `www2.` and the like.
 fn without_www(host: &str) -> &str {
     let Some(rest) = host.strip_prefix("www") else { return host };
     rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.').unwrap_or(host)
 }
 
-/// Escapes decoded until none is left. Whatever the order, the end is the same, so each byte is looked at but once or twice.
+/// Percent-decodes until no escape is left. The result does not depend on the order, so one pass
+/// with local back-tracking is enough.
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
     for &byte in bytes {
@@ -233,7 +237,7 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Everything escaped that is no visible ASCII character, and `#` and `%`.
+/// Percent-encodes everything but visible ASCII, and also `#` and `%`.
 fn escaped(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(bytes.len());
@@ -249,7 +253,7 @@ fn escaped(bytes: &[u8]) -> String {
     out
 }
 
-/// Dot segments resolved and repeated slashes folded; `..` above the root stays.
+/// Resolves dot segments and folds repeated slashes; a `..` above the root stays.
 fn normalised_path(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for segment in path.split(|&b| b == b'/').skip(1) {
@@ -294,7 +298,7 @@ fn reordered(query: String) -> String {
     out
 }
 
-/// Session ids in paths, each with what stands before and after it.
+/// Patterns for session ids in paths, each with the text before and after.
 static PATH_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns(&[
         r"(?i)^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$",
@@ -302,7 +306,7 @@ static PATH_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     ])
 });
 
-/// Session ids in queries, likewise.
+/// Patterns for session ids in queries, likewise.
 static QUERY_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns(&[
         "(?i)^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$",

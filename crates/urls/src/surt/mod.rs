@@ -1,9 +1,10 @@
-//! How do addresses sort so that what belongs together stands together?
+//! How do addresses sort so that related ones are adjacent?
 //!
-//! The Sort-friendly URI Reordering Transform of the web archives writes a host from its top-level domain down, each label
-//! followed by a comma: `http://(com,example,www,)/path`. A prefix of it then names a domain with all below it, a host, or a
-//! part of one, which is how archivists write scopes. Here as Heritrix writes them; [`cdx_key`] is the other dialect, that
-//! of the indexes of archives.
+//! The Sort-friendly URI Reordering Transform (SURT) of the web archives writes a host from its
+//! top-level domain down, each label followed by a comma: `http://(com,example,www,)/path`. A
+//! prefix then denotes a domain with all its subdomains, a host, or part of a host, which is how
+//! archivists write scopes. This is Heritrix's dialect; [`cdx_key`] is the other one, used in
+//! archive indexes.
 
 mod cdx;
 
@@ -11,21 +12,22 @@ pub use cdx::cdx_key;
 
 use crate::{Address, Canonicaliser, site};
 
-/// The SURT form of an address: `https://(com,example,www,:8443)/a?b`; IP addresses stay in their order.
+/// The SURT form of an address: `https://(com,example,www,:8443)/a?b`. IP addresses are not
+/// reversed.
 pub fn surt(address: &Address) -> String {
     written(address, address.scheme())
 }
 
-/// The SURT form that prefixes are compared with: `https` counts as `http`.
+/// The SURT form for prefix comparison: `https` is written as `http`.
 pub fn comparable(address: &Address) -> String {
     written(address, if address.scheme() == "https" { "http" } else { address.scheme() })
 }
 
-/// The comparable prefix that a line of a scope means; `None` where it means nothing.
+/// The comparable prefix that a scope line denotes; `None` if it denotes nothing.
 ///
-/// `http://(com,example,` and `(com,example,` and `com,example,` are taken as they are. A plain name or URL means, as in
-/// Heritrix, its domain with all hosts below it when no slash follows the host, and otherwise everything up to its last
-/// slash.
+/// `http://(com,example,`, `(com,example,` and `com,example,` are used as they are. A plain name or
+/// URL denotes, as in Heritrix, its domain with all subdomains if no slash follows the host, and
+/// otherwise everything up to its last slash.
 pub fn prefix(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches('+').trim_start();
     let (scheme, rest) = line.split_once("://").unwrap_or(("http", line));

@@ -1,6 +1,6 @@
-//! What is drawn next?
+//! Which random number comes next?
 
-/// A source of numbers that depends on its seed alone (`SplitMix64`).
+/// A seeded, deterministic random number generator (`SplitMix64`).
 pub(crate) struct Chance(u64);
 
 impl Chance {
@@ -17,12 +17,12 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`, both among them.
+    /// A number from `low` to `high`, inclusive.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low + 1)
     }
 
-    /// Whether something happens that happens so often in a hundred times.
+    /// `true` with a probability of this many percent.
     pub(crate) fn percent(&mut self, often: u64) -> bool {
         self.between(1, 100) <= often
     }
@@ -31,7 +31,7 @@ impl Chance {
         of[self.between(0, of.len() as u64 - 1) as usize]
     }
 
-    /// So many characters out of these.
+    /// A random string of this length over an alphabet.
     pub(crate) fn text(&mut self, alphabet: &str, length: u64) -> String {
         (0..length).map(|_| alphabet.as_bytes()[self.between(0, alphabet.len() as u64 - 1) as usize] as char).collect()
     }

@@ -1,8 +1,9 @@
-//! Are session ids told from everything that looks like one, on a thousand sites that nobody has seen?
+//! Are session ids told apart from lookalikes on a thousand generated sites?
 //!
-//! Each site is a function of its number ([`site`]): where its ids stand, how they are drawn, and what else stands in its links: product
-//! numbers, hashes of contents drawn like the ids, campaign tokens, keys of the site's own, dates, versions. A site counts as
-//! right when exactly its ids are found and every link has exactly the URL that it would have without them.
+//! Each site is a function of its number ([`site`]): where its ids appear, how they are generated,
+//! and what else its links contain: product numbers, content hashes generated like the ids,
+//! campaign tokens, site-wide keys, dates, versions. A site passes when exactly its ids are found
+//! and every link reduces to exactly the URL it would have without them.
 
 mod chance;
 mod site;
@@ -17,7 +18,7 @@ fn urls(links: &[Link]) -> Vec<&str> {
     links.iter().map(|link| link.url.as_str()).collect()
 }
 
-/// What is wrong with what was learnt, if anything.
+/// What is wrong with the result, if anything.
 fn wrong(learnt: &Learnt, ids: &[&String], links: &[Link]) -> Option<String> {
     let found: BTreeSet<&str> = learnt.rules.iter().flat_map(|rule| rule.ids.iter().map(String::as_str)).collect();
     let wanted: BTreeSet<&str> = ids.iter().map(|id| id.as_str()).collect();

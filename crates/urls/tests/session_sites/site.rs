@@ -1,4 +1,4 @@
-//! What do the links of one made-up site look like, with and without its session ids?
+//! What do the links of one generated site look like, with and without its session ids?
 
 use crate::chance::Chance;
 
@@ -31,7 +31,7 @@ const WORDS: &[&str] = &[
     "workshop",
 ];
 
-/// How an id is drawn.
+/// How an id is generated.
 #[derive(Clone, Copy)]
 enum Maker {
     Hex,
@@ -59,7 +59,7 @@ impl Maker {
     }
 }
 
-/// Where an id stands.
+/// Where an id appears.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Query(&'static str),
@@ -92,13 +92,13 @@ pub(crate) struct Site {
     badge: Option<String>,
 }
 
-/// What a link says apart from ids.
+/// The parts of a link other than ids.
 struct Page {
     path: String,
     query: Vec<String>,
-    /// No program makes it: it has no ids.
+    /// A static page, whose links have no ids.
     is_static: bool,
-    /// It hands another page's address on.
+    /// It passes on another page's URL in a parameter.
     hands_on: bool,
 }
 
@@ -109,7 +109,7 @@ impl Site {
             (places(chance), if chance.percent(15) { chance.between(2, 5) } else { chance.between(6, 40) });
         let hashes = places.first().map_or(Maker::Hex, |place: &Place| place.maker);
         let mut pages: Vec<Page> = (0..count).map(|n| page(chance, n, hashes)).collect();
-        // A page without two links that a program made shows nobody's ids.
+        // The first two pages are dynamic: with fewer than two generated links, no id can be found.
         for (number, page) in pages.iter_mut().enumerate().take(2).filter(|(_, page)| page.is_static) {
             *page = Page { path: format!("/start/{number}"), query: Vec::new(), is_static: false, hands_on: false };
         }
@@ -120,7 +120,8 @@ impl Site {
         Self { number, places, pages, key, badge: None }
     }
 
-    /// The same with a parameter in all its links that looks like an id in every way but one: it never changes.
+    /// The same site with a parameter in all its links that looks like an id in every way but one:
+    /// it never changes.
     pub(crate) fn with_badge(self) -> Self {
         let badge = Some(format!("zk={}", Chance::new(self.number, 4_000).text(HEX, 32)));
         Self { badge, ..self }
@@ -141,7 +142,7 @@ impl Site {
         let campaign = chance.between(0, self.pages.len() as u64 * 2);
         let mut links = Vec::new();
         for (number, page) in (0..).zip(&self.pages) {
-            // Between two visits a page may go and another come, but never the first two.
+            // Between two visits pages may disappear and appear, but never the first two.
             let gone = session == 2 && number >= 2 && Chance::new(self.number, 3_000 + number).percent(10);
             let path = if gone { format!("/new/{}", chance.text(HEX, 40)) } else { page.path.clone() };
             let mut query = page.query.clone();
@@ -215,7 +216,7 @@ fn places(chance: &mut Chance) -> Vec<Place> {
     styles.iter().map(&mut place).collect()
 }
 
-/// A page's own address, with what may be taken for an id.
+/// A page's own URL, with parts that may be mistaken for an id.
 fn page(chance: &mut Chance, number: u64, hashes: Maker) -> Page {
     let word = chance.one(WORDS);
     let hash = hashes.draw(chance, 32);
