@@ -1,7 +1,7 @@
-//! How fast is a page read?
+//! How fast is HTML extraction?
 //!
-//! `cargo bench -p orb-extract` reads the pages named in `ORB_BENCH_PAGES` (a directory), or a page made for the
-//! purpose.
+//! `cargo bench -p orb-extract` reads the pages in the directory `ORB_BENCH_PAGES`, or a generated
+//! page if it is unset.
 
 use divan::Bencher;
 use divan::counter::BytesCount;

@@ -1,7 +1,8 @@
-//! Does the HTML reader see what a browser's tree holds, on real pages and on broken ones?
+//! Does the HTML reader see what a browser's DOM contains, on real pages and on broken ones?
 //!
-//! `cargo run --release -p orb-extract --example oracle -- DIRECTORY...` compares the reader with html5ever's tree on
-//! every `.html` below the directories, then on pages made from them by cutting, doubling and swapping pieces.
+//! `cargo run --release -p orb-extract --example oracle -- DIRECTORY...` compares the reader with
+//! html5ever's tree on every `.html` below the directories, then on mutations of them made by
+//! cutting, duplicating and swapping pieces.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
@@ -56,7 +57,7 @@ impl Tally {
     }
 }
 
-/// How many links both have, whatever their order.
+/// Size of the multiset intersection of both sides' links.
 fn common(ours: &Saying, theirs: &Saying) -> usize {
     let mut left: HashMap<_, usize> = HashMap::new();
     theirs.links.iter().for_each(|l| *left.entry(l).or_default() += 1);
@@ -89,7 +90,7 @@ fn pages(directory: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// A page made from another by a few changes, the same every time.
+/// A deterministic mutation of a page.
 fn mutated(html: &str, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = |n: usize| {

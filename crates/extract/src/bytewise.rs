@@ -1,13 +1,14 @@
-//! What do eight bytes have in common?
+//! How do we compare eight bytes at once?
 //!
-//! Arithmetic on eight bytes in a word, for the loops that look at every byte of a text: a comparison marks the high bit of
-//! each byte it holds for. Everything here is exact for all 256 values (Warren, Hacker's Delight, 6-1: the sums of the low
-//! seven bits never carry into the next byte).
+//! SWAR (SIMD within a register) arithmetic on eight bytes in a `u64`, for the loops that inspect
+//! every byte of a text. A comparison sets the high bit of each byte for which it holds. Everything
+//! here is exact for all 256 values: the sums of the low seven bits never carry into the next byte
+//! (Warren, Hacker's Delight, section 6-1).
 
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const LOW: u64 = 0x0101_0101_0101_0101;
 
-/// Sixteen bytes from `at` on; zeros beyond the end.
+/// Sixteen bytes starting at `at`, zero-padded beyond the end.
 #[inline]
 pub(crate) fn sixteen(bytes: &[u8], at: usize) -> u128 {
     let rest = bytes.get(at..).unwrap_or(&[]);
@@ -17,22 +18,23 @@ pub(crate) fn sixteen(bytes: &[u8], at: usize) -> u128 {
     }
 }
 
-/// Marks the bytes that are at most `most`, which is ASCII.
+/// Marks the bytes that are at most `most`, which must be ASCII.
 #[inline]
 pub(crate) const fn low(word: u64, most: u8) -> u64 {
     let sums = (word & !HIGH) + LOW * (0x7F - most as u64);
     !(sums | word) & HIGH
 }
 
-/// Marks the bytes that are `byte`.
+/// Marks the bytes equal to `byte`.
 #[inline]
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     low(word ^ (LOW * byte as u64), 0)
 }
 
-/// A bit for each of 64 answers, the first one's lowest.
+/// Packs 64 booleans into a bit mask, the first one lowest.
 ///
-/// A product gathers eight of them. The answers of a comparison come out of vectors, which is less work than comparing eight bytes in a word.
+/// A multiplication gathers eight at a time. The booleans come from vectorised comparisons, which
+/// beat SWAR on eight bytes.
 #[inline]
 pub(crate) fn bits(marks: &[bool; 64]) -> u64 {
     let (eights, _) = marks.as_chunks::<8>();

@@ -1,9 +1,11 @@
-//! In which encoding is it written?
+//! Which character encoding is it in?
 //!
-//! Asked before any text is read, in the order of HTML 13.2.3.2: byte order mark, then what the server says, then
-//! what the document says in its first 1,024 bytes, then whether it is UTF-8, then chardetng's guess by frequency and
-//! top-level domain. Text that is UTF-8 already is never copied. One step goes beyond the standard so that no
-//! character is lost: a document called UTF-8 whose bytes are mostly not is given to the guess, and said so.
+//! Runs before any text is read, in the order of HTML 13.2.3.2: byte order mark, then the server's
+//! `Content-Type`, then the document's declaration in its first 1,024 bytes, then a UTF-8 validity
+//! check, then chardetng's guess from byte frequencies and the top-level domain. Valid UTF-8 is
+//! never copied. One step goes beyond the standard so that no character is lost: a document
+//! declared as UTF-8 whose bytes mostly are not is passed to the detector, and a problem is
+//! recorded.
 
 use crate::html::name::{Key, key};
 use crate::html::scan::{Attributes, Scanner, Token};
@@ -14,25 +16,25 @@ use orb_page::Problem;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How many bytes the standard looks at for a declaration.
+/// How many bytes the standard prescans for a declaration.
 const PRESCAN: usize = 1_024;
-/// How many bytes are looked at when the standard's are not enough.
+/// How many bytes are prescanned if the standard's prescan finds nothing.
 const LATE_PRESCAN: usize = 16 << 10;
-/// How many bytes a guess is made from.
+/// How many bytes the detector sees.
 const SAMPLE: usize = 64 << 10;
 
-/// A text and the encoding it came in.
+/// A decoded text and its encoding.
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
     /// The text.
     pub(crate) text: Cow<'a, str>,
     /// Its encoding.
     pub(crate) encoding: &'static Encoding,
-    /// What was wrong with it.
+    /// What was wrong with the encoding.
     pub(crate) problem: Option<Problem>,
 }
 
-/// Decodes a document, with the charset the server gave and the URL it came from.
+/// Decodes a document, given the server's charset and the document's URL.
 pub(crate) fn decode<'a>(bytes: &'a [u8], header: Option<&str>, url: &str) -> Decoded<'a> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode_as(bytes.get(length..).unwrap_or(&[]), encoding);
@@ -55,7 +57,7 @@ fn decode_undeclared<'a>(bytes: &'a [u8], url: &str) -> Decoded<'a> {
     decode_as(bytes, late.unwrap_or_else(|| guess(bytes, url, Utf8Detection::Allow)))
 }
 
-/// Decodes what is called UTF-8, unless most of what is not ASCII in it is not UTF-8 either.
+/// Decodes a text declared as UTF-8, unless most of its non-ASCII bytes are invalid.
 fn decode_alleged_utf8<'a>(bytes: &'a [u8], url: &str) -> Decoded<'a> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Decoded { text: Cow::Borrowed(text), encoding: UTF_8, problem: None };
@@ -89,7 +91,7 @@ fn guess(bytes: &[u8], url: &str, utf8: Utf8Detection) -> &'static Encoding {
     detector.guess(top_level_domain(url).as_ref().map(String::as_bytes), utf8)
 }
 
-/// The last label of a URL's host, lower case; `None` where it is no plain name.
+/// The top-level domain of a URL's host in lower case; `None` if the host is not a plain name.
 fn top_level_domain(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -170,7 +172,7 @@ fn meta(start: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The `charset=` of a content type, quoted or not (HTML, 2.7.6).
+/// The `charset=` parameter of a content type, quoted or not (HTML, 2.7.6).
 pub(crate) fn in_content_type(value: &[u8]) -> Option<&[u8]> {
     let mut rest = value;
     loop {

@@ -1,7 +1,8 @@
 //! Where does a style sheet point?
 //!
-//! `url(…)` and `@import "…"`, by a walk over the bytes that knows strings, comments and escapes and nothing else of
-//! CSS (CSS Syntax Level 3, 4.3). An unterminated string ends with its line, as the standard says.
+//! Finds `url(…)` and `@import "…"` with a byte scanner that knows strings, comments and escapes
+//! and nothing else of CSS (CSS Syntax Level 3, 4.3). An unterminated string ends with its line, as
+//! in the standard.
 
 use crate::gather::{Gather, trim};
 use crate::{Extract, Source};
@@ -9,7 +10,7 @@ use memchr::memmem;
 use orb_page::LinkKind;
 use std::borrow::Cow;
 
-/// Reads `text/css`.
+/// Extracts links from `text/css`.
 #[derive(Debug)]
 pub(crate) struct CssExtractor;
 
@@ -26,8 +27,8 @@ impl Extract for CssExtractor {
     }
 }
 
-/// Calls `found` with every target in a style sheet and where it stands. Places in the sheet itself (`#id`) are no
-/// targets.
+/// Calls `found` with every target in a style sheet and its offset. Skips fragments of the sheet
+/// itself (`#id`).
 pub(crate) fn urls(css: &str, mut found: impl FnMut(&str, usize)) {
     let src = css.as_bytes();
     let mut emit = |range: std::ops::Range<usize>| {
@@ -70,7 +71,7 @@ fn skip_space(src: &[u8], mut i: usize) -> usize {
     i
 }
 
-/// The content of `url(` and the position after it.
+/// The content of `url(` and the offset after it.
 fn url_token(src: &[u8], after_parenthesis: usize) -> (std::ops::Range<usize>, usize) {
     let start = skip_space(src, after_parenthesis);
     if matches!(src.get(start), Some(b'"' | b'\'')) {
@@ -89,7 +90,7 @@ fn url_token(src: &[u8], after_parenthesis: usize) -> (std::ops::Range<usize>, u
     (start..src.len(), src.len())
 }
 
-/// Where the string that opens at `start` ends, and the position after its quote.
+/// The end of the string that opens at `start`, and the offset after its closing quote.
 fn end_of_string(src: &[u8], start: usize) -> (usize, usize) {
     let quote = src.get(start);
     let mut i = start + 1;
@@ -104,7 +105,8 @@ fn end_of_string(src: &[u8], start: usize) -> (usize, usize) {
     (src.len(), src.len())
 }
 
-/// `@import "…"` gives its target; `@namespace` names no place and is left out. Gives the position to go on from.
+/// Emits the target of `@import "…"`; ignores `@namespace`, which is not a location. Returns the
+/// offset at which to continue.
 fn at_rule(src: &[u8], at: usize, emit: &mut impl FnMut(std::ops::Range<usize>)) -> usize {
     let is = |name: &[u8]| {
         let end = at + 1 + name.len();
@@ -125,7 +127,7 @@ fn at_rule(src: &[u8], at: usize, emit: &mut impl FnMut(std::ops::Range<usize>))
     }
 }
 
-/// A target with its CSS escapes taken out.
+/// A target with its CSS escapes decoded.
 fn unescape(source: &str) -> Cow<'_, str> {
     if !source.contains('\\') {
         return Cow::Borrowed(source);

@@ -1,15 +1,15 @@
 //! What do robots directives and refreshes ask for?
 //!
-//! Both are written in `<meta>` and in HTTP headers alike; here is the one reading of each.
+//! Both occur in `<meta>` and in HTTP headers. This is the one parser for each.
 
 use orb_page::RobotsMeta;
 
-/// What a list of robots directives says.
+/// Parses a list of robots directives.
 pub(crate) fn robots(content: &str) -> RobotsMeta {
     content.split(',').fold(RobotsMeta::default(), |said, token| said.merge(directive(token)))
 }
 
-/// What one robots directive says.
+/// Parses one robots directive.
 pub(crate) fn directive(token: &str) -> RobotsMeta {
     let none = RobotsMeta::default();
     let token = token.trim();
@@ -27,8 +27,8 @@ pub(crate) fn directive(token: &str) -> RobotsMeta {
     }
 }
 
-/// Where a refresh leads: `5; url=next.html` in all the ways browsers read it (HTML, 4.2.5.3, "shared declarative
-/// refresh steps"); `None` where it reloads the page itself.
+/// The target of a refresh such as `5; url=next.html`, in all the variants browsers accept (HTML,
+/// 4.2.5.3, "shared declarative refresh steps"); `None` if it reloads the page itself.
 pub(crate) fn refresh(content: &str) -> Option<&str> {
     let rest = content.trim_ascii_start();
     let after_time = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');

@@ -1,27 +1,27 @@
 //! What does `&amp;` stand for?
 //!
-//! Character references as HTML has them (13.2.5.72 and after): names without a semicolon count in text but not
-//! before a letter, digit or `=` in an attribute; numbers of the C1 range mean windows-1252. XML's five names are
-//! among HTML's, so feeds and sitemaps are read with the same rules.
+//! HTML character references (13.2.5.72 and following). Names without a semicolon are recognised in
+//! text, but in an attribute not before a letter, digit or `=`. Numbers in the C1 range mean
+//! windows-1252. XML's five names are a subset of HTML's, so feeds and sitemaps use the same rules.
 
 use memchr::memchr2;
 use std::borrow::Cow;
 
-/// Where a reference stands.
+/// The context of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In text.
     Text,
-    /// In the value of an attribute.
+    /// In an attribute value.
     Attribute,
 }
 
-/// What a reference stands for: at most two characters.
+/// The expansion of a reference: at most two characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expansion {
     bytes: [u8; 8],
     len: u8,
-    /// How many bytes of the source it took.
+    /// Number of source bytes consumed.
     pub(crate) consumed: usize,
 }
 
@@ -39,7 +39,7 @@ impl Expansion {
     }
 }
 
-/// What the reference at the beginning of `src` (its first byte is `&`) stands for; `None` where it is none.
+/// Expands the reference at the start of `src`, whose first byte is `&`; `None` if it is not one.
 pub(crate) fn reference(src: &[u8], place: Place) -> Option<Expansion> {
     match src {
         [_, b'l', b't', b';', ..] => Expansion::new(b"<", 4),
@@ -86,7 +86,7 @@ fn numeric(src: &[u8]) -> Option<Expansion> {
     Expansion::new(character(code).encode_utf8(&mut buffer).as_bytes(), end)
 }
 
-/// What windows-1252 has from 0x80 to 0x9F; 0 where it has nothing.
+/// The windows-1252 characters from 0x80 to 0x9F; 0 if unassigned.
 const C1: [u16; 32] = [
     0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0, 0,
     0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
@@ -101,7 +101,7 @@ fn character(code: u32) -> char {
     char::from_u32(code).filter(|&c| c != '\0').unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// `source` with its references expanded and NULs replaced; borrowed where there are none.
+/// `source` with its references expanded and NULs replaced; borrowed if there are none.
 pub(crate) fn unescape(source: &str, place: Place) -> Cow<'_, str> {
     let src = source.as_bytes();
     let Some(first) = memchr2(b'&', 0, src) else { return Cow::Borrowed(source) };

@@ -1,7 +1,7 @@
 //! What does a feed announce?
 //!
-//! RSS 0.9 to 2.0 and Atom: the entries with their titles, what they enclose, and the links within their
-//! descriptions, which are HTML inside XML.
+//! RSS 0.9 to 2.0 and Atom: the entries with their titles, their enclosures, and the links in their
+//! descriptions, which are HTML embedded in XML.
 
 use crate::entity::{self, Place};
 use crate::gather::{Gather, MAX_ANCHOR, trim};
@@ -11,10 +11,10 @@ use crate::xml::{Event, local, note_entities, walk};
 use crate::{Extract, Source};
 use orb_page::LinkKind;
 
-/// How many links before a permanent address are looked at for the same one.
+/// How many preceding links are searched for a duplicate of a permalink.
 const NEAR: usize = 8;
 
-/// Reads RSS and Atom.
+/// Extracts RSS and Atom.
 #[derive(Debug)]
 pub(crate) struct FeedExtractor;
 
@@ -41,13 +41,13 @@ impl Extract for FeedExtractor {
 #[derive(Debug, Default)]
 struct FeedReader {
     prose: Prose,
-    /// The characters since the last start tag.
+    /// Characters since the last start tag.
     text: String,
     at: usize,
-    /// Whether the element's text is an address.
+    /// Whether the element's text is a permalink.
     is_permanent: bool,
     in_image: bool,
-    /// The title of the current entry, and where its links begin.
+    /// Title of the current entry, and the index of its first link.
     title: String,
     first: usize,
 }

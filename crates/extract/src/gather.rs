@@ -1,38 +1,39 @@
 //! What has been found so far, and how much is too much?
 //!
-//! Every extractor puts its links and pictures here, so that the bounds, the trimming and the order are the same for
-//! all formats. A page with more than the bounds allow is not refused: what lies beyond is left out and said so.
+//! Every extractor collects its links and images here, so limits, trimming and order are the same
+//! for all formats. A page that exceeds a limit is not refused: the rest is dropped, and a problem
+//! is recorded.
 
 use crate::prose::cut;
 use orb_page::{Document, Field, Form, Heading, Image, Link, LinkKind, Problem};
 
-/// Links kept of one document.
+/// Maximum links per document.
 pub(crate) const MAX_LINKS: usize = 100_000;
-/// Pictures kept of one document.
+/// Maximum images per document.
 pub(crate) const MAX_IMAGES: usize = 50_000;
-/// Headings kept of one document.
+/// Maximum headings per document.
 pub(crate) const MAX_HEADINGS: usize = 10_000;
-/// Forms kept of one document.
+/// Maximum forms per document.
 pub(crate) const MAX_FORMS: usize = 10_000;
-/// Fields kept of all forms of one document.
+/// Maximum fields over all forms of a document.
 pub(crate) const MAX_FIELDS: usize = 10_000;
-/// Options kept of all fields of one document.
+/// Maximum options over all fields of a document.
 pub(crate) const MAX_OPTIONS: usize = 50_000;
-/// The longest target kept, in bytes: no server takes longer ones.
+/// Maximum length of a link target in bytes. No server accepts longer ones.
 pub(crate) const MAX_TARGET: usize = 8 << 10;
-/// Room for what a relative target lacks, so that it becomes an address where it lies.
+/// Spare capacity of a relative target, so that it can be resolved in place.
 const ROOM: usize = 24;
-/// The longest anchor text kept, in characters.
+/// Maximum length of an anchor text in characters.
 pub(crate) const MAX_ANCHOR: usize = 500;
 
-/// A document being read.
+/// A document under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
-    /// What was found.
+    /// The results so far.
     pub(crate) doc: Document,
-    /// Memory for the text.
+    /// Buffer for the text.
     pub(crate) room: String,
-    /// Which bounds were met.
+    /// Bit set of the limits that were hit.
     over: u8,
     fields: usize,
     options: usize,
@@ -56,18 +57,18 @@ bounds! {
 }
 
 impl Gather {
-    /// A document of this type, with nothing found, and memory for its text.
+    /// An empty document of this type, with a buffer for its text.
     pub(crate) fn new(doc: Document, room: String) -> Self {
         Self { doc, room, ..Self::default() }
     }
 
-    /// A link that points nowhere if its target is empty.
+    /// Adds a link. An empty target is ignored.
     #[inline]
     pub(crate) fn link(&mut self, kind: LinkKind, target: &str, position: usize) -> Option<&mut Link> {
         if trim(target).is_empty() { None } else { self.link_or_self(kind, target, position) }
     }
 
-    /// A link whose empty target means the page itself. `data:` is no place to go to.
+    /// Adds a link whose empty target means the page itself. `data:` URLs are ignored.
     pub(crate) fn link_or_self(&mut self, kind: LinkKind, target: &str, position: usize) -> Option<&mut Link> {
         let target = trim(target);
         if has_scheme(target, "data") {
@@ -89,7 +90,7 @@ impl Gather {
         self.doc.links.last_mut()
     }
 
-    /// A picture.
+    /// Adds an image.
     pub(crate) fn image(&mut self, mut image: Image) {
         if has_scheme(&image.src, "data") {
             let end = image.src.bytes().position(|b| b == b',').map_or(image.src.len(), |i| i + 1);
@@ -105,7 +106,7 @@ impl Gather {
         }
     }
 
-    /// A heading.
+    /// Adds a heading.
     pub(crate) fn heading(&mut self, level: u8, text: String) {
         if text.is_empty() {
             return;
@@ -117,7 +118,7 @@ impl Gather {
         }
     }
 
-    /// A form, and its number.
+    /// Adds a form and returns its index.
     pub(crate) fn form(&mut self, form: Form) -> Option<usize> {
         if self.doc.forms.len() >= MAX_FORMS {
             self.over |= OVER_FORMS;
@@ -136,7 +137,7 @@ impl Gather {
         self.fields <= MAX_FIELDS
     }
 
-    /// Adds an option to a field, if one more is allowed.
+    /// Adds an option to a field, up to the limit.
     pub(crate) fn option(&mut self, field: &mut Field, value: String) {
         self.options += 1;
         if self.options > MAX_OPTIONS {
@@ -146,19 +147,19 @@ impl Gather {
         }
     }
 
-    /// Adds an option to those chosen at first, if one more is allowed.
+    /// Adds an option to a field's initial selection, up to the limit.
     pub(crate) fn chosen(&mut self, field: &mut Field, value: &str) {
         if self.options < MAX_OPTIONS {
             field.chosen.push(value.to_owned());
         }
     }
 
-    /// Notes something wrong with the page.
+    /// Records a problem.
     pub(crate) fn problem(&mut self, code: &str, detail: impl Into<String>) {
         self.doc.problems.push(Problem::new(code, detail));
     }
 
-    /// The document, with what was left out among its problems.
+    /// Returns the document, with the limits hit among its problems.
     pub(crate) fn finish(mut self) -> Document {
         for &(bit, code, detail) in BOUNDS {
             if self.over & bit != 0 {
@@ -169,7 +170,7 @@ impl Gather {
     }
 }
 
-/// A target without the white space and control characters around it.
+/// Trims white space and control characters from a target.
 #[inline]
 pub(crate) fn trim(target: &str) -> &str {
     target.trim_matches(|c| c <= ' ')

@@ -1,15 +1,16 @@
-//! What does a page say, its own address aside?
+//! What does a page say, apart from its own URL?
 //!
-//! Pages made up without end (soft 404s, counters, calendars, pages behind session ids) differ from each other in numbers and in the address they
-//! repeat. The gist of a short text is a hash of all its other words; that of a long one is its SimHash, on which a few words have
-//! little weight. Two pages say nearly the same where few bits of their gists differ.
+//! Auto-generated pages (soft 404s, counters, calendars, pages behind session ids) differ from each
+//! other only in numbers and in the URL they repeat. The gist of a short text is a hash of all its
+//! other words; the gist of a long text is its SimHash, which a few words hardly change. Two pages
+//! are near-duplicates if their gists differ in few bits.
 
 use crate::simhash::{hash, mix};
 
-/// Texts up to this many bytes are short: a SimHash of so few words would jump with every one of them.
+/// Texts up to this many bytes are short: the SimHash of so few words changes with each of them.
 const SHORT: usize = 2_000;
 
-/// The gist of a page with this title and this text, whose SimHash is known.
+/// The gist of a page with this title, text and SimHash.
 pub fn gist(title: &str, text: &str, url: &str, simhash: u64) -> u64 {
     if text.len() > SHORT {
         return simhash;

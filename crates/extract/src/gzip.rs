@@ -1,19 +1,20 @@
-//! What is inside a packed file?
+//! What is inside a gzip file?
 //!
-//! Sitemaps come as `.xml.gz`. Only what proves to be text in its first bytes is unpacked, and at most 50 MB of it,
-//! the most a sitemap may have: an archive or a bomb costs a few kilobytes.
+//! Sitemaps come as `.xml.gz`. A file is decompressed only if its first bytes turn out to be text,
+//! and up to 50 MB, the maximum size of a sitemap. An archive or a decompression bomb costs a few
+//! kilobytes.
 
 use crate::gather::Gather;
 use crate::{Extract, Source, dispatch, sniff};
 use flate2::read::MultiGzDecoder;
 use std::io::{ErrorKind, Read};
 
-/// How much is unpacked at the most.
+/// Maximum decompressed size.
 const CAP: u64 = 50 << 20;
-/// How much is unpacked to see what it is.
+/// How much is decompressed to sniff the type.
 const PEEK: u64 = 1_445;
 
-/// Reads text packed by gzip.
+/// Extracts text compressed with gzip.
 #[derive(Debug)]
 pub(crate) struct GzipExtractor;
 
@@ -40,7 +41,7 @@ impl Extract for GzipExtractor {
     }
 }
 
-/// Up to `cap` bytes of what is packed, and what was wrong with it.
+/// Decompresses up to `cap` bytes; also returns what was wrong with the input.
 fn unpack(bytes: &[u8], cap: u64) -> (Vec<u8>, Option<String>) {
     let mut out = Vec::new();
     let result = MultiGzDecoder::new(bytes).take(cap).read_to_end(&mut out);

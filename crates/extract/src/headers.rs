@@ -1,13 +1,14 @@
 //! What do the HTTP headers point to and ask for?
 //!
-//! `Link` (RFC 8288), `Refresh` and `X-Robots-Tag`, read leniently: a header is as foreign as a page.
+//! `Link` (RFC 8288), `Refresh` and `X-Robots-Tag`, parsed leniently: a header is as untrusted as a
+//! page.
 
 use crate::directives;
 use crate::gather::{Gather, MAX_ANCHOR};
 use crate::prose::cut;
 use orb_page::{Headers, Link, LinkKind, RobotsMeta};
 
-/// The links of an answer's headers.
+/// The links in a response's headers.
 pub fn header_links(headers: &Headers) -> Vec<Link> {
     let mut found = Gather::default();
     for value in headers.all("link") {
@@ -32,7 +33,7 @@ pub fn header_links(headers: &Headers) -> Vec<Link> {
     found.doc.links
 }
 
-/// The target of the next link, its parameters, and what follows.
+/// The target of the next link, its parameters, and the rest.
 fn next_link(source: &str) -> Option<(&str, &str, &str)> {
     let (_, rest) = source.split_once('<')?;
     let (target, rest) = rest.split_once('>')?;
@@ -48,7 +49,7 @@ fn next_link(source: &str) -> Option<(&str, &str, &str)> {
     Some((target, parameters, after))
 }
 
-/// The first value of a parameter, unquoted; empty where it is not there.
+/// The first value of a parameter, unquoted; empty if absent.
 fn parameter(parameters: &str, name: &str) -> String {
     let mut rest = parameters;
     while let Some((_, after)) = rest.split_once(';') {
@@ -73,7 +74,7 @@ fn parameter(parameters: &str, name: &str) -> String {
     String::new()
 }
 
-/// A quoted string without its quotes, and what follows.
+/// A quoted string without its quotes, and the rest.
 fn unquote(source: &str) -> (String, &str) {
     let mut value = String::new();
     let mut chars = source.char_indices();
@@ -87,10 +88,11 @@ fn unquote(source: &str) -> (String, &str) {
     (value, "")
 }
 
-/// Directives of `X-Robots-Tag` that have a value after a colon and so are no names of robots.
+/// Directives of `X-Robots-Tag` that take a value after a colon, so the word before the colon is
+/// not a robot's name.
 const VALUED: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 
-/// What `X-Robots-Tag` asks of everybody and of the robot with this product name.
+/// What `X-Robots-Tag` asks of all robots and of the one with this product name.
 pub fn x_robots(headers: &Headers, agent: &str) -> RobotsMeta {
     let product = agent.split(['/', ' ']).next().unwrap_or("");
     let mut said = RobotsMeta::default();

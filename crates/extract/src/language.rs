@@ -1,25 +1,26 @@
-//! In which language is it written?
+//! Which language is it written in?
 //!
-//! Asked only of pages that do not say. whichlang's linear model over character n-grams is quick and right, but knows
-//! sixteen languages and always answers with one of them. So its alphabets are checked first: a text with letters
-//! that none of the sixteen has goes to whatlang's trigrams, which know seventy, and so does one in Latin letters
-//! that is not English, since a language without letters of its own (Slovenian, Finnish) would pass for one of the
-//! sixteen; there only certainty counts. A text too short to tell gets no answer.
+//! Only for pages that do not declare one. whichlang's linear model over character n-grams is fast
+//! and accurate, but knows sixteen languages and always answers with one of them. So the letters
+//! are checked first: a text with letters that none of the sixteen uses goes to whatlang's
+//! trigrams, which know seventy languages. So does a text in Latin letters that is not English,
+//! because a language without letters of its own (Slovenian, Finnish) would pass for one of the
+//! sixteen; there only a confident answer counts. Texts that are too short get no answer.
 
 use whichlang::Lang;
 
-/// How much of the text is looked at, in bytes.
+/// How much of the text is examined, in bytes.
 const SAMPLE: usize = 1_024;
-/// A text with fewer letters than this does not tell.
+/// Texts with fewer letters are too short.
 const MIN_LETTERS: u32 = 40;
-/// One strange letter in this many makes a text another language's.
+/// One foreign letter in this many rules out whichlang's languages.
 const STRANGE: u32 = 100;
-/// whatlang is believed from here on where whichlang knows nothing.
+/// Minimum confidence of whatlang if whichlang cannot know the language.
 const CONFIDENCE: f64 = 0.5;
-/// whatlang is believed from here on against whichlang.
+/// Minimum confidence of whatlang to overrule whichlang.
 const CERTAINTY: f64 = 0.99;
 
-/// The language of a text by its ISO 639-1 code; `None` where it is too short to tell.
+/// The language of a text as an ISO 639-1 code; `None` if it is too short to tell.
 pub fn language(text: &str) -> Option<&'static str> {
     let mut end = SAMPLE.min(text.len());
     while !text.is_char_boundary(end) {
@@ -44,13 +45,13 @@ pub fn language(text: &str) -> Option<&'static str> {
     Some(second.unwrap_or_else(|| known(first)))
 }
 
-/// What whatlang says of a text, if it is sure enough.
+/// whatlang's answer, if it is confident enough.
 fn beyond(sample: &str, confidence: f64) -> Option<&'static str> {
     let found = whatlang::detect(sample).filter(|i| i.confidence() >= confidence)?;
     two_letters(found.lang().code())
 }
 
-/// Whether none of whichlang's languages writes this letter, or hardly ever.
+/// Whether none of whichlang's languages uses this letter, or hardly ever.
 fn is_strange(c: char) -> bool {
     match u32::from(c) {
         0xC6 | 0xE6 | 0xD8 | 0xF8 | 0xD0 | 0xF0 | 0xDE | 0xFE => true,

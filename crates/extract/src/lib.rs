@@ -1,10 +1,10 @@
 //! What do they say, and where do they point?
 //!
-//! A fetched page comes here as bytes and leaves as a [`Document`]: its links, text, title, pictures and forms.
-//! Extraction does not fail: whatever the bytes are, it ends, in time proportional to their number and in bounded
+//! A fetched page comes in as bytes and leaves as a [`Document`]: its links, text, title, images
+//! and forms. Extraction never fails. Whatever the bytes, it terminates in linear time and bounded
 //! memory, and lists what was wrong as problems. It knows no network, no clock and no other page.
 //!
-//! A format is one file with one `Extract` and one line in `EXTRACTORS`.
+//! A format is one file with one `Extract` implementation and one line in `EXTRACTORS`.
 
 mod bytewise;
 mod charset;
@@ -45,28 +45,28 @@ use gather::Gather;
 use orb_page::Document;
 use std::borrow::Cow;
 
-/// Bytes to be read, and what is known of them.
+/// The bytes to extract from, and what is known about them.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'a> {
-    /// The content, transfer and content codings taken off.
+    /// The content, with transfer and content codings removed.
     pub bytes: &'a [u8],
-    /// The media type the server gave, with or without parameters.
+    /// The media type from the server, with or without parameters.
     pub mime: Option<&'a str>,
-    /// The charset the server gave.
+    /// The charset from the server.
     pub charset: Option<&'a str>,
-    /// Where it came from.
+    /// Its URL.
     pub url: &'a str,
 }
 
-/// What a format must be able to do.
+/// What a format implements.
 trait Extract: Sync {
-    /// Whether it reads this document.
+    /// Whether it handles this document.
     fn accepts(&self, source: &Source<'_>) -> bool;
-    /// Reads it.
+    /// Extracts it.
     fn extract(&self, source: &Source<'_>, found: &mut Gather);
 }
 
-/// The formats, in the order they are asked.
+/// The formats, in the order in which they are tried.
 static EXTRACTORS: &[&dyn Extract] = &[
     &html::HtmlExtractor,
     &css::CssExtractor,
@@ -88,7 +88,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The decoded text; how it was decoded goes to the document.
+    /// The decoded text. Records the encoding in the document.
     fn text(&self, found: &mut Gather) -> Cow<'a, str> {
         let decoded = charset::decode(self.bytes, self.charset, self.url);
         found.doc.charset = Some(decoded.encoding.name().to_owned());
@@ -96,12 +96,12 @@ impl<'a> Source<'a> {
         decoded.text
     }
 
-    /// Whether it is called XML.
+    /// Whether its media type is XML.
     fn is_xml(&self) -> bool {
         matches!(self.mime, "text/xml" | "application/xml") || self.mime.ends_with("+xml")
     }
 
-    /// The local name of the first element, where it is called XML.
+    /// The local name of the root element, if its media type is XML.
     fn root(&self) -> Option<&'a [u8]> {
         if !self.is_xml() {
             return None;
@@ -111,12 +111,13 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads a document. Never fails: what is wrong with it is among its problems.
+/// Extracts a document. Never fails: whatever is wrong is among its problems.
 pub fn extract(content: &Content<'_>) -> Document {
     extract_within(content, String::new())
 }
 
-/// The same for who reads many: `room` is the text of an earlier document that nobody needs any more, and its memory is used again.
+/// The same for bulk extraction: `room` is the text of an earlier document that is no longer
+/// needed, whose buffer is reused.
 pub fn extract_within(content: &Content<'_>, room: String) -> Document {
     let mime = sniff(content.bytes, content.mime);
     let Content { bytes, url, .. } = *content;
@@ -134,18 +135,19 @@ pub fn extract_within(content: &Content<'_>, room: String) -> Document {
     doc
 }
 
-/// The characters of a text document, from whatever encoding it is in.
+/// The characters of a text document, decoded from whatever encoding it is in.
 pub fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
     charset::decode(content.bytes, content.charset, content.url).text
 }
 
-/// A text in the bytes of an encoding, as a browser writes the query of a link on a page that is not in UTF-8.
+/// A text in the bytes of an encoding, as a browser writes the query of a link on a page that is
+/// not in UTF-8.
 pub fn encoded<'a>(text: &'a str, charset: &str) -> Cow<'a, [u8]> {
     let encoding = encoding_rs::Encoding::for_label(charset.as_bytes()).unwrap_or(encoding_rs::UTF_8);
     encoding.output_encoding().encode(text).0
 }
 
-/// Gives a document to the first format that reads it.
+/// Passes a document to the first format that accepts it.
 fn dispatch(source: &Source<'_>, found: &mut Gather) {
     if let Some(extractor) = EXTRACTORS.iter().find(|e| e.accepts(source)) {
         extractor.extract(source, found);

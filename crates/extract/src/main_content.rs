@@ -1,17 +1,18 @@
-//! Which part of a page is its content, and which stands around it?
+//! Which part of a page is its main content, and which is boilerplate?
 //!
-//! First what the page says itself: `<main>`, or articles that hold most of its words. Else the element that holds most of the running
-//! text: blocks of some length that are not mostly links count for the element they stand in, and half for the one around that (after
-//! Readability, whose idea it was). Navigation, footers, asides and what calls itself an advertisement or a menu are left out anyway.
+//! First what the page declares: `<main>`, or articles that contain most of its words. Otherwise
+//! the element with most of the running text, scored as in Readability: blocks of some length that
+//! are not mostly links count fully for their parent element and half for its parent. Navigation,
+//! footers, asides, and anything named as an advertisement or menu are always excluded.
 
 use crate::html::name::Tag;
 use crate::html::outline::{Frame, Outline, Piece};
 use orb_page::Block;
 
-/// Text of fewer bytes is a label, not prose.
+/// Shorter text is a label, not prose.
 const PROSE: usize = 25;
 
-/// What calls itself one of these is no content.
+/// Elements whose id or class contains one of these are boilerplate.
 const AROUND: &[&str] = &[
     "advert",
     "banner",
@@ -39,10 +40,10 @@ const AROUND: &[&str] = &[
     "widget",
 ];
 
-/// Words that say so only as a whole.
+/// The same, but only as a whole word.
 const AROUND_WORDS: &[&str] = &["ad", "ads", "nav", "aside", "skip"];
 
-/// The blocks of the main content; all of them where none can be told.
+/// The blocks of the main content, or all blocks if it cannot be determined.
 pub(crate) fn main_content(outline: Outline) -> Vec<Block> {
     let around = inherited(&outline.frames, is_around);
     let inside = |flags: &[bool], piece: &Piece| flags.get(piece.frame).copied().unwrap_or(false);
@@ -68,7 +69,7 @@ pub(crate) fn main_content(outline: Outline) -> Vec<Block> {
     outline.chosen(|piece| inside(&chosen, piece) && !inside(&around, piece))
 }
 
-/// Which elements are such, or stand in one.
+/// For each element, whether it or an ancestor satisfies a predicate.
 fn inherited(frames: &[Frame], is: impl Fn(&Frame) -> bool) -> Vec<bool> {
     let mut out: Vec<bool> = Vec::with_capacity(frames.len());
     for frame in frames {
@@ -78,7 +79,7 @@ fn inherited(frames: &[Frame], is: impl Fn(&Frame) -> bool) -> Vec<bool> {
     out
 }
 
-/// Which elements are this one, or stand in it.
+/// For each element, whether it is this one or a descendant of it.
 fn below(frames: &[Frame], root: usize) -> Vec<bool> {
     let mut out: Vec<bool> = Vec::with_capacity(frames.len());
     for (i, frame) in frames.iter().enumerate() {
@@ -96,14 +97,14 @@ fn is_around(frame: &Frame) -> bool {
         || frame.names.split(|c: char| !c.is_alphabetic()).any(|word| AROUND_WORDS.contains(&word))
 }
 
-/// The element that holds most of the running text.
+/// The element with most of the running text.
 fn densest(outline: &Outline, around: &[bool]) -> Option<usize> {
     let mut scores = vec![0usize; outline.frames.len()];
     for piece in outline.pieces.iter().filter(|p| p.text.len() >= PROSE && p.linked * 2 < p.text.len()) {
         if around.get(piece.frame).copied().unwrap_or(true) {
             continue;
         }
-        // A paragraph is part of what it stands in.
+        // A paragraph counts for the element that contains it.
         let own = outline.frames.get(piece.frame);
         let holder = own.and_then(|f| if f.tag == Tag::Div || f.tag == Tag::Td { Some(piece.frame) } else { f.parent });
         let outer = holder.and_then(|h| outline.frames.get(h)?.parent);

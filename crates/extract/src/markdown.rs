@@ -1,9 +1,10 @@
 //! How does a page read as Markdown?
 //!
-//! Made on demand, never on the crawl's way: htmd walks html5ever's tree, which takes time quadratic in depth and in
-//! attributes a tag (100,000 nested elements: half a minute), is rebuilt for every formatting element left open, and
-//! is walked by recursion. So our own scanner looks first and bounds the work, the tree's true depth is looked at
-//! before the walk, and what is too wild is given as plain text.
+//! Computed on demand, never during a crawl. htmd walks html5ever's tree, whose construction is
+//! quadratic in depth and in attributes per tag (100,000 nested elements take half a minute), which
+//! repeats every formatting element left open, and which is walked recursively. So our own scanner
+//! bounds the work first, the tree's actual depth is checked before the walk, and pages that exceed
+//! a limit are returned as plain text.
 
 use crate::html::name::{Key, Tag, VOID};
 use crate::html::scan::{Attributes, Scanner, Token};
@@ -12,18 +13,18 @@ use htmd::Node;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The largest page made into Markdown, in bytes.
+/// Maximum size of a page in bytes.
 const MAX_SIZE: usize = 4 << 20;
-/// The most elements open at once while the tree is built.
+/// Maximum number of elements open at once while the tree is built.
 const MAX_OPEN: usize = 4_000;
-/// The deepest tree walked.
+/// Maximum depth of the tree.
 const MAX_DEPTH: usize = 200;
-/// The most attributes of one tag.
+/// Maximum attributes per tag.
 const MAX_ATTRIBUTES: u32 = 500;
-/// The most formatting elements that may be opened again on the way.
+/// Maximum number of formatting elements that are reopened.
 const MAX_REOPENED: usize = 1_000_000;
 
-/// A page as Markdown, or as plain text where that would take too long.
+/// A page as Markdown, or as plain text if that would take too long.
 pub fn markdown(html: &str) -> String {
     convert(html).unwrap_or_else(|| {
         let content = Content { bytes: html.as_bytes(), mime: Some("text/html"), charset: Some("utf-8"), url: "" };
@@ -40,7 +41,7 @@ fn convert(html: &str) -> Option<String> {
     (depth(&tree) <= MAX_DEPTH).then(|| converter.tree_to_markdown(&tree))
 }
 
-/// How deep a tree is, without recursion.
+/// The depth of a tree, computed without recursion.
 fn depth(tree: &Rc<Node>) -> usize {
     let mut deepest = 0;
     let mut waiting = vec![(Rc::clone(tree), 1)];
@@ -64,8 +65,8 @@ impl Attributes for Count {
     }
 }
 
-/// Whether a tree of it is built in reasonable time. An end tag counts only where it closes the element opened last,
-/// so that there are never more elements open than counted here.
+/// Whether its tree can be built in reasonable time. An end tag is counted only if it closes the
+/// most recent element, so this never underestimates the open elements.
 pub(crate) fn is_tame(html: &str) -> bool {
     let mut scanner = Scanner::new(html);
     let mut attributes = Count::default();
@@ -93,14 +94,14 @@ pub(crate) fn is_tame(html: &str) -> bool {
     true
 }
 
-/// Whether an element stays open until its end tag; others end by themselves.
+/// Whether an element stays open until its end tag; others are closed implicitly.
 fn nests(tag: Tag) -> bool {
     let ends_by_itself =
         matches!(tag, Tag::P | Tag::Li | Tag::Dt | Tag::Dd | Tag::Tr | Tag::Td | Tag::Th | Tag::Choice);
     !ends_by_itself && tag.flags() & VOID == 0
 }
 
-/// Whether an element that is left open is opened again in the next block (HTML, 13.2.4.3).
+/// Whether an element that is left open is reopened in the next block (HTML, 13.2.4.3).
 fn is_formatting(tag: Tag) -> bool {
     let letters = matches!(tag, Tag::A | Tag::B | Tag::I | Tag::S | Tag::U);
     letters

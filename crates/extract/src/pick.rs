@@ -1,39 +1,40 @@
-//! What does a CSS selector choose on a page, and where does that point?
+//! What does a CSS selector match on a page, and where does that point?
 //!
-//! For pages that a project passes through, one at a time, never on the crawl's way: `scraper` matches on html5ever's tree. A page that would
-//! take too long (see [`crate::markdown`]) is not put into a tree, and it is said why.
+//! For pages that a project's steps pass through, one at a time, never in bulk: `scraper` matches
+//! on html5ever's tree. If building the tree would take too long (see [`crate::markdown`]), the
+//! reason is returned instead.
 
 use crate::markdown::is_tame;
 use scraper::{ElementRef, Html, Selector};
 
-/// The largest page put into a tree, in bytes.
+/// Maximum size of a page in bytes.
 const MAX_SIZE: usize = 4 << 20;
-/// The deepest tree that is searched.
+/// Maximum depth of the tree.
 const MAX_DEPTH: usize = 256;
-/// Elements of a page on which selectors that look around are matched.
+/// Maximum elements on a page for selectors that inspect other elements.
 const MAX_ELEMENTS: usize = 20_000;
-/// Links taken of one page.
+/// Maximum links per page.
 const MAX_LINKS: usize = 100_000;
 
-/// A CSS selector, ready to be matched.
+/// A compiled CSS selector.
 #[derive(Clone, Debug)]
 pub struct Picker {
     selector: Selector,
-    /// Whether matching one element may mean looking at many.
+    /// Whether matching one element may inspect many.
     looks_around: bool,
 }
 
-/// What was chosen.
+/// The matches of a selector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picked {
-    /// How many elements.
+    /// Number of matched elements.
     pub elements: usize,
-    /// Where they point, or what is in them: as written, in the order of the page.
+    /// Their link targets, or those inside them, as written and in document order.
     pub targets: Vec<String>,
 }
 
 impl Picker {
-    /// Reads a selector; what is wrong with it is said in one line.
+    /// Compiles a selector; errors are one line.
     pub fn new(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("'' is no CSS selector; write it like ol.results a".to_owned());
@@ -42,7 +43,7 @@ impl Picker {
         Ok(Self { selector, looks_around: text.contains('~') || text.contains(":has") || text.contains(":nth") })
     }
 
-    /// What it chooses on a page, or why that cannot be told.
+    /// The matches on a page, or why they cannot be computed.
     pub fn pick(&self, html: &str) -> Result<Picked, &'static str> {
         let tree = self.tree(html)?;
         let mut picked = Picked::default();
@@ -78,7 +79,7 @@ impl Picker {
     }
 }
 
-/// Where an element points.
+/// The link target of an element.
 fn target(element: ElementRef<'_>) -> Option<String> {
     let attribute = match element.value().name() {
         "a" | "area" => "href",

@@ -1,16 +1,17 @@
-//! What does a reader see?
+//! What does a human reader see?
 //!
-//! The visible text of a document as it grows: white space folded, blocks on lines of their own, character references
-//! expanded on the way. Anchor texts, headings and options are slices of it, so that no character is folded twice.
-//! Bounded: what lies beyond the cap is kept only while a slice of it is wanted.
+//! Accumulates the visible text of a document: white space collapsed, blocks on lines of their own,
+//! character references expanded on the way. Anchor texts, headings and options are slices of it,
+//! so no character is processed twice. Bounded: text beyond the cap is kept only while a slice of
+//! it is needed.
 
 use crate::bytewise::{equal, low};
 use crate::entity::{self, Place};
 use memchr::memchr;
 
-/// Text beyond this many bytes is not kept.
+/// Maximum text kept, in bytes.
 pub(crate) const TEXT_CAP: usize = 2 << 20;
-/// How far beyond the cap the text may grow for the sake of open slices.
+/// How far the text may exceed the cap while slices are open.
 const SLACK: usize = 64 << 10;
 
 /// What separates the last word from the next.
@@ -27,11 +28,11 @@ enum Gap {
 pub(crate) struct Prose {
     out: String,
     gap: Gap,
-    /// Set once something was cut off.
+    /// Whether anything was cut off.
     pub(crate) truncated: bool,
 }
 
-/// Stands for itself.
+/// An ordinary byte.
 const PLAIN: u8 = 0;
 const SPACE: u8 = 1;
 const AMPERSAND: u8 = 2;
@@ -52,12 +53,13 @@ static CLASS: [u8; 256] = {
     table
 };
 
-/// Bytes that are looked at together where they hold nothing but text.
+/// Bytes tested together for being plain text.
 const STRIDE: usize = 32;
 
-/// Whether so many bytes can be copied as they are, whatever comes after the one that follows them.
+/// Whether this many bytes can be copied unchanged, whatever follows the byte after them.
 ///
-/// Every byte is compared with the same few values and nothing is decided in between, so that the compiler does it with vectors.
+/// Every byte is compared with the same few values without branches in between, so the compiler
+/// vectorises it.
 #[inline]
 fn is_run(bytes: &[u8; STRIDE + 1]) -> bool {
     let ends = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'&') | u8::from(byte == 0xC2);
@@ -68,9 +70,10 @@ fn is_run(bytes: &[u8; STRIDE + 1]) -> bool {
     stops == 0
 }
 
-/// Where the bytes that can be copied as they are end: words with one space between them.
+/// The end of the run that can be copied unchanged: words separated by single spaces.
 ///
-/// Thirty-two bytes at a time as long as nothing is in the way, then eight: a third of the time that eight alone took.
+/// Tests thirty-two bytes at a time while possible, then eight, which takes a third of the time of
+/// eight alone.
 #[inline]
 fn end_of_run(src: &[u8], mut i: usize) -> usize {
     while src.get(i..).and_then(|rest| rest.first_chunk()).is_some_and(is_run) {
@@ -80,7 +83,8 @@ fn end_of_run(src: &[u8], mut i: usize) -> usize {
         let word = u64::from_le_bytes(*eight);
         let other = low(word, b' ') | equal(word, b'&') | equal(word, 0xC2);
         let spaces = equal(word, b' ');
-        // A space may stay where a plain byte follows; what follows the last of the eight is seen with the next.
+        // A space is kept if a plain byte follows; what follows the last of the eight is seen in
+        // the next round.
         let ends = (other & !spaces) | (spaces & (other >> 8));
         if ends != 0 {
             return i + (ends.trailing_zeros() / 8) as usize;
@@ -97,55 +101,56 @@ fn end_of_run(src: &[u8], mut i: usize) -> usize {
     i
 }
 
-/// Whether a byte stands for itself: no white space, control character, reference or beginning of a no-break space.
+/// Whether a byte is ordinary: not white space, a control character, a reference, or the start of a
+/// no-break space.
 #[inline]
 fn is_plain(byte: u8) -> bool {
     byte > b' ' && byte != b'&' && byte != 0xC2
 }
 
 impl Prose {
-    /// An empty text with room for that of a document of `len` bytes.
+    /// An empty text with capacity for a document of `len` bytes.
     pub(crate) fn with_room_for(len: usize) -> Self {
         Self::within(String::new(), len)
     }
 
-    /// The same in the memory of a text that nobody needs any more.
+    /// The same in the buffer of a text that is no longer needed.
     pub(crate) fn within(mut room: String, len: usize) -> Self {
         room.clear();
         room.reserve((len / 2).min(TEXT_CAP));
         Self { out: room, ..Self::default() }
     }
 
-    /// How long it is: where a slice may begin.
+    /// Its length: the offset at which a new slice begins.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// The next word starts a line.
+    /// Starts a new line before the next word.
     #[inline]
     pub(crate) fn line(&mut self) {
         self.gap = Gap::Line;
     }
 
-    /// The next word is another word.
+    /// Starts a new word.
     #[inline]
     pub(crate) fn space(&mut self) {
         self.gap = self.gap.max(Gap::Space);
     }
 
-    /// Text whose character references count.
+    /// Adds text with character references.
     #[inline]
     pub(crate) fn referenced(&mut self, text: &str) {
         self.push(text, true);
     }
 
-    /// Text in which every character stands for itself.
+    /// Adds literal text.
     pub(crate) fn literal(&mut self, text: &str) {
         self.push(text, false);
     }
 
-    /// Text whose line feeds are kept, one for any number of them.
+    /// Adds text and keeps its newlines, collapsing runs of them.
     pub(crate) fn lines(&mut self, mut text: &str) {
         while let Some((line, rest)) = memchr(b'\n', text.as_bytes()).and_then(|i| text.split_at_checked(i)) {
             self.push(line, false);
@@ -209,7 +214,7 @@ impl Prose {
         self.out.truncate(boundary(&self.out, TEXT_CAP));
     }
 
-    /// What was written since the text was `start` long, on one line, cut to `cap` characters.
+    /// The text since offset `start` on one line, cut to `cap` characters.
     pub(crate) fn since(&self, start: usize, cap: usize) -> String {
         let text = first(self.out.get(start..).unwrap_or("").trim_ascii_start(), cap);
         let mut line = match memchr(b'\n', text.as_bytes()) {
@@ -220,7 +225,7 @@ impl Prose {
         line
     }
 
-    /// The same with what pictures say put in where they stand.
+    /// The same with the `alt` texts of images inserted at their offsets.
     pub(crate) fn with_alts(&self, start: usize, alts: &[(usize, String)], cap: usize) -> String {
         let mut parts = Vec::with_capacity(alts.len() * 2 + 1);
         let mut from = start.min(self.out.len());
@@ -238,7 +243,7 @@ impl Prose {
         joined.since(0, cap)
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) fn finish(mut self) -> String {
         if self.out.len() > TEXT_CAP {
             self.truncate();
@@ -247,12 +252,12 @@ impl Prose {
     }
 }
 
-/// As much of a text as `cap` characters can take.
+/// At most the first `cap` characters of a text.
 fn first(text: &str, cap: usize) -> &str {
     text.get(..boundary(text, cap * 4)).unwrap_or(text)
 }
 
-/// The last place up to `end` where a character begins or the text ends.
+/// The last character boundary at or before `end`.
 fn boundary(text: &str, end: usize) -> usize {
     let mut end = end.min(text.len());
     while !text.is_char_boundary(end) {
@@ -270,7 +275,7 @@ pub(crate) fn cut(text: &mut String, cap: usize) {
     }
 }
 
-/// A text with its white space folded and its references expanded, cut to `cap` characters.
+/// A text with white space collapsed and references expanded, cut to `cap` characters.
 pub(crate) fn folded(source: &str, cap: usize) -> String {
     let mut prose = Prose::default();
     let end = boundary(source, cap.saturating_mul(32));

@@ -1,9 +1,10 @@
-//! Which strings of a script are addresses?
+//! Which strings in a script are URLs?
 //!
-//! No language is parsed: a quoted string is taken for an address if it is an absolute `http(s)` URL, a path from the
-//! root that ends like a page, or if the script goes there by itself (`location.href = '…'`, `window.open('…')`).
-//! Conservative on purpose: a wrong guess costs a request to somebody's server. A string that is glued to others with
-//! `+` is only part of an address and is left alone.
+//! Nothing is parsed: a quoted string counts as a URL if it is an absolute `http(s)` URL, an
+//! absolute path with a page's extension, or if the script navigates to it (`location.href = '…'`,
+//! `window.open('…')`). This is deliberately conservative: a wrong guess costs a request to
+//! somebody's server. A string concatenated to others with `+` is only part of a URL and is
+//! ignored.
 
 use crate::gather::{Gather, has_scheme};
 use crate::{Extract, Source};
@@ -11,7 +12,7 @@ use memchr::{memchr, memmem};
 use orb_page::LinkKind;
 use std::borrow::Cow;
 
-/// Reads JavaScript and JSON.
+/// Extracts JavaScript and JSON.
 #[derive(Debug)]
 pub(crate) struct ScriptExtractor;
 
@@ -29,16 +30,16 @@ impl Extract for ScriptExtractor {
     }
 }
 
-/// The longest string taken for an address, in bytes.
+/// Maximum length of such a string in bytes.
 const MAX_LENGTH: usize = 2_048;
 
-/// Endings of paths that are pages or documents.
+/// Extensions of pages and documents.
 const PAGE_ENDINGS: &[&str] = &[
     "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "jspx", "cfm", "cgi", "pl", "do", "action", "pdf",
     "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "rtf", "txt", "xml", "rss",
 ];
 
-/// Calls `found` with every address in a script and where it stands.
+/// Calls `found` with every URL in a script and its offset.
 pub(crate) fn urls(script: &str, mut found: impl FnMut(&str, usize)) {
     let src = script.as_bytes();
     let mut from = 0;
@@ -63,7 +64,7 @@ pub(crate) fn urls(script: &str, mut found: impl FnMut(&str, usize)) {
     }
 }
 
-/// Where the quoted string begins whose first slash this may be: `"/`, `"http:/`, `"https:\/`.
+/// The start of the quoted string whose first slash this may be: `"/`, `"http:/`, `"https:\/`.
 fn start_of_address(src: &[u8], slash: usize) -> Option<usize> {
     let before = src.get(..slash)?;
     let before = before.strip_suffix(b"\\").unwrap_or(before);
@@ -78,7 +79,7 @@ fn start_of_address(src: &[u8], slash: usize) -> Option<usize> {
     matches!(src.get(start.checked_sub(1)?), Some(b'"' | b'\'' | b'`')).then_some(start)
 }
 
-/// The string from `start` to the quote that opened it, if it holds nothing an address could not.
+/// The string from `start` to its closing quote, if it contains nothing that a URL cannot.
 fn quoted(script: &str, start: usize) -> Option<&str> {
     let src = script.as_bytes();
     let quote = src.get(start.checked_sub(1)?)?;
@@ -90,7 +91,7 @@ fn quoted(script: &str, start: usize) -> Option<&str> {
     script.get(start..start + len)
 }
 
-/// Whether the string between these quotes is joined to something by `+`.
+/// Whether the string between these quotes is concatenated with `+`.
 fn is_glued(src: &[u8], open: usize, close: usize) -> bool {
     const LOOK: usize = 16;
     let before = src.get(open.saturating_sub(LOOK)..open).unwrap_or(&[]).trim_ascii_end();
@@ -116,7 +117,8 @@ fn ends_like_a_page(target: &str) -> bool {
     is_path && file.rsplit_once('.').is_some_and(|(_, e)| PAGE_ENDINGS.iter().any(|p| p.eq_ignore_ascii_case(e)))
 }
 
-/// Where the script goes at `at`, where `location` or `open(` stands: the string assigned or given to it.
+/// The navigation target at `at`, where `location` or `open(` occurs: the string assigned or passed
+/// to it.
 fn navigation<'a>(script: &'a str, at: usize, verb: &str) -> Option<(usize, Cow<'a, str>)> {
     let src = script.as_bytes();
     let mut i = at + verb.len();
@@ -137,7 +139,7 @@ fn navigation<'a>(script: &'a str, at: usize, verb: &str) -> Option<(usize, Cow<
     (plausible && !has_scheme(&target, "about")).then_some((i + 1, target))
 }
 
-/// The length of `.href =` or `=`, which must not be a comparison.
+/// The length of `.href =` or `=`, unless it is a comparison.
 fn assignment(rest: &[u8]) -> Option<usize> {
     let property = if rest.starts_with(b".href") { 5 } else { 0 };
     let spaces = rest.get(property..)?.iter().take(8).take_while(|b| b.is_ascii_whitespace()).count();
@@ -145,7 +147,7 @@ fn assignment(rest: &[u8]) -> Option<usize> {
     (rest.get(equals) == Some(&b'=') && rest.get(equals + 1) != Some(&b'=')).then_some(equals + 1)
 }
 
-/// A string of a script with `\/` and `\u0026` as what they stand for.
+/// Decodes `\/` and `\u0026` in a script's string.
 fn without_escapes(source: &str) -> Cow<'_, str> {
     if !source.contains('\\') {
         return Cow::Borrowed(source);

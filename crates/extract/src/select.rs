@@ -1,7 +1,8 @@
-//! What do CSS selectors choose of a page?
+//! Which part of a page do CSS selectors match?
 //!
-//! Made on demand, for pages a project tracks by selectors, never on the crawl's way: `scraper` matches them on html5ever's tree. What would
-//! take too long (see [`crate::markdown`]) is not put into a tree: the whole page is given instead, and it is said why.
+//! Computed on demand for pages that a project tracks by selectors, never during a crawl: `scraper`
+//! matches on html5ever's tree. If building the tree would take too long (see [`crate::markdown`]),
+//! the whole page is returned instead, with the reason.
 
 use crate::html::outline::Outline;
 use crate::main_content::main_content;
@@ -9,25 +10,25 @@ use crate::markdown::is_tame;
 use orb_page::Block;
 use scraper::{ElementRef, Html, Selector};
 
-/// The largest page put into a tree, in bytes.
+/// Maximum size of a page in bytes.
 const MAX_SIZE: usize = 4 << 20;
-/// The deepest tree that is searched.
+/// Maximum depth of the tree.
 const MAX_DEPTH: usize = 256;
-/// Nodes of a page on which selectors that look at all siblings are matched.
+/// Maximum nodes on a page for selectors that inspect all siblings.
 const MAX_SIBLINGS: usize = 20_000;
 
-/// What was chosen.
+/// The selected part of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Selected {
-    /// The blocks, in order.
+    /// Its blocks, in order.
     pub blocks: Vec<Block>,
-    /// Whether one of the selectors to include matched; true where there are none.
+    /// Whether one of the include selectors matched; true if there are none.
     pub matched: bool,
-    /// Why the whole page was taken.
+    /// Why the whole page was returned.
     pub note: Option<&'static str>,
 }
 
-/// Whether a CSS selector can be understood; what is wrong with it where it cannot.
+/// Checks a CSS selector; the error says what is wrong with it.
 pub fn check_selector(text: &str) -> Result<(), String> {
     parse(text).map(|_| ())
 }
@@ -41,15 +42,16 @@ fn parse(text: &str) -> Result<Selector, String> {
 pub struct Choice<'a> {
     /// Whether the page is XHTML served as XML.
     pub is_xml: bool,
-    /// Only its main content.
+    /// Restrict it to the main content.
     pub main: bool,
-    /// CSS selectors of the elements to take; none means all.
+    /// CSS selectors of the elements to include; empty means all.
     pub include: &'a [String],
-    /// CSS selectors of the elements to leave out.
+    /// CSS selectors of the elements to exclude.
     pub exclude: &'a [String],
 }
 
-/// The visible text of a part of an HTML page in blocks, its title first where all of it is wanted.
+/// The visible text of a part of an HTML page in blocks. The title comes first if the whole page is
+/// wanted.
 pub fn select(html: &str, choice: &Choice<'_>) -> Selected {
     let Choice { is_xml, main, include, exclude } = *choice;
     let read = |html: &str, is_xml: bool| {
@@ -75,7 +77,7 @@ pub fn select(html: &str, choice: &Choice<'_>) -> Selected {
     }
 }
 
-/// The tree of a page, or why there is none.
+/// The tree of a page, or why it is not built.
 fn tree(html: &str, looks_around: bool) -> Result<Html, &'static str> {
     if html.len() > MAX_SIZE {
         return Err("the page is too large for selectors and was compared whole");
@@ -100,11 +102,11 @@ fn leave_out(tree: &mut Html, exclude: &[Selector]) {
     }
 }
 
-/// The chosen elements as HTML, in order, none within another.
+/// The outermost matching elements as HTML, in order.
 fn chosen(tree: &Html, include: &[Selector]) -> Vec<String> {
     let mut taken = std::collections::HashSet::new();
     let mut out = Vec::new();
-    // `descendants` leaves out what was detached.
+    // `descendants` skips detached nodes.
     for node in tree.tree.root().descendants() {
         let Some(element) = ElementRef::wrap(node) else { continue };
         let within = || element.ancestors().any(|a| taken.contains(&a.id()));

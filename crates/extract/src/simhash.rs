@@ -1,24 +1,27 @@
-//! How alike are two texts?
+//! How similar are two texts?
 //!
-//! SimHash (Charikar 2002, used for crawling by Manku, Jain and Das Sarma 2007): every three words in a row vote with
-//! their hash on each of 64 bits; texts that share most of their phrases differ in few bits. Case does not matter
-//! among ASCII letters, nor does white space. The hash of three words is made from the hashes of each, so that every
-//! word is hashed once and nothing is copied. Words end where a bit mask of 64 bytes says so, their hashes wait until there are many,
-//! and votes are added up by carry-save adders, thirty-two at a time: a branch for each byte and a counter for each bit took five times as
-//! long.
+//! SimHash (Charikar 2002, applied to crawling by Manku, Jain and Das Sarma 2007): every 3-shingle
+//! of words votes with its hash on each of 64 bits, so texts that share most of their phrases
+//! differ in few bits. ASCII case and white space are ignored. The hash of a shingle combines the
+//! hashes of its words, so every word is hashed once and nothing is copied.
+//!
+//! Word boundaries come from a bit mask over 64 bytes, word hashes are buffered, and votes are
+//! added up by carry-save adders, thirty-two at a time. A branch per byte and a counter per bit
+//! took five times as long.
 
 use crate::bytewise::{bits, sixteen};
 
-/// Words in a phrase.
+/// Words per shingle.
 const PHRASE: usize = 3;
-/// The fractional part of the golden ratio: an odd number with its bits well spread.
+/// The fractional part of the golden ratio: an odd number with well-mixed bits.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-/// The bit that tells small letters from capitals, in sixteen bytes.
+/// The case bit of ASCII letters, in sixteen bytes.
 const CASE: u128 = 0x2020_2020_2020_2020_2020_2020_2020_2020;
-/// Bytes whose gaps are found at once.
+/// Bytes per boundary mask.
 const BLOCK: usize = 64;
 
-/// For each number of bytes, from one on, the mask that keeps the first ones: looked up, since shifting sixteen bytes takes longer.
+/// For each length from one, the mask that keeps that many bytes. A table, because shifting sixteen
+/// bytes takes longer.
 static KEPT: [u128; 16] = {
     let mut kept = [u128::MAX; 16];
     let mut len = 1;
@@ -29,7 +32,7 @@ static KEPT: [u128; 16] = {
     kept
 };
 
-/// The SimHash of a text; 0 for one without words.
+/// The SimHash of a text; 0 if it has no words.
 pub fn simhash(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let mut phrases = Phrases::default();
@@ -45,23 +48,23 @@ pub fn simhash(text: &str) -> u64 {
     phrases.result()
 }
 
-/// In how many bits two hashes differ, 0 to 64.
+/// Hamming distance of two hashes, 0 to 64.
 pub fn distance(a: u64, b: u64) -> u32 {
     (a ^ b).count_ones()
 }
 
-/// The hash of a word of up to sixteen bytes, its letters in lower case; nothing for any other, nor for one that begins within the last
-/// sixteen bytes of the text.
+/// The hash of a word of up to sixteen bytes, in lower case; `None` for longer ones and for one
+/// that begins within the last sixteen bytes of the text.
 #[inline]
 fn short(bytes: &[u8], start: usize, len: usize) -> Option<u64> {
     let kept = KEPT.get(len.wrapping_sub(1))?;
-    // No text is that long; said here, it spares the sum a check.
+    // No text is that long; saying so removes an overflow check from the sum.
     let start = start & (usize::MAX >> 1);
     let word = bytes.get(start..start + 16)?.first_chunk()?;
     Some(halves(len as u64, (u128::from_le_bytes(*word) | CASE) & kept))
 }
 
-/// The hash of the word from `start` to `end`, its letters in lower case; there must be one.
+/// The hash of the non-empty word from `start` to `end`, in lower case.
 #[inline(never)]
 pub(crate) fn hash(bytes: &[u8], start: usize, end: usize) -> u64 {
     let (mut at, mut mixed) = (start, 0);
@@ -78,21 +81,21 @@ fn halves(mixed: u64, word: u128) -> u64 {
     mix(mixed ^ word as u64, SPREAD ^ (word >> 64) as u64)
 }
 
-/// Both halves of a product, folded.
+/// Both halves of a 128-bit product, folded.
 #[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0xC2B2_AE3D_27D4_EB4F) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// Hashes that wait to become phrases.
+/// Capacity of the buffer of word hashes.
 const WAITING: usize = 256;
-/// Words that can end within a block.
+/// How many words can end within a block.
 const ENDING: usize = BLOCK / 2;
 
-/// Every three words in a row, as they come.
+/// A stream of shingles.
 struct Phrases {
-    /// The hashes of the words whose phrases are not counted yet, behind those of the two words before them.
+    /// Buffered word hashes, preceded by those of the two previous words.
     hashes: [u64; WAITING],
     filled: usize,
     votes: Votes,
@@ -105,7 +108,8 @@ impl Default for Phrases {
 }
 
 impl Phrases {
-    /// Takes the words that end in a block, the first of which begins at `start`; gives where the next one begins.
+    /// Reads the words that end in a block, the first of which begins at `start`. Returns where the
+    /// next one begins.
     #[inline]
     fn read(&mut self, bytes: &[u8], mut start: usize, block: usize, mut gaps: u64) -> usize {
         let mut filled = self.filled;
@@ -128,7 +132,7 @@ impl Phrases {
         start
     }
 
-    /// Counts what waits, but for the last few.
+    /// Counts the buffered shingles, keeping the last two words.
     #[inline(never)]
     fn count(&mut self) {
         let mut counted = 0;
@@ -161,26 +165,26 @@ impl Phrases {
     }
 }
 
-/// One hash of three, in which their order matters.
+/// Combines three hashes into one, sensitive to order.
 #[inline]
 fn phrase([a, b, c]: [u64; PHRASE]) -> u64 {
     mix(a.rotate_left(21) ^ b.rotate_left(42) ^ c, SPREAD)
 }
 
-/// Votes that are added up together.
+/// Votes added up together.
 const TOGETHER: usize = 32;
-/// Sums of two votes side by side, as wide as the vectors of all processors.
+/// Two sums side by side, as wide as the vectors of every processor.
 type Pair = [u64; 2];
 
 /// How often each bit was set.
 ///
-/// Carry-save adders hold, for each bit, the four lowest digits of its count (Harley and Seal), once for the votes of even and once for those
-/// of odd number; of sixteen votes one carry goes on, which is counted in eight lanes of a byte for each of eight shifts, and the lanes are
-/// emptied before one can overflow.
+/// Carry-save adders (Harley and Seal) hold, for each bit, the four lowest digits of its count,
+/// separately for even and odd votes. One carry per sixteen votes goes on to byte-wide lanes, eight
+/// for each of eight shifts, which are flushed before one can overflow.
 struct Votes {
-    /// How many there were.
+    /// Number of votes.
     cast: usize,
-    /// How often the lanes were added to.
+    /// Number of additions to the lanes.
     rounds: usize,
     digits: [Pair; 4],
     lanes: [Pair; 8],
@@ -194,7 +198,7 @@ impl Default for Votes {
 }
 
 impl Votes {
-    /// Adds votes up, of which the first `cast` count and all others are 0.
+    /// Adds up votes, of which the first `cast` count; the others must be 0.
     #[inline(never)]
     fn count(&mut self, votes: &[u64; TOGETHER], cast: usize) {
         const LOW: u64 = 0x0101_0101_0101_0101;
@@ -216,7 +220,7 @@ impl Votes {
         }
     }
 
-    /// Empties the lanes.
+    /// Flushes the lanes.
     fn flush(&mut self) {
         const WEIGHT: u32 = 16;
         for (shift, lane) in self.lanes.iter_mut().enumerate() {
@@ -240,7 +244,7 @@ impl Votes {
     }
 }
 
-/// Sum and carry of three bits, 128 times.
+/// Sum and carry of three bits, 128 times in parallel.
 #[inline]
 fn full_adder(a: Pair, b: Pair, c: Pair) -> (Pair, Pair) {
     let either: Pair = std::array::from_fn(|i| a[i] ^ b[i]);
@@ -290,7 +294,7 @@ mod tests {
         }
     }
 
-    /// The same without blocks, waiting and adders.
+    /// A straightforward reference implementation.
     fn plain(text: &str) -> u64 {
         let hashes: Vec<u64> = text.split_ascii_whitespace().map(|w| hash(w.as_bytes(), 0, w.len())).collect();
         let phrases: Vec<u64> = match hashes[..] {

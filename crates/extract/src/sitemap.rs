@@ -1,8 +1,8 @@
 //! Which pages does a sitemap list?
 //!
-//! `<urlset>` and `<sitemapindex>` of sitemaps.org, with the pictures and the translations that extensions add. A
-//! sitemap named by an index has `rel` `sitemap`; the words of an entry are the day it was last changed, where the sitemap says so. Sitemaps in plain text are read by [`crate::text`], packed ones by
-//! [`crate::gzip`].
+//! `<urlset>` and `<sitemapindex>` of sitemaps.org, with the image and translation extensions. A
+//! sitemap listed in an index has `rel` `sitemap`; the anchor text of an entry is its `lastmod`, if
+//! present. Plain-text sitemaps are read by [`crate::text`], compressed ones by [`crate::gzip`].
 
 use crate::gather::{Gather, MAX_TARGET};
 use crate::html::name::Attr;
@@ -10,10 +10,10 @@ use crate::xml::{Event, local, note_entities, walk};
 use crate::{Extract, Source};
 use orb_page::LinkKind;
 
-/// Characters of a date.
+/// Maximum length of a date in characters.
 const MAX_DATE: usize = 40;
 
-/// Reads sitemaps and sitemap indexes.
+/// Extracts sitemaps and sitemap indexes.
 #[derive(Debug)]
 pub(crate) struct SitemapExtractor;
 
@@ -27,7 +27,7 @@ impl Extract for SitemapExtractor {
         note_entities(&text, found);
         let rel = if source.root() == Some(b"sitemapindex") { "sitemap" } else { "" };
         let mut open: Option<(LinkKind, usize, String)> = None;
-        // The entry at hand, and what is said of when it changed.
+        // The current entry and its last modification.
         let (mut entry, mut changed) = (None, None::<String>);
         walk(&text, |event, attrs| match event {
             Event::Start(name, at) if local(name) == "loc" => {

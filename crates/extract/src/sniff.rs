@@ -1,16 +1,17 @@
 //! What is it really?
 //!
-//! The media type by the server's word and the first bytes: the WHATWG MIME Sniffing standard in the parts that
-//! matter to a crawler. A type that was given is believed, but for the cases where servers are known to lie: none or
-//! a meaningless one, `text/plain` for everything, feeds called HTML, and files with an unmistakable signature.
+//! The media type, from the server's `Content-Type` and the first bytes: the parts of the WHATWG
+//! MIME Sniffing standard that matter to a crawler. The server is believed except where servers are
+//! known to be wrong: a missing or meaningless type, `text/plain` for everything, feeds served as
+//! HTML, and files with an unmistakable signature.
 
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// How many bytes are looked at.
+/// How many bytes are examined.
 const HEADER: usize = 1_445;
 
-/// Signatures of binary formats at the beginning of a file.
+/// Signatures (magic numbers) of binary formats at the start of a file.
 const SIGNATURES: &[(&[u8], &str)] = &[
     (b"%PDF-", "application/pdf"),
     (b"%!PS-Adobe-", "application/postscript"),
@@ -46,10 +47,10 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"MZ", "application/octet-stream"),
 ];
 
-/// Signatures too short to doubt a server for.
+/// Signatures of at most this length are too weak to overrule the server.
 const WEAK: usize = 4;
 
-/// The tags that begin HTML, as the standard lists them.
+/// The tags that identify HTML, as listed in the standard.
 const HTML_TAGS: &[&str] = &[
     "<!doctype html",
     "<html",
@@ -69,7 +70,8 @@ const HTML_TAGS: &[&str] = &[
     "<p",
 ];
 
-/// The media type of a document by the server's word, if any, and its first bytes: lower case, without parameters.
+/// The media type of a document by the server's header, if any, and its first bytes: lower case,
+/// without parameters.
 pub fn sniff<'a>(bytes: &[u8], header: Option<&'a str>) -> Cow<'a, str> {
     let start = bytes.get(..HEADER).unwrap_or(bytes);
     let given = header.map(|h| h.split(';').next().unwrap_or("").trim()).unwrap_or("");
@@ -121,7 +123,7 @@ fn starts_with_tag(text: &[u8], tag: &[u8]) -> bool {
         && matches!(text.get(tag.len()), Some(b' ' | b'>'))
 }
 
-/// The type of a binary format, by its signature.
+/// The type of a binary format by its signature.
 fn signature(start: &[u8]) -> Option<&'static str> {
     if let Some(container) = container(start) {
         return Some(container);
@@ -129,7 +131,7 @@ fn signature(start: &[u8]) -> Option<&'static str> {
     SIGNATURES.iter().find(|(magic, _)| start.starts_with(magic)).map(|&(_, mime)| mime)
 }
 
-/// The same, leaving out signatures that text may begin with.
+/// The same, ignoring signatures with which text may begin.
 fn strong_signature(start: &[u8]) -> Option<&'static str> {
     container(start).or_else(|| {
         let mut strong = SIGNATURES
@@ -139,7 +141,7 @@ fn strong_signature(start: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Formats whose signature does not stand at the very beginning.
+/// Formats whose signature is not at offset 0.
 fn container(start: &[u8]) -> Option<&'static str> {
     match (start.get(..4)?, start.get(4..8)?, start.get(8..12)?) {
         (b"RIFF", _, b"WEBP") => Some("image/webp"),
@@ -152,7 +154,7 @@ fn container(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// RSS or Atom, by the first tag that is no comment, declaration or instruction.
+/// RSS or Atom, by the first tag that is not a comment, declaration or processing instruction.
 fn feed(start: &[u8]) -> Option<&'static str> {
     match root(start)? {
         b"rss" => Some("application/rss+xml"),
@@ -162,7 +164,7 @@ fn feed(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The name of the first element of XML, as written.
+/// The name of XML's root element, as written.
 pub(crate) fn root(start: &[u8]) -> Option<&[u8]> {
     let mut rest = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     loop {
@@ -178,7 +180,7 @@ pub(crate) fn root(start: &[u8]) -> Option<&[u8]> {
             }
         };
         rest = rest.get(memmem::find(rest, end)? + end.len()..)?;
-        // What ends the declarations within a document type does not end the document type.
+        // The `]` that ends the internal subset does not end the doctype.
         while end == b"]" && !rest.trim_ascii_start().starts_with(b">") {
             rest = rest.get(memmem::find(rest, end)? + end.len()..)?;
         }
@@ -186,13 +188,14 @@ pub(crate) fn root(start: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Whether a document type has declarations of its own.
+/// Whether a doctype has an internal subset.
 fn has_subset(inside: &[u8]) -> bool {
     let declared = memmem::find(inside, b"[").unwrap_or(usize::MAX);
     inside.starts_with(b"!DOCTYPE") && declared < memmem::find(inside, b">").unwrap_or(usize::MAX)
 }
 
-/// Whether there are bytes no text has (MIME Sniffing, 7.2); a byte order mark makes it text.
+/// Whether there are bytes that do not occur in text (MIME Sniffing, 7.2); a byte order mark makes
+/// it text.
 fn is_binary(start: &[u8]) -> bool {
     let marked = start.starts_with(b"\xFE\xFF") || start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xEF\xBB\xBF");
     !marked && start.iter().any(|b| matches!(b, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F))

@@ -1,7 +1,8 @@
-//! Which addresses stand in plain text?
+//! Which URLs are in plain text?
 //!
-//! `http://`, `https://` and `ftp://` wherever they stand, and names that start with `www.`; punctuation that ends
-//! the sentence is not part of the address. A text sitemap is such a text, and its entries count as a sitemap's.
+//! `http://`, `https://` and `ftp://` anywhere, and names that start with `www.`. Punctuation that
+//! ends a sentence is not part of a URL. A plain-text sitemap is read the same way, and its entries
+//! count as a sitemap's.
 
 use crate::gather::Gather;
 use crate::prose::Prose;
@@ -9,7 +10,7 @@ use crate::{Extract, Source};
 use memchr::memmem;
 use orb_page::LinkKind;
 
-/// Reads whatever is text and nothing else.
+/// Extracts anything else that is text.
 #[derive(Debug)]
 pub(crate) struct TextExtractor;
 
@@ -33,14 +34,14 @@ impl Extract for TextExtractor {
     }
 }
 
-/// Whether a text is a sitemap by its name.
+/// Whether a text is a sitemap, by its file name.
 fn is_sitemap(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or("");
     let file = path.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
     file.contains("sitemap") && file.ends_with(".txt")
 }
 
-/// Calls `found` with every address in a text and where it stands.
+/// Calls `found` with every URL in a text and its offset.
 pub(crate) fn urls(text: &str, mut found: impl FnMut(&str, usize)) {
     let src = text.as_bytes();
     let (colons, names) = (memmem::Finder::new(b"://"), memmem::Finder::new(b"www."));
@@ -78,7 +79,7 @@ fn name_start(src: &[u8], from: usize, at: usize) -> Option<usize> {
     (whole && named).then_some(at)
 }
 
-/// Where the address ends that starts at `start` and certainly goes on to `from`.
+/// The end of the URL that starts at `start` and extends at least to `from`.
 fn end_of_address(src: &[u8], start: usize, from: usize) -> usize {
     let rest = src.get(from..).unwrap_or(&[]);
     let stops = |b: &u8| b.is_ascii_whitespace() || *b < b' ' || b"<>\"`{}|\\^".contains(b);

@@ -1,8 +1,8 @@
 //! Where does XML point?
 //!
-//! Any XML that is no sitemap, feed or page: `href`, `src` and `xlink:href` wherever they stand, and the style sheet
-//! it names. [`walk`] is how feeds and sitemaps are read too. It is forgiving: what is not well formed is read as far
-//! as it goes, and no entity but the built-in ones is ever expanded, so that there is nothing to explode.
+//! Any XML that is not a sitemap, feed or page: `href`, `src` and `xlink:href` anywhere, and its
+//! style sheet. Feeds and sitemaps use [`walk`] too. It is lenient: malformed XML is read as far as
+//! possible. Only built-in entities are expanded, so there is no entity bomb.
 
 use crate::entity::{self, Place};
 use crate::gather::Gather;
@@ -14,24 +14,24 @@ use crate::{Extract, Source};
 use orb_page::LinkKind;
 use std::borrow::Cow;
 
-/// Reads XML of any other kind.
+/// Extracts any other XML.
 #[derive(Debug)]
 pub(crate) struct XmlExtractor;
 
-/// Something met in XML.
+/// A parse event.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// An element begins: its name as written, and where.
+    /// Start of an element: its name as written, and its offset.
     Start(&'a str, usize),
-    /// An element ends.
+    /// End of an element.
     End(&'a str),
-    /// Characters, references expanded.
+    /// Characters, with references expanded.
     Text(Cow<'a, str>),
-    /// A processing instruction, without its brackets, and where.
+    /// A processing instruction without its brackets, and its offset.
     Instruction(&'a str, usize),
 }
 
-/// Calls `visit` with everything in a document, in order.
+/// Calls `visit` with every event of a document, in order.
 pub(crate) fn walk<'a>(src: &'a str, mut visit: impl FnMut(Event<'a>, &Slots<'a>)) {
     let mut scanner = Scanner::new(src);
     scanner.allow_cdata(true);
@@ -66,14 +66,15 @@ pub(crate) fn walk<'a>(src: &'a str, mut visit: impl FnMut(Event<'a>, &Slots<'a>
     }
 }
 
-/// Notes where a document defines entities: they are left as they stand, so that what depends on them may read oddly.
+/// Records a problem if a document defines entities: they are not expanded, so text that uses them
+/// may read oddly.
 pub(crate) fn note_entities(src: &str, found: &mut Gather) {
     if memchr::memmem::find(src.as_bytes(), b"<!ENTITY").is_some() {
         found.problem("entities", "it defines entities of its own, which are neither expanded nor fetched");
     }
 }
 
-/// The part of a name after its prefix.
+/// The local part of a qualified name.
 pub(crate) fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }

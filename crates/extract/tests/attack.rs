@@ -1,6 +1,6 @@
-//! Hostile input: it ends, in time proportional to its size and with bounded results.
+//! Does hostile input terminate in linear time and with bounded results?
 //!
-//! The sizes make a quadratic step take minutes, so that a test that ends proves there is none.
+//! At these sizes a quadratic step would take minutes, so a test that ends proves there is none.
 
 use orb_extract::{Content, extract, markdown, sniff};
 use orb_page::Document;

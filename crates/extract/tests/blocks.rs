@@ -1,4 +1,4 @@
-//! The blocks of a page: its visible text cut where a block begins, each with the elements it stands in.
+//! Is a page's visible text split into blocks, each with the elements that contain it?
 
 use orb_extract::{Choice, Content, Selected, check_selector, extract, select};
 use proptest::prelude::*;
@@ -100,7 +100,7 @@ fn a_change_far_behind_in_a_huge_page_is_seen() {
     assert!(whole(&lines).blocks.len() <= 200_001);
 }
 
-/// Pieces of pages.
+/// Fragments of pages.
 const PIECES: [&str; 34] = [
     "<p>",
     "</p>",

@@ -1,4 +1,4 @@
-//! What the HTML reader says of pages, at the front door.
+//! What does the HTML reader extract from pages, through the public API?
 
 use expect_test::{Expect, expect};
 use orb_extract::{Content, extract};

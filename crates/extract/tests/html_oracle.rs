@@ -1,8 +1,8 @@
-//! The HTML reader against html5ever's tree: on pages made to be nasty, and on endless soup.
+//! Does the HTML reader agree with html5ever's tree, on nasty pages and on random tag soup?
 //!
-//! The reader builds no tree, so what only a tree can do is left out of the soup: tables, whose stray content moves
-//! in front of them, and frame sets. A tree may hold one anchor several times where tags overlap; that a link is
-//! there is what counts.
+//! The reader builds no tree, so the soup leaves out what only a tree can handle: tables, whose
+//! stray content is foster-parented, and frame sets. A tree may contain one anchor several times if
+//! tags overlap; only the presence of a link is compared.
 
 mod oracle;
 #[path = "oracle/pieces.rs"]

@@ -1,22 +1,22 @@
-//! How do names and values become bytes? (HTML 4.10.21.6 to 8)
+//! How are form names and values encoded as bytes? (HTML 4.10.21.6 to 8)
 
 use super::FormError;
 use encoding_rs::{Encoding, UTF_8};
 use orb_page::Payload;
 use std::borrow::Cow;
 
-/// The most that a form may hold.
+/// Maximum size of a form submission.
 const MAX_BYTES: usize = 16 << 20;
 
-/// What stands for a value that nobody but the server is to know.
+/// Placeholder for a secret value.
 const BLOT: &str = "***";
 
-/// One name with its value.
+/// A name with its value.
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) secret: bool,
-    /// Whether it is a file that nobody chose.
+    /// Whether it is a file input with no file selected.
     pub(super) file: bool,
 }
 
@@ -26,20 +26,20 @@ impl Entry {
     }
 }
 
-/// The encoding to send in: the first known one that the form accepts, or the page's own.
+/// The encoding of the submission: the first supported one in `accept-charset`, or the page's own.
 pub(super) fn encoding(accepted: &str, charset: Option<&str>) -> &'static Encoding {
     let of = |label: &str| Encoding::for_label(label.trim().as_bytes());
     let first = accepted.split_ascii_whitespace().find_map(of).or_else(|| charset.and_then(of));
     first.unwrap_or(UTF_8).output_encoding()
 }
 
-/// The query of a form that asks by `get`.
+/// The query of a `get` form.
 pub(super) fn query(entries: &[Entry], encoding: &'static Encoding) -> Result<String, FormError> {
     let bytes = bounded(urlencoded(entries, encoding, false))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What a form that asks by `post` sends along.
+/// The request body of a `post` form.
 pub(super) fn payload(enctype: &str, entries: &[Entry], encoding: &'static Encoding) -> Result<Payload, FormError> {
     let both = |write: &dyn Fn(bool) -> Vec<u8>| Ok((bounded(write(false))?.into(), bounded(write(true))?.into()));
     let (mime, (bytes, kept)) = match enctype {
@@ -57,7 +57,8 @@ fn bounded(bytes: Vec<u8>) -> Result<Vec<u8>, FormError> {
     if bytes.len() > MAX_BYTES { Err(FormError::TooLarge(MAX_BYTES)) } else { Ok(bytes) }
 }
 
-/// A text with its line ends as forms send them, in the bytes of an encoding; what it lacks becomes character references.
+/// A text with normalised newlines in the target encoding. Unmappable characters become character
+/// references.
 fn bytes<'a>(text: &'a str, encoding: &'static Encoding) -> Cow<'a, [u8]> {
     if !text.contains(['\r', '\n']) {
         return encoding.encode(text).0;
@@ -94,7 +95,7 @@ fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A line that none of the values holds.
+/// A multipart boundary that occurs in none of the values.
 fn boundary(entries: &[Entry]) -> String {
     let whole: usize = entries.iter().map(|e| e.name.len() + e.value.len()).sum();
     let candidates = (0_usize..).map(|n| format!("----orbweaver{:016x}", whole.wrapping_mul(2_654_435_761) ^ n));

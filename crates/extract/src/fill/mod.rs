@@ -1,8 +1,10 @@
-//! What would a browser send for this form?
+//! What would a browser submit for this form?
 //!
-//! Whoever fills a form in names the fields that differ; all others go as the page wants them, hidden ones and tokens among them. The
-//! rules are those of the HTML standard (4.10.21, form submission): which fields are sent, which button counts as pressed, how names and
-//! values become bytes. It knows nothing of where the form goes: that is the form's `action`, resolved by whoever sends it.
+//! The caller names only the fields that differ from the page's defaults; all others are submitted
+//! as the page has them, including hidden fields and CSRF tokens. The rules are the HTML standard's
+//! (4.10.21, form submission): which controls are successful, which submit button counts as
+//! pressed, how names and values are encoded. Where the form goes is not decided here: that is its
+//! `action`, resolved by the caller.
 
 mod encode;
 
@@ -10,31 +12,32 @@ use encode::Entry;
 use orb_page::{Field, Form, Submission};
 use std::collections::{HashMap, HashSet};
 
-/// Values, of a field's name that is not sent, that an error lists at most.
+/// Maximum number of known names or values that an error lists.
 const MAX_LISTED: usize = 40;
 
-/// What somebody puts into a field.
+/// A value to enter into a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// These values: one for a text, one of its choices for a list or a set of buttons, several where several may be chosen.
+    /// One value for a text field, one of the options for a select or radio group, several if
+    /// several may be selected.
     Values(Vec<String>),
-    /// A box ticked or not, a button pressed or not.
+    /// A check box ticked or not, a button pressed or not.
     Switch(bool),
 }
 
-/// A field that somebody fills in.
+/// A field to fill in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Filling {
     /// The field's name.
     pub name: String,
-    /// What goes into it.
+    /// The value to enter.
     pub typed: Typed,
-    /// Whether nobody but the server is to know; the same holds for password fields.
+    /// Whether the value must not be shown or recorded. Password fields are always secret.
     pub secret: bool,
 }
 
 impl std::fmt::Debug for Filling {
-    /// Without what goes into it, which may be a password.
+    /// Omits the value, which may be a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Filling").field("name", &self.name).finish_non_exhaustive()
     }
@@ -46,9 +49,9 @@ pub enum FormError {
     /// It has no such field.
     #[error("the form has no field '{name}'; it has {}", listed(known))]
     UnknownField {
-        /// The field asked for.
+        /// The name given.
         name: String,
-        /// Those there are.
+        /// The names that exist.
         known: Vec<String>,
     },
     /// The field does not offer this value.
@@ -56,12 +59,12 @@ pub enum FormError {
     NotOffered {
         /// The field.
         name: String,
-        /// The value asked for.
+        /// The value given.
         value: String,
-        /// What it offers.
+        /// The values offered.
         known: Vec<String>,
     },
-    /// True or false for a field that takes a text.
+    /// A boolean for a field that takes text.
     #[error("the field '{name}' takes a text, not true or false")]
     NotASwitch {
         /// The field.
@@ -77,16 +80,16 @@ pub enum FormError {
         /// How many there are.
         given: usize,
     },
-    /// A file to be sent.
+    /// File uploads are not supported.
     #[error("the field '{name}' takes a file, which cannot be sent")]
     File {
         /// The field.
         name: String,
     },
-    /// A form that a browser does not send.
+    /// A form with method `dialog`, which browsers do not submit.
     #[error("the form closes a dialog of its page and is not sent anywhere")]
     Dialog,
-    /// More than any form holds.
+    /// The submission is too large.
     #[error("the form holds more than {0} bytes")]
     TooLarge(usize),
 }
@@ -100,7 +103,8 @@ fn listed(known: &[String]) -> String {
     }
 }
 
-/// What a browser would send for a form with these fields filled in, on a page in this encoding.
+/// The submission a browser would send for a form with these fields filled in, on a page with this
+/// charset.
 pub fn fill(form: &Form, given: &[Filling], charset: Option<&str>) -> Result<Submission, FormError> {
     let filled = Filled::new(form, given)?;
     let button = filled.button.and_then(|at| form.fields.get(at)).and_then(|field| field.sends.as_deref());
@@ -123,17 +127,17 @@ pub fn fill(form: &Form, given: &[Filling], charset: Option<&str>) -> Result<Sub
     }
 }
 
-/// A form with what somebody decided about its fields.
+/// A form together with the values given for it.
 struct Filled<'a> {
     form: &'a Form,
     given: HashMap<&'a str, &'a Filling>,
-    /// Names of which a field offers values.
+    /// Names whose fields offer options.
     offering: HashSet<&'a str>,
-    /// Where the first box or radio button of a name is.
+    /// Index of the first check box or radio button of each name.
     first: HashMap<&'a str, usize>,
-    /// Where the last radio button of a name is that is chosen at first.
+    /// Index of the last initially checked radio button of each name.
     chosen: HashMap<&'a str, usize>,
-    /// The place of the button that counts as pressed.
+    /// Index of the submit button that counts as pressed.
     button: Option<usize>,
 }
 
@@ -207,15 +211,16 @@ impl<'a> Filled<'a> {
     fn is_ticked(&self, at: usize, field: &Field, filling: Option<&Filling>) -> bool {
         match filling.map(|f| &f.typed) {
             Some(Typed::Values(values)) => values.contains(&field.value),
-            // Of several boxes the first is meant; the others are ticked by their values.
+            // Among several check boxes a boolean means the first; the others are selected by
+            // value.
             Some(Typed::Switch(on)) => *on && self.first.get(field.name.as_str()) == Some(&at),
-            // Of radio buttons, the last one chosen.
+            // Of several checked radio buttons the last one wins.
             None if field.kind == "radio" => self.chosen.get(field.name.as_str()) == Some(&at),
             None => field.checked,
         }
     }
 
-    /// The value of a text field: of several of one name, the first value goes into the first.
+    /// The value of a text field. Several fields of one name take the given values in order.
     fn text<'b>(&self, place: usize, field: &'b Field, filling: Option<&'b Filling>) -> &'b str {
         let Some(Typed::Values(values)) = filling.map(|f| &f.typed) else { return &field.value };
         let own = self.offering.contains(field.name.as_str());
@@ -223,22 +228,22 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// Whether a field is a button that sends the form.
+/// Whether a field is a submit button.
 fn sends_form(field: &Field) -> bool {
     matches!(field.kind.as_str(), "submit" | "image")
 }
 
-/// Whether a field is one of which nothing is ever sent.
+/// Whether a field is never submitted.
 fn is_inert(field: &Field) -> bool {
     matches!(field.kind.as_str(), "button" | "reset")
 }
 
-/// Whether a field offers values to choose from.
+/// Whether a field offers options.
 fn offers(field: &Field) -> bool {
     matches!(field.kind.as_str(), "checkbox" | "radio" | "select" | "submit" | "image")
 }
 
-/// A button is sent under its name; a picture, where it was pressed.
+/// A submit button is sent under its name; an image button sends the click coordinates.
 fn button_values(field: &Field, push: &mut dyn FnMut(&str, &str)) {
     if field.kind == "image" {
         let dot = if field.name.is_empty() { "" } else { "." };
@@ -249,7 +254,7 @@ fn button_values(field: &Field, push: &mut dyn FnMut(&str, &str)) {
     }
 }
 
-/// The button that a filling presses, if it names one.
+/// The submit button that a filling presses, if it names one.
 fn pressed(form: &Form, filling: &Filling) -> Option<usize> {
     let is_meant = |field: &Field| {
         let meant = match &filling.typed {
@@ -261,7 +266,7 @@ fn pressed(form: &Form, filling: &Filling) -> Option<usize> {
     form.fields.iter().position(is_meant)
 }
 
-/// Whether the fields of a name take what somebody wants to put into them.
+/// Checks that the fields of this name accept the values.
 fn check(form: &Form, filling: &Filling) -> Result<(), FormError> {
     let name = || filling.name.clone();
     let fields: Vec<&Field> =
@@ -295,7 +300,7 @@ fn check(form: &Form, filling: &Filling) -> Result<(), FormError> {
     }
 }
 
-/// The names of a form's fields, each once.
+/// The distinct names of a form's fields.
 fn names(form: &Form) -> Vec<String> {
     let mut seen = HashSet::new();
     let named = form.fields.iter().filter(|f| !f.name.is_empty() && !is_inert(f));

@@ -1,8 +1,9 @@
 //! What does a tag carry?
 //!
-//! The attributes the reader acts upon, of one tag at a time: a slot for each, a bit for each that is there. Unknown
-//! attributes cost nothing and are kept nowhere; the first of two with one name wins, as in a browser, with no
-//! comparison of names, so that a tag with a million attributes takes the time of reading it once.
+//! The attributes the reader acts upon, for one tag at a time: one slot per attribute and a bit
+//! mask of those present. Unknown attributes cost nothing and are not stored. The first of two
+//! attributes with the same name wins, as in a browser, without comparing names, so a tag with a
+//! million attributes takes linear time.
 
 use super::name::{Attr, Key};
 use super::scan::Attributes;
@@ -10,7 +11,7 @@ use crate::entity::{self, Place};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Handlers kept of one tag.
+/// Maximum event handlers kept per tag.
 const MAX_HANDLERS: usize = 16;
 
 /// The attributes of the current tag.
@@ -59,19 +60,19 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Whether any of a set of attributes, or a handler, is there.
+    /// Whether any attribute of a set, or an event handler, is present.
     #[inline]
     pub(crate) fn any_of(&self, set: u64) -> bool {
         self.present & set != 0 || !self.handlers.is_empty()
     }
 
-    /// Whether an attribute is there.
+    /// Whether an attribute is present.
     #[inline]
     pub(crate) fn has(&self, attr: Attr) -> bool {
         self.present & attr.bit() != 0
     }
 
-    /// The value of an attribute as written.
+    /// The raw value of an attribute.
     #[inline]
     pub(crate) fn written(&self, attr: Attr) -> Option<&'a str> {
         if !self.has(attr) {
@@ -87,7 +88,7 @@ impl<'a> Slots<'a> {
         self.written(attr).map(|v| entity::unescape(v, Place::Attribute))
     }
 
-    /// The value of an attribute, empty where it is not there.
+    /// The value of an attribute; empty if absent.
     pub(crate) fn text(&self, attr: Attr) -> String {
         self.get(attr).map_or_else(String::new, Cow::into_owned)
     }
@@ -97,7 +98,7 @@ impl<'a> Slots<'a> {
         self.get(attr).map_or_else(String::new, |v| v.trim().to_ascii_lowercase())
     }
 
-    /// The tokens of an attribute, lower case, one space between.
+    /// The tokens of an attribute in lower case, separated by single spaces.
     pub(crate) fn tokens(&self, attr: Attr) -> String {
         let Some(written) = self.get(attr) else { return String::new() };
         let mut tokens = String::with_capacity(written.len());
@@ -119,7 +120,7 @@ impl<'a> Slots<'a> {
         if rest.starts_with('%') { None } else { value.get(..digits)?.parse().ok() }
     }
 
-    /// Where the values of inline handlers are.
+    /// The values of inline event handlers.
     pub(crate) fn handlers(&self) -> impl Iterator<Item = Cow<'a, str>> {
         let values = self.handlers.iter().filter_map(|(_, range)| self.src.get(range.clone()));
         values.map(|v| entity::unescape(v, Place::Attribute))

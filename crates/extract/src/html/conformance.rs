@@ -1,7 +1,8 @@
-//! Does the scanner see what the standard says?
+//! Does the scanner tokenize as the standard says?
 //!
-//! html5lib's tokenizer tests, all of them but those whose input is no Unicode. What the scanner leaves to its reader
-//! — references, NULs, line ends, the case of names, duplicate attributes — is done here the way the reader does it.
+//! Runs all of html5lib's tokenizer tests except those whose input is not Unicode. What the scanner
+//! leaves to its reader (references, NULs, newlines, the case of names, duplicate attributes) is
+//! done here as the reader does it.
 
 use super::name::Key;
 use super::raw::Raw;
@@ -28,7 +29,7 @@ fn replace_nul(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }
 
-/// Appends characters, joined to the last ones.
+/// Appends characters, merging them with preceding ones.
 fn push_text(out: &mut Vec<Value>, text: &str) {
     if text.is_empty() {
         return;
@@ -105,7 +106,7 @@ fn tokens(input: &str, state: &str, last_start_tag: &str) -> Vec<Value> {
     out
 }
 
-/// What is expected, in the same form: errors and the parts of a document type do not matter to us.
+/// The expected tokens in the same form. Errors and the parts of a doctype are ignored.
 fn expected(output: &Value) -> Vec<Value> {
     let mut out = Vec::new();
     for token in output.as_array().into_iter().flatten().filter(|t| t.is_array()) {
@@ -118,13 +119,13 @@ fn expected(output: &Value) -> Vec<Value> {
     out
 }
 
-/// A value whose strings are escaped once more, undone; `None` where it holds half a surrogate pair.
+/// Undoes the double escaping of a test's strings; `None` if a string contains a lone surrogate.
 fn unescaped(value: &Value) -> Option<Value> {
     let twice = serde_json::to_string(value).ok()?.replace("\\\\u", "\\u");
     serde_json::from_str(&twice).ok()
 }
 
-/// Runs one case in each of its states; gives the failures.
+/// Runs one case in each of its initial states and returns the failures.
 fn run(case: &Value) -> Option<Vec<String>> {
     let doubly = case["doubleEscaped"] == true;
     let input = if doubly { unescaped(&case["input"])? } else { case["input"].clone() };

@@ -1,6 +1,7 @@
 //! Which elements point somewhere?
 //!
-//! Every attribute of HTML that holds an address, by element; obsolete ones too, since old pages are still there.
+//! Every HTML attribute that holds a URL, by element, including obsolete ones, since old pages are
+//! still online.
 
 use super::attributes::Slots;
 use super::name::{Attr, Tag};
@@ -11,12 +12,12 @@ use crate::prose::folded;
 use crate::{css, script};
 use orb_page::{Link, LinkKind};
 
-/// Attributes that count on any element.
+/// Attributes that matter on any element.
 pub(super) const ANYWHERE: u64 =
     Attr::Background.bit() | Attr::Cite.bit() | Attr::Formaction.bit() | Attr::Longdesc.bit() | Attr::Style.bit();
 
 impl<'a> Reader<'a, '_> {
-    /// The links of an HTML element.
+    /// Extracts the links of an HTML element.
     #[inline]
     pub(super) fn element(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {
         match tag {
@@ -40,7 +41,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The links of an SVG or MathML element.
+    /// Extracts the links of an SVG or MathML element.
     pub(super) fn foreign_element(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {
         let kind = match tag {
             Tag::A => LinkKind::A,
@@ -148,7 +149,7 @@ impl<'a> Reader<'a, '_> {
         self.candidates(Attr::DataSrcset, at, attrs);
     }
 
-    /// Every picture a `srcset` offers.
+    /// Extracts every image candidate of a `srcset`.
     pub(super) fn candidates(&mut self, attr: Attr, at: usize, attrs: &Slots<'a>) {
         if let Some(set) = attrs.get(attr) {
             for target in srcset::candidates(&set) {
@@ -165,7 +166,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The links of attributes that count on any element.
+    /// Extracts the links of attributes that matter on any element.
     #[cold]
     pub(super) fn anywhere(&mut self, at: usize, attrs: &Slots<'a>) {
         self.simple(LinkKind::Img, Attr::Background, at, attrs);
@@ -193,7 +194,8 @@ fn describe(link: &mut Link, attrs: &Slots<'_>) {
     link.rel = attrs.tokens(Attr::Rel);
 }
 
-/// What a `<link>` is by its `rel`; `None` where it names a host to get ready for and no resource.
+/// The kind of a `<link>` by its `rel`; `None` if it is a hint about a host (`preconnect`) and not
+/// a resource.
 fn kind_of_rel(rel: &str, preloaded_as: &str) -> Option<LinkKind> {
     let mut kind = LinkKind::Link;
     for token in rel.split(' ') {
@@ -216,7 +218,7 @@ fn kind_of_rel(rel: &str, preloaded_as: &str) -> Option<LinkKind> {
     Some(kind)
 }
 
-/// A target below a `codebase`, as text.
+/// Joins a `codebase` and a target textually.
 fn under(base: &str, target: &str) -> String {
     let absolute = target.starts_with('/') || target.split(['/', '?', '#']).next().is_some_and(|s| s.contains(':'));
     if base.is_empty() || target.is_empty() || absolute {
@@ -226,7 +228,7 @@ fn under(base: &str, target: &str) -> String {
     format!("{base}{slash}{target}")
 }
 
-/// A declared language, if it looks like one.
+/// A declared language, if it is plausible.
 pub(crate) fn language_tag(value: &str) -> Option<String> {
     let tag = value.trim();
     let plausible =

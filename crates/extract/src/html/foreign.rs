@@ -1,44 +1,46 @@
 //! Are we inside SVG or MathML?
 //!
-//! There `<style>` and `<title>` hold ordinary markup, `<![CDATA[` opens a section and `/>` closes an element; at
-//! certain points HTML comes back (HTML, 13.2.6.5). Only the foreign elements are kept on the stack, and at most
-//! [`DEPTH`] of them: an end tag that closes nothing then costs a bounded search.
+//! In foreign content, `<style>` and `<title>` hold ordinary markup, `<![CDATA[` opens a section
+//! and `/>` closes an element; at integration points HTML resumes (HTML, 13.2.6.5). Only foreign
+//! elements are on the stack, and at most [`DEPTH`] of them, so an unmatched end tag costs a
+//! bounded search.
 
 use super::name::{BREAKOUT, Key, Tag};
 
-/// Foreign elements kept on the stack; deeper ones are not told apart.
+/// Maximum depth of the stack; deeper elements are not distinguished.
 const DEPTH: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     tag: Tag,
     key: Key,
-    /// Whether its content is HTML again.
+    /// Whether it is an HTML integration point.
     integrates: bool,
-    /// Whether it is SVG's: an element is of its parent's kind, whatever its name.
+    /// Whether it is SVG: an element inherits its parent's namespace, whatever its name.
     is_svg: bool,
 }
 
-/// The foreign elements that are open.
+/// The stack of open foreign elements.
 #[derive(Debug, Default)]
 pub(crate) struct Foreign {
     stack: Vec<Frame>,
 }
 
 impl Foreign {
-    /// Whether the markup here is foreign.
+    /// Whether the markup here is foreign content.
     #[inline]
     pub(crate) fn inside(&self) -> bool {
         self.stack.last().is_some_and(|f| !f.integrates)
     }
 
-    /// Whether text here is a description that nobody sees: `<svg><title>` or `<desc>`.
+    /// Whether text here is an invisible description: `<svg><title>` or `<desc>`.
     pub(crate) fn describes(&self) -> bool {
         self.stack.iter().any(|f| f.integrates && matches!(f.tag, Tag::Title | Tag::Desc))
     }
 
-    /// A start tag; says whether its element is foreign. `html_anyway` tells a `<font>` or `<annotation-xml>` by its
-    /// attributes: the first breaks out, the second holds HTML.
+    /// Handles a start tag and returns whether its element is foreign. `html_anyway` is whether the
+    /// attributes of a `<font>` make it break out, or those of an `<annotation-xml>` make it an
+    /// integration point.
     #[inline]
     pub(crate) fn start(&mut self, tag: Tag, key: Key, closed: bool, html_anyway: bool) -> bool {
         if !self.inside() {
@@ -84,7 +86,7 @@ impl Foreign {
         }
     }
 
-    /// An end tag.
+    /// Handles an end tag.
     #[inline]
     pub(crate) fn end(&mut self, tag: Tag, key: Key) {
         if !self.stack.is_empty() {

@@ -1,7 +1,7 @@
 //! Which forms could be filled in?
 //!
-//! A field belongs to the form it stands in, or to the one its `form` attribute names, which may come later. The text
-//! of an option is a slice of the page's text.
+//! A field belongs to its enclosing form, or to the one its `form` attribute names, which may come
+//! later. The text of an option is a slice of the page's text.
 
 use super::attributes::Slots;
 use super::name::{Attr, Tag};
@@ -11,10 +11,10 @@ use crate::prose::Prose;
 use orb_page::{Field, Form, Sends};
 use std::collections::HashMap;
 
-/// The longest text of an option kept, in characters.
+/// Maximum length of an option's text in characters.
 const MAX_OPTION: usize = 500;
 
-/// Where a field belongs.
+/// Which form a field belongs to.
 #[derive(Debug)]
 enum Owner {
     Form(usize),
@@ -22,10 +22,10 @@ enum Owner {
     Nobody,
 }
 
-/// Fieldsets within each other that are told apart; what is deeper counts as out of use where they are.
+/// Maximum nesting of fieldsets; deeper ones count as disabled if their ancestor is.
 const MAX_FIELDSETS: usize = 1_000;
 
-/// What of forms is open.
+/// Parser state of the open form.
 #[derive(Debug, Default)]
 pub(super) struct Forms {
     form: Option<usize>,
@@ -34,7 +34,7 @@ pub(super) struct Forms {
     textarea: Option<(Owner, Field)>,
     named: Vec<(String, Field)>,
     fieldsets: Vec<Fieldset>,
-    /// How many of them are out of use, with the place we are at.
+    /// How many of the open fieldsets disable their content at this point.
     out_of_use: usize,
 }
 
@@ -42,22 +42,23 @@ pub(super) struct Forms {
 struct OpenSelect {
     owner: Owner,
     field: Field,
-    /// Whether nothing is chosen unless somebody does.
+    /// Whether nothing is selected by default.
     undecided: bool,
-    /// What would be chosen if nothing is.
+    /// What is selected if nothing else is.
     first: Option<String>,
-    /// Whether the group that is open is out of use.
+    /// Whether the open option group is disabled.
     group_disabled: bool,
 }
 
-/// A fieldset that is open.
+/// An open fieldset.
 #[derive(Debug)]
 struct Fieldset {
     disabled: bool,
     legend: Legend,
 }
 
-/// The first legend of a fieldset is in use even where the fieldset is not.
+/// Progress through a fieldset's first legend, which stays enabled even if the fieldset is
+/// disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Legend {
     Awaited,
@@ -74,12 +75,12 @@ struct OpenOption {
 }
 
 impl Forms {
-    /// Whether a form is open: a form within a form is none.
+    /// Whether a form is open. Nested forms are ignored.
     pub(super) fn is_open(&self) -> bool {
         self.form.is_some()
     }
 
-    /// A start tag.
+    /// Handles a start tag.
     #[inline]
     pub(super) fn start(&mut self, tag: Tag, attrs: &Slots<'_>, found: &mut Gather, prose: &Prose) {
         match tag {
@@ -112,7 +113,7 @@ impl Forms {
         }
     }
 
-    /// An end tag.
+    /// Handles an end tag.
     pub(super) fn end(&mut self, tag: Tag, found: &mut Gather, prose: &Prose) {
         match tag {
             Tag::Form => self.form = None,
@@ -145,7 +146,8 @@ impl Forms {
         }
     }
 
-    /// A legend begins or ends: within the first of a fieldset, the fieldset's being out of use does not matter.
+    /// Enters or leaves a fieldset's first legend, inside which the fieldset's `disabled` has no
+    /// effect.
     fn legend(&mut self, from: Legend, to: Legend) {
         let Some(fieldset) = self.fieldsets.last_mut().filter(|fieldset| fieldset.legend == from) else { return };
         fieldset.legend = to;
@@ -156,7 +158,7 @@ impl Forms {
         }
     }
 
-    /// What all fields have in common.
+    /// The properties that all fields share.
     fn field(&self, attrs: &Slots<'_>, kind: String) -> Field {
         let disabled = attrs.has(Attr::Disabled) || self.out_of_use > 0;
         Field { name: attrs.text(Attr::Name), kind, disabled, ..Field::default() }
@@ -202,7 +204,7 @@ impl Forms {
         self.place(owner, field, found);
     }
 
-    /// The content of a `<textarea>`.
+    /// Handles the content of a `<textarea>`.
     pub(super) fn textarea(&mut self, found: &mut Gather, text: &str) {
         let Some((owner, mut field)) = self.textarea.take() else { return };
         let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
@@ -238,7 +240,7 @@ impl Forms {
         let Some(OpenSelect { field, first, .. }) = &mut self.select else { return };
         let value = option.value.unwrap_or_else(|| prose.since(option.start, MAX_OPTION));
         if option.disabled {
-            // It can be seen and not be chosen.
+            // A disabled option is visible but cannot be selected.
             return;
         }
         if first.is_none() {
@@ -268,7 +270,7 @@ impl Forms {
         self.place(owner, field, found);
     }
 
-    /// The end of the page: what is open closes, what was named finds its form.
+    /// At the end of the page, closes what is open and resolves `form` attributes.
     pub(super) fn finish(&mut self, found: &mut Gather, prose: &Prose) {
         self.close_select(found, prose);
         if self.named.is_empty() {
@@ -286,7 +288,7 @@ impl Forms {
     }
 }
 
-/// The method a form or a button names.
+/// The method of a form or button.
 fn method(written: &str) -> String {
     match written {
         "post" => "post",
@@ -296,7 +298,7 @@ fn method(written: &str) -> String {
     .into()
 }
 
-/// The form in which a form or a button wants to be sent.
+/// The encoding type of a form or button.
 fn enctype(written: &str) -> String {
     match written {
         "multipart/form-data" => "multipart/form-data",
@@ -306,7 +308,7 @@ fn enctype(written: &str) -> String {
     .into()
 }
 
-/// What a button says in place of its form.
+/// What a button overrides in its form.
 fn sends(attrs: &Slots<'_>) -> Option<Box<Sends>> {
     let sends = Sends {
         action: attrs.get(Attr::Formaction).map(|a| crate::gather::trim(&a).to_owned()),

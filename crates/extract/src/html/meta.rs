@@ -1,4 +1,4 @@
-//! What does a page say of itself?
+//! What does a page say about itself?
 
 use super::attributes::Slots;
 use super::elements::language_tag;
@@ -8,13 +8,13 @@ use crate::directives;
 use crate::prose::folded;
 use orb_page::LinkKind;
 
-/// The longest description kept, in characters.
+/// Maximum length of a description in characters.
 const MAX_DESCRIPTION: usize = 2_000;
-/// The names under which robots, and we among them, are spoken to.
+/// The names that address robots in general or us.
 const OUR_NAMES: [&str; 3] = ["robots", "orbweaver", "orb"];
 
 impl<'a> Reader<'a, '_> {
-    /// A `<meta>`.
+    /// Handles a `<meta>`.
     pub(super) fn meta(&mut self, at: usize, attrs: &Slots<'a>) {
         let Some(content) = attrs.get(Attr::Content) else { return };
         if attrs.has(Attr::HttpEquiv) {

@@ -1,8 +1,9 @@
 //! What does an HTML page say, and where does it point?
 //!
-//! One pass of our own: [`scan`] finds the tags as a browser's tokenizer does, [`reader`] knows the elements and
-//! keeps what matters of them. No tree is built: on real pages its links, titles and texts are those of the html5ever
-//! tree, at many times the speed (`examples/oracle.rs` compares the two on any directory of pages).
+//! A single streaming pass: [`scan`] finds the tags as a browser's tokenizer does, [`reader`] knows
+//! the elements and keeps what matters. No tree is built. On real pages its links, titles and text
+//! equal those of html5ever's tree, at many times the speed (`examples/oracle.rs` compares the two
+//! on any directory of pages).
 
 mod attributes;
 #[cfg(test)]
@@ -27,7 +28,7 @@ use reader::Reader;
 use crate::gather::Gather;
 use crate::{Extract, Source};
 
-/// Reads HTML and XHTML.
+/// Extracts HTML and XHTML.
 #[derive(Debug)]
 pub(crate) struct HtmlExtractor;
 
@@ -44,7 +45,8 @@ impl Extract for HtmlExtractor {
     }
 }
 
-/// Reads a piece of HTML within another document, at `at`: its links are the document's. Gives its text.
+/// Reads a piece of HTML embedded in another document at offset `at`. Its links become the
+/// document's; returns its text.
 pub(crate) fn fragment(html: &str, at: usize, found: &mut Gather) -> String {
     let first = found.doc.links.len();
     let mut reader = Reader::new(html, false, found);

@@ -1,14 +1,15 @@
 //! Which element, which attribute?
 //!
-//! The two tables of the HTML reader: the element names and the attribute names it acts upon, each with what the
-//! reader must know of them. Names are compared as numbers: up to eight bytes, lower case, packed into a `u64` while
-//! the scanner walks over them, so that a name costs one `match` and no second look at its bytes. Pure tables: no
-//! code decides here.
+//! The two tables of the HTML reader: the element and attribute names it acts upon, each with what
+//! the reader must know about it. Names are compared as integers: up to eight lower-case bytes,
+//! packed into a `u64` while the scanner passes over them, so recognising a name costs one `match`
+//! and no second pass over its bytes. Pure tables, no logic.
 
-/// A name's bytes packed in order, lower case; names longer than eight bytes have the key [`LONG`].
+/// A name's bytes packed in order, lower case. Names longer than eight bytes have the key [`LONG`].
 pub(crate) type Key = u64;
 
-/// The key of every name longer than eight bytes. No shorter name has it: 0xFF is no byte of UTF-8.
+/// The key of every name longer than eight bytes. No shorter name has it, since 0xFF never occurs
+/// in UTF-8.
 pub(crate) const LONG: Key = Key::MAX;
 
 /// The key of a lower-case name.
@@ -30,14 +31,14 @@ pub(crate) const fn key(name: &str) -> Key {
 pub(crate) const BLOCK: u8 = 1;
 /// Separates words in the visible text.
 pub(crate) const SPACED: u8 = 2;
-/// Leaves SVG and MathML when met inside (WHATWG 13.2.6.5).
+/// Breaks out of SVG and MathML (WHATWG 13.2.6.5).
 pub(crate) const BREAKOUT: u8 = 4;
-/// Has no content.
+/// A void element.
 pub(crate) const VOID: u8 = 8;
-/// Part of a table: ends an anchor that was opened inside another part of it.
+/// Part of a table: closes an anchor that was opened in another part of it.
 pub(crate) const CELL: u8 = 16;
 
-/// Does more than separate words: it points, opens or holds something.
+/// Does more than separate words: it links, opens or contains something.
 pub(crate) const ACTS: u8 = 32;
 
 macro_rules! tags {
@@ -53,7 +54,7 @@ macro_rules! tags {
         mod tag_keys { $(pub(super) const $variant: super::Key = super::key($name);)* }
 
         impl Tag {
-            /// The element of a key; `name` is looked at for long names only.
+            /// The element of a key; `name` is consulted only for long names.
             #[allow(unreachable_patterns, reason = "all long names share one key")]
             #[inline]
             pub(crate) fn of(key: Key, name: &[u8]) -> Self {
@@ -74,7 +75,7 @@ macro_rules! tags {
                     .map_or(Self::Other, |&(_, tag)| tag)
             }
 
-            /// What the reader must know of it.
+            /// Its flags.
             pub(crate) fn flags(self) -> u8 { FLAGS.get(self as usize).copied().unwrap_or(0) }
         }
     };
@@ -213,14 +214,14 @@ macro_rules! attributes {
         mod attr_keys { $(pub(super) const $variant: super::Key = super::key($name);)* }
 
         impl Attr {
-            /// How many there are: at most 64, since a set of them is a `u64`.
+            /// Number of attributes: at most 64, since a set of them is a `u64`.
             pub(crate) const COUNT: usize = {
                 let count = [$(Self::$variant,)*].len();
                 assert!(count <= 64);
                 count
             };
 
-            /// The attribute of a key; `name` is looked at for long names only.
+            /// The attribute of a key; `name` is consulted only for long names.
             #[allow(unreachable_patterns, reason = "all long names share one key")]
             #[inline]
             pub(crate) fn of(key: Key, name: &[u8]) -> Option<Self> {

@@ -1,9 +1,10 @@
-//! Which blocks does a page have, and in which elements do they stand?
+//! Which blocks does a page have, and which elements contain them?
 //!
-//! The visible text as [`super::reader`] sees it, cut where a block begins or ends, each block with the elements it stands in. Made on
-//! demand, for tracking, never on the crawl's way. As there, no tree is built: a stack of the block elements that are open is enough, with
-//! the end tags that HTML leaves out put in where they matter (13.1.2.4). Bounded: a stack of 128, 200,000 blocks, 2 MB of text; what
-//! comes later is one last block, its hash, so that no change is overlooked.
+//! The visible text as [`super::reader`] sees it, split at block boundaries, each block with its
+//! enclosing elements. Computed on demand for tracking, never during a crawl. As in the reader, no
+//! tree is built: a stack of open block elements is enough, with implied end tags inserted where
+//! they matter (13.1.2.4). Bounded to a stack of 128, 200,000 blocks and 2 MB of text; the rest
+//! becomes one last block that holds its hash, so no change goes unnoticed.
 
 use super::name::Tag;
 use super::sketch::Sketch;
@@ -11,29 +12,29 @@ use crate::simhash::{hash, mix};
 use orb_page::Block;
 use std::sync::Arc;
 
-/// Characters kept of an id or a class.
+/// Maximum length of an id or class in characters.
 const NAME: usize = 32;
-/// Spreads the bits of a path.
+/// Multiplier that mixes the bits of a path.
 pub(super) const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// An element in which text stands.
+/// An element that contains text.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// The number of the element it stands in.
+    /// Index of its parent.
     pub(crate) parent: Option<usize>,
     pub(crate) tag: Tag,
     /// Its id and classes, in lower case.
     pub(crate) names: String,
-    /// Whether it says that it is the main content.
+    /// Whether it is marked as the main content.
     pub(crate) is_main: bool,
     path: u64,
     named: bool,
     place: Arc<str>,
-    /// The nearest element with a name.
+    /// The nearest ancestor with a name.
     anchor: Option<Arc<str>>,
 }
 
-/// A start tag as it is written.
+/// A start tag as written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Written<'a> {
     pub(super) tag: Tag,
@@ -44,7 +45,7 @@ pub(super) struct Written<'a> {
 }
 
 impl Frame {
-    /// An element within another.
+    /// An element inside another.
     pub(super) fn new(written: &Written<'_>, parent: Option<usize>, frames: &[Self]) -> Self {
         let Written { tag, name, id, class, role } = *written;
         let mut label = name.to_ascii_lowercase();
@@ -76,12 +77,12 @@ impl Frame {
     }
 }
 
-/// A block and the number of its element.
+/// A block and the index of its element.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) frame: usize,
     pub(crate) text: String,
-    /// Bytes of it that are links.
+    /// How many of its bytes are link text.
     pub(crate) linked: usize,
 }
 
@@ -94,7 +95,7 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Reads a page.
+    /// Parses a page.
     pub(crate) fn of(html: &str, is_xml: bool) -> Self {
         Sketch::new(html, is_xml).run()
     }
@@ -112,7 +113,7 @@ impl Outline {
         out
     }
 
-    /// Those of its blocks that are chosen.
+    /// The blocks that a predicate selects.
     pub(crate) fn chosen(self, mut chosen: impl FnMut(&Piece) -> bool) -> Vec<Block> {
         let Self { frames, pieces, .. } = self;
         pieces.into_iter().filter(|p| chosen(p)).map(|piece| block(piece, &frames)).collect()
@@ -127,8 +128,9 @@ fn block(piece: Piece, frames: &[Frame]) -> Block {
     }
 }
 
-/// What of an id or a class is likely to stay: what stands before the first part with a digit in it (`ad-b04e` is `ad`). Of a name that
-/// begins with such a part the letters stay, if nothing but digits is behind them: `ad17` is `ad`, `b04e` is nothing.
+/// The part of an id or class that is likely to be stable: everything before the first component
+/// with a digit (`ad-b04e` is `ad`). If the first component has one, its leading letters count if
+/// only digits follow: `ad17` is `ad`, `b04e` is nothing.
 fn steady(name: &str) -> Option<String> {
     let name = name.trim_matches(|c: char| !c.is_alphanumeric());
     let digit = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());

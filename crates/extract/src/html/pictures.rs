@@ -1,4 +1,4 @@
-//! Which pictures are on the page?
+//! Which images are on the page?
 
 use super::attributes::Slots;
 use super::name::Attr;
@@ -9,7 +9,7 @@ use crate::prose::folded;
 use orb_page::{Image, LinkKind};
 
 impl<'a> Reader<'a, '_> {
-    /// An `<img>`, its sources and what it says.
+    /// Handles an `<img>`: its sources and its text.
     pub(super) fn picture(&mut self, at: usize, attrs: &Slots<'a>) {
         let alt = attrs.written(Attr::Alt).map_or_else(String::new, |a| folded(a, MAX_ANCHOR));
         self.alt_in_anchor(&alt);
@@ -31,7 +31,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The picture of an `<input type=image>`.
+    /// Handles the image of an `<input type=image>`.
     pub(super) fn input_picture(&mut self, at: usize, attrs: &Slots<'a>) {
         if attrs.has(Attr::Src) && attrs.lower(Attr::Type) == "image" {
             self.picture(at, attrs);
@@ -39,7 +39,8 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The source a page means to show: `src`, or what a script will put there.
+/// The source that is meant to be shown: `src`, or the attribute a lazy-loading script will copy
+/// into it.
 fn shown_source(attrs: &Slots<'_>) -> Option<String> {
     let direct = [Attr::Src, Attr::DataSrc].into_iter().filter_map(|a| attrs.get(a));
     let mut direct = direct.map(|s| trim(&s).to_owned()).filter(|s| !s.is_empty());

@@ -1,8 +1,8 @@
 //! Where does raw text end?
 //!
-//! The content of `<script>`, `<style>`, `<title>` and their like is no markup: it goes on to the end tag of the same
-//! name (HTML, 13.2.5.2 to 13.2.5.4). A script is worse: after `<!--` it may hold a `<script>` of its own, whose end
-//! tag does not end it (13.2.5.15 to 13.2.5.31).
+//! The content of `<script>`, `<style>`, `<title>` and the like is not markup. It extends to the
+//! end tag of the same name (HTML, 13.2.5.2 to 13.2.5.4). Scripts are harder: after `<!--` they may
+//! contain a nested `<script>` whose end tag does not end the outer one (13.2.5.15 to 13.2.5.31).
 
 use super::scan::is_space;
 use memchr::{memchr, memchr2};
@@ -10,17 +10,17 @@ use memchr::{memchr, memchr2};
 /// The kinds of content without markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Raw {
-    /// `<title>`, `<textarea>`: character references count (RCDATA).
+    /// `<title>`, `<textarea>`: character references are expanded (RCDATA).
     Referenced,
     /// `<style>`, `<xmp>`, `<iframe>`, `<noembed>` (RAWTEXT).
     Literal,
     /// `<script>`.
     Script,
-    /// `<plaintext>`: to the end of the document.
+    /// `<plaintext>`: extends to the end of the document.
     Endless,
 }
 
-/// The position of the end tag that closes raw text started at `from`, or the end of the source.
+/// Offset of the end tag that closes the raw text starting at `from`, or the end of the source.
 pub(crate) fn end(src: &[u8], from: usize, kind: Raw, name: &[u8]) -> usize {
     match kind {
         Raw::Referenced | Raw::Literal => end_of_element(src, from, name),
@@ -39,7 +39,7 @@ fn end_of_element(src: &[u8], mut from: usize, name: &[u8]) -> usize {
     src.len()
 }
 
-/// Whether `<` + `prefix` + `name` and a byte that ends a name stand at `at`.
+/// Whether `<` + `prefix` + `name` and a byte that ends a name occur at `at`.
 fn is_tag(src: &[u8], at: usize, prefix: &[u8], name: &[u8]) -> bool {
     let start = at + 1 + prefix.len();
     let end = start + name.len();

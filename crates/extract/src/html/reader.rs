@@ -1,9 +1,10 @@
-//! What matters of a page, as its tags go by?
+//! What matters on a page, as its tags go by?
 //!
-//! The reader keeps what is open — an anchor, a heading, a form, a piece of SVG — and hands each element to the file
-//! that knows it: [`super::elements`] for links, [`super::pictures`], [`super::forms`], [`super::meta`]. It asks the
-//! scanner for raw text where an element's content is no markup. `<noscript>` and `<noframes>` are read as markup:
-//! what they hold is meant for programs like this one.
+//! The reader tracks what is open (an anchor, a heading, a form, foreign content) and dispatches
+//! each element to the file that knows it: [`super::elements`] for links, [`super::pictures`],
+//! [`super::forms`], [`super::meta`]. It tells the scanner when an element's content is raw text.
+//! `<noscript>` and `<noframes>` are read as markup, since they are meant for programs like this
+//! one.
 
 use super::attributes::Slots;
 use super::elements::ANYWHERE;
@@ -18,26 +19,26 @@ use crate::{css, script};
 use orb_page::LinkKind;
 use std::ops::Range;
 
-/// The longest title and heading kept, in characters.
+/// Maximum length of titles and headings in characters.
 const MAX_LINE: usize = 1_000;
-/// Pictures whose `alt` becomes part of one anchor text.
+/// Maximum images whose `alt` becomes part of one anchor text.
 const MAX_ALTS: usize = 16;
-/// A page is likely to have a link for so many bytes; room is made for no more than some.
+/// Bytes of HTML per link, to estimate capacity.
 const BYTES_A_LINK: usize = 400;
 const MOST_EXPECTED: usize = 256;
 
-/// An anchor whose text is still to come.
+/// An anchor whose text is still being read.
 #[derive(Debug)]
 pub(super) struct OpenAnchor {
-    /// Its place among the links.
+    /// Its index among the links.
     pub(super) link: usize,
-    /// How long the text was when it began.
+    /// Length of the text when it was opened.
     pub(super) start: usize,
-    /// Where pictures stood in it, and what they say.
+    /// Images inside it: their offsets in the text and their `alt`.
     pub(super) alts: Vec<(usize, String)>,
-    /// What it says if it has no text.
+    /// Fallback if it has no text.
     pub(super) title: String,
-    /// Tables opened inside it.
+    /// Number of tables opened inside it.
     pub(super) tables: u32,
 }
 
@@ -48,12 +49,12 @@ pub(super) struct Reader<'a, 'f> {
     pub(super) prose: Prose,
     pub(super) anchor: Option<OpenAnchor>,
     pub(super) forms: Forms,
-    /// Whether it is a page within a page.
+    /// Whether it is a fragment inside another document.
     pub(super) nested: bool,
     scanner: Scanner<'a>,
     foreign: Foreign,
     heading: Option<(u8, usize)>,
-    /// Templates open: their links count, their text is not seen.
+    /// Number of open templates: their links count, their text is invisible.
     templates: u32,
     /// The element whose raw text comes next.
     raw: Option<Tag>,
@@ -61,7 +62,7 @@ pub(super) struct Reader<'a, 'f> {
 }
 
 impl<'a, 'f> Reader<'a, 'f> {
-    /// A reader at the beginning of a page.
+    /// A reader at the start of a page.
     pub(super) fn new(src: &'a str, is_xml: bool, found: &'f mut Gather) -> Self {
         let mut scanner = Scanner::new(src);
         scanner.allow_cdata(is_xml);
@@ -83,7 +84,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// Reads to the end; gives the text.
+    /// Reads to the end and returns the text.
     pub(super) fn run(mut self) -> String {
         let mut attrs = Slots::new(self.src);
         while let Some(token) = self.scanner.next(&mut attrs) {
@@ -165,7 +166,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// What an element leaves open behind its start tag.
+    /// Updates what is open after a start tag.
     #[inline]
     fn open(&mut self, tag: Tag, attrs: &Slots<'a>) {
         let closed = self.is_xml && self.scanner.tag().self_closing;
@@ -198,7 +199,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.scanner.raw(raw);
     }
 
-    /// The element of the tag just met.
+    /// The element of the current tag.
     #[inline]
     fn tag(&self) -> Tag {
         let token = self.scanner.tag();
@@ -230,7 +231,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// Separates words and lines where an element begins or ends.
+    /// Separates words and lines at an element's boundary.
     #[inline]
     fn separate(&mut self, tag: Tag) {
         let flags = tag.flags();
@@ -270,7 +271,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// A picture inside an anchor speaks for it.
+    /// Adds an image's `alt` to the enclosing anchor.
     pub(super) fn alt_in_anchor(&mut self, alt: &str) {
         let at = self.prose.len();
         if let Some(anchor) = &mut self.anchor
@@ -290,7 +291,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 }
 
-/// Whether a `<font>` or `<annotation-xml>` among foreign elements is HTML by its attributes.
+/// Whether the attributes of a `<font>` or `<annotation-xml>` in foreign content make it HTML.
 #[cold]
 fn is_html_anyway(tag: Tag, attrs: &Slots<'_>) -> bool {
     match tag {

@@ -1,30 +1,32 @@
-//! Where does a tag begin, where does it end, and what stands between?
+//! Where does a tag begin, where does it end, and what is in between?
 //!
-//! One pass over the bytes of a document, following the states of the WHATWG tokenizer (HTML, 13.2.5) without
-//! building its characters one by one: `memchr` leaps from one `<` to the next, and inside a tag every byte is looked
-//! at once. Nothing is decoded or copied: tokens are ranges of the source, and attributes go to an [`Attributes`] as
-//! they are met. Whoever reads the tokens knows the elements, and so it is the reader that asks for raw text
-//! ([`Scanner::raw`]) and allows CDATA sections. The same scanner reads XML.
+//! A single pass over the bytes that follows the states of the WHATWG tokenizer (HTML, 13.2.5)
+//! without emitting characters one by one: `memchr` jumps from one `<` to the next, and inside a
+//! tag every byte is inspected once. Nothing is decoded or copied: tokens are ranges of the source,
+//! and attributes go to an [`Attributes`] sink as they are met. Only the reader knows the elements,
+//! so the reader requests raw text ([`Scanner::raw`]) and enables CDATA sections. The same scanner
+//! reads XML.
 //!
-//! Every method moves forward only: the time is linear whatever the input, and what is not terminated ends with it.
+//! Every method only moves forward, so the time is linear whatever the input, and unterminated
+//! constructs end with the input.
 
 use super::name::{Key, LONG};
 use super::raw::{self, Raw};
 use memchr::{memchr, memmem};
 use std::ops::Range;
 
-/// What takes the attributes of a tag as the scanner meets them.
+/// A sink for the attributes of a tag.
 pub(crate) trait Attributes {
     /// A new tag begins.
     fn clear(&mut self);
-    /// An attribute of it: its key, where its name is, and where its value is, without quotes.
+    /// One attribute: its key, the range of its name, and the range of its value without quotes.
     fn attribute(&mut self, key: Key, name: Range<usize>, value: Range<usize>);
 }
 
 /// A start or end tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TagToken {
-    /// Where its `<` is.
+    /// Offset of its `<`.
     pub(crate) at: usize,
     /// Its name's key.
     pub(crate) key: Key,
@@ -34,16 +36,16 @@ pub(crate) struct TagToken {
     pub(crate) self_closing: bool,
 }
 
-/// How the characters of a text are to be read.
+/// How the characters of a text are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Ordinary text, or RCDATA: character references count.
+    /// Ordinary text or RCDATA: character references are expanded.
     Referenced,
-    /// Raw text or a CDATA section: every character stands for itself.
+    /// Raw text or a CDATA section: every character is literal.
     Literal,
 }
 
-/// What the scanner meets.
+/// What the scanner emits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// Characters.
@@ -52,24 +54,24 @@ pub(crate) enum Token {
     Start,
     /// An end tag: [`Scanner::tag`].
     End,
-    /// A comment, or what is treated as one.
+    /// A comment, or a bogus comment.
     Comment(Range<usize>),
-    /// A document type declaration.
+    /// A doctype.
     Doctype(Range<usize>),
 }
 
-/// A position in a document.
+/// A scanner's position in a document.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     src: &'a [u8],
     at: usize,
-    /// The last tag, filled in place: handing it out by value costs a tenth of the whole time.
+    /// The current tag, filled in place: returning it by value takes a tenth of the total time.
     tag: TagToken,
     raw: Option<Raw>,
     cdata: bool,
 }
 
-/// White space as HTML has it.
+/// White space as defined by HTML.
 #[inline]
 pub(crate) const fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\n' | b'\t' | b'\r' | 0x0C)
@@ -79,7 +81,7 @@ const TAG_END: u8 = 1;
 const NAME_END: u8 = 2;
 const VALUE_END: u8 = 4;
 
-/// What each byte ends.
+/// Bit flags per byte: which constructs it terminates.
 static ENDS: [u8; 256] = {
     let mut table = [0; 256];
     let spaces = *b" \n\t\r\x0C";
@@ -99,8 +101,9 @@ fn ends(byte: u8, what: u8) -> bool {
     ENDS[byte as usize] & what != 0
 }
 
-/// The next `<`. Where tags are dense the text between them is shorter than a call of `memchr` is worth: on
-/// highlighted code, a look at the first few bytes saves a tenth of the whole time.
+/// The next `<`. Where tags are dense, the text between them is too short to be worth a call to
+/// `memchr`: on syntax-highlighted code, checking the first few bytes inline saves a tenth of the
+/// total time.
 #[inline(always)]
 fn find_bracket(rest: &[u8]) -> Option<usize> {
     const NEAR: usize = 12;
@@ -112,7 +115,7 @@ fn find_bracket(rest: &[u8]) -> Option<usize> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner at the beginning of a document.
+    /// A scanner at the start of a document.
     pub(crate) fn new(src: &'a str) -> Self {
         Self::of_bytes(src.as_bytes())
     }
@@ -122,25 +125,25 @@ impl<'a> Scanner<'a> {
         Self { src, at: 0, tag: TagToken::default(), raw: None, cdata: false }
     }
 
-    /// Goes on after the first `at` bytes as if they were the name of the element just opened.
+    /// Continues after the first `at` bytes as if they were the name of the element just opened.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, at: usize) {
         self.at = at;
         self.tag.name = 0..at;
     }
 
-    /// Reads what follows as the raw text of the element just opened, up to its end tag.
+    /// Treats what follows as raw text of the element just opened, up to its end tag.
     pub(crate) fn raw(&mut self, kind: Raw) {
         self.raw = Some(kind);
     }
 
-    /// Says whether `<![CDATA[` opens a section from here on.
+    /// Sets whether `<![CDATA[` opens a section from here on.
     #[inline]
     pub(crate) fn allow_cdata(&mut self, allowed: bool) {
         self.cdata = allowed;
     }
 
-    /// The next token, its attributes given to `sink`; `None` at the end.
+    /// The next token, with its attributes passed to `sink`; `None` at the end.
     #[inline(always)]
     pub(crate) fn next<S: Attributes>(&mut self, sink: &mut S) -> Option<Token> {
         if self.raw.is_some() {
@@ -159,7 +162,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Text from `start` to the next `<` that is not the first byte; `None` where nothing is left.
+    /// Text from `start` to the next `<` after the first byte; `None` if nothing is left.
     #[inline]
     fn text(&mut self, start: usize) -> Option<Token> {
         let rest = self.src.get(start + 1..).unwrap_or(&[]);
@@ -179,13 +182,13 @@ impl<'a> Scanner<'a> {
         Some(Token::Text(start..self.at, reading))
     }
 
-    /// The tag just met.
+    /// The current tag.
     #[inline]
     pub(crate) fn tag(&self) -> &TagToken {
         &self.tag
     }
 
-    /// Reads a tag whose name starts at `name`; `None` at the end of the input, which drops it.
+    /// Reads a tag whose name starts at `name`; `None` if the input ends inside it, which drops it.
     fn read_tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<()> {
         sink.clear();
         let end = self.whole_tag(at, name, sink);
@@ -193,7 +196,7 @@ impl<'a> Scanner<'a> {
         end.map(|_| ())
     }
 
-    /// Gives the position after the tag.
+    /// Reads the tag and returns the offset after it.
     #[inline]
     fn whole_tag<S: Attributes>(&mut self, at: usize, name: usize, sink: &mut S) -> Option<usize> {
         let (key, end) = self.name(name, TAG_END)?;
@@ -227,7 +230,7 @@ impl<'a> Scanner<'a> {
         Some((if length > 8 { LONG } else { key }, start + length))
     }
 
-    /// An attribute that starts at `start`; gives the position after it.
+    /// Reads the attribute at `start` and returns the offset after it.
     #[inline]
     fn attribute<S: Attributes>(&self, start: usize, sink: &mut S) -> Option<usize> {
         let (key, name_end) = if self.src.get(start) == Some(&b'=') {
@@ -245,7 +248,7 @@ impl<'a> Scanner<'a> {
         Some(i)
     }
 
-    /// The value that starts at `i`, and the position after it.
+    /// The value that starts at `i`, and the offset after it.
     #[inline]
     fn value(&self, i: usize) -> Option<(Range<usize>, usize)> {
         match *self.src.get(i)? {
@@ -295,7 +298,8 @@ impl<'a> Scanner<'a> {
         Token::Comment(self.up_to_bracket(start + 2))
     }
 
-    /// A comment whose content starts at `start`, after `<!--`. The opening dashes may serve as the closing ones.
+    /// The comment whose content starts at `start`, after `<!--`. The opening dashes may double as
+    /// the closing ones.
     fn comment(&mut self, start: usize) -> Range<usize> {
         let mut from = start;
         while let Some(i) = memchr(b'>', self.src.get(from..).unwrap_or(&[])).map(|i| from + i) {
@@ -317,7 +321,7 @@ impl<'a> Scanner<'a> {
         start..(start + content.len() - unfinished.map_or(0, <[u8]>::len))
     }
 
-    /// What stands from `start` to the next `>`: a bogus comment or a document type.
+    /// The range from `start` to the next `>`: a bogus comment or a doctype.
     fn up_to_bracket(&mut self, start: usize) -> Range<usize> {
         let end = memchr(b'>', self.src.get(start..).unwrap_or(&[])).map_or(self.src.len(), |i| start + i);
         self.at = (end + 1).min(self.src.len());

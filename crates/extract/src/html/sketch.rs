@@ -1,7 +1,8 @@
-//! Which elements are open where a block stands?
+//! Which elements are open where a block occurs?
 //!
-//! The reading half of [`super::outline`]: tags go by, a stack of the block elements that are open is kept, and text becomes blocks. What is
-//! visible is what [`super::reader`] takes for visible.
+//! The parsing half of [`super::outline`]: as tags go by, it maintains a stack of open block
+//! elements and turns text into blocks. Text is visible under the same rules as in
+//! [`super::reader`].
 
 use super::foreign::Foreign;
 use super::name::{ACTS, BLOCK, CELL, Key, SPACED, Tag, VOID, key};
@@ -12,20 +13,20 @@ use crate::prose::{Prose, TEXT_CAP, folded};
 use crate::simhash::mix;
 use std::ops::Range;
 
-/// Elements that are told apart from what is around them, one in the other.
+/// Maximum depth of the stack of open elements.
 const DEPTH: usize = 128;
-/// Blocks that are told apart.
+/// Maximum number of separate blocks.
 const MOST_BLOCKS: usize = 200_000;
-/// The longest title.
+/// Maximum length of a title.
 const TITLE: usize = 1_000;
 
-/// What matters of the attributes of a tag.
+/// The attributes of a tag that matter here.
 #[derive(Debug, Default)]
 struct Names {
     id: Option<Range<usize>>,
     class: Option<Range<usize>>,
     role: Option<Range<usize>>,
-    /// Whether it has what makes a `<font>` HTML among SVG.
+    /// Whether it has an attribute that makes a `<font>` break out of SVG.
     font: bool,
 }
 
@@ -51,7 +52,7 @@ impl Attributes for Names {
     }
 }
 
-/// A block element that is open.
+/// An open block element.
 #[derive(Debug)]
 struct Open {
     tag: Tag,
@@ -59,7 +60,7 @@ struct Open {
     id: Option<Range<usize>>,
     class: Option<Range<usize>>,
     role: Option<Range<usize>>,
-    /// Its number, once text stands in it.
+    /// Its index, once it contains text.
     frame: Option<usize>,
 }
 
@@ -70,13 +71,13 @@ pub(super) struct Sketch<'a> {
     foreign: Foreign,
     is_xml: bool,
     open: Vec<Open>,
-    /// Elements open beyond the stack's bound.
+    /// Number of open elements beyond the maximum depth.
     deeper: usize,
     templates: u32,
     anchors: u32,
     raw: Option<Tag>,
     prose: Prose,
-    /// The element in which the block began.
+    /// The element in which the current block began.
     frame: usize,
     linked: usize,
     /// Bytes of text so far.
@@ -126,7 +127,7 @@ impl<'a> Sketch<'a> {
         self.out
     }
 
-    /// What is too long to be told apart.
+    /// Adds one last block with a hash of everything beyond the limits.
     fn rest(&mut self, from: usize) {
         self.flush();
         let rest = self.src.as_bytes().get(from..).unwrap_or(&[]);
@@ -150,7 +151,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Visible text.
+    /// Adds visible text.
     fn say(&mut self, text: &str, referenced: bool) {
         if self.templates > 0 {
             return;
@@ -188,7 +189,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// What an element leaves open behind its start tag.
+    /// Updates what is open after a start tag.
     fn enter(&mut self, tag: Tag) {
         let raw = match tag {
             Tag::Template => {
@@ -243,7 +244,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Ends a block.
+    /// Ends the current block.
     fn flush(&mut self) {
         let prose = std::mem::take(&mut self.prose);
         let linked = std::mem::take(&mut self.linked);
@@ -263,7 +264,7 @@ impl<'a> Sketch<'a> {
         self.open.push(Open { tag, name: self.scanner.tag().name.clone(), id, class, role, frame: None });
     }
 
-    /// Ends what a start tag ends without saying so.
+    /// Applies the implied end tags of a start tag.
     fn close_before(&mut self, tag: Tag) {
         let (siblings, within): (&[Tag], &[Tag]) = match tag {
             Tag::Li => (&[Tag::Li, Tag::P], &[Tag::Ul, Tag::Ol, Tag::Menu, Tag::Dir]),
@@ -296,7 +297,8 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The number of the innermost open element, known from now on with all it stands in.
+    /// The index of the innermost open element. Assigns indices to it and its ancestors if they
+    /// have none yet.
     fn frame_here(&mut self) -> usize {
         let mut parent = None;
         for i in 0..self.open.len() {
@@ -320,7 +322,7 @@ impl<'a> Sketch<'a> {
     }
 }
 
-/// Whether an element is kept on the stack: blocks, cells, and elements of the page's own making.
+/// Whether an element goes on the stack: blocks, cells and custom elements.
 fn nests(tag: Tag, name: &[u8]) -> bool {
     let own = tag == Tag::Other && name.contains(&b'-');
     (tag.flags() & (BLOCK | CELL) != 0 || own) && tag.flags() & VOID == 0

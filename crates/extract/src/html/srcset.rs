@@ -1,7 +1,7 @@
-//! Which pictures does a `srcset` offer?
+//! Which images does a `srcset` offer?
 //!
-//! HTML 4.8.4.2.1, "parse a srcset attribute": URLs separated by white space and commas, each with a descriptor we do
-//! not need; commas within parentheses belong to the descriptor.
+//! HTML 4.8.4.2.1, "parse a srcset attribute": URLs separated by white space and commas, each with
+//! a descriptor that is ignored. Commas inside parentheses belong to the descriptor.
 
 use super::scan::is_space;
 

@@ -1,9 +1,9 @@
-//! What would a browser's tree say?
+//! What would a browser's DOM say?
 //!
-//! The oracle of the HTML reader: html5ever's tree, scripting off, walked for the same links, title and text. It is
-//! written against the tree alone and shares no code with the reader. Style sheets, scripts, handlers and refreshes
-//! have tests of their own and are left out here, and so is what the reader reads on purpose and a tree does not
-//! hold: `<noframes>` and `srcdoc`.
+//! The oracle of the HTML reader: html5ever's tree, scripting off, walked for the same links, title
+//! and text. It uses the tree alone and shares no code with the reader. Style sheets, scripts,
+//! event handlers and refreshes have their own tests and are left out, and so is what the reader
+//! reads deliberately but a tree does not contain: `<noframes>` and `srcdoc`.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
@@ -12,7 +12,7 @@ use orb_extract::{Content, extract};
 use scraper::node::Element;
 use scraper::{Html, HtmlTreeSink, Node};
 
-/// What both sides say of a page.
+/// What both sides extract from a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Saying {
     /// Kind and target of every link, in order.
@@ -25,7 +25,7 @@ pub(crate) struct Saying {
     pub(crate) alts: Vec<String>,
 }
 
-/// What the reader says.
+/// What the reader extracts.
 pub(crate) fn reader(html: &str) -> Saying {
     let content = Content { bytes: html.as_bytes(), mime: Some("text/html"), charset: Some("utf-8"), url: "" };
     let doc = extract(&content);
@@ -35,7 +35,7 @@ pub(crate) fn reader(html: &str) -> Saying {
     Saying { links, title: doc.title, text: squeezed(&doc.text), alts }
 }
 
-/// What the tree says.
+/// What the tree contains.
 pub(crate) fn tree(html: &str) -> Saying {
     let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let opts = ParseOpts { tree_builder, ..ParseOpts::default() };

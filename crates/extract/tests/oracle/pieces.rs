@@ -1,6 +1,6 @@
-//! What are pages made of that are made to be nasty?
+//! Which fragments are nasty pages made of?
 
-/// Pieces of pages; `#` becomes a target of its own.
+/// Fragments of pages; each `#` becomes a distinct target.
 pub(crate) const PIECES: &[&str] = &[
     "<a href=#>",
     "</a>",
@@ -105,7 +105,7 @@ pub(crate) const PIECES: &[&str] = &[
     "</marquee>",
 ];
 
-/// Pieces of SVG and MathML, each whole.
+/// Fragments of SVG and MathML, each well-formed.
 pub(crate) const FOREIGN: &[&str] = &[
     "<svg><a xlink:href=#>t</a></svg>",
     "<svg><style><a href=#>t</a></style></svg>",
@@ -124,7 +124,7 @@ pub(crate) const FOREIGN: &[&str] = &[
     "<svg><desc><a href=#>t</a></desc></svg>",
 ];
 
-/// Pieces joined, every `#` a target of its own.
+/// Joins fragments, replacing every `#` with a distinct target.
 pub(crate) fn page(pieces: &[&str]) -> String {
     let mut page = String::from("<!DOCTYPE html><body>");
     let mut number = 0;
