@@ -1,7 +1,8 @@
 //! How fast are pages ranked?
 //!
-//! A graph with web-like locality is built and ranked through the front door; each stage is timed. What counts is the number of arcs that a round
-//! of PageRank gathers in a second on one core: `--arcs N` (million) sets the size.
+//! Builds and ranks a graph with web-like locality through the public API and times each stage. The
+//! figure that counts is how many arcs per second a PageRank iteration gathers on one core. `--arcs
+//! N` (millions) sets the size.
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
 use orb_graph::{Account, GraphError, GraphOptions, Mark, Naming, PageRank, Ranking, SeenLink, WebGraph, unwatched};
@@ -9,7 +10,7 @@ use orb_page::{HostId, LinkKind, PageId};
 use std::path::Path;
 use std::time::Instant;
 
-/// Pages of a host, and arcs of a page on average.
+/// Pages per host, and average out-degree.
 const HOST: u64 = 200;
 const DEGREE: u64 = 12;
 
@@ -24,7 +25,8 @@ impl Draw {
     }
 }
 
-/// Where a link of a page goes: mostly to a page of its host near to it, sometimes to one of the few that everybody points to, or anywhere.
+/// The target of a link: mostly a nearby page of the same host, sometimes a hub, sometimes any
+/// page.
 fn target(page: u64, pages: u64, draw: &mut Draw) -> u64 {
     match draw.below(20) {
         0 => draw.below(pages),
@@ -52,7 +54,7 @@ fn build(dir: &Path, arcs: u64) -> Result<(), GraphError> {
     let mut linking = naming.number()?;
     let mut draw = Draw(0x1234_5678_9abc_def1);
     for page in 0..pages {
-        // A tenth of the pages point nowhere; repetitions make it fewer arcs than links.
+        // A tenth of the pages are dangling; duplicates reduce the number of arcs.
         let degree = if page % 10 == 9 { 0 } else { draw.below(DEGREE * 29 / 10) };
         for _ in 0..degree {
             let (src, dst) = (PageId(page + 1), PageId(target(page, pages, &mut draw) + 1));
@@ -62,10 +64,10 @@ fn build(dir: &Path, arcs: u64) -> Result<(), GraphError> {
     linking.finish().map(|_| ())
 }
 
-/// A stage and its seconds.
+/// A stage and its duration in seconds.
 type Stage = (&'static str, f64);
 
-/// Ranks and gives the account of the pages with every stage.
+/// Ranks the graph and returns the account of the pages and every stage.
 fn rank(graph: &WebGraph, ranking: &Ranking) -> Result<(Account, Vec<Stage>), GraphError> {
     let mut stages: Vec<Stage> = Vec::new();
     let mut since = Instant::now();
@@ -99,7 +101,7 @@ fn measure(dir: &Path, arcs: u64) -> Result<(), GraphError> {
     let ranking = Ranking { pagerank: PageRank { tolerance: 1e-6, ..PageRank::default() }, ..Ranking::default() };
     let (pages, stages) = rank(&graph, &ranking)?;
     println!("{} pages, {} arcs", pages.nodes, pages.arcs);
-    // The hosts' graph comes after that of the pages.
+    // The host graph comes after the page graph.
     for (stage, seconds) in stages.iter().take(5) {
         println!("{stage}: {seconds:.2} s");
     }

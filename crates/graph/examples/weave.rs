@@ -1,11 +1,13 @@
-//! A web of fifty million arcs, to be built and compared with what others make of it.
+//! How does a graph of fifty million arcs compare with what other tools build?
 //!
-//! `weave build DIR PAGES` builds the graph and prints figures, `weave arcs PAGES` prints the same arcs for other tools, `weave sum` reads arcs and
-//! prints how many there are and a sum in which their order does not matter.
+//! `weave build DIR PAGES` builds the graph and prints figures, `weave arcs PAGES` prints the same
+//! arcs for other tools, `weave sum` reads arcs and prints their number and an order-independent
+//! checksum.
 //!
-//! Pages lie on hosts of 8 to 16,000 pages, in directories of 32. A page has its host's navigation, its directory's, its neighbours, some pages
-//! of its host, and now and then another host's home: the likeness between neighbours that makes the web's graph compress. Pages are
-//! numbered, and their links told, in an order that has nothing to do with their URLs, as if they had been discovered so.
+//! Hosts have 8 to 16,000 pages in directories of 32. A page links to its host's navigation, its
+//! directory's, its neighbours, some pages of its host, and occasionally to another host's home
+//! page: the similarity between neighbours that makes web graphs compressible. Pages are numbered,
+//! and their links emitted, in an order unrelated to their URLs, as in a crawl.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the bench")]
 #![expect(clippy::cast_possible_truncation, reason = "pages have 32 bits")]
 
@@ -15,13 +17,13 @@ use std::io::{BufRead as _, BufWriter, Write as _, stdin, stdout};
 use std::path::Path;
 use std::time::Instant;
 
-/// The pages in the order of their URLs, and where each host begins.
+/// The pages in URL order, and where each host begins.
 struct Weave {
     pages: u64,
     hosts: Vec<u64>,
 }
 
-/// A number drawn from another.
+/// Hashes a number.
 fn mix(n: u64) -> u64 {
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -42,9 +44,9 @@ impl Weave {
         self.hosts.partition_point(|first| *first <= page) - 1
     }
 
-    /// The page that was discovered as the n-th: every page once, in no order.
+    /// The n-th page in order of discovery: a permutation of the pages.
     fn discovered(&self, n: u64) -> u64 {
-        // No page count of use is a multiple of this prime.
+        // The multiplier is prime, and no useful page count is a multiple of it.
         n * 982_451_653 % self.pages
     }
 
@@ -56,7 +58,7 @@ impl Weave {
         write!(out, "http://www.host-{host:06}.example/section-{:05}/page-{at:07}.html", at / 32).unwrap();
     }
 
-    /// Where a page points, in order, each once.
+    /// The distinct targets of a page, sorted.
     fn links(&self, page: u64, out: &mut Vec<u64>) {
         let host = self.host(page);
         let first = self.hosts[host];

@@ -1,8 +1,9 @@
-//! How does a graph come to be?
+//! How is a graph built?
 //!
-//! In three acts: the pages are named ([`Naming`]), their links are told ([`Linking`]), and everything is compressed, sealed and put in place.
-//! Whoever holds the catalogue calls; this crate knows none. Links that the options leave out are not lost: they form a graph of their own,
-//! kept the other way round only (`rest-t`), so that *who points here* has a whole answer.
+//! In three phases: pages are added ([`Naming`]), then their links ([`Linking`]), then everything
+//! is compressed, checksummed and moved into place. The caller owns the catalogue; this crate knows
+//! none. Links that the options exclude are not lost: they form a separate graph of which only the
+//! transpose is kept (`rest-t`), so that backlink queries are complete.
 
 use crate::arcs::{self, ArcSorter, Orders};
 use crate::compress::{Tally, compress};
@@ -18,26 +19,26 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
-/// Arcs between hosts sorted at once: most repeat one that was there before.
+/// Arcs between hosts per in-memory sort. Most are duplicates.
 const HOST_BUFFER: usize = 1 << 20;
 
-/// Links between two words about progress.
+/// Links between two progress reports.
 const BEAT: u64 = 1 << 17;
 
-/// The first act: which pages and hosts are there?
+/// The first phase: adding pages and hosts.
 pub struct Naming {
     options: GraphOptions,
     watch: Watch,
     expected: Mark,
     pages: NameSorter,
     hosts: NameSorter,
-    /// The host of each page, by its number.
+    /// Host of each page, indexed by page number.
     host_of: Vec<u32>,
     place: Place,
 }
 
 impl Naming {
-    /// Begins a graph that is to stand in `dir`, of a catalogue that has come so far.
+    /// Starts building a graph in `dir` from the catalogue's state `mark`.
     pub fn begin(dir: &Path, options: GraphOptions, mark: Mark, watch: Watch) -> Result<Self> {
         let place = Place::take(dir)?;
         let pages = NameSorter::new(place.new_dir(), "pages-run", nodes::BUFFER);
@@ -45,12 +46,12 @@ impl Naming {
         Ok(Self { place, options, watch, expected: mark, pages, hosts, host_of: Vec::new() })
     }
 
-    /// One host: its number and how its pages' URLs begin.
+    /// Adds a host: its number and the common prefix of its pages' URLs.
     pub fn host(&mut self, host: HostId, origin: &str) -> Result<()> {
         self.hosts.push(u64::from(host.0), origin)
     }
 
-    /// One page.
+    /// Adds a page.
     pub fn page(&mut self, page: PageId, host: HostId, url: &str) -> Result<()> {
         self.pages.push(page.0, url)?;
         let place = usize::try_from(page.0).map_err(|_| GraphError::TooLarge)?;
@@ -64,7 +65,7 @@ impl Naming {
         Ok(())
     }
 
-    /// All pages have been told: numbers them.
+    /// Ends the phase and assigns node numbers.
     pub fn number(self) -> Result<Linking> {
         if self.pages.count() == 0 || self.hosts.count() == 0 {
             return Err(GraphError::Empty);
@@ -98,14 +99,14 @@ impl Naming {
     }
 }
 
-/// The second act: which page points where?
+/// The second phase: adding links.
 pub struct Linking {
     options: GraphOptions,
     watch: Watch,
     mark: Mark,
-    /// The node of each page, by its number.
+    /// Node of each page, indexed by page number.
     node_of: Vec<u32>,
-    /// The node of each page's host, by the page's number.
+    /// Node of each page's host, indexed by page number.
     host_of: Vec<u32>,
     sizes: (u32, u32),
     web: ArcSorter,
@@ -113,12 +114,12 @@ pub struct Linking {
     between: ArcSorter,
     links: u64,
     last: (u32, u32),
-    // Dropped after what writes in it.
+    // Declared last, so that it is dropped after everything that writes into it.
     place: Place,
 }
 
 impl Linking {
-    /// One link. A link of or to a page that was not named is passed over.
+    /// Adds a link. Links from or to unknown pages are ignored.
     #[inline]
     pub fn link(&mut self, link: &SeenLink) -> Result<()> {
         let (Some(src), Some(dst)) = (find(&self.node_of, link.src), find(&self.node_of, link.dst)) else {
@@ -141,7 +142,7 @@ impl Linking {
         self.web.push(src, dst)
     }
 
-    /// All links have been told: compresses the graph and puts it in its place.
+    /// Ends the phase: compresses the graph and moves it into place.
     pub fn finish(self) -> Result<Manifest> {
         let Self { place, options, watch, mark, sizes, web, rest, between, links, node_of, host_of, .. } = self;
         drop((node_of, host_of));
@@ -179,7 +180,7 @@ fn find(list: &[u32], page: PageId) -> Option<u32> {
     list.get(place).copied().filter(|entry| *entry != NONE)
 }
 
-/// Compresses what was sorted: by source, where that is wanted, and by target.
+/// Compresses the sorted arcs: the graph, if wanted, and its transpose.
 fn both(dir: &Path, [out, back]: [Which; 2], arcs: ArcSorter, watch: &Watch) -> Result<(Tally, Tally)> {
     let (forward, backward) = arcs.finish()?;
     let mut tally = Tally::default();
@@ -192,7 +193,7 @@ fn both(dir: &Path, [out, back]: [Which; 2], arcs: ArcSorter, watch: &Watch) -> 
     Ok((tally, turned))
 }
 
-/// Has every file on the disk, and its checksum.
+/// Syncs every file to disk and returns their checksums.
 fn sealed(dir: &Path) -> Result<BTreeMap<String, crate::FileSeal>> {
     let entries = std::fs::read_dir(dir).map_err(GraphError::io("list", dir))?;
     let mut files = BTreeMap::new();

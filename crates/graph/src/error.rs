@@ -1,14 +1,15 @@
 //! What can go wrong with a graph?
 //!
-//! Only our own failures: disks, locks, damage. A graph is derived: whatever is wrong with one, building it again helps.
+//! Only our own failures: disks, locks, damage. A graph is derived data: whatever is wrong,
+//! rebuilding it helps.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What this crate's functions return.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, GraphError>;
 
-/// A failure, naming what was attempted and where.
+/// A failure, naming what was attempted and on which file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -28,7 +29,7 @@ pub enum GraphError {
         /// Where it would be.
         dir: PathBuf,
     },
-    /// A file is not what was once written.
+    /// A file does not match its checksum or format.
     #[error("{} is damaged: {why}; building the graph again makes it anew", path.display())]
     Damaged {
         /// The file.
@@ -36,17 +37,17 @@ pub enum GraphError {
         /// What is wrong with it.
         why: String,
     },
-    /// Written by another version of this program.
+    /// It was written by another version of this program.
     #[error("{} has format {found}, and this program knows format {known}; building the graph again helps", path.display())]
     OtherFormat {
         /// The file.
         path: PathBuf,
         /// Its format.
         found: u32,
-        /// The format this program knows.
+        /// The format this program supports.
         known: u32,
     },
-    /// Another process builds the graph.
+    /// Another process is building the graph.
     #[error("another process is building the graph in {}; wait for it to end", dir.display())]
     Busy {
         /// Where.
@@ -57,7 +58,7 @@ pub enum GraphError {
     Compression {
         /// What was attempted.
         what: &'static str,
-        /// The files' common name.
+        /// The common base name of the files.
         path: PathBuf,
         /// What the library said.
         why: String,
@@ -68,16 +69,16 @@ pub enum GraphError {
         /// Where it is.
         dir: PathBuf,
     },
-    /// What is to be written is there already.
+    /// The output file already exists.
     #[error("{} is there already; --force replaces it", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// There are no pages to make a graph of.
+    /// There are no pages to build a graph from.
     #[error("there are no pages yet to make a graph of")]
     Empty,
-    /// There are more pages than a graph can have nodes.
+    /// There are more pages than node numbers.
     #[error("a graph has at most {} pages", u32::MAX - 1)]
     TooLarge,
 }

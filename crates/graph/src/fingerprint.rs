@@ -1,7 +1,8 @@
-//! Does a graph hold what it was told?
+//! Does a graph contain what was put into it?
 //!
-//! Two readers go over the same pages and arcs in orders of their own: the catalogue's by number, the graph's by URL. Each adds a hash of
-//! every one to a sum, in which the order does not matter; equal sums of equally many are equal sets, but for a chance of 2⁻⁶⁴.
+//! The catalogue is read in the order of page numbers, the graph in URL order. Each side adds up a
+//! hash of every element, and addition is commutative. Equal sums of equally many elements mean
+//! equal sets, except with probability 2⁻⁶⁴.
 
 use crate::error::{GraphError, Result};
 use crate::options::{GraphOptions, SeenLink};
@@ -11,10 +12,10 @@ use orb_page::PageId;
 use webgraph::traits::SequentialLabeling as _;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// A set, summed up.
+/// An order-independent checksum of a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many there are.
+    /// Number of elements.
     pub count: u64,
     hash: u64,
 }
@@ -34,41 +35,42 @@ impl Sum {
     }
 }
 
-/// Pages and links, summed up.
+/// Checksums of the pages and links of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Pages with their URLs.
     pub pages: Sum,
     /// Links that are arcs: source and target.
     pub arcs: Sum,
-    /// The other links.
+    /// All other links.
     pub rest: Sum,
 }
 
-/// Sums up what it is told, as a graph with certain options should hold it.
+/// Computes the fingerprint that a graph with certain options should have.
 #[derive(Debug)]
 pub struct Witness {
     options: GraphOptions,
     pages: u64,
     seen: Fingerprint,
-    /// The last arc and the last other link: links of one page to another by several kinds follow each other.
+    /// The last arc and the last other link: links of different kinds between the same two pages
+    /// are adjacent.
     last: [Option<(PageId, PageId)>; 2],
 }
 
 impl Witness {
-    /// Of a catalogue's first pages.
+    /// A witness for a catalogue's first `pages` pages.
     pub fn new(options: &GraphOptions, pages: u64) -> Self {
         Self { options: options.clone(), pages, seen: Fingerprint::default(), last: [None; 2] }
     }
 
-    /// One page, in any order.
+    /// Adds a page, in any order.
     pub fn page(&mut self, page: PageId, url: &str) {
         if page.0 <= self.pages {
             self.seen.pages.add_page(page.0, url.as_bytes());
         }
     }
 
-    /// One link; all links of a page to another follow each other.
+    /// Adds a link. All links from one page to another must be adjacent.
     pub fn link(&mut self, link: &SeenLink) {
         let taken = self.options.takes(link);
         let ends = (link.src, link.dst);
@@ -78,14 +80,14 @@ impl Witness {
         }
     }
 
-    /// What it was told.
+    /// The expected fingerprint.
     pub fn finish(self) -> Fingerprint {
         self.seen
     }
 }
 
 impl WebGraph {
-    /// What the graph holds. Fails where the graph and its transpose differ.
+    /// The actual fingerprint of the graph. Fails if the graph and its transpose differ.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         let pages = self.pages()?;
         let mut seen = Fingerprint::default();

@@ -1,8 +1,10 @@
 //! Who points to whom, and who matters?
 //!
-//! The web graph, derived from the catalogue's links and disposable: nodes in the order of their URLs ([`nodes`]), arcs sorted outside of memory
-//! ([`arcs`]), compressed in WebGraph's format ([`compress`]) in both directions, for pages and for hosts. Whoever holds the catalogue
-//! feeds it in ([`Naming`], [`Linking`]) and asks it ([`WebGraph`]) by the catalogue's numbers; dense node numbers never leave this crate.
+//! The web graph, derived from the catalogue's links and disposable: nodes in URL order
+//! ([`nodes`]), arcs sorted externally ([`arcs`]) and compressed in WebGraph's format
+//! ([`compress`]) in both directions, for pages and for hosts. The owner of the catalogue feeds it
+//! ([`Naming`], [`Linking`]) and queries it ([`WebGraph`]) by the catalogue's numbers; dense node
+//! numbers never leave this crate.
 
 #![allow(clippy::cast_possible_truncation, reason = "nodes have 32 bits, which is checked where they are given")]
 

@@ -1,7 +1,8 @@
 //! What does a graph know about itself?
 //!
-//! `graph.json`: from which state of the catalogue and with which options it was built, its size, and the length and checksum of every
-//! file, so that damage is noticed before the files are believed: the readers of compressed lists trust them blindly.
+//! `graph.json` records the catalogue state and options it was built from, its size, and the length
+//! and checksum of every file. Checksums are verified before a file is used, because the decoder of
+//! compressed lists trusts its input.
 
 use crate::compress::Tally;
 use crate::error::{GraphError, Result};
@@ -18,50 +19,50 @@ use xxhash_rust::xxh3::Xxh3;
 /// The format this program writes.
 const FORMAT: u32 = 1;
 
-/// Its name.
+/// Its file name.
 pub(crate) const NAME: &str = "graph.json";
 
-/// How far the catalogue had come.
+/// The catalogue's state at build time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// Its last batch.
     pub batch: u64,
-    /// What tells that batch from another of the same number.
+    /// Distinguishes that batch from another with the same number.
     pub nonce: u64,
     /// Its last run.
     pub run: RunId,
-    /// Its pages.
+    /// Number of pages.
     pub pages: u64,
-    /// Its pages with links.
+    /// Number of pages with links.
     pub sources: u64,
 }
 
-/// What a graph knows about itself.
+/// A graph's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The format of the files.
     pub format: u32,
-    /// Tells this build from any other.
+    /// Unique id of this build.
     pub id: u64,
     /// When it was built.
     pub built_at: Moment,
-    /// From what.
+    /// The catalogue state it was built from.
     pub mark: Mark,
-    /// How.
+    /// The build options.
     pub options: GraphOptions,
-    /// Pages.
+    /// Number of pages.
     pub nodes: u64,
-    /// Links as they were read, repetitions by other kinds included.
+    /// Number of links read, including repetitions of other kinds.
     pub links: u64,
-    /// The graph.
+    /// The page graph.
     pub web: Tally,
     /// Its transpose.
     pub web_t: Tally,
-    /// The transpose of the links that are no arcs.
+    /// The transpose of the links that are not arcs.
     pub rest_t: Tally,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: u64,
-    /// The host graph: who points to another host.
+    /// The host graph: arcs between different hosts.
     pub host: Tally,
     /// Its transpose.
     pub host_t: Tally,
@@ -69,7 +70,7 @@ pub struct Manifest {
     pub files: BTreeMap<String, FileSeal>,
 }
 
-/// What a file must be like.
+/// Expected length and checksum of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSeal {
     /// Its length.
@@ -102,7 +103,7 @@ impl Manifest {
         }
     }
 
-    /// Writes it down, on the disk when it returns.
+    /// Writes and syncs the manifest.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(NAME);
         let text = serde_json::to_vec_pretty(self).map_err(|e| GraphError::io("write", &path)(e.into()))?;
@@ -110,7 +111,7 @@ impl Manifest {
         sync(&path)
     }
 
-    /// Proves that a file is what was written.
+    /// Verifies a file's length and checksum.
     pub(crate) fn verify(&self, dir: &Path, name: &str) -> Result<()> {
         let path = dir.join(name);
         let expected = self.files.get(name).ok_or_else(|| GraphError::damaged(&path, "it is not listed"))?;
@@ -124,7 +125,7 @@ impl Manifest {
     }
 }
 
-/// The length and checksum of a file.
+/// Computes the length and checksum of a file.
 pub(crate) fn seal(path: &Path) -> Result<FileSeal> {
     let fail = GraphError::io("read", path);
     let mut file = File::open(path).map_err(&fail)?;

@@ -1,7 +1,8 @@
-//! What lies around a page?
+//! What is near a page?
 //!
-//! A breadth-first visit along the arcs, against them, or both, as far as asked for. Where a step would find more pages than are wanted, those
-//! with the highest PageRank are kept, or, where nothing has been ranked, those whose URLs come first.
+//! A breadth-first search along the arcs, against them, or both, up to a distance. If a level has
+//! more pages than wanted, those with the highest PageRank are kept, or the first by URL if the
+//! graph is not ranked.
 
 use crate::error::Result;
 use crate::rank::Ranks;
@@ -9,25 +10,25 @@ use crate::read::{WebGraph, Which};
 use orb_page::PageId;
 use std::collections::HashSet;
 
-/// Which way links are followed.
+/// The direction in which links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To what points here.
+    /// Against the arcs: pages that link here.
     In,
-    /// To where this points.
+    /// Along the arcs: pages linked from here.
     Out,
     /// Both.
     Both,
 }
 
-/// How far to look around.
+/// The extent of a neighbourhood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Links to follow at most.
+    /// Maximum distance in links.
     pub hops: u32,
-    /// Which way.
+    /// Direction of the search.
     pub direction: Direction,
-    /// Pages to find at most, the one in the middle included.
+    /// Maximum number of pages, including the start.
     pub limit: usize,
 }
 
@@ -38,12 +39,13 @@ pub struct Near {
     pub page: PageId,
     /// Its URL.
     pub url: String,
-    /// How many links lie between them.
+    /// Distance in links.
     pub hops: u32,
 }
 
 impl WebGraph {
-    /// The pages around one, nearest first, itself at the head; none where the graph does not know it.
+    /// The pages around one, nearest first, starting with the page itself; empty if the graph does
+    /// not contain it.
     pub fn around(&self, page: PageId, reach: &Reach) -> Result<Vec<Near>> {
         let Some(start) = self.node_of(page)? else { return Ok(Vec::new()) };
         let ranks = self.ranks()?;
@@ -81,7 +83,7 @@ impl WebGraph {
             next.sort_unstable();
             let room = reach.limit.saturating_sub(found.len());
             if let Some(ranks) = ranks {
-                // The best come first, also where there is room for all.
+                // Sorts by rank even if all fit, so that the best come first.
                 let scored: Result<Vec<(f64, u32)>> =
                     next.iter().map(|node| Ok((ranks.pagerank_of(forth, *node)?, *node))).collect();
                 let mut scored = scored?;

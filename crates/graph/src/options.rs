@@ -3,20 +3,20 @@
 use orb_page::{LinkKind, PageId};
 use serde::{Deserialize, Serialize};
 
-/// Which links become arcs of the graph. Those that do not are kept apart, for `who points here` alone.
+/// Which links become arcs of the graph. The others are kept separately, for backlink queries only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphOptions {
-    /// The kinds that do, each once.
+    /// The link kinds that do, without duplicates.
     pub kinds: Vec<LinkKind>,
-    /// Links marked `nofollow` do, too.
+    /// Whether `nofollow` links do.
     pub nofollow: bool,
-    /// Links of a page to itself do, too.
+    /// Whether self-links do.
     pub self_loops: bool,
-    /// Links that are no longer there do, too.
+    /// Whether links that have disappeared do.
     pub gone: bool,
 }
 
-/// The kinds by which a reader gets from one page to another: a click, a frame, or being sent on.
+/// The kinds by which a reader gets from one page to another: a click, a frame, or a redirect.
 const NAVIGATION: [LinkKind; 5] = [LinkKind::A, LinkKind::Area, LinkKind::Frame, LinkKind::Redirect, LinkKind::Refresh];
 
 impl Default for GraphOptions {
@@ -25,18 +25,18 @@ impl Default for GraphOptions {
     }
 }
 
-/// A link as the graph looks at it.
+/// A link as the graph sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenLink {
     /// The page it is on.
     pub src: PageId,
     /// The page it points to.
     pub dst: PageId,
-    /// By what it points.
+    /// Its kind.
     pub kind: LinkKind,
     /// Whether it is marked `nofollow`.
     pub nofollow: bool,
-    /// Whether it is no longer there.
+    /// Whether it has disappeared from the page.
     pub gone: bool,
 }
 

@@ -1,8 +1,10 @@
-//! How does a new graph take the place of the old one?
+//! How does a new graph replace the old one?
 //!
-//! It is built in a directory beside it and changes places with it in one step, so that a process killed at any moment leaves the old graph
-//! or the new one, and a reader finds either whole. A lock, which the system lets go of however its holder ends, keeps two builds apart; what
-//! a killed build has left is swept by the next one.
+//! It is built in a directory beside the old one, and the two are exchanged atomically (`renameat2`
+//! with `RENAME_EXCHANGE`). A process killed at any moment leaves either the old graph or the new
+//! one, and a reader always finds a complete graph. A file lock, which the kernel releases however
+//! its holder ends, excludes concurrent builds; the next build removes what a killed one left
+//! behind.
 
 use crate::error::{GraphError, Result};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -12,7 +14,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The place of a graph, held for building.
+/// A graph's directory, locked for building.
 #[derive(Debug)]
 pub(crate) struct Place {
     dir: PathBuf,
@@ -22,19 +24,19 @@ pub(crate) struct Place {
     _lock: Hold,
 }
 
-/// A path beside the graph's.
+/// A path beside the graph's directory.
 fn beside(dir: &Path, ending: &str) -> PathBuf {
     let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
     name.push(ending);
     dir.with_file_name(name)
 }
 
-/// The right to change what lies in the place of a graph, until it is dropped.
+/// An exclusive lock on a graph's directory, until dropped.
 #[derive(Debug)]
 pub struct Hold(#[expect(dead_code, reason = "its lock ends with it")] File);
 
 impl Hold {
-    /// Takes it; refused while another process has it.
+    /// Takes the lock; fails if another process holds it.
     pub fn take(dir: &Path) -> Result<Self> {
         let path = beside(dir, ".lock");
         let open = File::options().create(true).append(true).open(&path);
@@ -48,7 +50,7 @@ impl Hold {
 }
 
 impl Place {
-    /// Takes the place and sweeps what was left there.
+    /// Locks the directory and removes left-overs.
     pub(crate) fn take(dir: &Path) -> Result<Self> {
         let lock = Hold::take(dir)?;
         let (new, old) = (beside(dir, ".new"), beside(dir, ".old"));
@@ -60,7 +62,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Brings back a graph that was moved aside by an exchange in two steps, if the second one never came.
+    /// Restores a graph that a two-step exchange moved aside but never replaced.
     fn restore(&self) -> Result<()> {
         if self.dir.exists() || !self.old.exists() {
             return Ok(());
@@ -68,19 +70,19 @@ impl Place {
         fs::rename(&self.old, &self.dir).map_err(GraphError::io("move", &self.old))
     }
 
-    /// Where the new graph is to be built.
+    /// Where the new graph is built.
     pub(crate) fn new_dir(&self) -> &Path {
         &self.new
     }
 
-    /// Puts the new graph, all of it on the disk, into its place.
+    /// Moves the new, fully synced graph into place.
     pub(crate) fn settle(mut self) -> Result<()> {
         sync(&self.new)?;
         let fail = GraphError::io("replace", &self.dir);
         if self.dir.exists() {
             match renameat_with(CWD, &self.new, CWD, &self.dir, RenameFlags::EXCHANGE) {
                 Ok(()) => {}
-                // Not every file system can exchange.
+                // Not every file system supports the exchange.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                     fs::rename(&self.dir, &self.old).map_err(&fail)?;
                     fs::rename(&self.new, &self.dir).map_err(&fail)?;
@@ -100,7 +102,7 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// A build that failed leaves nothing behind, least of all on a full disk.
+    /// A failed build leaves nothing behind, least of all on a full disk.
     fn drop(&mut self) {
         if !self.settled {
             let _ = remove(&self.new);
@@ -108,7 +110,7 @@ impl Drop for Place {
     }
 }
 
-/// Has a file or directory on the disk.
+/// Syncs a file or directory.
 pub(crate) fn sync(path: &Path) -> Result<()> {
     File::open(path).and_then(|file| file.sync_all()).map_err(GraphError::io("write", path))
 }

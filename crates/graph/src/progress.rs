@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-/// The steps of a build, in their order.
+/// The steps of a build, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Reading the pages.
     Pages,
-    /// Putting their URLs in order.
+    /// Sorting their URLs.
     Ordering,
     /// Reading the links.
     Links,
-    /// Compressing: the graph, its transpose, and the smaller ones.
+    /// Compressing the graph, its transpose, and the smaller ones.
     Compressing,
-    /// Writing it down for good.
+    /// Syncing and moving it into place.
     Closing,
 }
 
@@ -30,10 +30,10 @@ impl Step {
     }
 }
 
-/// Is told now and then: the step, how much of it is done, and of how much.
+/// A progress callback: the step, how much of it is done, and of how much.
 pub type Watch = Arc<dyn Fn(Step, u64, u64) + Send + Sync>;
 
-/// Tells nobody.
+/// A callback that ignores progress.
 pub fn unwatched() -> Watch {
     Arc::new(|_, _, _| ())
 }

@@ -1,8 +1,8 @@
 //! What does a graph answer?
 //!
-//! Opened, it costs a few reads: the compressed lists are mapped into memory when they are first asked for, and before that compared with
-//! their checksums, since their reader believes every bit. To the outside a page is known by its number in the catalogue; nodes are a
-//! matter of this crate.
+//! Opening a graph costs a few reads. The compressed lists are memory-mapped on first use, after
+//! their checksums are verified, because the decoder trusts its input. Callers identify pages by
+//! their catalogue numbers; nodes are internal to this crate.
 
 use crate::error::{GraphError, Result};
 use crate::manifest::Manifest;
@@ -16,26 +16,26 @@ use webgraph::graphs::bvgraph::{BvGraph, ConstCodesDecoderFactory, EF, Static};
 use webgraph::traits::RandomAccessGraph as _;
 use webgraph::utils::MmapHelper;
 
-/// A graph in compressed form, as the library reads it.
+/// A compressed graph, as the library reads it.
 pub(crate) type Lists = BvGraph<ConstCodesDecoderFactory<BE, MmapHelper<u32>, EF>>;
 
-/// The compressed graphs there are.
+/// The compressed graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     /// Pages.
     Web,
-    /// Pages, the other way round.
+    /// Pages, transposed.
     WebT,
-    /// Links that are no arcs of the graph of pages, the other way round.
+    /// Links that are not arcs of the page graph, transposed.
     RestT,
     /// Hosts.
     Host,
-    /// Hosts, the other way round.
+    /// Hosts, transposed.
     HostT,
 }
 
 impl Which {
-    /// The files' common name.
+    /// The common base name of its files.
     pub(crate) fn base(self) -> &'static str {
         match self {
             Self::Web => "web",
@@ -46,18 +46,18 @@ impl Which {
         }
     }
 
-    /// The list of its nodes' names.
+    /// The file with the names of its nodes.
     pub(crate) fn names(self) -> &'static str {
         if matches!(self, Self::Host | Self::HostT) { "hosts" } else { "urls" }
     }
 
-    /// The catalogue's numbers of its nodes.
+    /// The file with the catalogue numbers of its nodes.
     pub(crate) fn numbers(self) -> &'static str {
         if matches!(self, Self::Host | Self::HostT) { "hosts.ids" } else { "urls.ids" }
     }
 }
 
-/// A graph that has been built.
+/// A graph on disk.
 pub struct WebGraph {
     dir: PathBuf,
     manifest: Manifest,
@@ -71,7 +71,7 @@ pub struct WebGraph {
 impl WebGraph {
     /// Opens the graph in a directory.
     pub fn open(dir: &Path) -> Result<Self> {
-        // A build may put another graph in its place meanwhile; then that one is opened.
+        // A build may replace the graph meanwhile; then open the new one.
         let mut tries = 0;
         loop {
             let manifest = Manifest::read(dir)?;
@@ -95,7 +95,7 @@ impl WebGraph {
         &self.dir
     }
 
-    /// What it knows about itself.
+    /// Its manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -116,7 +116,7 @@ impl WebGraph {
         }
     }
 
-    /// The pages with any link to this one, of whatever kind, in the order of their URLs.
+    /// The pages with any link to this one, of whatever kind, in URL order.
     pub fn pages_pointing_to(&self, page: PageId) -> Result<PagesPointing<'_>> {
         let node = self.node_of(page)?;
         let list = |which| node.map_or(Ok(Vec::new()), |node| self.successors(which, node));
@@ -124,22 +124,22 @@ impl WebGraph {
         Ok(PagesPointing { graph: self, arcs: arcs.into_iter().peekable(), rest: rest.into_iter().peekable() })
     }
 
-    /// The pages this one has arcs to, in the order of their URLs.
+    /// The pages this one has arcs to, in URL order.
     pub fn pages_pointed_to(&self, page: PageId) -> Result<Vec<PageId>> {
         let Some(node) = self.node_of(page)? else { return Ok(Vec::new()) };
         let nodes = self.successors(Which::Web, node)?;
         nodes.into_iter().filter_map(|node| self.page_of(node).transpose()).collect()
     }
 
-    /// Compares every file with its checksum.
+    /// Verifies every file's checksum.
     pub fn verify(&self) -> Result<()> {
         self.manifest.files.keys().try_for_each(|name| self.manifest.verify(&self.dir, name))
     }
 }
 
-/// What only this crate sees: nodes.
+/// Access by node, for this crate only.
 impl WebGraph {
-    /// How many nodes one of the graphs has.
+    /// Number of nodes in one of the graphs.
     pub(crate) fn nodes(&self, which: Which) -> u32 {
         if matches!(which, Which::Host | Which::HostT) { self.host_ids.nodes() } else { self.pages.nodes() }
     }
@@ -154,7 +154,7 @@ impl WebGraph {
         Ok(self.pages.number(node)?.map(|number| PageId(u64::from(number))))
     }
 
-    /// The pages of all nodes, in their order.
+    /// The pages of all nodes, in node order.
     pub(crate) fn pages(&self) -> Result<Vec<u32>> {
         self.pages.all()
     }
@@ -164,7 +164,7 @@ impl WebGraph {
         self.urls.name(u64::from(node))
     }
 
-    /// Tells the URLs of all nodes in order.
+    /// Calls `tell` with the URLs of all nodes, in order.
     pub(crate) fn urls(&self, tell: impl FnMut(u64, &[u8])) -> Result<()> {
         self.urls.all(tell)
     }
@@ -174,7 +174,7 @@ impl WebGraph {
         Ok(self.host_ids.number(node)?.map(HostId))
     }
 
-    /// How the URLs of the pages of a node of the host graph begin.
+    /// The common URL prefix of a host graph node's pages.
     pub(crate) fn origin(&self, node: u32) -> Result<Option<String>> {
         self.hosts.name(u64::from(node))
     }
@@ -186,7 +186,7 @@ impl WebGraph {
         Ok(self.hosts.find(&url[..end])?.map(|node| node as u32))
     }
 
-    /// One of the compressed graphs, compared with its checksums when it is first asked for.
+    /// One of the compressed graphs; its checksums are verified on first use.
     pub(crate) fn lists(&self, which: Which) -> Result<&Lists> {
         let place = &self.lists[which as usize];
         if let Some(lists) = place.get() {
@@ -204,9 +204,9 @@ impl WebGraph {
         Ok(place.get_or_init(|| lists))
     }
 
-    /// Where a node's arcs go, in order.
+    /// The successors of a node, in order.
     pub(crate) fn successors(&self, which: Which, node: u32) -> Result<Vec<u32>> {
-        // A graph without hosts has no nodes to ask about.
+        // A graph without hosts has no nodes.
         if node >= self.nodes(which) {
             return Ok(Vec::new());
         }
@@ -223,7 +223,7 @@ fn opened(dir: &Path, which: Which, nodes: u64) -> Result<(Names, Numbers)> {
     Ok((names, ids))
 }
 
-/// The pages that point to one, in the order of their URLs, each once.
+/// The distinct pages that link to one, in URL order.
 pub struct PagesPointing<'a> {
     graph: &'a WebGraph,
     arcs: Peekable<std::vec::IntoIter<u32>>,

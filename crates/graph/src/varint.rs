@@ -1,6 +1,6 @@
 //! How is a number written in few bytes?
 //!
-//! Seven bits a byte, the lowest first, the eighth bit says that more follow (LEB128).
+//! As LEB128: seven bits per byte, lowest first; the high bit says that more follow.
 
 use std::io::{self, BufRead};
 
@@ -13,7 +13,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-/// Takes a number off the front of `bytes`; `None` where there is no whole one.
+/// Removes a number from the front of `bytes`; `None` if it is incomplete.
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (mut n, mut shift) = (0u64, 0);
     loop {
@@ -33,7 +33,7 @@ pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     if buffered.is_empty() {
         return Ok(None);
     }
-    // The whole number lies in the buffer nearly always.
+    // Fast path: the whole number is nearly always in the buffer.
     if buffered.len() >= 10 || buffered.last().is_some_and(|b| *b < 0x80) {
         let mut rest = buffered;
         let n = take(&mut rest).ok_or(io::ErrorKind::InvalidData)?;

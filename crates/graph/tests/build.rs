@@ -1,6 +1,6 @@
-//! Does a graph say what it was told?
+//! Does a graph contain what was put into it?
 //!
-//! The files are read a second time by the `webgraph` crate on its own, as anybody else would.
+//! The files are also read with the `webgraph` crate directly, as any other tool would.
 #![expect(clippy::unwrap_used, reason = "a graph that cannot be built fails the test")]
 
 use lender::prelude::*;
@@ -18,7 +18,7 @@ fn link(src: u64, dst: u64, kind: LinkKind) -> SeenLink {
     SeenLink { src: PageId(src), dst: PageId(dst), kind, nofollow: false, gone: false }
 }
 
-/// Pages are spread over three hosts so that the order of URLs is not the order of numbers.
+/// Pages are spread over three hosts, so that URL order differs from number order.
 fn host(page: u64) -> u32 {
     (page % 3) as u32 + 1
 }
@@ -41,7 +41,7 @@ fn build(dir: &Path, pages: u64, links: &[SeenLink], options: GraphOptions) -> R
     linking.finish()
 }
 
-/// Every arc of one of the graphs, as the library's own reader tells them.
+/// Every arc of one of the graphs, as the library's own reader returns them.
 fn arcs(base: &Path) -> BTreeSet<(usize, usize)> {
     let graph = BvGraphSeq::with_basename(base).load().unwrap();
     let mut all = BTreeSet::new();
@@ -51,7 +51,7 @@ fn arcs(base: &Path) -> BTreeSet<(usize, usize)> {
     all
 }
 
-/// The pages in the order of their URLs.
+/// The pages in URL order.
 fn order(pages: u64) -> BTreeMap<u64, usize> {
     let mut list: Vec<(String, u64)> = (1..=pages).map(|page| (url(page), page)).collect();
     list.sort();
@@ -134,7 +134,7 @@ fn there_is_no_graph_of_nothing_and_none_before_it_is_built() {
 
 #[test]
 fn a_graph_compressed_in_several_parts_is_the_same_graph() {
-    // More pages than are compressed in one piece.
+    // More pages than fit in one part.
     let pages = 70_000;
     let links: Vec<_> = (1..=pages)
         .flat_map(|p| [1, 7, 500, 65_537].map(|step| link(p, (p * step + step) % pages + 1, LinkKind::A)))
@@ -184,7 +184,8 @@ fn damage_to_any_file_is_told_by_its_name() {
             let mut bytes = whole.clone();
             match what {
                 "cut" => bytes.truncate(whole.len() - 1),
-                // The middle of the manifest is a number that still is one.
+                // A bit flip in the middle of the manifest could turn one valid number into
+                // another.
                 "flipped" if path.ends_with("graph.json") => bytes[0] ^= 0x10,
                 "flipped" => bytes[whole.len() / 2] ^= 0x10,
                 "emptied" => bytes.clear(),

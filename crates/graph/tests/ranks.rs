@@ -8,7 +8,7 @@ use orb_graph::{
 use orb_page::{HostId, LinkKind, PageId};
 use std::path::Path;
 
-/// Pages by number with host and path; numbers are not in the order of URLs.
+/// Pages by number with host and path; number order differs from URL order.
 const PAGES: [(u64, u32, &str); 7] = [
     (1, 1, "http://b.test/"),
     (2, 1, "http://b.test/one"),
@@ -91,7 +91,7 @@ fn another_build_has_no_ranks_until_it_is_ranked() {
     let file = std::fs::read(dir.join("ranks")).unwrap();
     let new = built(&dir);
     assert!(new.ranks().unwrap().is_none());
-    // Ranks of another build, put there by whatever accident, are not believed.
+    // Ranks of another build that somehow got there are rejected.
     std::fs::write(dir.join("ranks"), file).unwrap();
     assert!(new.ranks().unwrap().is_none());
     assert!(old.rank(&Ranking::default(), u64::MAX, &mut |_| ()).is_err());

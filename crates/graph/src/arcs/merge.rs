@@ -1,7 +1,8 @@
 //! How do several sorted runs become one?
 //!
-//! The run whose next arc is the smallest gives it. An iterator cannot fail half-way, and the compressor takes iterators: a merge that
-//! cannot read on ends early and leaves word in [`Failed`], which is asked before anything made of it is believed.
+//! A k-way merge with a heap of the runs' heads. The compressor takes plain iterators, which cannot
+//! return errors, so a merge that fails to read ends early and leaves the error in [`Failed`]. It
+//! must be checked before the result is trusted.
 
 use super::run::RunReader;
 use crate::error::{GraphError, Result};
@@ -10,26 +11,26 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a merge leaves word why it ended early.
+/// Where a merge reports why it ended early.
 #[derive(Clone, Default)]
 pub(crate) struct Failed(Arc<Mutex<Option<GraphError>>>);
 
 impl Failed {
-    /// Leaves word of a failure; the first one stays.
+    /// Reports a failure; the first one is kept.
     pub(crate) fn set(&self, error: GraphError) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// The failure, if there was one.
+    /// Returns the failure, if there was one.
     pub(crate) fn check(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
-/// The arcs of several runs in order, each once.
+/// The arcs of several runs in order, without duplicates.
 pub(crate) struct Merge {
     readers: Vec<RunReader>,
-    /// The next arc of each run that has one, the smallest first.
+    /// The next arc of each remaining run, as a min-heap.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     last: Option<u64>,
     failed: Failed,
@@ -59,7 +60,7 @@ impl Merge {
         }
     }
 
-    /// The next arc, repetitions included.
+    /// The next arc, including duplicates.
     fn smallest(&mut self) -> Option<u64> {
         let Reverse((arc, run)) = *self.heads.peek()?;
         match self.step(run) {
@@ -69,7 +70,7 @@ impl Merge {
                 }
             }
             None => {
-                // Empty after a failure.
+                // The heap is empty after a failure.
                 if let Some(head) = self.heads.peek_mut() {
                     PeekMut::pop(head);
                 }

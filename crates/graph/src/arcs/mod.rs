@@ -1,10 +1,12 @@
-//! How do links, met in any order, come into the order of a graph?
+//! How are links, met in any order, sorted into a graph?
 //!
-//! By an external sort. Arcs fill a buffer of a fixed size; a full one goes to a thread that sorts it, drops repetitions and writes it down as
-//! a run, once by source and once by target: so the transpose costs a second sort of what is in memory anyway, and no second
-//! reading. Meanwhile the next buffer fills. At the end the runs are merged while they are compressed ([`merge`]).
+//! By an external merge sort. Arcs fill a buffer of fixed size; when full, it goes to a thread that
+//! sorts it, removes duplicates and writes it as a run, once by source and once by target. So the
+//! transpose costs one more in-memory sort and no second pass over the input. The next buffer fills
+//! meanwhile. At the end the runs are merged while they are compressed ([`merge`]).
 //!
-//! A run lies in parts, one for each range of nodes that is compressed on its own, so that all cores can compress at once.
+//! A run is partitioned by node range, one part per range that is compressed separately, so all
+//! cores can compress at once.
 
 mod merge;
 mod run;
@@ -17,23 +19,23 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Arcs sorted at once, unless told otherwise: 64 MB.
+/// Default number of arcs per in-memory sort: 64 MB.
 pub(crate) const BUFFER: usize = 8 << 20;
 
 /// Below this number of nodes one part is enough.
 const SMALL: u32 = 1 << 16;
 
-/// An arc as it is sorted: source above, target below.
+/// An arc as a sort key: source in the high half, target in the low half.
 fn pack(src: u32, dst: u32) -> u64 {
     u64::from(src) << 32 | u64::from(dst)
 }
 
-/// The arc the other way round.
+/// The reversed arc.
 fn turned(arc: u64) -> u64 {
     arc.rotate_left(32)
 }
 
-/// Takes arcs in any order.
+/// Sorts arcs that arrive in any order.
 pub(crate) struct ArcSorter {
     buffer: Vec<u64>,
     capacity: usize,
@@ -43,20 +45,20 @@ pub(crate) struct ArcSorter {
     nodes: u32,
 }
 
-/// The runs written: by source, by target.
+/// The runs written so far: by source and by target.
 #[derive(Default)]
 struct Runs {
     forward: Vec<Run>,
     backward: Vec<Run>,
 }
 
-/// Arcs in order, to be merged.
+/// Sorted arcs on disk, ready to be merged.
 pub(crate) struct SortedArcs {
     runs: Vec<Run>,
     bounds: Vec<u32>,
 }
 
-/// Which orders are wanted.
+/// Which sort orders are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Orders {
     /// By source and by target.
@@ -66,7 +68,8 @@ pub(crate) enum Orders {
 }
 
 impl ArcSorter {
-    /// A sorter of arcs between so many nodes, which keeps its runs in a directory under names of its own.
+    /// A sorter for arcs between this many nodes. Its runs are files in `dir` that start with
+    /// `name`.
     pub(crate) fn new(dir: &Path, name: &str, nodes: u32, orders: Orders, capacity: usize) -> Self {
         let (full, arrived) = sync_channel::<Vec<u64>>(0);
         let (spent, empty) = sync_channel(2);
@@ -76,7 +79,7 @@ impl ArcSorter {
             for mut arcs in arrived {
                 writer.write(&mut arcs, &mut runs)?;
                 arcs.clear();
-                // Nobody takes it where no more arcs come.
+                // The receiver is gone once the last arc has arrived.
                 let _ = spent.try_send(arcs);
             }
             Ok(runs)
@@ -84,7 +87,7 @@ impl ArcSorter {
         Self { buffer: Vec::new(), capacity, full: Some(full), empty, thread: Some(thread), nodes }
     }
 
-    /// One more arc.
+    /// Adds an arc.
     #[inline]
     pub(crate) fn push(&mut self, src: u32, dst: u32) -> Result<()> {
         self.buffer.push(pack(src, dst));
@@ -96,12 +99,12 @@ impl ArcSorter {
         let full = std::mem::replace(&mut self.buffer, next);
         match self.full.as_ref().map(|thread| thread.send(full)) {
             Some(Ok(())) => Ok(()),
-            // It takes nothing any more because it has failed.
+            // The channel is closed because the thread failed; report why.
             _ => self.runs().map(|_| ()),
         }
     }
 
-    /// Waits for the thread: its runs, or why it ended.
+    /// Joins the thread and returns its runs, or why it failed.
     fn runs(&mut self) -> Result<Runs> {
         self.full = None;
         match self.thread.take().map(JoinHandle::join) {
@@ -111,7 +114,7 @@ impl ArcSorter {
         }
     }
 
-    /// The arcs by source (none where they are not wanted) and by target.
+    /// The arcs by source (empty if not wanted) and by target.
     pub(crate) fn finish(mut self) -> Result<(SortedArcs, SortedArcs)> {
         if !self.buffer.is_empty() {
             self.hand_over()?;
@@ -123,7 +126,7 @@ impl ArcSorter {
 }
 
 impl Drop for ArcSorter {
-    /// Waits for the thread, so that it writes nothing where everything is about to be swept.
+    /// Joins the thread, so that it writes nothing into a directory that is about to be removed.
     fn drop(&mut self) {
         self.full = None;
         if let Some(thread) = self.thread.take() {
@@ -133,35 +136,35 @@ impl Drop for ArcSorter {
 }
 
 impl SortedArcs {
-    /// Where the parts begin, and where the last one ends.
+    /// The boundaries of the parts: each start, and the end of the last one.
     pub(crate) fn bounds(&self) -> &[u32] {
         &self.bounds
     }
 
-    /// At most how many arcs there are: repetitions within a run are gone, those across runs are not.
+    /// Upper bound on the number of arcs: duplicates across runs are still counted.
     pub(crate) fn at_most(&self) -> u64 {
         self.runs.iter().map(Run::arcs).sum()
     }
 
-    /// The arcs of one part, each once, in order.
+    /// The distinct arcs of one part, in order.
     pub(crate) fn part(&self, part: usize, failed: &Failed) -> Result<Merge> {
         let readers = self.runs.iter().map(|run| run.read(part)).collect::<Result<Vec<_>>>()?;
         Ok(Merge::new(readers, failed.clone()))
     }
 
-    /// Takes the runs off the disk.
+    /// Deletes the runs.
     pub(crate) fn remove(self) -> Result<()> {
         self.runs.into_iter().try_for_each(Run::remove)
     }
 }
 
-/// Ranges of nodes to be compressed on their own: some for each core, so that none waits long for another.
+/// The node ranges to compress separately: several per core, for load balancing.
 fn bounds(nodes: u32) -> Vec<u32> {
     let parts = if nodes < SMALL { 1 } else { rayon::current_num_threads().clamp(1, 64) as u64 * 2 };
     (0..=parts).map(|i| (u64::from(nodes) * i / parts) as u32).collect()
 }
 
-/// Writes buffers down as runs.
+/// Writes buffers as runs.
 struct RunWriter {
     dir: PathBuf,
     name: String,

@@ -1,7 +1,7 @@
-//! How does a sorted run lie on the disk?
+//! How is a sorted run stored on disk?
 //!
-//! As the differences between one arc and the next, in few bytes each: neighbouring arcs mostly share their source, and a page's links
-//! mostly go to its neighbours. The parts of a run follow each other in one file; each begins from zero.
+//! As delta-encoded varints: adjacent arcs mostly share their source, and a page mostly links to
+//! its neighbours. The parts of a run are consecutive in one file, each starting from zero.
 
 use crate::error::{GraphError, Result};
 use crate::varint;
@@ -9,19 +9,19 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Take, Write as _};
 use std::path::PathBuf;
 
-/// Bytes read ahead from each run.
+/// Read buffer per run, in bytes.
 const AHEAD: usize = 1 << 16;
 
-/// A run on the disk.
+/// A run on disk.
 pub(crate) struct Run {
     path: PathBuf,
-    /// Where each part begins, and where the last one ends.
+    /// Offsets of the parts, and the end of the last one.
     starts: Vec<u64>,
     arcs: u64,
 }
 
 impl Run {
-    /// Writes a run of sorted arcs, in parts by the ranges of their sources.
+    /// Writes a run of sorted arcs, partitioned by the ranges of their sources.
     pub(crate) fn write(path: PathBuf, arcs: &[u64], bounds: &[u32]) -> Result<Self> {
         let fail = GraphError::io("write", &path);
         let mut out = BufWriter::with_capacity(AHEAD, File::create(&path).map_err(&fail)?);
@@ -48,12 +48,12 @@ impl Run {
         Ok(Self { path, starts, arcs })
     }
 
-    /// How many arcs it holds.
+    /// Number of arcs.
     pub(crate) fn arcs(&self) -> u64 {
         self.arcs
     }
 
-    /// Reads one part.
+    /// Opens one part for reading.
     pub(crate) fn read(&self, part: usize) -> Result<RunReader> {
         let fail = GraphError::io("read", &self.path);
         let mut file = File::open(&self.path).map_err(&fail)?;
@@ -63,13 +63,13 @@ impl Run {
         Ok(RunReader { input, last: 0, path: self.path.clone() })
     }
 
-    /// Takes it off the disk.
+    /// Deletes the file.
     pub(crate) fn remove(self) -> Result<()> {
         std::fs::remove_file(&self.path).map_err(GraphError::io("remove", &self.path))
     }
 }
 
-/// Reads a part of a run.
+/// Reads one part of a run.
 pub(crate) struct RunReader {
     input: BufReader<Take<File>>,
     last: u64,
@@ -85,7 +85,7 @@ impl RunReader {
         Ok(Some(self.last))
     }
 
-    /// An error about this run.
+    /// Wraps an I/O error with the run's path.
     pub(crate) fn fail(&self, source: io::Error) -> GraphError {
         GraphError::io("read", &self.path)(source)
     }

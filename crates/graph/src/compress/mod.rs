@@ -1,9 +1,10 @@
 //! How does a graph become small?
 //!
-//! In the format of Boldi and Vigna ("The WebGraph framework I: compression techniques", WWW 2004): a page's successors are told as a copy of
-//! those of one of the seven pages before it, as intervals, and as the gaps that remain. Pages in the order of their URLs have neighbours
-//! that point to the same places, which is why it works. The codes and parameters are those of WebGraph's own defaults, so that WebGraph
-//! reads the files; each range of nodes is compressed by a core of its own, and no list refers to one in another range.
+//! In the BV format of Boldi and Vigna ("The WebGraph framework I: compression techniques", WWW
+//! 2004): a page's successor list is encoded as a copy of one of the previous seven lists, plus
+//! intervals, plus gaps. It works because pages that are adjacent in URL order link to the same
+//! targets. Codes and parameters are WebGraph's defaults, so WebGraph can read the files. Each node
+//! range is compressed on its own core, and no list references one in another range.
 
 mod part;
 
@@ -20,16 +21,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use webgraph::graphs::bvgraph::{CompFlags, store_ef_with_data};
 
-/// What was counted while a graph was compressed.
+/// Statistics of a compressed graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Arcs.
     pub arcs: u64,
-    /// Bits of the compressed lists.
+    /// Size of the compressed lists in bits.
     pub bits: u64,
-    /// Nodes that any arc leaves.
+    /// Number of nodes with at least one arc.
     pub sources: u64,
-    /// The most arcs that leave one node.
+    /// Maximum out-degree.
     pub most: u64,
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<
     Ok(Tally { bits: stats.written_bits, ..tally })
 }
 
-/// What the parts have in common.
+/// State shared by the parts.
 struct Shared {
     watch: Watch,
     of: u64,
@@ -68,10 +69,10 @@ struct Shared {
     tally: Mutex<Tally>,
 }
 
-/// Arcs between two words about progress.
+/// Arcs between two progress reports.
 const BEAT: u64 = 1 << 18;
 
-/// Arcs on their way to the compressor, counted.
+/// Counts the arcs on their way to the compressor.
 struct Counted<I> {
     arcs: I,
     shared: Arc<Shared>,
@@ -98,6 +99,7 @@ impl<I: Iterator<Item = (usize, usize)>> Iterator for Counted<I> {
             self.here.sources += 1;
         }
         if self.here.arcs.is_multiple_of(BEAT) {
+            // Relaxed: a progress counter synchronises nothing.
             let done = self.shared.done.fetch_add(BEAT, Ordering::Relaxed) + BEAT;
             (self.shared.watch)(Step::Compressing, done, self.shared.of);
         }
@@ -106,7 +108,7 @@ impl<I: Iterator<Item = (usize, usize)>> Iterator for Counted<I> {
 }
 
 impl<I> Counted<I> {
-    /// Adds what was counted here to the whole, once.
+    /// Adds the local counts to the shared ones, once.
     fn finish(&mut self) {
         let here = std::mem::take(&mut self.here);
         let mut whole = self.shared.tally.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,8 @@
-//! How does a range of nodes become a piece of the file, and the pieces the file?
+//! How does a range of nodes become a part of the file, and how are parts joined?
 //!
-//! WebGraph's writers put out what they hold when they go out of scope, and panic where they cannot: two of them at once would end the process.
-//! So they write to a [`Sink`], which takes everything, keeps the first failure and is asked about it afterwards.
+//! WebGraph's writers flush in `drop` and panic if that fails: two such panics at once would abort
+//! the process. So they write to a [`Sink`] that accepts everything, remembers the first error, and
+//! is checked afterwards.
 
 use crate::arcs::Failed;
 use crate::error::{GraphError, Result};
@@ -13,7 +14,7 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use webgraph::graphs::bvgraph::{BvComp, CompFlags, CompStats, DynCodesEncoder, OffsetsWriter};
 
-/// A file that takes everything it is given.
+/// A file whose writes always appear to succeed.
 struct Sink {
     file: File,
     path: PathBuf,
@@ -50,7 +51,7 @@ fn bits(path: &Path, failed: &Failed) -> Result<Bits> {
     Ok(BufBitWriter::new(WordAdapter::new(BufWriter::new(Sink::create(path, failed)?))))
 }
 
-/// A range of nodes, compressed.
+/// A compressed range of nodes.
 pub(super) struct Part {
     graph: PathBuf,
     offsets: PathBuf,
@@ -58,7 +59,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Compresses the arcs that leave the nodes from one number up to, not including, another.
+    /// Compresses the arcs of a half-open range of source nodes.
     pub(super) fn write(
         base: &Path,
         number: usize,
@@ -80,14 +81,14 @@ impl Part {
                 .push(std::iter::from_fn(|| arcs.next_if(|arc| arc.0 == node).map(|arc| (arc.1, ()))))
                 .map_err(fail)?;
         }
-        // Lets whoever counts know that this was all.
+        // `next_if` has already polled the end, at which the counter adds up its totals.
         debug_assert!(arcs.next().is_none());
         let stats = CompStats { num_nodes: (to - from) as usize, ..writer.flush().map_err(fail)? };
         Ok(Self { graph, offsets, stats })
     }
 }
 
-/// Puts the parts together, and takes them off the disk.
+/// Concatenates the parts and deletes them.
 pub(super) fn join(base: &Path, parts: &[Part], failed: &Failed) -> Result<CompStats> {
     let mut graph = bits(&base.with_extension("graph"), failed)?;
     let mut offsets = bits(&base.with_extension("offsets"), failed)?;

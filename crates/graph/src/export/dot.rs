@@ -1,4 +1,6 @@
-//! Graphviz's DOT: for small graphs that are to be laid out by it.
+//! How is a graph written in Graphviz's DOT?
+//!
+//! For small graphs that Graphviz lays out.
 
 use super::vertex::Vertex;
 use super::{End, Form};
@@ -9,7 +11,8 @@ pub(super) struct Dot<W: Write> {
     out: W,
 }
 
-/// Text in the quotes of DOT: a backslash would begin an escape, a line end would end the line.
+/// A quoted DOT string: backslashes and newlines must be replaced, since they would start an escape
+/// or end the line.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

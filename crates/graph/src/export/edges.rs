@@ -1,4 +1,6 @@
-//! A list of edges: two addresses a line, a tab between them. An address has no blanks, so nothing needs escaping.
+//! How is a graph written as an edge list?
+//!
+//! Two URLs per line, separated by a tab. URLs contain no white space, so nothing needs escaping.
 
 use super::vertex::Vertex;
 use super::{End, Form};

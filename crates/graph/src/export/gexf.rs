@@ -1,4 +1,6 @@
-//! GEXF 1.2 (gexf.net): Gephi's own XML.
+//! How is a graph written in GEXF?
+//!
+//! GEXF 1.2 (gexf.net) is Gephi's own XML.
 
 use super::vertex::{FACTS, Fact, Vertex};
 use super::xml::{Escaped, Real};
@@ -24,7 +26,7 @@ impl<W: Write> Gexf<W> {
         Ok(Self { out, arcs: 0 })
     }
 
-    /// The nodes end where the edges begin.
+    /// Closes the nodes and opens the edges.
     fn edges(&mut self) -> io::Result<()> {
         if self.arcs == 0 {
             writeln!(self.out, "</nodes>\n<edges>")?;

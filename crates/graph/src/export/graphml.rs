@@ -1,4 +1,6 @@
-//! GraphML (graphml.graphdrawing.org): XML with typed keys, read by nearly every tool.
+//! How is a graph written in GraphML?
+//!
+//! GraphML (graphml.graphdrawing.org) is XML with typed keys that nearly every tool reads.
 
 use super::vertex::{FACTS, Fact, Vertex};
 use super::xml::{Escaped, Real};

@@ -1,8 +1,9 @@
 //! How does a graph leave for other people's tools?
 //!
-//! A selection of pages or hosts ([`Selection`]) is told twice, first its vertices, then its arcs, to a [`Form`]: one file for each format, one line for it
-//! in [`Format::form`]. Nothing is gathered but what the format itself cannot do without, so that a whole graph goes through in little
-//! memory. A vertex is known by its number in the catalogue, never by its place in the graph.
+//! A selection of pages or hosts ([`Selection`]) is streamed to a [`Form`], first its vertices,
+//! then its arcs. Each format is one file and one line in [`Format::form`]. A format buffers only
+//! what it cannot do without, so a whole graph passes through in little memory. Vertices are
+//! identified by their number in the catalogue, never by their node number.
 
 mod dot;
 mod drawing;
@@ -28,62 +29,62 @@ use vertex::{Names, Vertex};
 use crate::near::Reach;
 use orb_page::PageId;
 
-/// The formats a graph can be written in.
+/// The export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// GraphML, an XML that nearly every tool reads.
+    /// GraphML, XML that nearly every tool reads.
     Graphml,
     /// GEXF 1.2, Gephi's XML.
     Gexf,
-    /// Graphviz.
+    /// DOT, for Graphviz.
     Dot,
-    /// A line of two addresses for each arc.
+    /// One line with two URLs per arc.
     Edges,
     /// Parquet: the arcs, and a second file with the vertices.
     Parquet,
-    /// A page with a drawing to move about in.
+    /// An interactive drawing as one HTML page.
     Html,
 }
 
-/// What of a graph is written.
+/// Which part of a graph is exported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Selection {
     /// Everything.
     Whole,
-    /// The best.
+    /// The top-ranked vertices.
     Top {
         /// By which ranking.
         by: By,
         /// How many.
         count: usize,
     },
-    /// What lies around a page.
+    /// The neighbourhood of a page.
     Around {
         /// The page.
         page: PageId,
-        /// How far to go.
+        /// How far it extends.
         reach: Reach,
     },
 }
 
-/// Something a graph can be told to.
+/// A sink for a graph.
 trait Form {
-    /// One vertex; all of them come before the first arc.
+    /// Adds a vertex; all of them come before the first arc.
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()>;
 
-    /// One arc between two vertices that were told.
+    /// Adds an arc between two vertices that were added.
     fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()>;
 
-    /// Whether the ends of arcs must come with their names.
+    /// Whether the ends of arcs need their names.
     fn names_ends(&self) -> bool {
         false
     }
 
-    /// Everything was told.
+    /// Finishes the output.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// The end of an arc: its number in the catalogue, and its name where the format asks for it.
+/// An end of an arc: its number in the catalogue, and its name if the format needs it.
 #[derive(Clone, Copy)]
 struct End<'a> {
     number: u64,
@@ -93,26 +94,26 @@ struct End<'a> {
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Written {
-    /// Vertices.
+    /// Number of vertices.
     pub nodes: u64,
-    /// Arcs.
+    /// Number of arcs.
     pub arcs: u64,
 }
 
-/// A wish for an export.
+/// An export request.
 pub struct Wish<'a> {
-    /// What of the graph.
+    /// Which part of the graph.
     pub selection: Selection,
-    /// Hosts instead of pages.
+    /// Whether to export hosts instead of pages.
     pub hosts: bool,
-    /// What to call it.
+    /// Title of the export.
     pub title: &'a str,
-    /// The title of a page, where it has one; never asked about hosts.
+    /// Returns the title of a page, if it has one; never called for hosts.
     pub titles: &'a mut dyn FnMut(PageId) -> Option<String>,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 6] = [Self::Graphml, Self::Gexf, Self::Dot, Self::Edges, Self::Parquet, Self::Html];
 
     /// Its name on the command line.
@@ -139,14 +140,15 @@ impl Format {
     }
 }
 
-/// Writes a graph to a stream; Parquet, which is two files, cannot be streamed.
+/// Writes a graph to a stream. Parquet cannot be streamed, since it is two files.
 pub fn to_stream(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, out: Box<dyn Write + '_>) -> Result<Written> {
     let fail = GraphError::io("write", Path::new("the output"));
     let form = format.form(out, wish.title).map_err(&fail)?;
     told(graph, wish, form, &fail)
 }
 
-/// Writes a graph to a file, which appears when it is whole; an existing one is refused unless `force` is given.
+/// Writes a graph to a file, which appears only when complete. An existing file is refused unless
+/// `force` is set.
 pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Path, force: bool) -> Result<Written> {
     let fail = GraphError::io("write", path);
     let mut output = Output::create(path, force)?;
@@ -164,7 +166,7 @@ pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Pat
     Ok(written)
 }
 
-/// Tells a selection to a form: the vertices, then the arcs between them.
+/// Streams a selection to a form: the vertices, then the arcs between them.
 fn told(
     graph: &WebGraph,
     wish: &mut Wish<'_>,
@@ -207,7 +209,7 @@ fn told(
     Ok(written)
 }
 
-/// The nodes of a selection, in order; `None` for all of them.
+/// The nodes of a selection in order; `None` for all.
 fn chosen(graph: &WebGraph, ranks: Option<&Ranks>, which: Which, selection: Selection) -> Result<Option<Vec<u32>>> {
     let mut nodes = match selection {
         Selection::Whole => return Ok(None),
@@ -228,7 +230,7 @@ fn chosen(graph: &WebGraph, ranks: Option<&Ranks>, which: Which, selection: Sele
     Ok(Some(nodes))
 }
 
-/// The nodes that are told.
+/// The set of nodes to export.
 enum Members<'a> {
     All(std::ops::Range<u32>),
     Some(std::slice::Iter<'a, u32>),

@@ -1,7 +1,8 @@
-//! How does a file come to be there whole or not at all?
+//! How does a file appear completely or not at all?
 //!
-//! It has no name while it is written, where the file system can do that, so that even a killed process leaves nothing; else it has another
-//! name. At the end it is put in its place. A file that is there already is refused before anything is done, unless it may be replaced.
+//! It is written without a name (`O_TMPFILE`) if the file system supports that, so that even a
+//! killed process leaves nothing behind; otherwise under a temporary name. At the end it is moved
+//! into place. An existing file is refused up front, unless it may be replaced.
 
 use crate::error::{GraphError, Result};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
@@ -11,19 +12,19 @@ use std::io::{self, BufWriter};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-/// A file that is being written.
+/// A file being written.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
     unfinished: PathBuf,
-    /// The file, as long as it has no name.
+    /// The file, while it has no name.
     nameless: Option<File>,
     force: bool,
     settled: bool,
 }
 
 impl Output {
-    /// Begins a file; one that is there is refused unless `force` is given.
+    /// Starts a file. An existing one is refused unless `force` is set.
     pub fn create(path: &Path, force: bool) -> Result<Self> {
         if !force && path.symlink_metadata().is_ok() {
             return Err(GraphError::Exists { path: path.to_owned() });
@@ -36,7 +37,7 @@ impl Output {
         Ok(Self { path: path.to_owned(), unfinished, nameless: None, force, settled: false })
     }
 
-    /// Where to write.
+    /// The file to write to.
     pub fn file(&mut self) -> Result<BufWriter<File>> {
         let fail = GraphError::io("write", &self.path);
         let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -51,7 +52,7 @@ impl Output {
         Ok(BufWriter::with_capacity(1 << 18, file))
     }
 
-    /// Puts what was written, and flushed, in its place.
+    /// Moves the written and flushed file into place.
     pub fn settle(mut self) -> Result<()> {
         if !self.force && self.path.symlink_metadata().is_ok() {
             return Err(GraphError::Exists { path: self.path.clone() });
@@ -63,7 +64,7 @@ impl Output {
         Ok(())
     }
 
-    /// Gives the file, all of it on the disk, the name it had to do without.
+    /// Links the unnamed file, once synced, under its final name.
     fn named(&self) -> io::Result<()> {
         let Some(file) = &self.nameless else {
             return File::open(&self.unfinished).and_then(|file| file.sync_all());

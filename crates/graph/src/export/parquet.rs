@@ -1,5 +1,8 @@
-//! Parquet: columns for data frames. Arcs with the numbers and addresses of both ends in the file asked for; the vertices with their ranks in a
-//! second one beside it, `<name>.nodes.parquet`. Rows are gathered by the hundred thousand, a group of rows each.
+//! How is a graph written as Parquet?
+//!
+//! As columns for data frames. The requested file holds the arcs with the numbers and URLs of both
+//! ends; a second file beside it, `<name>.nodes.parquet`, holds the vertices with their ranks. Each
+//! row group has 131,072 rows.
 
 use super::vertex::{FACTS, Fact, Vertex};
 use super::{End, Form};
@@ -13,13 +16,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows of a group.
+/// Rows per row group.
 const GROUP: usize = 1 << 17;
 
 const ARCS: &str = "message arcs {
   required int64 src; required int64 dst; required binary src_url (UTF8); required binary dst_url (UTF8); }";
 
-/// The file of the vertices beside that of the arcs.
+/// The vertex file that belongs to an arc file.
 pub(super) fn nodes_path(path: &Path) -> PathBuf {
     path.with_extension("nodes.parquet")
 }
@@ -33,7 +36,7 @@ pub(super) struct Parquet<W: Write + Send> {
     facts: [Values; FACTS.len()],
 }
 
-/// The values of a column, and where there is none.
+/// The values of a column, and which are null.
 enum Values {
     Text(Vec<ByteArray>, Vec<i16>),
     Real(Vec<f64>, Vec<i16>),
@@ -82,7 +85,7 @@ impl Values {
     }
 }
 
-/// Writes a column and empties it.
+/// Writes a column and clears it.
 fn column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,

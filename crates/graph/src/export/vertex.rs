@@ -1,30 +1,30 @@
-//! What is told of a page or host?
+//! What is exported about a page or host?
 
 use crate::error::Result;
 use crate::rank::Merit;
 use crate::read::{WebGraph, Which};
 use std::rc::Rc;
 
-/// A page or host on its way out.
+/// A page or host to export.
 pub(super) struct Vertex<'a> {
     /// Its number in the catalogue.
     pub(super) number: u64,
-    /// Its URL, or how the URLs of its pages begin.
+    /// Its URL, or the common prefix of its pages' URLs.
     pub(super) name: &'a str,
     /// A page's title.
     pub(super) title: Option<&'a str>,
-    /// Its ranks, where there are any.
+    /// Its ranks, if it was ranked.
     pub(super) merit: Option<Merit>,
 }
 
-/// A fact about a vertex.
+/// An attribute of a vertex.
 pub(super) enum Fact<'a> {
     Text(&'a str),
     Real(f64),
     Whole(u32),
 }
 
-/// The facts a vertex can have: the name, the type in XML formats, and how to find it.
+/// The attributes of a vertex: name and type in XML formats.
 pub(super) const FACTS: [(&str, &str); 11] = [
     ("url", "string"),
     ("host", "string"),
@@ -40,18 +40,18 @@ pub(super) const FACTS: [(&str, &str); 11] = [
 ];
 
 impl Vertex<'_> {
-    /// Its host, with the port where it has an unusual one.
+    /// Its host, with the port if it is not the default.
     pub(super) fn host(&self) -> &str {
         let rest = self.name.split_once("://").map_or(self.name, |(_, rest)| rest);
         rest.split(['/', '?', '#']).next().unwrap_or(rest)
     }
 
-    /// What to call it.
+    /// Its label.
     pub(super) fn label(&self) -> &str {
         self.title.filter(|title| !title.is_empty()).unwrap_or(self.name)
     }
 
-    /// Its facts in the order of [`FACTS`]; `None` where one is not known.
+    /// Its attributes in the order of [`FACTS`]; `None` if unknown.
     pub(super) fn facts(&self) -> [Option<Fact<'_>>; FACTS.len()] {
         let s = self.merit.as_ref();
         [
@@ -70,10 +70,10 @@ impl Vertex<'_> {
     }
 }
 
-/// How many names are remembered: pages point to their neighbours, and to the same few others.
+/// Size of the name cache: pages link to their neighbours, and to the same few others.
 const REMEMBERED: usize = 1 << 14;
 
-/// The names and numbers of nodes, the last ones remembered.
+/// Names and numbers of nodes, with a cache.
 pub(super) struct Names<'a> {
     graph: &'a WebGraph,
     which: Which,
@@ -108,7 +108,7 @@ impl<'a> Names<'a> {
         Ok(Some((number, name)))
     }
 
-    /// The end of an arc, with its name where that is wanted.
+    /// An end of an arc, with its name if wanted.
     pub(super) fn end(&mut self, node: u32, named: bool) -> Result<Option<(u64, Rc<str>)>> {
         if named { self.of(node) } else { Ok(self.number(node)?.map(|number| (number, Rc::from("")))) }
     }

@@ -1,4 +1,6 @@
-//! The compressed files themselves, for WebGraph and whatever reads its format.
+//! How are the compressed files handed to WebGraph?
+//!
+//! They are copied as they are, for WebGraph and everything else that reads the BV format.
 
 use super::{Output, Written};
 use crate::error::{GraphError, Result};
@@ -8,11 +10,11 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What WebGraph needs of a graph.
+/// The files that WebGraph needs.
 const PARTS: [&str; 3] = ["graph", "properties", "offsets"];
 
-/// Copies the compressed lists to `<base>.graph`, `.properties` and `.offsets`, the transpose to `<base>-t.*`, and the names of the nodes, one
-/// a line in their order, to `<base>.urls`.
+/// Copies the compressed lists to `<base>.graph`, `.properties` and `.offsets`, the transpose to
+/// `<base>-t.*`, and the names of the nodes, one per line in node order, to `<base>.urls`.
 pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Result<Written> {
     let pair = if hosts { [Which::Host, Which::HostT] } else { [Which::Web, Which::WebT] };
     let mut copies = Vec::new();
@@ -42,7 +44,7 @@ pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Re
     Ok(Written { nodes: u64::from(nodes), arcs: tally.arcs })
 }
 
-/// The base's name with something behind it.
+/// Appends a suffix to the base's file name.
 fn named(base: &Path, ending: &str) -> PathBuf {
     let mut name = base.file_name().map_or_else(OsString::new, OsString::from);
     name.push(ending);

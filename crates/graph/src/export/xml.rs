@@ -1,10 +1,10 @@
-//! How is text written so that XML stays XML?
+//! How is text escaped for XML?
 //!
-//! XML 1.0 has no way to say most control characters: they become the replacement character.
+//! XML 1.0 cannot represent most control characters: they become U+FFFD.
 
 use std::fmt;
 
-/// Text as it may stand between tags and in quotes.
+/// Text escaped for element content and attribute values.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -30,7 +30,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// A number as XML Schema writes it.
+/// A number in XML Schema notation.
 pub(super) struct Real(pub(super) f64);
 
 impl fmt::Display for Real {
@@ -38,7 +38,7 @@ impl fmt::Display for Real {
         match self.0 {
             x if x.is_nan() => f.write_str("NaN"),
             x if x.is_infinite() => f.write_str(if x > 0.0 { "INF" } else { "-INF" }),
-            // A tiny number would have hundreds of zeros.
+            // In decimal notation, a tiny number would have hundreds of zeros.
             x if x != 0.0 && x.abs() < 1e-5 => write!(f, "{x:e}"),
             x => write!(f, "{x}"),
         }

@@ -1,9 +1,10 @@
 //! Which page is which node?
 //!
-//! Nodes are numbered in the order of the URLs' bytes: pages of one host, and of one directory of it, become neighbours, which point to the
-//! same places, and that is what makes a graph compress. The numbers are dense and belong to one build: nobody outside this crate
-//! sees them. Two files say what is what, for pages and, in the same form, for hosts: the names in order ([`names`]), and the catalogue's
-//! number of each node and back ([`numbers`]).
+//! Nodes are numbered in byte order of their URLs. Pages of one host, and of one directory, become
+//! neighbours that link to the same targets, which is what makes a graph compressible. The numbers
+//! are dense, belong to one build, and never leave this crate. Pages and hosts each have two files:
+//! the names in order ([`names`]), and the mapping between catalogue numbers and nodes
+//! ([`numbers`]).
 
 mod names;
 mod numbers;

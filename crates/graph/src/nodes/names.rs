@@ -1,10 +1,13 @@
-//! How is a list of a hundred million URLs kept so that either way is quick?
+//! How are a hundred million URLs stored so that look-ups in both directions are fast?
 //!
-//! Sorted and front-coded: a name is told by how many bytes it shares with the one before it, and the rest. Every sixteenth stands whole
-//! and begins a block; a table says where blocks begin. A name by its number is two reads, a number by its name a binary search
-//! over the blocks' first names. Nothing is loaded, and every byte read is doubted: damage is an error, never a panic.
+//! Sorted and front-coded: a name is stored as the length of the prefix it shares with its
+//! predecessor, and the rest. Every sixteenth name is complete and begins a block; a table holds
+//! the offsets of the blocks. Number to name takes two reads; name to number is a binary search
+//! over the first names of the blocks. Nothing is loaded up front, and every byte is validated:
+//! damage is an error, never a panic.
 //!
-//! The file: `orburls1`, the number of names, where the table begins; the blocks; the table. Numbers have eight bytes, lowest first.
+//! File format: `orburls1`, the number of names, the offset of the table; the blocks; the table.
+//! Integers are 64-bit little-endian.
 
 use crate::error::{GraphError, Result};
 use crate::varint;
@@ -16,16 +19,16 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"orburls1";
 
-/// Names of a block.
+/// Names per block.
 const BLOCK: u64 = 16;
 
-/// Bytes before the first block.
+/// Size of the header in bytes.
 const HEAD: u64 = 24;
 
-/// Bytes read for the first name of a block; longer ones take a second read.
+/// Bytes read for the first name of a block; longer names take a second read.
 const GLANCE: usize = 256;
 
-/// Writes names that come in order.
+/// Writes names that arrive in order.
 pub(crate) struct NameWriter {
     out: BufWriter<File>,
     path: PathBuf,
@@ -94,7 +97,7 @@ impl NameWriter {
     }
 }
 
-/// Names in order, on the disk.
+/// Sorted names on disk.
 pub(crate) struct Names {
     file: File,
     path: PathBuf,
@@ -117,7 +120,7 @@ impl Names {
         Ok(names)
     }
 
-    /// How many there are.
+    /// Number of names.
     pub(crate) fn len(&self) -> u64 {
         self.count
     }
@@ -133,7 +136,7 @@ impl Names {
         })
     }
 
-    /// Where a block lies.
+    /// Offset and length of a block.
     fn place(&self, block: u64) -> Result<(u64, usize)> {
         let mut ends = [0; 16];
         self.read(self.table + block * 8, &mut ends)?;
@@ -143,7 +146,7 @@ impl Names {
         Ok((from, length))
     }
 
-    /// A block's first name.
+    /// First name of a block.
     fn first(&self, block: u64) -> Result<Vec<u8>> {
         let (from, length) = self.place(block)?;
         let mut bytes = vec![0; length.min(GLANCE)];
@@ -163,7 +166,7 @@ impl Names {
         Ok(whole)
     }
 
-    /// Tells the names of a block, one after another, until it is told to stop.
+    /// Calls `tell` with the names of a block in order until it returns `false`.
     fn each(&self, block: u64, mut tell: impl FnMut(u64, &[u8]) -> bool) -> Result<()> {
         let (from, length) = self.place(block)?;
         let mut bytes = vec![0; length];
@@ -203,10 +206,10 @@ impl Names {
         text.map(Some).ok_or_else(|| self.damaged("a name is no text"))
     }
 
-    /// The number of this name.
+    /// The number of a name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<u64>> {
         let wanted = name.as_bytes();
-        // The last block whose first name is not greater.
+        // Binary search for the last block whose first name is not greater.
         let (mut low, mut high) = (0, self.count.div_ceil(BLOCK));
         while low < high {
             let middle = low + (high - low) / 2;
@@ -225,7 +228,7 @@ impl Names {
         Ok(found)
     }
 
-    /// Tells all names in order, with their numbers.
+    /// Calls `tell` with all names in order and their numbers.
     pub(crate) fn all(&self, mut tell: impl FnMut(u64, &[u8])) -> Result<()> {
         (0..self.count.div_ceil(BLOCK)).try_for_each(|block| {
             self.each(block, |i, name| {
@@ -236,7 +239,7 @@ impl Names {
     }
 }
 
-/// The number in the first eight bytes.
+/// Decodes the first eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |b| u64::from_le_bytes(*b))
 }

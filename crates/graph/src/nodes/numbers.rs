@@ -1,7 +1,8 @@
-//! Which number of the catalogue belongs to which node, and back?
+//! Which catalogue number belongs to which node, and vice versa?
 //!
-//! Two arrays of four bytes an entry, in one file: `orbnums1`, how many nodes, how many numbers (from 0), then the number of each node
-//! and the node of each number, `0xffffffff` where there is none. An entry is one read.
+//! Two arrays of 32-bit integers in one file: `orbnums1`, the number of nodes, the number of
+//! catalogue numbers (from 0), then the catalogue number of each node and the node of each
+//! catalogue number, with `0xffffffff` for none. A look-up is one read.
 
 use crate::error::{GraphError, Result};
 use std::fs::File;
@@ -14,10 +15,10 @@ const MAGIC: &[u8; 8] = b"orbnums1";
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Bytes before the first entry.
+/// Size of the header in bytes.
 const HEAD: u64 = 16;
 
-/// Writes the file: `numbers` by node; `nodes` by number.
+/// Writes the file: `numbers` indexed by node, `nodes` indexed by catalogue number.
 pub(crate) fn write(path: &Path, numbers: &[u32], nodes: &[u32]) -> Result<()> {
     let fail = GraphError::io("write", path);
     let mut out = BufWriter::with_capacity(1 << 18, File::create(path).map_err(&fail)?);
@@ -29,7 +30,7 @@ pub(crate) fn write(path: &Path, numbers: &[u32], nodes: &[u32]) -> Result<()> {
     out.flush().map_err(&fail)
 }
 
-/// Numbers of nodes, and nodes of numbers, on the disk.
+/// Both mappings on disk.
 pub(crate) struct Numbers {
     file: File,
     path: PathBuf,
@@ -52,12 +53,12 @@ impl Numbers {
         Ok(Self { file, path: path.to_owned(), nodes, numbers })
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// How many numbers there are: one more than the highest.
+    /// One more than the highest catalogue number.
     pub(crate) fn numbers(&self) -> u32 {
         self.numbers
     }
@@ -69,12 +70,12 @@ impl Numbers {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// The number of a node.
+    /// The catalogue number of a node.
     pub(crate) fn number(&self, node: u32) -> Result<Option<u32>> {
         if node < self.nodes { self.entry(u64::from(node)).map(Some) } else { Ok(None) }
     }
 
-    /// The node of a number.
+    /// The node of a catalogue number.
     pub(crate) fn node(&self, number: u64) -> Result<Option<u32>> {
         if number >= u64::from(self.numbers) {
             return Ok(None);
@@ -83,7 +84,7 @@ impl Numbers {
         Ok((node < self.nodes).then_some(node))
     }
 
-    /// The numbers of all nodes, in the nodes' order.
+    /// The catalogue numbers of all nodes, in node order.
     pub(crate) fn all(&self) -> Result<Vec<u32>> {
         let mut bytes = vec![0; self.nodes as usize * 4];
         self.file.read_exact_at(&mut bytes, HEAD).map_err(GraphError::io("read", &self.path))?;

@@ -1,7 +1,8 @@
-//! How do names, met in any order, come into order?
+//! How are names, met in any order, sorted?
 //!
-//! By an external sort: names fill a buffer of a fixed size, which is sorted and written down front-coded as a run; the runs are
-//! merged into the list. Memory: the buffer, and eight bytes a name for the two arrays of numbers.
+//! By an external merge sort: names fill a buffer of fixed size, which is sorted and written as a
+//! front-coded run; the runs are merged into the final list. Memory use: the buffer, and eight
+//! bytes per name for the two arrays of numbers.
 
 use super::names::NameWriter;
 use super::numbers::{self, NONE};
@@ -15,47 +16,47 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Bytes of names sorted at once, unless told otherwise.
+/// Default size of the sort buffer in bytes.
 pub(crate) const BUFFER: usize = 128 << 20;
 
-/// Takes names with their numbers, in any order.
+/// Sorts names with their numbers.
 pub(crate) struct NameSorter {
     dir: PathBuf,
     name: &'static str,
     capacity: usize,
     bytes: Vec<u8>,
-    /// Where each name ends, and its number; it begins where the one before ends.
+    /// End offset and number of each name; it begins where its predecessor ends.
     entries: Vec<(usize, u32)>,
     runs: Vec<PathBuf>,
-    /// How many numbers there are: one more than the highest.
+    /// One more than the highest number.
     numbers: u32,
     count: u64,
 }
 
 impl NameSorter {
-    /// A sorter that keeps its runs in a directory under names of its own.
+    /// A sorter whose runs are files in `dir` that start with `name`.
     pub(crate) fn new(dir: &Path, name: &'static str, capacity: usize) -> Self {
         let (bytes, entries, runs) = (Vec::new(), Vec::new(), Vec::new());
         Self { dir: dir.to_owned(), name, capacity, bytes, entries, runs, numbers: 0, count: 0 }
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// One more name.
+    /// Adds a name.
     pub(crate) fn push(&mut self, number: u64, name: &str) -> Result<()> {
         let number = u32::try_from(number).ok().filter(|n| *n < NONE - 1).ok_or(GraphError::TooLarge)?;
         self.bytes.extend_from_slice(name.as_bytes());
         self.entries.push((self.bytes.len(), number));
         self.numbers = self.numbers.max(number + 1);
         self.count += 1;
-        // An entry costs as much again as a short name.
+        // An entry takes as much memory as a short name.
         if self.bytes.len() + self.entries.len() * 16 >= self.capacity { self.spill() } else { Ok(()) }
     }
 
-    /// Writes what is in memory down as a run.
+    /// Writes the buffer as a run.
     fn spill(&mut self) -> Result<()> {
         let bytes = &self.bytes;
         let mut names = Vec::with_capacity(self.entries.len());
@@ -86,7 +87,7 @@ impl NameSorter {
         Ok(())
     }
 
-    /// Writes the list and the numbers; the node of each number.
+    /// Writes the list and the mapping, and returns the node of each number.
     pub(crate) fn finish(mut self, list: &Path, pages: &Path, watch: &Watch) -> Result<Vec<u32>> {
         self.spill()?;
         (self.bytes, self.entries) = (Vec::new(), Vec::new());
@@ -112,10 +113,10 @@ impl NameSorter {
     }
 }
 
-/// The names of several runs in order.
+/// Merges the names of several runs.
 struct Merge {
     runs: Vec<RunReader>,
-    /// The runs that have a name left, the one with the smallest first.
+    /// The heads of the runs, as a min-heap.
     heads: BinaryHeap<Reverse<(Vec<u8>, u32, usize)>>,
 }
 
@@ -133,7 +134,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Tells the next name; its number, or `None` at the end.
+    /// Calls `tell` with the next name and returns its number, or `None` at the end.
     fn next(&mut self, tell: impl FnOnce(&[u8]) -> Result<()>) -> Result<Option<u32>> {
         let Some(Reverse((mut name, number, run))) = self.heads.pop() else { return Ok(None) };
         tell(&name)?;
@@ -160,7 +161,7 @@ impl RunReader {
         Ok(Self { input: BufReader::with_capacity(1 << 17, file), name: Vec::new(), path: path.to_owned() })
     }
 
-    /// Goes on to the next name; its number.
+    /// Advances to the next name and returns its number.
     fn next(&mut self) -> Result<Option<u32>> {
         let fail = GraphError::io("read", &self.path);
         let bad = || GraphError::damaged(&self.path, "a run of the sort cannot be read");

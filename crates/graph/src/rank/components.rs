@@ -1,9 +1,10 @@
-//! Which pages can be reached from each other, and what shape does that give the web?
+//! Which pages can reach each other, and what shape does that give the web?
 //!
-//! Strongly connected components by Tarjan's algorithm (1972), without recursion, since a chain of a million pages is not rare: the neighbours
-//! still to be looked at lie on one stack. The bow-tie is that of Broder et al., "Graph structure in the web" (2000): the core is the largest
-//! component (of several that are equally large the one that holds the first URL), around it what leads into it, what it leads to, and what
-//! hangs on those without touching the core.
+//! Strongly connected components by Tarjan's algorithm (1972), iteratively, since chains of a
+//! million pages exist: the pending neighbours lie on an explicit stack. The bow-tie is that of
+//! Broder et al., "Graph structure in the web" (2000). The core is the largest component (ties go
+//! to the one with the first URL); around it are the pages that lead into it, those it leads to,
+//! and those attached to these without touching the core.
 
 use super::plain::Neighbours;
 use serde::{Deserialize, Serialize};
@@ -12,17 +13,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BowTie {
-    /// In the largest component: everyone there can reach everyone.
+    /// In the largest component, where every page can reach every other.
     Core,
-    /// Leads to the core and cannot be reached from it.
+    /// Can reach the core but cannot be reached from it.
     In,
-    /// Is reached from the core and does not lead back.
+    /// Can be reached from the core but cannot reach it.
     Out,
-    /// On a way from IN to OUT that leaves the core aside.
+    /// On a path from IN to OUT that bypasses the core.
     Tube,
-    /// Hangs on the others without being any of that: reached from IN, leading to OUT, or joined to such pages.
+    /// Attached to the others without being any of them: reachable from IN, leading to OUT, or
+    /// connected to such pages.
     Tendril,
-    /// Not connected to the core, whichever way links are followed.
+    /// Not connected to the core, even if arcs are followed in both directions.
     Disconnected,
 }
 
@@ -30,7 +32,7 @@ impl BowTie {
     /// All of them, in the order of their codes.
     pub const ALL: [Self; 6] = [Self::Core, Self::In, Self::Out, Self::Tube, Self::Tendril, Self::Disconnected];
 
-    /// Its name, as people and programs read it.
+    /// Its name for people and programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -42,28 +44,28 @@ impl BowTie {
         }
     }
 
-    /// Its place among [`BowTie::ALL`].
+    /// Its index in [`BowTie::ALL`].
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 }
 
-/// The components of a graph.
+/// The strongly connected components of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Components {
-    /// Each node's component; they are numbered from the largest to the smallest.
+    /// The component of each node, numbered from the largest to the smallest.
     pub(crate) of: Vec<u32>,
-    /// How many nodes each has.
+    /// The number of nodes in each.
     pub(crate) sizes: Vec<u32>,
 }
 
 impl Components {
-    /// Finds them.
+    /// Computes them.
     pub(crate) fn of(forward: &impl Neighbours) -> Self {
         let found = Tarjan::run(forward);
         let mut sizes: Vec<u32> = vec![0; found.count as usize];
         found.component.iter().for_each(|c| sizes[*c as usize] += 1);
-        // Of equally large ones the one that is met first comes first.
+        // Of equally large components the one met first comes first.
         let mut first = vec![u32::MAX; sizes.len()];
         for (node, c) in (0..).zip(&found.component) {
             first[*c as usize] = first[*c as usize].min(node);
@@ -79,7 +81,7 @@ impl Components {
         Self { of, sizes }
     }
 
-    /// Where each node stands in the bow-tie.
+    /// The place of each node in the bow-tie.
     pub(crate) fn bow_tie(&self, forward: &impl Neighbours, backward: &impl Neighbours) -> Vec<BowTie> {
         let core: Vec<u32> = (0..).zip(&self.of).filter(|(_, c)| **c == 0).map(|(node, _)| node).collect();
         let after = reached(forward, &core);
@@ -103,7 +105,7 @@ impl Components {
     }
 }
 
-/// What can be reached from these nodes.
+/// The nodes reachable from these.
 fn reached(graph: &impl Neighbours, from: &[u32]) -> Vec<bool> {
     let mut seen = vec![false; graph.nodes()];
     from.iter().for_each(|node| seen[*node as usize] = true);
@@ -114,7 +116,7 @@ fn reached(graph: &impl Neighbours, from: &[u32]) -> Vec<bool> {
     seen
 }
 
-/// What is joined to these nodes, whichever way the arcs go.
+/// The nodes weakly connected to these.
 fn reached_both(forward: &impl Neighbours, backward: &impl Neighbours, from: &[u32]) -> Vec<bool> {
     let mut seen = vec![false; forward.nodes()];
     from.iter().for_each(|node| seen[*node as usize] = true);
@@ -137,16 +139,16 @@ fn spread(neighbours: &[u32], seen: &mut [bool], waiting: &mut Vec<u32>) {
 const UNSEEN: u32 = u32::MAX;
 
 struct Tarjan {
-    /// When each node was entered, later the earliest that it leads back to.
+    /// Tarjan's low-link: when a node was entered, lowered to the earliest open node it can reach.
     low: Vec<u32>,
     component: Vec<u32>,
     count: u32,
     clock: u32,
-    /// Entered and not yet in a component.
+    /// Nodes that were entered but have no component yet.
     open: Vec<u32>,
 }
 
-/// A node that has been entered: when, and where its neighbours begin on the stack.
+/// A node on the call stack: when it was entered, and where its neighbours begin on the stack.
 struct Entered {
     node: u32,
     at: u32,
@@ -195,7 +197,7 @@ impl Tarjan {
         path.push(Entered { node, at: self.clock, start: waiting.len() });
         self.clock += 1;
         for &to in graph.of(node as usize, room) {
-            // What is known already needs no place on the stack.
+            // Visited neighbours need no entry on the stack.
             if self.low[to as usize] == UNSEEN {
                 waiting.push(to);
             } else {
@@ -204,7 +206,8 @@ impl Tarjan {
         }
     }
 
-    /// A neighbour that was entered before: if its component is still open, this node leads back as far as it does.
+    /// Handles a visited neighbour: if its component is still open, this node's low-link is at most
+    /// the neighbour's.
     fn meet(&mut self, node: u32, to: u32) {
         if self.component[to as usize] == UNSEEN {
             self.low[node as usize] = self.low[node as usize].min(self.low[to as usize]);
@@ -242,7 +245,8 @@ mod tests {
     #[test]
     fn every_part_of_the_bow_tie_is_told() {
         use BowTie::{Core, Disconnected, In, Out, Tendril, Tube};
-        // 1 2 3 are the core; 0 leads in, 4 is led to; 5 a tube; 6 hangs on IN, 7 leads to OUT, 8 leads to 6; 9 is alone.
+        // 1 2 3 are the core; 0 is in IN, 4 in OUT; 5 is a tube; 6 hangs off IN, 7 leads to OUT, 8
+        // leads to 6; 9 is isolated.
         let arcs = [(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (0, 5), (5, 4), (0, 6), (7, 4), (8, 6)];
         let (components, tie) = shape(10, &arcs);
         assert_eq!(tie, [In, Core, Core, Core, Out, Tube, Tendril, Tendril, Tendril, Disconnected]);

@@ -1,6 +1,6 @@
-//! How is a graph ranked that is too large for plain arrays?
+//! How is a graph ranked that does not fit in memory as plain arrays?
 //!
-//! Straight from its compressed lists, several times slower and with no memory but that of the scores.
+//! Straight from its compressed lists: several times slower, but with no memory beyond the scores.
 
 use super::plain::{Neighbours, Plain, even_parts};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use lender::prelude::*;
 use std::ops::Range;
 use webgraph::traits::{RandomAccessGraph as _, RandomAccessLabeling, SequentialLabeling as _};
 
-/// One of the compressed graphs, one way.
+/// One of the compressed graphs in one direction.
 pub(super) struct Compressed<'a> {
     lists: Option<&'a Lists>,
     nodes: usize,
@@ -23,7 +23,7 @@ impl<'a> Compressed<'a> {
         Ok(Self { lists, nodes })
     }
 
-    /// The same as plain arrays.
+    /// Decompresses it into plain arrays.
     pub(super) fn plain(&self) -> Plain {
         let mut plain = Plain::with_capacity(self.nodes, usize::try_from(self.arcs()).unwrap_or(0));
         self.scan(0..self.nodes, |_, list| plain.push(list.iter().copied()));

@@ -1,8 +1,9 @@
-//! Where do the scores lie, so that one is a short read and a column a long one?
+//! How are scores stored so that one score is a short read and a column a sequential one?
 //!
-//! One file for a graph: `orbrank1`, the length of the head, the head (JSON: how it was ranked, how that went, the columns with their places and
-//! checksums), then the columns one after the other, each with an entry a node, lowest byte first. It is written beside its place and
-//! renamed, so that there is a whole one or none. The head says which build of the graph it belongs to.
+//! One file per graph: `orbrank1`, the length of the header, the header (JSON: the parameters, the
+//! outcome, and the columns with their offsets and checksums), then the columns, each with one
+//! little-endian entry per node. The file is written under a temporary name and renamed, so there
+//! is a complete one or none. The header names the build of the graph it belongs to.
 
 use super::{Account, BowTie, Ranking, Scores};
 use crate::error::{GraphError, Result};
@@ -17,44 +18,44 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"orbrank1";
 
-/// A head is never longer: whatever says so is damage.
+/// Maximum length of a header; anything longer is damage.
 const LONGEST_HEAD: u64 = 1 << 20;
 
-/// Entries read at once from a column.
+/// Entries per read of a column.
 const AT_ONCE: usize = 1 << 16;
 
-/// What a node can be ranked by.
+/// What nodes can be ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// Where a reader would be who follows links at random.
+    /// The stationary distribution of a random surfer.
     Pagerank,
-    /// How many pages point to it.
+    /// In-degree.
     Backlinks,
-    /// How much it points to what matters.
+    /// Hub score: how much it links to authorities.
     Hub,
-    /// How much it is pointed to by those who know.
+    /// Authority score: how much hubs link to it.
     Authority,
-    /// How near it is to all others.
+    /// Harmonic centrality.
     Harmonic,
-    /// How many pages it points to.
+    /// Out-degree.
     Outdegree,
 }
 
-/// What the rankings say of one page or host.
+/// All scores of one page or host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Merit {
-    /// The probability that a reader is there who follows links at random.
+    /// The probability that a random surfer is there.
     pub pagerank: f64,
-    /// Its share of all hub values.
+    /// Its share of all hub scores.
     pub hub: f64,
-    /// Its share of all authority values.
+    /// Its share of all authority scores.
     pub authority: f64,
-    /// The sum of 1/d over all that can come here by d links.
+    /// The sum of 1/d over all nodes at distance d from which it can be reached.
     pub harmonic: f64,
-    /// How many point to it.
+    /// In-degree.
     pub indegree: u32,
-    /// How many it points to.
+    /// Out-degree.
     pub outdegree: u32,
     /// Its strongly connected component; 0 is the largest.
     pub component: u32,
@@ -62,7 +63,7 @@ pub struct Merit {
     pub bowtie: BowTie,
 }
 
-/// A column: its name, how many bytes an entry has, where it begins, and its checksum.
+/// A column: its name, bytes per entry, offset and checksum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Column {
     name: String,
@@ -71,7 +72,7 @@ struct Column {
     xxh3: String,
 }
 
-/// What stands at the beginning of the file.
+/// The header of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Head {
     build: u64,
@@ -80,7 +81,7 @@ struct Head {
     columns: Vec<Column>,
 }
 
-/// The columns, in their order, with the bytes of an entry.
+/// The columns in order, with their bytes per entry.
 const COLUMNS: [(&str, u64); 8] = [
     ("pagerank", 8),
     ("hub", 8),
@@ -123,7 +124,7 @@ impl By {
 }
 
 impl Scores {
-    /// The bytes of a column, piece after piece.
+    /// Emits the bytes of a column, chunk by chunk.
     fn column(&self, place: usize, put: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<()> {
         match place {
             0 => self.pagerank.iter().try_for_each(|x| put(&x.to_le_bytes())),
@@ -138,7 +139,7 @@ impl Scores {
     }
 }
 
-/// Writes the scores of a graph: `build` names the graph they belong to.
+/// Writes the scores of a graph; `build` identifies the graph they belong to.
 pub(crate) fn write(path: &Path, build: u64, ranking: &Ranking, scores: &Scores) -> Result<()> {
     let fail = GraphError::io("write", path);
     let columns = described(scores).map_err(&fail)?;
@@ -160,7 +161,7 @@ pub(crate) fn write(path: &Path, build: u64, ranking: &Ranking, scores: &Scores)
     written.and_then(|()| fs::rename(&unfinished, path)).map_err(fail)
 }
 
-/// Where the columns will stand, and their checksums.
+/// Computes the offsets and checksums of the columns.
 fn described(scores: &Scores) -> std::io::Result<Vec<Column>> {
     let (mut start, nodes) = (0, scores.pagerank.len() as u64);
     let mut columns = Vec::with_capacity(COLUMNS.len());
@@ -177,17 +178,17 @@ fn described(scores: &Scores) -> std::io::Result<Vec<Column>> {
     Ok(columns)
 }
 
-/// The scores of a graph, on the disk.
+/// The scores of a graph on disk.
 pub(crate) struct RankFile {
     file: File,
     path: PathBuf,
     head: Head,
-    /// Where the first column begins.
+    /// Offset of the first column.
     body: u64,
 }
 
 impl RankFile {
-    /// Opens the file; `None` where there is none.
+    /// Opens the file; `None` if there is none.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>> {
         let fail = GraphError::io("read", path);
         let file = match File::open(path) {
@@ -213,7 +214,7 @@ impl RankFile {
         Ok(Some(ranks))
     }
 
-    /// Whether the columns are those that are expected, and end where the file does.
+    /// Whether the columns are the expected ones and end where the file does.
     fn is_whole(&self, length: u64) -> bool {
         let nodes = self.head.account.nodes;
         let mut start = Some(0_u64);
@@ -226,17 +227,17 @@ impl RankFile {
         known && start.and_then(|end| end.checked_add(self.body)) == Some(length)
     }
 
-    /// Which build of the graph it belongs to.
+    /// The build of the graph it belongs to.
     pub(crate) fn build(&self) -> u64 {
         self.head.build
     }
 
-    /// How the graph was ranked.
+    /// The parameters of the ranking.
     pub(crate) fn ranking(&self) -> &Ranking {
         &self.head.ranking
     }
 
-    /// How that went.
+    /// The outcome of the ranking.
     pub(crate) fn account(&self) -> &Account {
         &self.head.account
     }
@@ -252,7 +253,7 @@ impl RankFile {
         Ok(bytes)
     }
 
-    /// What a node is worth; the node must be one of the graph's.
+    /// The scores of a node, which must exist.
     pub(crate) fn merit(&self, node: u32) -> Result<Merit> {
         let real = |column| self.entry(column, node).map(f64::from_le_bytes);
         let whole = |column| self.entry(column, node).map(u32::from_le_bytes);
@@ -269,7 +270,7 @@ impl RankFile {
         })
     }
 
-    /// What all nodes are worth, in their order.
+    /// The scores of all nodes, in order.
     pub(crate) fn merits(&self) -> Result<Vec<Merit>> {
         let nodes = usize::try_from(self.head.account.nodes).map_err(|_| self.damaged())?;
         let nobody = Merit {
@@ -320,7 +321,7 @@ impl RankFile {
         })
     }
 
-    /// What a node is worth by one ranking.
+    /// One score of a node.
     pub(crate) fn score(&self, by: By, node: u32) -> Result<f64> {
         let column = by.column();
         if COLUMNS[column].1 == 8 {
@@ -341,7 +342,7 @@ impl RankFile {
         }
     }
 
-    /// Calls `each` with the bytes of a column, whole entries at a time, and compares all of them with their checksum.
+    /// Calls `each` with the bytes of a column, whole entries at a time, and verifies the checksum.
     fn bytes(&self, column: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         let Column { name, start, width, xxh3 } = &self.head.columns[column];
         let (mut at, end) = (self.body + start, self.body + start + width * self.head.account.nodes);
@@ -361,7 +362,8 @@ impl RankFile {
         Ok(())
     }
 
-    /// The best nodes with their scores, best first, after leaving out `offset` of them; of equal ones those whose URL comes first.
+    /// The top nodes with their scores, best first, skipping the first `offset`; ties are in URL
+    /// order.
     pub(crate) fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<(u32, f64)>> {
         let wanted = limit.saturating_add(offset);
         let mut best: BinaryHeap<Reverse<Place>> = BinaryHeap::new();
@@ -378,13 +380,13 @@ impl RankFile {
         Ok(best.into_iter().skip(offset).map(|Reverse(place)| (place.node, place.score)).collect())
     }
 
-    /// Reads every column against its checksum.
+    /// Verifies the checksum of every column.
     pub(crate) fn check(&self) -> Result<()> {
         (0..COLUMNS.len()).try_for_each(|column| self.bytes(column, |_| ()))
     }
 }
 
-/// A node in the order of a ranking: the greater the better.
+/// A node ordered by its score: greater is better.
 #[derive(PartialEq)]
 struct Place {
     score: f64,
@@ -447,7 +449,8 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let (path, _) = ranked(tmp.path());
         let whole = fs::read(&path).unwrap();
-        // A new file each time: to write an old one anew takes some file systems ten milliseconds.
+        // A new file each time: overwriting an existing one takes some file systems ten
+        // milliseconds.
         let put = |bytes: &[u8]| fs::remove_file(&path).and_then(|()| fs::write(&path, bytes)).unwrap();
         for length in 0..whole.len() {
             put(&whole[..length]);
@@ -466,7 +469,7 @@ mod tests {
             let _ = file.merit(4);
             let _ = file.best(By::Hub, 3, 0);
         }
-        // What is left are the figures of the head that nothing depends on.
+        // The remaining bytes are figures in the header that nothing depends on.
         assert!(noticed > whole.len() / 2, "{noticed} of {}", whole.len());
     }
 }

@@ -1,27 +1,30 @@
 //! How near is a page to all others?
 //!
-//! Harmonic centrality (Boldi and Vigna, "Axioms for centrality", 2014): the sum of 1/d over all other pages, d being the number of links
-//! that lead from them to this one; a page that cannot come here adds nothing. Not normalised, as networkx gives it.
+//! Harmonic centrality (Boldi and Vigna, "Axioms for centrality", 2014): the sum of 1/d over all
+//! other pages, where d is their distance to this page; unreachable ones add nothing. Not
+//! normalised, like networkx.
 //!
-//! Breadth-first visits from 64 sources at once, one bit of a word for each (Then et al., "The more the merrier", VLDB 2014): what is within a
-//! few links is nearly the same for all of them, so an arc is followed a few times for 64 sources. With every node as a source the result
-//! is exact. A graph too large for that is sampled (Eppstein and Wang 2001): as many sources as asked for, drawn without repetition and
-//! always alike, and the sums scaled up. A page that a share p of the web can reach then has a standard error of about
-//! sqrt((1 - p) / (p k)) of its value with k sources: 6 % at a half with 256.
+//! Computed by multi-source breadth-first search from 64 sources at once, one bit per source (Then
+//! et al., "The more the merrier", VLDB 2014): the searches overlap within a few links, so an arc
+//! is followed a few times for all 64. With every node as a source the result is exact. A graph too
+//! large for that is sampled (Eppstein and Wang 2001): `samples` sources without replacement,
+//! chosen deterministically, and the sums scaled up. With k sources, a page that a share p of the
+//! web can reach has a relative standard error of about sqrt((1 - p) / (p k)): 6 % for p = 1/2 and
+//! k = 256.
 
 use super::plain::Neighbours;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Sources visited together.
+/// Sources per search.
 const TOGETHER: usize = 64;
 
-/// How harmonic centrality is computed.
+/// Parameters of harmonic centrality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Harmonic {
-    /// Nodes times arcs up to which every node is a source.
+    /// Up to this product of nodes and arcs, every node is a source.
     pub exact_work: u64,
-    /// How many sources are drawn in a larger graph.
+    /// Number of sources sampled in a larger graph.
     pub samples: usize,
 }
 
@@ -32,14 +35,15 @@ impl Default for Harmonic {
 }
 
 impl Harmonic {
-    /// The centralities, and from how many sources they were found.
+    /// The centralities, and the number of sources used.
     pub(crate) fn of(&self, forward: &impl Neighbours) -> (Vec<f64>, usize) {
         let nodes = forward.nodes();
         let exact = (nodes as u64).saturating_mul(forward.arcs()) <= self.exact_work || nodes <= self.samples;
         let sources = if exact { (0..nodes).collect() } else { drawn(nodes, self.samples.max(1)) };
         let mut sums = visited(forward, &sources);
         if !exact {
-            // A source says nothing about itself: each node was seen from a share of the *other* nodes.
+            // A source says nothing about itself: each node was seen from a share of the *other*
+            // nodes.
             let scale = (nodes - 1) as f64;
             let mut seen = vec![sources.len(); nodes];
             sources.iter().for_each(|source| seen[*source] -= 1);
@@ -49,13 +53,14 @@ impl Harmonic {
     }
 }
 
-/// Different nodes, drawn evenly and always alike: one from each of `count` ranges of equal length, since neighbours in URL order are alike.
+/// A deterministic stratified sample of distinct nodes: one from each of `count` ranges of equal
+/// length, since neighbours in URL order are similar.
 fn drawn(nodes: usize, count: usize) -> Vec<usize> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let place = |i: usize| usize::try_from(i as u128 * nodes as u128 / count as u128).unwrap_or(nodes);
     let pick = |i: usize| {
         let (start, end) = (place(i), place(i + 1));
-        // Marsaglia's xorshift: any even spread will do.
+        // Marsaglia's xorshift: any even distribution will do.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -69,7 +74,7 @@ fn drawn(nodes: usize, count: usize) -> Vec<usize> {
 fn visited(forward: &impl Neighbours, sources: &[usize]) -> Vec<f64> {
     let nodes = forward.nodes();
     let groups: Vec<&[usize]> = sources.chunks(TOGETHER).collect();
-    // One visitor a core: each needs 32 bytes a node.
+    // One visitor per core: each needs 32 bytes per node.
     let share = groups.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
     let all: Vec<Vec<f64>> = groups
         .par_chunks(share)
@@ -87,13 +92,13 @@ fn visited(forward: &impl Neighbours, sources: &[usize]) -> Vec<f64> {
     sums
 }
 
-/// A visit from up to 64 sources: a bit of each word stands for one of them.
+/// A search from up to 64 sources: each bit of a word stands for one of them.
 struct Visitor {
-    /// Who has been here.
+    /// Sources that have reached each node.
     seen: Vec<u64>,
-    /// Who came here in this step.
+    /// Sources that reached it in this step.
     here: Vec<u64>,
-    /// Who comes here in the next.
+    /// Sources that reach it in the next step.
     next: Vec<u64>,
     sums: Vec<f64>,
     room: Vec<u32>,

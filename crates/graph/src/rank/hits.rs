@@ -1,12 +1,16 @@
 //! Who points to what matters, and what is pointed to by those who know?
 //!
-//! HITS (Kleinberg 1999) on the whole graph: a page's authority is the sum of the hub values of those that point to it, a hub's the sum of the
-//! authorities it points to. So the authorities are the dominant eigenvector of AᵀA, the hubs that of AAᵀ. Both are given with the sum 1, as
-//! networkx gives them. Where several sets of pages are tied for the first place, each gets its share as if all pages had begun alike.
+//! HITS (Kleinberg 1999) on the whole graph: a page's authority is the sum of the hub scores of the
+//! pages that link to it, and its hub score the sum of the authorities it links to. So authorities
+//! are the dominant eigenvector of AᵀA, and hubs that of AAᵀ. Both are normalised to sum 1, like
+//! networkx. If the dominant eigenvalue is degenerate, the result is the projection of the uniform
+//! start vector.
 //!
-//! Found by the locally optimal conjugate gradient method (Knyazev 2001: LOBPCG with a block of one and no preconditioner): each round
-//! finds the best vector in the space of the present one, its residual and the last step. It costs what a round of the power method
-//! does, and needs about the square root of its rounds where the second eigenvalue is near the first, as it is on the web.
+//! Computed by the locally optimal conjugate gradient method (Knyazev 2001: LOBPCG with block size
+//! one and no preconditioner): each iteration finds the best vector in the span of the current one,
+//! its residual and the last step. An iteration costs as much as one of the power method, but about
+//! the square root of its iterations suffice when the second eigenvalue is close to the first, as
+//! it is on the web.
 
 use super::pagerank::Settled;
 use super::plain::Neighbours;
@@ -14,12 +18,12 @@ use super::sums::{dot, gather, sum_of};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How HITS is computed.
+/// Parameters of HITS.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hits {
-    /// The length of the residual, by the eigenvalue, below which it ends.
+    /// Stops when the residual, relative to the eigenvalue, falls below this.
     pub tolerance: f64,
-    /// Rounds at most.
+    /// Maximum number of iterations.
     pub rounds: u32,
 }
 
@@ -29,7 +33,7 @@ impl Default for Hits {
     }
 }
 
-/// A vector of authorities with the vector of hubs that it gives.
+/// An authority vector together with the hub vector it induces.
 #[derive(Clone, Debug)]
 struct Pair {
     authorities: Vec<f64>,
@@ -58,8 +62,8 @@ impl Pair {
         add(&mut self.hubs, &other.hubs);
     }
 
-    /// Takes out what it has in common with the others, which have length 1 and nothing in common, and gives it length 1; `false` where
-    /// nothing is left of it.
+    /// Orthogonalises it against the others, which are orthonormal, and normalises it; `false` if
+    /// nothing is left.
     fn orthonormalise(&mut self, others: &[&Self]) -> bool {
         let before = dot(&self.authorities, &self.authorities).sqrt();
         // Twice is enough (Kahan, after Parlett).
@@ -79,7 +83,7 @@ impl Pair {
 }
 
 impl Hits {
-    /// The hubs and the authorities, each with the sum 1; all 0 where there are no arcs.
+    /// Hubs and authorities, each with sum 1; all 0 if there are no arcs.
     pub(crate) fn of(&self, forward: &impl Neighbours, backward: &impl Neighbours) -> Settled<[Vec<f64>; 2]> {
         let nodes = forward.nodes();
         let mut best = Pair::new(vec![1.0; nodes], forward);
@@ -110,7 +114,7 @@ impl Hits {
     }
 }
 
-/// How far AᵀA takes the vector out of its direction, and that by the eigenvalue.
+/// The residual of the eigenvector equation for AᵀA, and its length relative to the eigenvalue.
 fn residual(best: &Pair, backward: &impl Neighbours) -> (Vec<f64>, f64) {
     let value = dot(&best.hubs, &best.hubs);
     let mut residual = vec![0.0; best.authorities.len()];
@@ -120,7 +124,8 @@ fn residual(best: &Pair, backward: &impl Neighbours) -> (Vec<f64>, f64) {
     (residual, length)
 }
 
-/// Moves to the best vector in the space of the present one, the way ahead, and the last step; gives the step taken.
+/// Moves to the best vector in the span of the current one, the residual and the last step, and
+/// returns the step taken.
 fn advance(best: &mut Pair, ahead: Pair, last: Option<Pair>) -> Pair {
     let mut ways = vec![ahead];
     if let Some(mut last) = last
@@ -149,7 +154,7 @@ fn advance(best: &mut Pair, ahead: Pair, last: Option<Pair>) -> Pair {
     step
 }
 
-/// The eigenvector of the largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
+/// The dominant eigenvector of a symmetric matrix, by Jacobi rotations.
 fn dominant(mut a: [[f64; 3]; 3]) -> [f64; 3] {
     let mut vectors = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for _ in 0..30 {
@@ -200,7 +205,8 @@ mod tests {
 
     #[test]
     fn a_small_graph_is_ranked_as_solved_by_hand() {
-        // 0 -> 2, 0 -> 3, 1 -> 3: AᵀA has on (2, 3) the matrix [[1, 1], [1, 2]], whose dominant vector is (1, φ).
+        // 0 -> 2, 0 -> 3, 1 -> 3: on (2, 3), AᵀA is the matrix [[1, 1], [1, 2]], whose dominant
+        // eigenvector is (1, φ).
         let golden = f64::midpoint(1.0, 5f64.sqrt());
         let found = hits(4, &[(0, 2), (0, 3), (1, 3)]);
         near(&found.scores[1], &[0.0, 0.0, 1.0 / (1.0 + golden), golden / (1.0 + golden)]);
@@ -209,7 +215,8 @@ mod tests {
 
     #[test]
     fn two_communities_of_nearly_the_same_weight_are_told_apart_in_few_rounds() {
-        // Two complete bipartite graphs of 400 and 401 hubs: the power method would need thousands of rounds.
+        // Two complete bipartite graphs of 400 and 401 hubs: the power method would need thousands
+        // of iterations.
         let mut arcs = Vec::new();
         for hub in 0..801u32 {
             let first = if hub < 400 { 801 } else { 811 };

@@ -1,7 +1,8 @@
 //! Who matters?
 //!
-//! [`Ranking`] says how, [`Scores`] what came out: PageRank, hubs and authorities, harmonic centrality, degrees, components and the bow-tie of one
-//! graph, found from its arcs alone. One file a ranking, each with its theory.
+//! [`Ranking`] holds the parameters, [`Scores`] the result: PageRank, hubs and authorities,
+//! harmonic centrality, degrees, components and the bow-tie of one graph, computed from its arcs
+//! alone. Each ranking is one file, with its theory.
 
 mod components;
 mod compressed;
@@ -24,7 +25,7 @@ use components::Components;
 use plain::Neighbours;
 use serde::{Deserialize, Serialize};
 
-/// How a graph is ranked.
+/// The parameters of all rankings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// PageRank.
@@ -35,7 +36,7 @@ pub struct Ranking {
     pub harmonic: Harmonic,
 }
 
-/// What a ranking found out about every node.
+/// The scores of every node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Scores {
     pub(crate) pagerank: Vec<f64>,
@@ -49,33 +50,33 @@ pub(crate) struct Scores {
     pub(crate) account: Account,
 }
 
-/// How a ranking went.
+/// Statistics of a ranking.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
-    /// Nodes ranked.
+    /// Number of nodes.
     pub nodes: u64,
-    /// Arcs between them.
+    /// Number of arcs.
     pub arcs: u64,
-    /// Rounds that PageRank took.
+    /// Iterations of PageRank.
     pub pagerank_rounds: u32,
-    /// The sum of the changes in the last of them.
+    /// The L1 change in the last of them.
     pub pagerank_change: f64,
-    /// Rounds that hubs and authorities took.
+    /// Iterations of HITS.
     pub hits_rounds: u32,
-    /// The residual that was left.
+    /// The remaining residual.
     pub hits_change: f64,
-    /// Sources of the harmonic centrality: all nodes where it is exact.
+    /// Sources of harmonic centrality: all nodes if it is exact.
     pub harmonic_sources: u64,
-    /// Strongly connected components.
+    /// Number of strongly connected components.
     pub components: u64,
-    /// Nodes of the largest one.
+    /// Nodes in the largest one.
     pub largest_component: u64,
     /// Nodes in each part of the bow-tie, in the order of [`BowTie::ALL`].
     pub bow_tie: [u64; 6],
 }
 
 impl Ranking {
-    /// Ranks every node; `told` hears what is being done.
+    /// Ranks every node; `told` is called with each step.
     pub(crate) fn of<G: Neighbours>(&self, forward: &G, backward: &G, told: &mut dyn FnMut(&'static str)) -> Scores {
         let mut scores = Scores { in_degree: degrees(backward), out_degree: degrees(forward), ..Scores::default() };
         told("pagerank");
@@ -107,7 +108,7 @@ impl Ranking {
     }
 }
 
-/// How many neighbours each node has.
+/// The degree of each node.
 fn degrees(graph: &impl Neighbours) -> Vec<u32> {
     let mut degrees = Vec::with_capacity(graph.nodes());
     graph.scan(0..graph.nodes(), |_, list| degrees.push(u32::try_from(list.len()).unwrap_or(u32::MAX)));

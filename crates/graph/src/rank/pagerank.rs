@@ -1,25 +1,27 @@
-//! Where would a reader be who follows links at random?
+//! Where would a random surfer be?
 //!
-//! PageRank (Page, Brin, Motwani, Winograd 1999): with probability `damping` the reader follows one of the page's links, all alike;
-//! else, and always on a page without links, she goes on at any page of the graph, all alike. So a dangling page's rank is spread
-//! evenly over all pages, which is what networkx does and what Boldi, Posenato, Santini and Vigna call strongly preferential PageRank.
+//! PageRank (Page, Brin, Motwani, Winograd 1999): with probability `damping` the surfer follows one
+//! of the page's links, chosen uniformly; otherwise, and always on a dangling page, she jumps to a
+//! uniformly chosen page. So the rank of dangling pages is spread evenly over all pages, as in
+//! networkx; Boldi, Posenato, Santini and Vigna call this strongly preferential PageRank.
 //!
-//! The power method, gathered over the transposed graph: each page adds up the shares of the pages that point to it, so that no two
-//! threads write to one place. The ranks' sum is 1. The error left is at most `damping / (1 - damping)` times the last change.
+//! Computed by the power method in gather (pull) form over the transposed graph: each page adds up
+//! the shares of the pages that link to it, so no two threads write to the same location. The ranks
+//! sum to 1. The remaining error is at most `damping / (1 - damping)` times the last change.
 
 use super::plain::{Neighbours, pieces};
 use super::sums::{added, sum_of};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How PageRank is computed.
+/// Parameters of PageRank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageRank {
-    /// The probability of following a link.
+    /// The damping factor: the probability of following a link.
     pub damping: f64,
-    /// The sum of all changes below which it ends.
+    /// Stops when the L1 change falls below this.
     pub tolerance: f64,
-    /// Rounds at most.
+    /// Maximum number of iterations.
     pub rounds: u32,
 }
 
@@ -29,19 +31,19 @@ impl Default for PageRank {
     }
 }
 
-/// Scores found by rounds, and how many it took.
+/// Scores of an iterative method.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settled<S> {
     /// The scores.
     pub(crate) scores: S,
-    /// Rounds taken.
+    /// Number of iterations.
     pub(crate) rounds: u32,
-    /// What was left to change in the last one.
+    /// The change or residual in the last one.
     pub(crate) change: f64,
 }
 
 impl PageRank {
-    /// The ranks of all nodes, from who points to each and how many each points to.
+    /// The ranks of all nodes, from the transposed graph and the out-degrees.
     pub(crate) fn of(&self, backward: &impl Neighbours, out_degrees: &[u32]) -> Settled<Vec<f64>> {
         let nodes = backward.nodes();
         if nodes == 0 {
@@ -57,13 +59,14 @@ impl PageRank {
             change = self.gather(backward, &shares, floor, &mut ranks);
             rounds += 1;
         }
-        // Rounding lets the sum drift by about 10^-16 a round.
+        // Rounding lets the sum drift by about 10^-16 per iteration.
         let sum = sum_of(&ranks, |r| *r);
         ranks.par_iter_mut().for_each(|rank| *rank /= sum);
         Settled { scores: ranks, rounds, change }
     }
 
-    /// Writes what each node gives to each that it points to, and gives the sum of the ranks that point nowhere.
+    /// Computes each node's contribution to each of its successors, and returns the rank held by
+    /// dangling nodes.
     fn share(&self, ranks: &[f64], out_degrees: &[u32], shares: &mut [f64]) -> f64 {
         const CHUNK: usize = 1 << 14;
         let chunks = shares.par_chunks_mut(CHUNK).zip(ranks.par_chunks(CHUNK)).zip(out_degrees.par_chunks(CHUNK));
@@ -80,7 +83,7 @@ impl PageRank {
         dangling.iter().sum()
     }
 
-    /// One round: every node's rank anew; gives the sum of the changes.
+    /// One iteration: recomputes every rank and returns the L1 change.
     fn gather(&self, backward: &impl Neighbours, shares: &[f64], floor: f64, ranks: &mut [f64]) -> f64 {
         let parts = backward.parts();
         let pieces = pieces(&parts, ranks);
@@ -131,8 +134,8 @@ mod tests {
 
     #[test]
     fn a_star_is_ranked_as_solved_by_hand() {
-        // Three leaves point to the centre, which points nowhere: with a leaf's rank l and the centre's c,
-        // l = (1 - d) / 4 + d c / 4 and c = l + 3 d l.
+        // Three leaves link to the centre, which is dangling: with a leaf's rank l and the centre's
+        // c, l = (1 - d) / 4 + d c / 4 and c = l + 3 d l.
         let d = 0.5;
         let leaf = 1.0 / (4.0 + 3.0 * d);
         near(&ranks(4, &[(1, 0), (2, 0), (3, 0)], d), &[leaf * (1.0 + 3.0 * d), leaf, leaf, leaf]);
@@ -141,7 +144,7 @@ mod tests {
     #[test]
     fn without_damping_every_page_is_as_likely_and_loops_hold_what_they_have() {
         near(&ranks(3, &[(0, 1), (1, 2)], 0.0), &[1.0 / 3.0; 3]);
-        // x = (1 - d) / 2 + d x for the loop on itself, which nobody else points to.
+        // x = (1 - d) / 2 + d x for a self-loop that nobody else links to.
         near(&ranks(2, &[(0, 0), (1, 1)], 0.85), &[0.5, 0.5]);
     }
 }

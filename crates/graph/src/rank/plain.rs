@@ -1,47 +1,50 @@
-//! Who are a node's neighbours, as fast as memory gives them?
+//! Who are a node's neighbours, at memory speed?
 //!
-//! [`Neighbours`] is what a ranking needs of a graph: a scan of a range of nodes, and the neighbours of one. [`Plain`] is the graph as two arrays
-//! (compressed sparse rows): where each node's neighbours begin, and all of them behind each other, four bytes an arc. The compressed
-//! files are read through the same trait where the arrays would not fit memory. Node numbers are the graph's own and leave the crate nowhere.
+//! [`Neighbours`] is what a ranking needs from a graph: a scan over a range of nodes, and the
+//! neighbours of one. [`Plain`] is the graph in compressed sparse row (CSR) form: the offset of
+//! each node's neighbours, and all neighbours back to back, four bytes per arc. The compressed
+//! files implement the same trait for graphs whose arrays do not fit in memory. Node numbers are
+//! internal and never leave the crate.
 
 use std::ops::Range;
 
-/// Into how many ranges a scan is cut: always as many, so that sums are the same whatever the number of cores.
+/// Number of ranges of a scan: constant, so that floating-point sums do not depend on the number of
+/// cores.
 const PARTS: usize = 64;
 
-/// The neighbours of every node, in one direction.
+/// The neighbours of every node in one direction.
 pub(crate) trait Neighbours: Sync {
-    /// How many nodes there are.
+    /// Number of nodes.
     fn nodes(&self) -> usize;
 
-    /// How many arcs there are.
+    /// Number of arcs.
     fn arcs(&self) -> u64;
 
-    /// The ranges in which a scan is best divided: all nodes, in order.
+    /// A balanced partition of all nodes, in order, for a parallel scan.
     fn parts(&self) -> Vec<Range<usize>>;
 
     /// Calls `each` with every node of the range and its neighbours.
     fn scan(&self, range: Range<usize>, each: impl FnMut(usize, &[u32]));
 
-    /// One node's neighbours; `room` is memory to put them into.
+    /// The neighbours of one node; `room` is a scratch buffer.
     fn of<'a>(&'a self, node: usize, room: &'a mut Vec<u32>) -> &'a [u32];
 }
 
-/// A graph in one direction as two arrays.
+/// A graph in one direction in CSR form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plain {
-    /// Where each node's neighbours begin, and the end of the last one's.
+    /// Offset of each node's neighbours, and the end of the last one's.
     starts: Vec<u64>,
     targets: Vec<u32>,
 }
 
 impl Plain {
-    /// What the arrays of a graph take, in bytes.
+    /// Memory that a graph takes, in bytes.
     pub(crate) fn size(nodes: usize, arcs: u64) -> u64 {
         8 * (nodes as u64 + 1) + 4 * arcs
     }
 
-    /// The graph whose nodes' neighbours come one list after the other.
+    /// Builds a graph from one neighbour list per node, in order.
     #[cfg(test)]
     pub(crate) fn from_lists<L: IntoIterator<Item = u32>>(lists: impl IntoIterator<Item = L>) -> Self {
         let mut plain = Self { starts: vec![0], targets: Vec::new() };
@@ -51,7 +54,7 @@ impl Plain {
         plain
     }
 
-    /// An empty graph with room for this many nodes and arcs.
+    /// An empty graph with capacity for this many nodes and arcs.
     pub(crate) fn with_capacity(nodes: usize, arcs: usize) -> Self {
         let mut starts = Vec::with_capacity(nodes + 1);
         starts.push(0);
@@ -64,7 +67,7 @@ impl Plain {
         self.starts.push(self.targets.len() as u64);
     }
 
-    /// The graph of these arcs, each of them once.
+    /// Builds a graph from these distinct arcs.
     #[cfg(test)]
     pub(crate) fn from_arcs(nodes: usize, arcs: &[(u32, u32)]) -> Self {
         let mut lists = vec![std::collections::BTreeSet::new(); nodes];
@@ -74,7 +77,7 @@ impl Plain {
         Self::from_lists(lists)
     }
 
-    /// The same arcs the other way round.
+    /// The transposed graph.
     #[cfg(test)]
     pub(crate) fn transposed(&self) -> Self {
         let mut lists = vec![Vec::new(); self.nodes()];
@@ -133,13 +136,13 @@ impl Neighbours for Plain {
     }
 }
 
-/// Ranges of equally many nodes, for a graph whose arcs cannot be counted by range.
+/// Ranges with equal numbers of nodes, for a graph whose arcs cannot be counted by range.
 pub(crate) fn even_parts(nodes: usize) -> Vec<Range<usize>> {
     let step = nodes.div_ceil(PARTS).max(1);
     (0..nodes).step_by(step).map(|start| start..(start + step).min(nodes)).collect()
 }
 
-/// The pieces of a slice that belong to the parts of a scan.
+/// Splits a slice along the parts of a scan.
 pub(super) fn pieces<'a, T>(parts: &[Range<usize>], mut whole: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut pieces = Vec::with_capacity(parts.len());
     for part in parts {

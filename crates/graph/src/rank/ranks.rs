@@ -1,7 +1,8 @@
 //! What are the ranks of this page?
 //!
-//! The scores of both graphs, of pages and of hosts, lie in the graph's directory (`ranks`, `hosts.ranks`) and belong to one build of it: another
-//! build takes its place with all it had. Whoever asks knows the catalogue's numbers; nodes stay inside.
+//! The scores of the page graph and the host graph lie in the graph's directory (`ranks`,
+//! `hosts.ranks`) and belong to one build: the next build replaces them with everything else.
+//! Callers use the catalogue's numbers; node numbers stay inside.
 
 use super::compressed::Compressed;
 use super::file::{self, RankFile};
@@ -14,24 +15,25 @@ use crate::read::{WebGraph, Which};
 use orb_page::{HostId, PageId};
 use std::path::{Path, PathBuf};
 
-/// The files, for pages and for hosts.
+/// The files for pages and for hosts.
 const FILES: [&str; 2] = ["ranks", "hosts.ranks"];
 
-/// One entry of a list of the best.
+/// An entry in a list of the top pages or hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
-    /// The number of the page or host in the catalogue.
+    /// Its number in the catalogue.
     pub number: u64,
-    /// The page's URL, or how the URLs of the host's pages begin.
+    /// The page's URL, or the common prefix of the host's pages' URLs.
     pub url: String,
-    /// What it is worth by the ranking asked for.
+    /// Its score in the requested ranking.
     pub score: f64,
-    /// What it is worth by all of them.
+    /// All its scores.
     pub merit: Merit,
 }
 
 impl WebGraph {
-    /// Ranks pages and hosts and writes the scores down; the caller has a [`Hold`](crate::Hold) of the graph's place. Arrays of the arcs are made where they fit `memory` bytes.
+    /// Ranks pages and hosts and writes the scores. The caller must have a [`Hold`](crate::Hold) on
+    /// the graph's directory. The arcs are decompressed if they fit into `memory` bytes.
     pub fn rank(&self, ranking: &Ranking, memory: u64, told: &mut dyn FnMut(&'static str)) -> Result<[Account; 2]> {
         let pages = self.ranked([Which::Web, Which::WebT], ranking, memory, told)?;
         let hosts = self.ranked([Which::Host, Which::HostT], ranking, memory, told)?;
@@ -61,7 +63,7 @@ impl WebGraph {
         Ok(ranking.of(&forward.plain(), &backward.plain(), told))
     }
 
-    /// The ranks of this build; `None` where it has not been ranked.
+    /// The ranks of this build; `None` if it has not been ranked.
     pub fn ranks(&self) -> Result<Option<Ranks>> {
         let of = |which: Which, name: &str| Side::open(self.dir(), which, name, self.manifest().id);
         let (pages, hosts) = (of(Which::Web, FILES[0])?, of(Which::Host, FILES[1])?);
@@ -75,7 +77,7 @@ pub struct Ranks {
     hosts: Side,
 }
 
-/// The ranks of one graph, with what says which node is which.
+/// The ranks of one graph, with its node numbering.
 struct Side {
     scores: RankFile,
     names: Names,
@@ -114,7 +116,7 @@ impl Side {
             .collect()
     }
 
-    /// All of them in the order of their numbers.
+    /// All of them, in order of catalogue numbers.
     fn all(&self) -> Result<impl Iterator<Item = (u64, Merit)> + use<>> {
         let mut numbers: Vec<(u32, u32)> = self.numbers.all()?.into_iter().zip(0..).collect();
         numbers.sort_unstable();
@@ -126,22 +128,22 @@ impl Side {
 }
 
 impl Ranks {
-    /// Opens the ranks of the graph in a directory; `None` where it has not been ranked.
+    /// Opens the ranks of the graph in a directory; `None` if it has not been ranked.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         WebGraph::open(dir)?.ranks()
     }
 
-    /// What the rankings say of a page; `None` where the graph does not know it.
+    /// The scores of a page; `None` if the graph does not contain it.
     pub fn of(&self, page: PageId) -> Result<Option<Merit>> {
         self.pages.of(page.0)
     }
 
-    /// What they say of a host.
+    /// The scores of a host.
     pub fn of_host(&self, host: HostId) -> Result<Option<Merit>> {
         self.hosts.of(u64::from(host.0))
     }
 
-    /// The PageRank of every page by its number, 0 where the graph does not know it.
+    /// The PageRank of every page by its number; 0 if the graph does not contain it.
     pub fn pageranks(&self) -> Result<Vec<f64>> {
         let numbers = self.pages.numbers.all()?;
         let mut ranks = vec![0.0; self.pages.numbers.numbers() as usize];
@@ -153,50 +155,50 @@ impl Ranks {
         Ok(ranks)
     }
 
-    /// The best pages, best first; of equal ones those whose URL comes first.
+    /// The top pages, best first; ties are in URL order.
     pub fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
         self.pages.best(by, limit, offset)
     }
 
-    /// The best hosts.
+    /// The top hosts.
     pub fn best_hosts(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
         self.hosts.best(by, limit, offset)
     }
 
-    /// The merit of every page, in the order of their numbers.
+    /// The scores of every page, in order of page numbers.
     pub fn pages(&self) -> Result<impl Iterator<Item = (u64, Merit)> + use<>> {
         self.pages.all()
     }
 
-    /// The merit of every host, in the order of their numbers.
+    /// The scores of every host, in order of host numbers.
     pub fn hosts(&self) -> Result<impl Iterator<Item = (u64, Merit)> + use<>> {
         self.hosts.all()
     }
 
-    /// How pages and hosts were ranked.
+    /// The parameters of the ranking.
     pub fn ranking(&self) -> &Ranking {
         self.pages.scores.ranking()
     }
 
-    /// How that went, for pages and for hosts.
+    /// The statistics for pages and for hosts.
     pub fn accounts(&self) -> [&Account; 2] {
         [self.pages.scores.account(), self.hosts.scores.account()]
     }
 
-    /// Reads all of it against its checksums.
+    /// Verifies all checksums.
     pub fn verify(&self) -> Result<()> {
         self.pages.scores.check()?;
         self.hosts.scores.check()
     }
 }
 
-/// What only this crate sees: nodes.
+/// Access by node, for this crate only.
 impl Ranks {
     fn side(&self, which: Which) -> &Side {
         if matches!(which, Which::Host | Which::HostT) { &self.hosts } else { &self.pages }
     }
 
-    /// The merit of a node.
+    /// The scores of a node.
     pub(crate) fn merit(&self, which: Which, node: u32) -> Result<Merit> {
         self.side(which).scores.merit(node)
     }
@@ -206,7 +208,7 @@ impl Ranks {
         self.side(which).scores.score(By::Pagerank, node)
     }
 
-    /// The best nodes.
+    /// The top nodes.
     pub(crate) fn best_nodes(&self, which: Which, by: By, count: usize) -> Result<Vec<u32>> {
         Ok(self.side(which).scores.best(by, count, 0)?.into_iter().map(|(node, _)| node).collect())
     }

@@ -1,27 +1,28 @@
-//! How are millions of numbers added up by all cores, and always with the same result?
+//! How do all cores add up millions of numbers and always get the same result?
 //!
-//! Floating point sums depend on their order, so a slice is always cut at the same places, whatever the number of cores, and the pieces'
-//! sums are added in order.
+//! Floating-point sums depend on their order. So a slice is always split at the same places,
+//! whatever the number of cores, and the partial sums are added in order.
 
 use super::plain::{Neighbours, pieces};
 use rayon::prelude::*;
 
 const CHUNK: usize = 1 << 14;
 
-/// The sum of what `value` says of every element.
+/// The sum of `value` over all elements.
 pub(super) fn sum_of<T: Sync>(slice: &[T], value: impl Fn(&T) -> f64 + Sync) -> f64 {
     let sums: Vec<f64> = slice.par_chunks(CHUNK).map(|chunk| chunk.iter().map(&value).sum()).collect();
     sums.iter().sum()
 }
 
-/// The product of two vectors.
+/// The dot product of two vectors.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let sum = |(a, b): (&[f64], &[f64])| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let sums: Vec<f64> = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).map(sum).collect();
     sums.iter().sum()
 }
 
-/// The values of these nodes, added up: four sums at once, so that no addition waits for the one before it.
+/// The sum of the values of these nodes, with four accumulators, so that no addition waits for the
+/// previous one.
 #[inline]
 pub(super) fn added(values: &[f64], nodes: &[u32]) -> f64 {
     let mut sums = [0.0; 4];
@@ -35,7 +36,7 @@ pub(super) fn added(values: &[f64], nodes: &[u32]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// Writes to every node of `out` the sum of its neighbours' values: the product of the graph's matrix with a vector.
+/// Sets every node of `out` to the sum of its neighbours' values: a sparse matrix-vector product.
 pub(super) fn gather(graph: &impl Neighbours, values: &[f64], out: &mut [f64]) {
     let parts = graph.parts();
     let pieces = pieces(&parts, out);

@@ -1,8 +1,10 @@
-//! A page with a drawing to move about in: one file, no network.
+//! How is a graph drawn as an interactive page?
 //!
-//! The page, its style and its scripts are files of their own here and put into one; the graph goes in as JSON. The layout is ours and runs in the
-//! reader's browser ([layout.js](layout.js)). What a page of the web wrote into its title or address is text to the drawing, whatever it is:
-//! inside the script element no `<` appears, and a policy in the head forbids the page to load anything.
+//! One HTML file without network access. The page, its style and its scripts are separate files
+//! here and are inlined; the graph is embedded as JSON. The force-directed layout is ours and runs
+//! in the browser ([layout.js](layout.js)). Titles and URLs are untrusted: the JSON contains no
+//! `<`, so it cannot close the script element, and a Content-Security-Policy forbids the page to
+//! load anything.
 
 use super::vertex::Vertex;
 use super::xml::Escaped;
@@ -16,17 +18,17 @@ const STYLE: &str = include_str!("page.css");
 const LAYOUT: &str = include_str!("layout.js");
 const SCRIPT: &str = include_str!("page.js");
 
-/// More than a browser lays out in a few seconds.
+/// More vertices than a browser lays out in a few seconds.
 const MOST: usize = 5_000;
 
-/// The longest title that is kept.
+/// Maximum length of a title.
 const TITLE: usize = 200;
 
 pub(super) struct Drawing<W: Write> {
     out: W,
     title: String,
     nodes: Vec<Value>,
-    /// The place of each vertex in the drawing, by its number.
+    /// Index of each vertex in the drawing, by its number.
     places: HashMap<u64, usize>,
     arcs: Vec<usize>,
     hosts: Vec<(String, usize)>,
@@ -53,7 +55,7 @@ impl<W: Write> Drawing<W> {
         place
     }
 
-    /// The drawing as JSON, hosts by the number of their pages.
+    /// The drawing as JSON, hosts ordered by number of pages.
     fn graph(&mut self) -> Value {
         let mut order: Vec<usize> = (0..self.hosts.len()).collect();
         order.sort_by_key(|host| std::cmp::Reverse(self.hosts[*host].1));
@@ -105,7 +107,7 @@ impl<W: Write> Form for Drawing<W> {
         let graph = serde_json::to_string(&self.graph())?.replace('<', "\\u003c");
         let title = Escaped(&self.title).to_string();
         let mut rest = PAGE;
-        // One pass over the page: what is put in is not looked at again.
+        // A single pass: inserted text is not searched for placeholders again.
         while let Some((before, after)) = rest.split_once("{{") {
             let (name, after) = after.split_once("}}").unwrap_or((after, ""));
             self.out.write_all(before.as_bytes())?;
