@@ -1,4 +1,7 @@
-//! How fast are pages indexed? `rate PAGES BYTES WORDS` writes pages of made-up prose into a temporary index and says the time a page.
+//! How fast are pages indexed?
+//!
+//! `rate PAGES BYTES WORDS` indexes generated prose in a temporary index and prints the time per
+//! page.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement for people")]
 
 use orb_index::{Cut, Entry, Stems, Writer, WriterRules};
@@ -25,7 +28,7 @@ fn main() {
     for _ in 0..200 {
         let mut text = String::new();
         while text.len() < bytes {
-            // About as unequal as words are.
+            // Roughly Zipf-like, as word frequencies are.
             let at = roll(known).min(roll(known)).min(roll(known));
             text.push_str(&words[at as usize]);
             text.push(' ');

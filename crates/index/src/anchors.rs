@@ -1,8 +1,9 @@
 //! What do others call a page?
 //!
-//! The texts of links are known long after a page is, and change with every run: they lie in an index of their own beside the pages',
-//! written whole from the link table whenever that has changed enough, and joined by page number when somebody searches. Its documents hold
-//! the texts of a page's links, each as often as the logarithm of its count says, and from how many pages they come.
+//! Anchor texts become known long after the page itself and change with every run. So they have
+//! their own index beside the pages', rewritten completely from the link table when enough has
+//! changed, and joined by page number at query time. Each document holds the anchor texts of a
+//! page, each repeated by the logarithm of its count, and the number of linking pages.
 
 use crate::analyze::{Cut, Stems};
 use crate::error::{IndexError, Result};
@@ -16,25 +17,25 @@ use tantivy::query::{EnableScoring, Query};
 use tantivy::schema::TantivyDocument;
 use tantivy::{DocId, Index, IndexWriter, Score, Searcher};
 
-/// Memory for words not yet on the disk.
+/// Memory for documents that are not on disk yet.
 const MEMORY: usize = 50_000_000;
 
-/// Where the anchors lie in an index's directory.
+/// The directory of the anchor index.
 pub(crate) fn dir_in(index: &Path) -> PathBuf {
     index.join("anchors")
 }
 
-/// Writes what others call the pages, in the place of what was there.
+/// Writes a new anchor index that replaces the old one.
 pub struct AnchorWriter {
     dir: PathBuf,
     engine: IndexWriter<TantivyDocument>,
     pile: Pile,
-    /// Where texts are cut.
+    /// Buffers for tokenizing.
     cuts: Vec<Cut>,
 }
 
 impl AnchorWriter {
-    /// Begins anew; what was there stays until the commit.
+    /// Starts a new index; the old one stays until the commit.
     pub fn open(index: &Path) -> Result<Self> {
         let dir = dir_in(index);
         let index = match open(&dir, &schema::anchors()) {
@@ -48,7 +49,7 @@ impl AnchorWriter {
         Ok(Self { dir, engine, pile, cuts: Vec::new() })
     }
 
-    /// The texts of links to a page with how often each stands there, and from how many pages they come.
+    /// Adds a page: its anchor texts with their counts, and the number of linking pages.
     pub fn put<'a>(&mut self, page: PageId, texts: impl Iterator<Item = (&'a str, u64)>, sources: u64) -> Result<()> {
         let mut times = Vec::new();
         for (text, count) in texts {
@@ -65,7 +66,7 @@ impl AnchorWriter {
         if self.pile.weight() >= MEMORY { self.write() } else { Ok(()) }
     }
 
-    /// Writes what has been put.
+    /// Writes the buffered documents as a segment.
     fn write(&mut self) -> Result<()> {
         let fail = |e| IndexError::of("write", &self.dir, &e);
         if self.pile.documents() > 0 {
@@ -75,7 +76,7 @@ impl AnchorWriter {
         Ok(())
     }
 
-    /// Makes them findable, as of this mark of the catalogue.
+    /// Makes the new index visible, as of this mark of the catalogue.
     pub fn commit(mut self, mark: &str) -> Result<()> {
         self.write()?;
         let fail = |e| IndexError::of("commit", &self.dir, &e);
@@ -86,17 +87,18 @@ impl AnchorWriter {
     }
 }
 
-/// The anchors, to be asked.
+/// The anchor index, opened for searching.
 pub(crate) struct Anchors {
     pub(crate) searcher: Searcher,
     pub(crate) mark: Option<String>,
     dir: PathBuf,
-    /// The most pages that link to one.
+    /// The largest number of pages that link to one page.
     most: u64,
 }
 
 impl Anchors {
-    /// Those of an index, where they were ever written; nothing where they cannot be read, since search goes on without.
+    /// Opens the anchor index; `None` if it was never written or cannot be read, since search works
+    /// without it.
     pub(crate) fn open(index: &Path) -> Option<Self> {
         let dir = dir_in(index);
         let opened: Index = open(&dir, &schema::anchors()).ok()?;
@@ -107,7 +109,7 @@ impl Anchors {
         Some(Self { searcher, mark, dir, most })
     }
 
-    /// Gives the documents that match, by segment, with their scores.
+    /// Calls `visit` with the matching documents of each segment and their scores.
     pub(crate) fn matches(&self, query: &dyn Query, mut visit: impl FnMut(usize, DocId, Score)) -> Result<()> {
         let fail = |e| IndexError::of("search", &self.dir, &e);
         let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher)).map_err(fail)?;
@@ -122,7 +124,8 @@ impl Anchors {
         Ok(())
     }
 
-    /// To be linked from so many pages, as a share of the most linked on a logarithmic scale.
+    /// Link popularity: the number of linking pages on a logarithmic scale, relative to the most
+    /// linked page.
     pub(crate) fn popularity(&self, sources: u32) -> f64 {
         if self.most == 0 {
             return 0.0;

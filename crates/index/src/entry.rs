@@ -1,6 +1,7 @@
-//! What of a page goes into the index?
+//! What is indexed of a page?
 //!
-//! An [`Entry`] owns its words. Its weight counts as memory until it is dropped, which the index does as soon as it has been read.
+//! An [`Entry`] owns its tokens. Its size counts against the memory budget until it is dropped,
+//! which the index does as soon as it has been processed.
 
 use crate::analyze::{Cut, StemLanguage};
 use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, SIMHASH, TAG, TITLE, URL};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The tag of every page that can be found.
 pub(crate) const EVERY: &str = "all";
 
-/// A page to be found.
+/// A page to index.
 #[derive(Debug, Default)]
 pub struct Entry {
     /// Its number.
@@ -23,9 +24,9 @@ pub struct Entry {
     pub at: Moment,
     /// Its canonical URL.
     pub url: String,
-    /// The page whose content it repeats, or itself.
+    /// The page whose content it duplicates, or itself.
     pub cluster: PageId,
-    /// SimHash of its text; 0 where there is none.
+    /// SimHash of its text; 0 if it has none.
     pub simhash: u64,
     /// Its media type.
     pub mime: Option<String>,
@@ -33,23 +34,23 @@ pub struct Entry {
     pub lang: Option<String>,
     /// Its title.
     pub title: String,
-    /// The words of its headings.
+    /// The tokens of its headings.
     pub headings: Cut,
-    /// The words of its visible text.
+    /// The tokens of its visible text.
     pub text: Cut,
-    /// Whether it asked to be left out: it is known, and found by nothing.
+    /// Whether it asked not to be indexed: it is recorded but matches nothing.
     pub hidden: bool,
-    /// What it takes in memory, told to whoever counts.
+    /// Its share of the memory budget.
     pub load: Load,
 }
 
-/// Whether a page is one to be found: it was there, and it says something.
+/// Whether a page is worth indexing: it was fetched successfully and has text.
 pub fn is_searchable(kind: PageKind, status: Option<u16>, has_words: bool) -> bool {
     let kept = matches!(kind, PageKind::Html | PageKind::Binary | PageKind::Duplicate);
     kept && has_words && status.is_some_and(|status| (200..300).contains(&status))
 }
 
-/// A share of the memory that entries may take, given back when it is dropped.
+/// A reservation of the entries' memory budget, released on drop.
 #[derive(Debug, Default)]
 pub struct Load {
     bytes: u64,
@@ -57,8 +58,9 @@ pub struct Load {
 }
 
 impl Load {
-    /// Takes so many bytes.
+    /// Reserves this many bytes.
     pub fn take(total: &Arc<AtomicU64>, bytes: u64) -> Self {
+        // Relaxed: the total is only compared with a limit and guards no other data.
         total.fetch_add(bytes, Ordering::Relaxed);
         Self { bytes, total: Some(Arc::clone(total)) }
     }
@@ -73,14 +75,14 @@ impl Drop for Load {
 }
 
 impl Entry {
-    /// About how many bytes it takes in memory.
+    /// Approximate memory use in bytes.
     pub fn weight(&self) -> u64 {
         (size_of::<Self>() + self.url.len() + self.title.len()) as u64 + self.headings.weight() + self.text.weight()
     }
 }
 
 impl Entry {
-    /// Adds it to a pile of documents, its words as stems where its language is one to be stemmed.
+    /// Adds it to a segment builder, with its tokens stemmed if its language is to be.
     pub(crate) fn pile_on(&self, pile: &mut Pile, stem: Option<StemLanguage>) -> tantivy::Result<()> {
         let figures = Figures([
             (ID, Figure::Number(self.page.0)),
@@ -104,7 +106,8 @@ impl Entry {
     }
 }
 
-/// By what results are narrowed, parted by spaces: `all host=docs.a.org site=docs.a.org site=a.org site=org lang=en type=html`.
+/// The filter terms of a page, separated by spaces: `all host=docs.a.org site=docs.a.org site=a.org
+/// site=org lang=en type=html`.
 fn tags(entry: &Entry) -> String {
     use std::fmt::Write as _;
     let host = host_of(&entry.url).to_ascii_lowercase();
@@ -136,7 +139,7 @@ fn tags(entry: &Entry) -> String {
     tags
 }
 
-/// The usual ending of a media type, where it is one that people ask for.
+/// The usual file extension of a media type, if it is one people search for.
 fn kind_of(mime: Option<&str>) -> Option<&'static str> {
     Some(match mime? {
         "text/html" | "application/xhtml+xml" => "html",
@@ -160,7 +163,7 @@ pub(crate) fn host_of(url: &str) -> &str {
     }
 }
 
-/// A URL as words: without its scheme, escapes taken off where they are text.
+/// A URL as text: without its scheme, percent-decoded where the result is text.
 fn address(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     if !rest.contains('%') {

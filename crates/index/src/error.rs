@@ -1,4 +1,4 @@
-//! What of our own can go wrong with the index?
+//! Which failures of our own can the index have?
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteErro
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// There is none.
+    /// There is no index.
     #[error("there is no text index in {}", dir.display())]
     Absent {
         /// Where it would be.
         dir: PathBuf,
     },
-    /// It cannot be read, or is of another version.
+    /// It cannot be read, or has another format version.
     #[error("the text index {} is of no use: {what}", dir.display())]
     Unfit {
         /// Where it is.
@@ -23,13 +23,13 @@ pub enum IndexError {
         /// Why.
         what: String,
     },
-    /// There is no room on the disk.
+    /// The disk is full.
     #[error("no space left on the disk that holds {}", dir.display())]
     NoSpace {
         /// What was being written.
         dir: PathBuf,
     },
-    /// Anything else that failed.
+    /// Any other failure.
     #[error("cannot {what} the text index {}: {why}", dir.display())]
     Failed {
         /// What was attempted.
@@ -41,11 +41,11 @@ pub enum IndexError {
     },
 }
 
-/// What the index's functions give back.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, IndexError>;
 
 impl IndexError {
-    /// What a failure of the engine means.
+    /// Classifies an error of the engine.
     pub(crate) fn of(what: &'static str, dir: &Path, source: &TantivyError) -> Self {
         let dir = dir.to_owned();
         if is_full(source) {

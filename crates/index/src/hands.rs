@@ -1,7 +1,8 @@
-//! Who gathers words while pages come?
+//! Who builds segments while pages arrive?
 //!
-//! Threads with a pile of documents each, dealt one page after the other. A pile that has become heavy is written by its thread as a segment; the
-//! segments are picked up by the [`Writer`](crate::Writer), which alone speaks to the engine. What fails is told in a segment's place.
+//! A pool of threads, each with its own segment builder, fed round-robin. A thread writes its
+//! segment when the builder reaches its memory limit; the [`Writer`](crate::Writer), which alone
+//! talks to the engine, collects the segments. Errors are reported in place of a segment.
 
 use crate::analyze::Stems;
 use crate::entry::Entry;
@@ -13,20 +14,20 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 use tantivy::{Index, SegmentMeta};
 
-/// Entries given at once: to wake a thread for each takes about as long as what it then does.
+/// Entries per message: waking a thread for each would take about as long as its work.
 const TOGETHER: usize = 16;
 
-/// Times that many entries wait for one thread.
+/// Messages that may wait for one thread.
 const WAITING: usize = 2;
 
-/// Memory of one thread at least and at most.
+/// Minimum and maximum memory of one thread.
 const LEAST: usize = 4_000_000;
 const MOST: usize = 2_000_000_000;
 
-/// What a thread is given.
+/// A message to a thread.
 enum Job {
     Put(Vec<Entry>),
-    /// Write what you have and say so.
+    /// Write what you have and confirm.
     Empty(SyncSender<()>),
 }
 
@@ -36,11 +37,11 @@ pub(crate) struct Hands {
     hands: Vec<(SyncSender<Job>, JoinHandle<()>)>,
     written: Receiver<Result<SegmentMeta>>,
     next: usize,
-    /// What the next thread will be given.
+    /// Entries for the next message.
     gathered: Vec<Entry>,
 }
 
-/// One thread's work.
+/// The state of one thread.
 struct Hand {
     index: Index,
     dir: PathBuf,
@@ -72,7 +73,8 @@ impl Hands {
         Ok(Self { dir: dir.to_owned(), hands, written: picked, next: 0, gathered: Vec::new() })
     }
 
-    /// Gives a page to the next thread, together with some others; waits where it has enough.
+    /// Queues a page for the next thread, in batches; blocks while that thread's queue is full
+    /// (backpressure).
     pub(crate) fn put(&mut self, entry: Entry) -> Result<()> {
         self.gathered.push(entry);
         if self.gathered.len() < TOGETHER { Ok(()) } else { self.give() }
@@ -84,12 +86,12 @@ impl Hands {
         self.hands[self.next].0.send(Job::Put(entries)).map_err(|_| self.gone())
     }
 
-    /// Segments that were written in the meantime.
+    /// Segments written since the last call.
     pub(crate) fn written(&self) -> Result<Vec<SegmentMeta>> {
         self.written.try_iter().collect()
     }
 
-    /// Waits until every thread has written what it was given; the segments.
+    /// Flushes all threads and returns their segments.
     pub(crate) fn empty(&mut self) -> Result<Vec<SegmentMeta>> {
         if !self.gathered.is_empty() {
             self.give()?;
@@ -112,14 +114,14 @@ impl Drop for Hands {
     fn drop(&mut self) {
         for (give, thread) in self.hands.drain(..) {
             drop(give);
-            // What it could not do it has told; nobody waits for what it has not written.
+            // It has reported its failures; unwritten entries are not needed.
             let _ = thread.join();
         }
     }
 }
 
 impl Hand {
-    /// Works until nobody gives anything any more; what is not written then is not wanted.
+    /// Works until the channel closes; what is unwritten then is discarded.
     fn work(mut self, jobs: &Receiver<Job>) {
         for job in jobs {
             match job {
@@ -146,7 +148,7 @@ impl Hand {
         Ok(())
     }
 
-    /// Writes what it has as a segment.
+    /// Writes the current builder as a segment.
     fn write(&mut self) {
         if self.pile.documents() > 0 {
             let written = self.pile.write(&self.index);
@@ -155,7 +157,7 @@ impl Hand {
     }
 
     fn tell(&self, written: tantivy::Result<SegmentMeta>) {
-        // Whoever no longer listens wants none.
+        // The receiver is gone when the writer is dropped.
         let _ = self.written.send(written.map_err(|e| IndexError::of("write", &self.dir, &e)));
     }
 }

@@ -1,8 +1,10 @@
 //! Which pages answer this query?
 //!
-//! A page that has been recorded is put into the index with its words ([`Entry`], [`Writer`]); what others call it is written beside
-//! ([`AnchorWriter`]); a [`Searcher`] answers from the last commit. Everything here is derived: it is told which batch of the catalogue it has
-//! come to, and can be thrown away. This crate knows no catalogue, no archive and no network, and nobody else knows the engine (tantivy).
+//! An inverted index over the recorded pages ([`Entry`], [`Writer`]) with a second one for anchor
+//! texts ([`AnchorWriter`]); a [`Searcher`] answers from the last commit. Everything here is
+//! derived: each commit records which batch of the catalogue it has reached, and the index can be
+//! deleted and rebuilt. This crate knows no catalogue, no archive and no network, and no other
+//! crate knows the engine (tantivy).
 
 mod analyze;
 mod anchors;

@@ -1,18 +1,20 @@
-//! Which of the pages that match comes first?
+//! Which of the matching pages comes first?
 //!
 //! ```text
 //! score(page) = text · (1 + importance · rank)
 //! text        = Σ over words w, fields f:  weight(f) · BM25(w in f)   +   phrase · Σ over neighbouring words and f: weight(f) · BM25(pair in f)
 //! ```
-//! BM25 is Robertson and Zaragoza's with k1 = 1.2 and b = 0.75, reckoned in each field by itself, so that a word in a short title counts for
-//! more than one in a long text; anchor texts are a field like the others. A phrase counts as a rarer word. A beginning or a word nearly spelt
-//! counts 1. `rank` is between 0 and 1: the page's PageRank against the largest on a logarithmic scale, or where no graph has been built the
-//! number of pages that link to it in the same way. Neighbours and the factor are reckoned for the thousand best by their words alone.
+//! BM25 is Robertson and Zaragoza's with k1 = 1.2 and b = 0.75, computed per field, so that a word
+//! in a short title counts more than one in a long text; anchor texts are a field like the others.
+//! A phrase counts as a rarer term. A prefix or a fuzzy term counts 1. `rank` is between 0 and 1:
+//! the page's PageRank on a logarithmic scale relative to the largest, or without a graph the
+//! number of linking pages on the same scale. Phrases and the rank factor are evaluated only for
+//! the thousand best by terms alone.
 
 use crate::schema::Part;
 use serde::{Deserialize, Serialize};
 
-/// What counts how much.
+/// Weights of the parts of a score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
@@ -22,11 +24,11 @@ pub struct Weights {
     pub headings: f32,
     /// In the text.
     pub body: f32,
-    /// In the address.
+    /// In the URL.
     pub url: f32,
-    /// In the texts of links to the page.
+    /// In the anchor texts of links to the page.
     pub anchor: f32,
-    /// Words of the query that are neighbours on the page, against their counting alone.
+    /// Adjacent terms of the query that are also adjacent on the page, relative to single terms.
     pub phrase: f32,
     /// The page's importance in the graph.
     pub importance: f32,
@@ -54,13 +56,13 @@ impl Weights {
         sound(self.phrase)
     }
 
-    /// What the score of the text is multiplied by.
+    /// The factor by which the text score is multiplied.
     pub(crate) fn factor(&self, rank: f64) -> f64 {
         1.0 + f64::from(sound(self.importance)) * rank.clamp(0.0, 1.0)
     }
 }
 
-/// A weight that makes sense.
+/// Sanitises a weight.
 fn sound(weight: f32) -> f32 {
     if weight.is_finite() { weight.clamp(0.0, 1_000.0) } else { 0.0 }
 }

@@ -1,21 +1,23 @@
-//! What is written down of a page?
+//! What is stored of a page?
 //!
-//! Its words by field, each with document and position; its tags (host, site, language, type), by which results are narrowed; and in columns
-//! what every match is asked for: the page's number, its host, when it was fetched, and what it repeats. Nothing is stored to be shown: titles
-//! are in the catalogue, texts in the archive.
+//! Posting lists of its tokens by field, with documents and positions; its tags (host, site,
+//! language, type), for filtering; and columns with what every match needs: the page's number, its
+//! host, when it was fetched, and what it duplicates. Nothing is stored for display: titles are in
+//! the catalogue, texts in the archive.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 
-/// Changes whenever an index written before must be made anew.
+/// Increment when older indexes must be rebuilt.
 pub(crate) const FORMAT: u32 = 1;
 
-/// By what rules texts and tags are cut. The engine cuts nothing itself: a change of a name makes the index anew.
+/// Name of the tokenizer for texts and tags. The engine itself tokenizes nothing. Changing the name
+/// rebuilds the index.
 const WORDS: &str = "orb-words-1";
 const TAGS: &str = "orb-tags";
 
-/// A field of words.
+/// A text field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
@@ -25,20 +27,20 @@ pub enum Part {
     Headings,
     /// The visible text.
     Body,
-    /// The address.
+    /// The URL.
     Url,
-    /// What others call it: the texts of links that point to it.
+    /// The anchor texts of links that point to it.
     Anchor,
 }
 
 impl Part {
-    /// All of them, in the order they are shown.
+    /// All of them, in display order.
     pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor];
 
-    /// Those that are the page's own.
+    /// Those that come from the page itself.
     pub(crate) const OWN: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url];
 
-    /// The name users know it by.
+    /// Its name for users.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
@@ -49,7 +51,7 @@ impl Part {
         }
     }
 
-    /// Where it lies in the index it belongs to.
+    /// Its field in the index it belongs to.
     pub(crate) fn field(self) -> Field {
         match self {
             Self::Title => TITLE,
@@ -72,11 +74,11 @@ pub(crate) const HEADINGS: Field = Field::from_field_id(7);
 pub(crate) const BODY: Field = Field::from_field_id(8);
 pub(crate) const URL: Field = Field::from_field_id(9);
 
-/// In the index of anchors.
+/// In the anchor index.
 pub(crate) const ANCHOR: Field = Field::from_field_id(1);
 pub(crate) const SOURCES: Field = Field::from_field_id(2);
 
-/// The columns by name, as they are opened.
+/// The columns by name.
 pub(crate) mod column {
     pub(crate) const ID: &str = "id";
     pub(crate) const HOST: &str = "host";
@@ -86,7 +88,7 @@ pub(crate) mod column {
     pub(crate) const SOURCES: &str = "sources";
 }
 
-/// The pages' own words.
+/// The schema of the page index.
 pub(crate) fn pages() -> Schema {
     let mut schema = Schema::builder();
     schema.add_u64_field(column::ID, NumericOptions::from(INDEXED) | FAST);
@@ -103,7 +105,7 @@ pub(crate) fn pages() -> Schema {
     schema.build()
 }
 
-/// What others call the pages.
+/// The schema of the anchor index.
 pub(crate) fn anchors() -> Schema {
     let mut schema = Schema::builder();
     schema.add_u64_field(column::ID, FAST);

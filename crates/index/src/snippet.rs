@@ -1,19 +1,20 @@
-//! Which lines of a page show that it answers?
+//! Which lines of a page show that it matches?
 //!
-//! The stretch of about [`WIDTH`] characters that has the most of the query's words, each counted once at full weight and again at little,
-//! found in one pass over the text. Words are compared as they are kept, so that `Straße` is marked for `strasse`.
+//! The window of about [`WIDTH`] characters with the most query terms, each counted once at full
+//! weight and repetitions at little, found in one pass over the text. Tokens are compared in their
+//! indexed form, so `Straße` is highlighted for `strasse`.
 
 use crate::analyze::{Cutter, Stems, up_to, words};
 use crate::query::{How, Node};
 use std::ops::Range;
 
-/// Characters a snippet has at most, about.
+/// Approximate maximum length of a snippet in characters.
 const WIDTH: usize = 240;
 
-/// Bytes of a text that are looked at.
+/// How much of a text is examined, in bytes.
 const LOOKED_AT: usize = 1_000_000;
 
-/// Finds the words of a query in texts.
+/// Finds query terms in texts.
 #[derive(Clone, Debug, Default)]
 pub struct Marker {
     wanted: Vec<Wanted>,
@@ -26,16 +27,16 @@ enum Wanted {
     Nearly(Vec<char>, usize),
 }
 
-/// A piece of a text.
+/// An excerpt of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The piece, white space folded.
+    /// The excerpt, with white space collapsed.
     pub text: String,
-    /// Where words of the query stand in it, in characters: from, and to.
+    /// Character ranges of the query terms in it.
     pub marks: Vec<(usize, usize)>,
 }
 
-/// A word of the query in a text: where, and which one.
+/// An occurrence of a query term: its range, and which term.
 struct Found {
     from: usize,
     to: usize,
@@ -43,7 +44,7 @@ struct Found {
 }
 
 impl Marker {
-    /// The words somebody looks for.
+    /// A marker for the terms of a query.
     pub(crate) fn of(node: &Node, stems: &Stems) -> Self {
         let mut marker = Self::default();
         marker.gather(node, stems);
@@ -69,7 +70,7 @@ impl Marker {
         }
     }
 
-    /// The piece of a text that shows best what was looked for; its beginning where nothing was.
+    /// The excerpt that shows the query best; the beginning of the text if nothing matches.
     pub fn snippet(&self, text: &str) -> Snippet {
         let text = up_to(text, LOOKED_AT);
         let found = self.find(text);
@@ -92,7 +93,7 @@ impl Marker {
         out
     }
 
-    /// With which bytes of ASCII a word that is looked for can begin, as it stands in a text.
+    /// The ASCII bytes with which a query term can begin in a text.
     fn beginnings(&self) -> [bool; 256] {
         let mut begins = [false; 256];
         let mut mark = |word: &str| {
@@ -112,8 +113,9 @@ impl Marker {
     }
 }
 
-/// The next stretch of a text between signs of ASCII that may hold a word which begins so: the words of most languages need no closer look
-/// than their first letter. A stretch with other letters, or with the signs of `c++` and `c#`, is always looked at.
+/// The next run of a text between ASCII separators that may contain a term with one of these first
+/// bytes. For most languages the first letter is enough to reject a run. Runs with non-ASCII
+/// letters, or with the symbols of `c++` and `c#`, are always examined.
 fn promising(text: &str, mut from: usize, begins: &[bool; 256]) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let kind = |at: usize| bytes.get(at).map_or(Kind::Parting, |byte| KINDS[usize::from(*byte)]);
@@ -131,7 +133,7 @@ fn promising(text: &str, mut from: usize, begins: &[bool; 256]) -> Option<Range<
     None
 }
 
-/// What a byte says of the stretch it stands in.
+/// What a byte says about its run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Parting,
@@ -156,7 +158,8 @@ const KINDS: [Kind; 256] = {
 impl Wanted {
     fn is(&self, word: &str) -> bool {
         match self {
-            // A stemmed page shows its words, not their stems: what begins like the stem is near enough to be marked.
+            // A page shows words, not their stems: a word that starts with the stem is close
+            // enough.
             Self::Word(forms) => match forms.as_slice() {
                 [one] => one == word,
                 forms => forms.iter().any(|form| word == form || (form.len() > 3 && word.starts_with(form.as_str()))),
@@ -167,7 +170,7 @@ impl Wanted {
     }
 }
 
-/// Whether two words differ in so few letters.
+/// Whether two words are within this edit distance.
 fn is_near(wanted: &[char], word: &str, distance: usize) -> bool {
     let word: Vec<char> = word.chars().take(crate::analyze::LONGEST).collect();
     if wanted.len().abs_diff(word.len()) > distance {
@@ -189,7 +192,7 @@ fn is_near(wanted: &[char], word: &str, distance: usize) -> bool {
     row.last().is_some_and(|d| *d <= distance)
 }
 
-/// Where the words found are densest: the first and last byte of them.
+/// The byte range in which the matches are densest.
 fn best(found: &[Found], kinds: usize) -> Option<(usize, usize)> {
     let (mut counts, mut first, mut best) = (vec![0u32; kinds], 0, None);
     let mut top = 0;
@@ -207,12 +210,12 @@ fn best(found: &[Found], kinds: usize) -> Option<(usize, usize)> {
     best
 }
 
-/// The stretch around it, cut between words.
+/// The window around it, cut between words.
 fn window(text: &str, best: &Option<(usize, usize)>) -> (usize, usize) {
     let (first, last) = best.unwrap_or((0, 0));
     let room = WIDTH.saturating_sub(last - first);
     let mut from = up_to(text, first.saturating_sub(room / 3)).len();
-    // Rather from the beginning of a line that is near.
+    // Prefer the beginning of a line that is near.
     let near = &text[from..first];
     from += near.rfind('\n').map_or_else(|| near.find(' ').filter(|_| from > 0).map_or(0, |at| at + 1), |at| at + 1);
     let mut to = up_to(text, (from + WIDTH).max(last)).len();
@@ -222,7 +225,7 @@ fn window(text: &str, best: &Option<(usize, usize)>) -> (usize, usize) {
     (from, to)
 }
 
-/// A piece of a text with its marks, white space folded.
+/// Builds an excerpt with its highlights, collapsing white space.
 fn cut(text: &str, from: usize, to: usize, found: &[Found]) -> Snippet {
     let mut out = Snippet::default();
     let mut length = 0;

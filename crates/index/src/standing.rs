@@ -1,7 +1,8 @@
 //! How far has the index come?
 //!
-//! Every commit carries a line that says which batch of the catalogue it has come to and how its words were cut. The index is derived: where that
-//! line cannot be read, or says otherwise than this program would, the index is made anew.
+//! Every commit carries a payload that says which batch of the catalogue it has reached and how it
+//! was tokenized. The index is derived: if that payload cannot be read, or does not match this
+//! program, the index is rebuilt.
 
 use crate::analyze::{StemLanguage, Stems};
 use crate::error::{IndexError, Result};
@@ -13,12 +14,13 @@ use tantivy::Index;
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::Schema;
 
-/// What a commit says of itself.
+/// The payload of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Standing {
-    /// The form of the index.
+    /// Format version of the index.
     pub(crate) format: u32,
-    /// The last batch of the catalogue that is whole in the index; none where some may be missing from the beginning.
+    /// The last batch of the catalogue up to which the index is complete; `None` if anything may be
+    /// missing.
     pub(crate) mark: Option<String>,
     /// The languages whose words are stemmed.
     #[serde(default)]
@@ -26,7 +28,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// What a commit under these rules says.
+    /// The payload of a commit under these rules.
     pub(crate) fn new(mark: Option<String>, stems: &Stems) -> Self {
         Self { format: FORMAT, mark, stem: stems.0.clone() }
     }
@@ -35,11 +37,11 @@ impl Standing {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What the last commit of an index says.
+    /// The payload of an index's last commit.
     pub(crate) fn of(index: &Index, dir: &Path) -> Result<Self> {
         let meta = index.load_metas().map_err(|e| IndexError::of("read", dir, &e))?;
         let unfit = |what: &str| IndexError::Unfit { dir: dir.to_owned(), what: what.to_owned() };
-        // Cut off before its first commit, it is an index without pages.
+        // If interrupted before its first commit, it is an index without pages.
         let Some(payload) = meta.payload else { return Ok(Self::new(None, &Stems::default())) };
         let standing: Self = serde_json::from_str(&payload).map_err(|_| unfit("its mark cannot be read"))?;
         match standing.format {
@@ -49,7 +51,7 @@ impl Standing {
     }
 }
 
-/// Opens an index that is there and has this schema.
+/// Opens an existing index with this schema.
 pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
     if !dir.join("meta.json").exists() {
         return Err(IndexError::Absent { dir: dir.to_owned() });
@@ -57,7 +59,7 @@ pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
     let fail = |e| IndexError::of("open", dir, &e);
     let directory = MmapDirectory::open(dir).map_err(|e| fail(e.into()))?;
     let index = Index::open(directory).map_err(|e| match fail(e) {
-        // Whatever keeps it from being opened but a lock or the disk is a file that says something else than it should.
+        // Any error other than a lock or the disk means a damaged file.
         IndexError::Failed { dir, why, .. } => IndexError::Unfit { dir, what: why },
         other => other,
     })?;
@@ -68,8 +70,8 @@ pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
     Ok(index)
 }
 
-/// Whether every file of the index ends as the engine ends its files: of one that was cut off after a few bytes it believes that there are
-/// more, and aborts. A file that is missing it misses itself.
+/// Checks that every file of the index has the engine's footer: on a truncated file the engine
+/// reads beyond the end and aborts. Missing files it detects itself.
 fn look_at_ends(index: &Index, dir: &Path) -> Result<()> {
     let read = |e: std::io::Error| IndexError::of("read", dir, &e.into());
     let metas = index.load_metas().map_err(|e| IndexError::of("read", dir, &e))?;
@@ -81,7 +83,7 @@ fn look_at_ends(index: &Index, dir: &Path) -> Result<()> {
             continue;
         }
         let ends_well = match ends_well(&path) {
-            // A writer has merged it with others since and is done with it.
+            // A writer has merged it with others and deleted it since.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => true,
             other => other.map_err(read)?,
         };
@@ -92,7 +94,7 @@ fn look_at_ends(index: &Index, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file's end: how long its footer is, in four bytes, and four bytes that are always the same.
+/// Checks a file's end: the length of its footer in four bytes, and a magic number of four bytes.
 fn ends_well(path: &Path) -> std::io::Result<bool> {
     const SIGN: u32 = 1_337;
     let mut file = std::fs::File::open(path)?;
@@ -108,7 +110,7 @@ fn ends_well(path: &Path) -> std::io::Result<bool> {
     Ok(u32::from_le_bytes(sign) == SIGN && footer + 8 <= len)
 }
 
-/// Makes an index where there is none that is of use: whatever lies there is removed.
+/// Creates an index, removing an unusable one.
 pub(crate) fn make(dir: &Path, schema: Schema) -> Result<Index> {
     let io = |e: std::io::Error| IndexError::of("make", dir, &e.into());
     if dir.exists() {

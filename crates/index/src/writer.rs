@@ -1,8 +1,9 @@
-//! How do pages come into the index?
+//! How do pages get into the index?
 //!
-//! One [`Writer`] a project. What is put is gathered by threads of its own ([`Hands`]) and can be found after the next commit; a commit carries the mark of
-//! the catalogue's batch it has come to, so that whoever opens the index knows what it lacks. A page that is put again replaces what was
-//! known of it. Nothing here is a truth: a writer that finds an index of no use makes a new one and says so.
+//! Each project has one [`Writer`]. Pages are processed by its own threads ([`Hands`]) and become
+//! visible with the next commit. A commit carries the mark of the catalogue's batch it has reached,
+//! so that whoever opens the index knows what is missing. Putting a page again replaces it. Nothing
+//! here is a source of truth: if the index is unusable, the writer creates a new one and says so.
 
 use crate::analyze::Stems;
 use crate::entry::Entry;
@@ -16,19 +17,20 @@ use std::path::{Path, PathBuf};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, SegmentMeta, TantivyDocument, Term};
 
-/// Below this the engine refuses to work, though it is given segments and gathers no words itself.
+/// The engine's minimum memory, although it only receives finished segments.
 pub(crate) const LEAST_MEMORY: usize = 16_000_000;
 
-/// Segments of one size that are made one, and the size (in documents) up to which all count as small.
+/// Number of segments of one size that are merged at once, and the size (in documents) up to which
+/// all count as small.
 const MERGED_AT_ONCE: usize = 10;
 const SMALL: u32 = 10_000;
 
 /// How an index is written.
 #[derive(Clone, Debug)]
 pub struct WriterRules {
-    /// Memory for words not yet on the disk.
+    /// Memory for documents that are not on disk yet.
     pub memory: u64,
-    /// Threads that gather words.
+    /// Number of indexing threads.
     pub threads: usize,
     /// Languages whose words are stemmed.
     pub stems: Stems,
@@ -37,11 +39,11 @@ pub struct WriterRules {
 /// What a writer found when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// No index: a new one was made.
+    /// No index: a new one was created.
     Nothing,
-    /// An index that has come to this mark.
+    /// An index that has reached this mark.
     Index(Option<String>),
-    /// An index of no use, for this reason: a new one was made.
+    /// An unusable index, for this reason: a new one was created.
     Unfit(String),
 }
 
@@ -51,18 +53,18 @@ pub struct Writer {
     engine: IndexWriter<TantivyDocument>,
     hands: Hands,
     stems: Stems,
-    /// Pages that are there, one bit each.
+    /// A bit set of the pages in the index.
     known: Vec<u64>,
-    /// Pages put since the last commit, and segments of them.
+    /// Pages put since the last commit, and their segments.
     fresh: HashSet<PageId>,
     written: Vec<SegmentMeta>,
-    /// Whether pages of earlier commits were taken out since.
+    /// Whether pages of earlier commits were deleted since the last commit.
     taken_out: bool,
     uncommitted: u64,
 }
 
 impl Writer {
-    /// Opens the index in a directory, or makes one.
+    /// Opens the index in a directory, or creates one.
     pub fn open(dir: &Path, rules: &WriterRules) -> Result<(Self, Found)> {
         let existing = open(dir, &schema::pages()).and_then(|index| {
             let standing = Standing::of(&index, dir)?;
@@ -85,7 +87,7 @@ impl Writer {
         }
     }
 
-    /// Throws away what is there and begins anew.
+    /// Discards what is there and starts again.
     pub fn make(dir: &Path, rules: &WriterRules) -> Result<Self> {
         Self::over(&make(dir, schema::pages())?, dir, rules)
     }
@@ -115,7 +117,7 @@ impl Writer {
         })
     }
 
-    /// Puts a page in the place of what was known of it.
+    /// Adds a page, replacing an earlier version.
     pub fn put(&mut self, entry: Entry) -> Result<()> {
         self.forget(entry.page)?;
         self.learn(entry.page);
@@ -126,11 +128,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes a page out, if it is there.
+    /// Deletes a page if it is there.
     pub fn forget(&mut self, page: PageId) -> Result<()> {
         let (word, bit) = place(page);
         if self.known.get(word).is_some_and(|known| known & bit != 0) {
-            // The engine takes out what it knows of.
+            // The engine deletes only from segments it knows of.
             if self.fresh.contains(&page) {
                 self.commit(None)?;
             }
@@ -142,15 +144,17 @@ impl Writer {
         Ok(())
     }
 
-    /// How many changes the next commit would make.
+    /// Number of changes the next commit would make.
     pub fn uncommitted(&self) -> u64 {
         self.uncommitted
     }
 
-    /// Makes everything put so far findable, and notes how far the index has come: where it is not known to be whole, to no mark.
+    /// Commits everything put so far, and records the mark reached: `None` if the index is not
+    /// known to be complete.
     ///
-    /// A page taken out is taken out of every segment the engine knows of. What replaces it must therefore come after a commit of its own,
-    /// which says that something is missing.
+    /// A deletion applies to every segment the engine knows of. The replacement of a deleted page
+    /// must therefore follow in a later commit, and the commit with the deletion says that
+    /// something is missing.
     pub fn commit(&mut self, mark: Option<&str>) -> Result<()> {
         self.written.extend(self.hands.empty()?);
         if self.taken_out && !self.written.is_empty() {
@@ -184,18 +188,18 @@ impl Writer {
         (0..).zip(&self.known).flat_map(of_word).collect()
     }
 
-    /// Pages at the last commit with when they were fetched, by number.
+    /// Pages at the last commit with their fetch times, by number.
     pub fn holdings(&self) -> Result<Vec<(PageId, Moment)>> {
         holdings(self.engine.index(), &self.dir)
     }
 
-    /// Waits for what is still being written in the background.
+    /// Waits for background merges.
     pub fn finish(self) -> Result<()> {
         let dir = self.dir;
         self.engine.wait_merging_threads().map_err(|e| IndexError::of("finish", &dir, &e))
     }
 
-    /// Notes that a page is there.
+    /// Records that a page is there.
     fn learn(&mut self, page: PageId) {
         let (word, bit) = place(page);
         if self.known.len() <= word {
@@ -205,18 +209,18 @@ impl Writer {
     }
 }
 
-/// Where a page's bit lies.
+/// The word and bit of a page in the bit set.
 fn place(page: PageId) -> (usize, u64) {
     (usize::try_from(page.0 / 64).unwrap_or(usize::MAX - 1), 1 << (page.0 % 64))
 }
 
-/// A reader of the last commit alone, which watches nothing.
+/// A reader of the last commit that does not watch for new ones.
 pub(crate) fn reader(index: &Index, dir: &Path) -> Result<IndexReader> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
     reader.map_err(|e| IndexError::of("read", dir, &e))
 }
 
-/// The pages of the last commit with when they were fetched, by number.
+/// The pages of the last commit with their fetch times, by number.
 pub(crate) fn holdings(index: &Index, dir: &Path) -> Result<Vec<(PageId, Moment)>> {
     let fail = |e| IndexError::of("read", dir, &e);
     let searcher = reader(index, dir)?.searcher();

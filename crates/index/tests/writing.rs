@@ -1,4 +1,4 @@
-//! Does everything that is put into an index come out of it again, however it was gathered?
+//! Does everything that is put into an index come out again, however it was batched?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 use orb_index::{Cut, Entry, Found, Request, Searcher, Stems, Weights, Writer, WriterRules};
@@ -10,7 +10,7 @@ fn rules() -> WriterRules {
     WriterRules { memory: 1, threads: 3, stems: Stems::default() }
 }
 
-/// A page of five hundred words, among them its number and its edition.
+/// A page of five hundred words, including its number and its edition.
 fn page(number: u64, edition: &str) -> Entry {
     let filler: String = (0..498).map(|n| format!("w{} ", (number * 31 + n * 7) % 5_000)).collect();
     let text = Cut::of(&format!("page{number} {edition} {filler}"));
@@ -32,7 +32,7 @@ fn pages_put_replaced_and_taken_out_between_commits_are_as_they_were_last() {
     (0..3_000).for_each(|n| writer.put(page(n, "first")).unwrap());
     writer.commit(Some("1")).unwrap();
     assert!(Searcher::open(dir.path()).unwrap().segments() > 3, "memory for one segment was enough");
-    // Known from the last commit; put since; put and replaced since; taken out and put again.
+    // Known from the last commit; put since; put and replaced since; deleted and put again.
     (0..200).for_each(|n| writer.put(page(n, "second")).unwrap());
     (3_000..3_100).for_each(|n| writer.put(page(n, "first")).unwrap());
     (100..150).for_each(|n| writer.put(page(n, "third")).unwrap());

@@ -1,22 +1,24 @@
-//! How are the words of a text carried to the index?
+//! How are the tokens of a text passed to the index?
 //!
-//! As the text itself in lower case, with where each word begins and how long it is; words that are kept otherwise than they stand there are
-//! appended. Whoever has read a page cuts it where its text still is in the processor's cache; the index then only looks words up.
+//! As the lower-cased text itself with the offset and length of each token; tokens whose indexed
+//! form differs from the text (accents removed) are appended. The thread that read a page tokenizes
+//! it while the text is still in the processor's cache. The index then only looks tokens up.
 //!
-//! Where words begin and end is found sixty-four bytes at a time: a bit a byte says whether it can belong to a word, and what is read is
-//! where bits change. Only runs with characters beyond ASCII in them are read one by one ([`Cutter`]).
+//! Token boundaries are found sixty-four bytes at a time: a bit mask says which bytes can belong to
+//! a token, and only the positions where bits change are processed. Only runs with non-ASCII
+//! characters are read character by character ([`Cutter`]).
 
 use super::cutter::{Cutter, LONGEST, signed};
 use super::{StemLanguage, stem};
 
-/// What is behind the last word, so that eight bytes can be read from where any word begins.
+/// Padding after the last token, so that eight bytes can be read from the start of any token.
 const BEHIND: &str = "\0\0\0\0\0\0\0\0";
 const SLACK: usize = BEHIND.len();
 
-/// Bytes that are looked at together.
+/// Bytes per bit mask.
 const BLOCK: usize = 64;
 
-/// The words of a text in order.
+/// The tokens of a text, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Cut {
     text: String,
@@ -25,7 +27,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Cuts a text; of one beyond four gigabytes its beginning.
+    /// Tokenizes a text; beyond four gigabytes, only its beginning.
     pub fn of(text: &str) -> Self {
         let mut cut = Self {
             text: String::with_capacity(text.len() + SLACK),
@@ -36,14 +38,15 @@ impl Cut {
         cut
     }
 
-    /// Cuts another text in the place of what is here.
+    /// Tokenizes another text into the same buffers.
     pub(crate) fn refill(&mut self, text: &str) {
         self.clear();
         let text = super::up_to(text, (u32::MAX / 2) as usize);
         self.text.push_str(text);
         self.text.make_ascii_lowercase();
         let mut other = String::new();
-        // Where the run begins that the last block ended in, and where the last block ended that is not all ASCII.
+        // Where the run begins that extends beyond the last block, and the end of the last block
+        // that is not pure ASCII.
         let (mut begun, mut wide) = (None, 0);
         for at in (0..text.len()).step_by(BLOCK) {
             let (run, is_ascii) = look(&self.text.as_bytes()[at..]);
@@ -67,7 +70,7 @@ impl Cut {
         self.text.push_str(BEHIND);
     }
 
-    /// Takes the words of a run of bytes that can belong to words; `other` gets those that are kept otherwise.
+    /// Adds the tokens of a run of token bytes; `other` receives those whose indexed form differs.
     #[inline]
     fn run(&mut self, begin: usize, end: usize, may_be_wide: bool, other: &mut String) {
         let bytes = self.text.as_bytes();
@@ -80,7 +83,7 @@ impl Cut {
         self.push(begin, (end - begin).min(LONGEST));
     }
 
-    /// Takes the words of a run with characters beyond ASCII.
+    /// Adds the tokens of a run with non-ASCII characters.
     fn wide(&mut self, begin: usize, end: usize, other: &mut String) {
         let (mut cutter, text) = (Cutter::within(&self.text, begin, end), self.text.len());
         let mut before = other.len();
@@ -97,7 +100,7 @@ impl Cut {
         self.lens.push(u8::try_from(len).unwrap_or(u8::MAX));
     }
 
-    /// Words that are cut already.
+    /// Wraps words that are already tokenized.
     pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
         let mut cut = Self::default();
         for word in words {
@@ -115,18 +118,18 @@ impl Cut {
         self.lens.clear();
     }
 
-    /// The same words as their stems.
+    /// The same tokens, stemmed.
     pub(crate) fn stemmed(&self, language: StemLanguage) -> Self {
         let stems = stem::stems(language, self.words());
         Self::of_words(stems.iter().map(String::as_str))
     }
 
-    /// About how many bytes it takes.
+    /// Approximate memory use in bytes.
     pub fn weight(&self) -> u64 {
         (self.text.capacity() + self.begins.capacity() * size_of::<u32>() + self.lens.capacity()) as u64
     }
 
-    /// The words.
+    /// The tokens.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.begins.iter().zip(&self.lens).map(|(begin, len)| {
             let begin = *begin as usize;
@@ -134,7 +137,7 @@ impl Cut {
         })
     }
 
-    /// The words as bytes, each with its first eight as a number: what it has less is 0.
+    /// The tokens as bytes, each with its first eight bytes as an integer, zero-padded.
     #[inline]
     pub(crate) fn each(&self, mut tell: impl FnMut(&[u8], u64)) {
         let bytes = self.text.as_bytes();
@@ -147,7 +150,7 @@ impl Cut {
     }
 }
 
-/// The same words, wherever they lie.
+/// Compares the tokens, not where they are stored.
 impl PartialEq for Cut {
     fn eq(&self, other: &Self) -> bool {
         self.words().eq(other.words())
@@ -162,7 +165,7 @@ impl From<&str> for Cut {
     }
 }
 
-/// The lowest bit that is set, taken out.
+/// Clears the lowest set bit and returns its position.
 #[inline]
 fn next(bits: &mut u64) -> usize {
     let lowest = bits.trailing_zeros() as usize;
@@ -170,8 +173,8 @@ fn next(bits: &mut u64) -> usize {
     lowest
 }
 
-/// Which of the next bytes can belong to a word, one bit each: small letters, digits, and everything beyond ASCII; and whether there is
-/// nothing beyond.
+/// A bit mask of the next bytes that can belong to a token (lower-case letters, digits, and all
+/// non-ASCII bytes), and whether all of them are ASCII.
 #[inline]
 fn look(bytes: &[u8]) -> (u64, bool) {
     let mut block = [0u8; BLOCK];
@@ -185,7 +188,7 @@ fn look(bytes: &[u8]) -> (u64, bool) {
     }
     let mut bits = 0;
     for (eight, at) in flags.as_chunks::<8>().0.iter().zip(0..) {
-        // Brings the lowest bit of byte n to bit 56 + n.
+        // Moves the lowest bit of byte n to bit 56 + n.
         bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
     }
     (bits, all < 0x80)

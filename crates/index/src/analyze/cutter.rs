@@ -1,14 +1,16 @@
-//! Where do the words of a text begin and end?
+//! Where do the tokens of a text begin and end?
 //!
-//! One pass over the bytes; ASCII, which is most of the web, by table and without a look at characters. The rules are in [`super`].
+//! A single pass over the bytes. ASCII, which is most of the web, is classified by table without
+//! decoding characters. The rules are in [`super`].
 
 use super::fold::fold;
 use super::script::{is_joiner, is_paired};
 
-/// Bytes of a word that count.
+/// Maximum significant length of a token in bytes.
 pub(crate) const LONGEST: usize = 64;
 
-/// What a byte is to us: nothing that belongs to a word, a letter or digit, one in upper case, a part of a character beyond ASCII.
+/// Byte classes: separator, lower-case letter or digit, upper-case letter, part of a non-ASCII
+/// character.
 const PARTING: u8 = 0;
 const PLAIN: u8 = 1;
 const UPPER: u8 = 3;
@@ -29,7 +31,7 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// Goes through a text word by word.
+/// Iterates over a text token by token.
 pub(crate) struct Cutter<'a> {
     text: &'a str,
     at: usize,
@@ -41,12 +43,13 @@ impl<'a> Cutter<'a> {
         Self::within(text, 0, text.len())
     }
 
-    /// Reads a stretch of a text, which begins between characters and ends at the end of a run or of the text.
+    /// Reads a part of a text that begins at a character boundary and ends at the end of a run or
+    /// of the text.
     pub(super) fn within(text: &'a str, at: usize, end: usize) -> Self {
         Self { text, at, end }
     }
 
-    /// Appends the next word as it is kept; where it stands in the text, in bytes.
+    /// Appends the next token in its indexed form and returns its byte range in the text.
     #[inline]
     pub(crate) fn next_into(&mut self, out: &mut String) -> Option<(usize, usize)> {
         let bytes = self.text.as_bytes();
@@ -62,7 +65,7 @@ impl<'a> Cutter<'a> {
                 WIDE => self.character(out)?,
                 _ => self.plain(out),
             };
-            // A run of nothing but what is left out is no word.
+            // A run of ignorable characters is not a token.
             if out.len() > before {
                 return Some((from, to));
             }
@@ -70,7 +73,7 @@ impl<'a> Cutter<'a> {
         None
     }
 
-    /// A word of ASCII letters and digits from here on; one with other characters in it is read again as such.
+    /// Reads an ASCII token; falls back to the general path if it contains other characters.
     #[inline]
     fn plain(&mut self, out: &mut String) -> usize {
         let (from, bytes) = (self.at, self.text.as_bytes());
@@ -97,12 +100,12 @@ impl<'a> Cutter<'a> {
         to
     }
 
-    /// Whether a character of a script without parted words, or one that parts words, stands here.
+    /// Whether a separator, or a character of a script without word separators, is here.
     fn is_parting(&self, at: usize) -> bool {
         self.text[at..].chars().next().is_none_or(|c| is_paired(c) || !(c.is_alphanumeric() || is_joiner(c)))
     }
 
-    /// What begins with a character beyond ASCII; nothing at the end of the text.
+    /// Reads a token that begins with a non-ASCII character; `None` at the end of the text.
     fn character(&mut self, out: &mut String) -> Option<usize> {
         let c = self.text[self.at..].chars().next()?;
         if is_paired(c) {
@@ -115,7 +118,7 @@ impl<'a> Cutter<'a> {
         Some(self.at)
     }
 
-    /// A word of any letters from here on.
+    /// Reads a token of any letters.
     fn wide(&mut self, out: &mut String) -> usize {
         let before = out.len();
         for c in self.text[self.at..].chars() {
@@ -131,7 +134,8 @@ impl<'a> Cutter<'a> {
         self.at
     }
 
-    /// Two characters of a script without parted words, or the last of them; the second is the first of the next pair.
+    /// Reads a bigram of a script without word separators, or its last character alone. Bigrams
+    /// overlap by one character.
     fn pair(&mut self, first: char, out: &mut String) -> usize {
         self.at += first.len_utf8();
         out.push(first);
@@ -141,7 +145,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// The end of a short word with the signs that belong to it: `c++`, `c#`.
+/// The end of a short token including the symbols that belong to it: `c++`, `c#`.
 pub(super) fn signed(bytes: &[u8], end: usize) -> usize {
     let signs = match bytes.get(end..) {
         Some([b'+', b'+', ..]) => 2,

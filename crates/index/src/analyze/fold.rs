@@ -1,9 +1,9 @@
-//! Which letter is meant, accents and case aside?
+//! Which letter is meant, ignoring accents and case?
 //!
-//! Latin letters with marks become the letters under the marks, full-width forms the usual ones; other scripts are put in lower case alone,
-//! since their marks make other letters (й is no и).
+//! Latin letters with diacritics are folded to their base letters, full-width forms to the usual
+//! ones. Other scripts are only lower-cased, since their marks make different letters (й is not и).
 
-/// The letters under the marks of U+00C0 to U+024F and of U+1E00 to U+1EFF; `?` where there is none of them alone.
+/// Base letters for U+00C0 to U+024F and U+1E00 to U+1EFF; `?` if there is no single one.
 const LATIN: &[u8; 400] =
     b"aaaaaa?ceeeeiiiidnooooo?ouuuuy??aaaaaa?ceeeeiiiidnooooo?ouuuuy?yaaaaaaccccccccddddeeeeeeeeeegggg\
 gggghhhhiiiiiiiiii??jjkkkllllll??llnnnnnn?nnoooooo??rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs\
@@ -15,7 +15,7 @@ const LATIN_MORE: &[u8; 256] =
 ssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwy?s????aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee\
 eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy??????";
 
-/// Appends a character as words are kept.
+/// Appends the folded form of a character.
 pub(crate) fn fold(c: char, out: &mut String) {
     let code = u32::from(c);
     let letter = match code {
@@ -33,7 +33,7 @@ pub(crate) fn fold(c: char, out: &mut String) {
             'ß' | 'ẞ' => out.push_str("ss"),
             'Þ' | 'þ' => out.push_str("th"),
             'Ĳ' | 'ĳ' => out.push_str("ij"),
-            // A sigma at the end of a word is the same letter.
+            // A final sigma is the same letter.
             'ς' => out.push('σ'),
             _ => out.extend(c.to_lowercase()),
         },

@@ -1,15 +1,20 @@
-//! What are the words of a text?
+//! How is a text tokenized?
 //!
-//! Pages and queries are cut by the same rules, so that whatever was typed as it stands on a page is found there:
+//! Pages and queries use the same tokenizer, so anything typed as it appears on a page is found
+//! there:
 //!
-//! - A word is a run of letters and digits, in lower case, accents taken off (`Müller` is `muller`): who searches seldom types them.
-//! - Everything else parts words. `push_back`, `std::vector` and `json.load` are two words each, next to each other: their parts are found
-//!   alone, and the whole as a phrase, without a word more in the index. A letter or two with `++` or `#` behind (`c++`, `c#`) is one word.
-//! - Scripts that do not part words (Chinese, Japanese, Korean, Thai and their neighbours) are cut into overlapping pairs of characters, the
-//!   last character of a run alone: a query of two characters or more is a phrase of pairs, one of a single character a beginning.
-//! - A word of more than [`LONGEST`] bytes is known by its beginning.
+//! - A token is a run of letters and digits, lower-cased and without accents (`Müller` is
+//!   `muller`), because people seldom type them.
+//! - Everything else separates tokens. `push_back`, `std::vector` and `json.load` are two adjacent
+//!   tokens each: their parts are found alone, and the whole as a phrase, without extra entries in
+//!   the index. One or two letters followed by `++` or `#` (`c++`, `c#`) are one token.
+//! - Scripts without word separators (Chinese, Japanese, Korean, Thai and related ones) are split
+//!   into overlapping bigrams, with the last character of a run alone. A query of two or more
+//!   characters is a phrase of bigrams, a single character is a prefix.
+//! - A token of more than [`LONGEST`] bytes is truncated.
 //!
-//! Words are stemmed only in the languages a project names (`stem`): it costs about as much again as everything else here.
+//! Tokens are stemmed only in the languages a project names (`stem`): stemming costs about as much
+//! as everything else here together.
 
 mod cut;
 mod cutter;
@@ -23,7 +28,7 @@ pub use stem::{StemLanguage, Stems};
 
 use script::is_paired;
 
-/// A word of a text and where it stands there, in bytes.
+/// A token and its byte range in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -31,7 +36,7 @@ pub(crate) struct Word {
     pub(crate) to: usize,
 }
 
-/// The words of a text, as they are looked for.
+/// The tokens of a text, in their indexed form.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut cutter = Cutter::new(text);
     let (mut out, mut word) = (Vec::new(), String::new());
@@ -41,7 +46,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     out
 }
 
-/// The beginning of a text, of so many bytes at most, cut between characters.
+/// At most the first `bytes` bytes of a text, cut at a character boundary.
 pub fn up_to(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -50,7 +55,7 @@ pub fn up_to(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// Whether a word is of a script that is cut into pairs.
+/// Whether a token is from a script that is split into bigrams.
 pub(crate) fn is_of_pairs(word: &str) -> bool {
     word.chars().next().is_some_and(is_paired)
 }

@@ -1,14 +1,15 @@
-//! Which words are forms of one word?
+//! Which words are forms of the same word?
 //!
-//! The Snowball stemmers, for the languages a project names. A page of such a language is indexed by its stems alone; a query looks for
-//! the word and for its stems in all of these languages, since nobody says in which one he asks.
+//! The Snowball stemmers, for the languages a project names. A page in such a language is indexed
+//! by its stems only. A query searches for the word and its stems in all of these languages, since
+//! a query does not say which language it is in.
 
 use serde::{Deserialize, Serialize};
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, TokenFilter as _};
 
 macro_rules! languages {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
-        /// A language whose words can be stemmed.
+        /// A language with a stemmer.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum StemLanguage { $($(#[$doc])* #[serde(rename = $code)] $name,)* }
 
@@ -69,14 +70,14 @@ languages! {
 pub struct Stems(pub Vec<StemLanguage>);
 
 impl Stems {
-    /// The language of a page, where its words are to be stemmed.
+    /// The language of a page, if its words are to be stemmed.
     pub(crate) fn of(&self, lang: Option<&str>) -> Option<StemLanguage> {
         let lang = lang?;
         let primary = lang.split(['-', '_']).next().unwrap_or(lang);
         self.0.iter().copied().find(|language| language.code().eq_ignore_ascii_case(primary))
     }
 
-    /// What a word of a query may be found as: itself and its stems, each once.
+    /// The distinct forms under which a query's word may be indexed: itself and its stems.
     pub(crate) fn forms(&self, word: &str) -> Vec<String> {
         let mut forms = vec![word.to_owned()];
         for language in &self.0 {

@@ -1,18 +1,19 @@
 //! Which moment does `since:2026-11` mean?
 //!
-//! A day (`2026-11-15`), a month, a year, all UTC, or a time back from now: `12h`, `7d`, `2w`.
+//! A day (`2026-11-15`), a month or a year, all in UTC, or a duration before now: `12h`, `7d`,
+//! `2w`.
 
 use super::QueryError;
 use orb_page::Moment;
 
 const DAY: i64 = 86_400_000;
 
-/// The first moment of what is said, in milliseconds.
+/// The start of the period, in milliseconds.
 pub(super) fn begin(text: &str, now: Moment, at: usize) -> Result<i64, QueryError> {
     period(text, now).map(|(begin, _)| begin).ok_or_else(|| unclear(text, at))
 }
 
-/// The first moment after what is said.
+/// The end of the period (exclusive).
 pub(super) fn end(text: &str, now: Moment, at: usize) -> Result<i64, QueryError> {
     period(text, now).map(|(_, end)| end).ok_or_else(|| unclear(text, at))
 }
@@ -54,7 +55,7 @@ fn number(text: &str, digits: usize) -> Option<i64> {
     (text.len() <= digits && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
-/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar (Hinnant's era method).
+/// Days from 1970-01-01 to a date in the proleptic Gregorian calendar (Hinnant's algorithm).
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let y = if month <= 2 { year - 1 } else { year };
     let era = y.div_euclid(400);

@@ -1,15 +1,15 @@
-//! Which signs does a query consist of?
+//! Which lexical tokens does a query consist of?
 
 use super::QueryError;
 
-/// A sign and the character at which it begins, counted from 1.
+/// A token and its position: the character at which it begins, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sign {
     pub(super) at: usize,
     pub(super) kind: Kind,
 }
 
-/// Kinds of signs.
+/// Kinds of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Open,
@@ -18,17 +18,17 @@ pub(super) enum Kind {
     Or,
     Not,
     Plus,
-    /// `name:` before what is looked for there.
+    /// `name:` before a term.
     Field(String),
     /// Anything without spaces, as typed.
     Word(String),
-    /// What stands between quotation marks.
+    /// The text between quotation marks.
     Quoted(String),
 }
 
 const QUOTES: &[char] = &['"', '“', '”', '„', '«', '»'];
 
-/// Reads the signs of a query.
+/// Tokenizes a query.
 pub(super) fn signs(query: &str) -> Result<Vec<Sign>, QueryError> {
     let chars: Vec<char> = query.chars().collect();
     let mut lexer = Lexer { chars: &chars, at: 0 };
@@ -87,7 +87,7 @@ impl Lexer<'_> {
         Ok(Kind::Quoted(text))
     }
 
-    /// A name with a colon behind, where something follows that is no part of an address (`http://`) or of code (`std::`).
+    /// A field name with its colon, unless it is part of a URL (`http://`) or of code (`std::`).
     fn field(&mut self) -> Option<String> {
         let letters = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphabetic()).count();
         if letters < 2 || self.peek(letters) != Some(':') || matches!(self.peek(letters + 1), Some(':' | '/')) {
@@ -98,7 +98,7 @@ impl Lexer<'_> {
         Some(name)
     }
 
-    /// Everything up to a space; brackets that were opened within belong to it.
+    /// Everything up to a space; brackets opened inside belong to it.
     fn word(&mut self) -> Kind {
         let begin = self.at;
         let mut open = 0usize;

@@ -1,13 +1,13 @@
-//! What does somebody look for?
+//! What does somebody search for?
 //!
 //! ```text
-//! query  = clause { [ "AND" | "OR" ] clause }          OR binds less than AND; words side by side are AND
+//! query  = clause { [ "AND" | "OR" ] clause }          OR binds less than AND; adjacent words are AND
 //! clause = [ "NOT" | "-" | "+" ] ( "(" query ")" | field ":" what | what )
-//! what   = word | word* (beginning) | word~ (nearly, word~1 word~2) | "a phrase"
+//! what   = word | word* (prefix) | word~ (fuzzy, word~1 word~2) | "a phrase"
 //! field  = title headings body url inurl anchor | host site lang filetype since until
 //! ```
-//! Words may be code: `std::vector` and `push_back()` are phrases, not syntax. What cannot be understood is told with its place and with
-//! what was probably meant; a query is never understood otherwise than it was written.
+//! Words may be code: `std::vector` and `push_back()` are phrases, not syntax. Syntax errors carry
+//! their position and a suggestion; a query is never silently reinterpreted.
 
 mod date;
 mod lex;
@@ -18,7 +18,7 @@ pub(crate) use parse::parse;
 use crate::schema::Part;
 use std::fmt;
 
-/// A query, understood.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     /// All of these.
@@ -29,36 +29,36 @@ pub(crate) enum Node {
     Not(Box<Node>),
     /// Every page.
     All,
-    /// Words, in one field or in any.
+    /// Terms in one field or in any.
     Leaf(Leaf),
-    /// A property that narrows the result and does not count for its order.
+    /// A filter: restricts the results without affecting their order.
     Filter(Filter),
 }
 
-/// Words to be found.
+/// Terms to search for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
     pub(crate) part: Option<Part>,
     pub(crate) text: String,
     pub(crate) how: How,
-    /// Whether it was said that a page must have it, however common it is.
+    /// Whether the user marked it as required, however common it is.
     pub(crate) required: bool,
 }
 
-/// How words are to be found.
+/// How terms are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// As they stand.
+    /// Exactly.
     Exactly,
-    /// In a row.
+    /// As a phrase.
     Phrase,
-    /// As the beginning of a word.
+    /// As a prefix.
     Beginning,
-    /// With at most so many letters otherwise.
+    /// Fuzzily, within this edit distance.
     Nearly(u8),
 }
 
-/// A property of pages.
+/// A filter on a property of pages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Filter {
     /// A tag, such as `host=a.org`.
@@ -69,7 +69,7 @@ pub(crate) enum Filter {
     Until(i64),
 }
 
-/// What is wrong with a query, and where.
+/// A syntax error and its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct QueryError {
     /// The character, counted from 1.
@@ -84,7 +84,7 @@ impl fmt::Display for QueryError {
     }
 }
 
-/// What a field of a query stands for.
+/// What a field name in a query denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Words(Part),
@@ -93,7 +93,7 @@ enum Field {
     Until,
 }
 
-/// The fields by the names they have in queries.
+/// The field names in queries.
 const FIELDS: &[(&str, Field)] = &[
     ("title", Field::Words(Part::Title)),
     ("headings", Field::Words(Part::Headings)),

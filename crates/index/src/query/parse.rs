@@ -1,15 +1,15 @@
-//! How is a query understood?
+//! How is a query parsed?
 
 use super::lex::{Kind, Sign, signs};
 use super::{FIELDS, Field, Filter, How, Leaf, Node, QueryError, date};
 use orb_page::Moment;
 
-/// Characters, signs and nested brackets a query may have.
+/// Maximum characters, tokens and nested brackets of a query.
 const LONGEST: usize = 4_000;
 const MOST_SIGNS: usize = 200;
 const DEEPEST: usize = 30;
 
-/// Understands a query; `now` is what `since:7d` is counted from.
+/// Parses a query; `now` is the reference for `since:7d`.
 pub(crate) fn parse(query: &str, now: Moment) -> Result<Node, QueryError> {
     let length = query.chars().count();
     if length > LONGEST {
@@ -37,7 +37,7 @@ fn wrong<T>(at: usize, what: String) -> Result<T, QueryError> {
     Err(QueryError { at, what })
 }
 
-/// Whether a query says nothing but what not to find.
+/// Whether a query consists only of exclusions.
 fn only_excludes(node: &Node) -> bool {
     match node {
         Node::Not(_) => true,
@@ -50,7 +50,7 @@ fn only_excludes(node: &Node) -> bool {
 struct Parser<'a> {
     signs: &'a [Sign],
     at: usize,
-    /// The place after the last character.
+    /// The position after the last character.
     end: usize,
     depth: usize,
     now: Moment,
@@ -65,14 +65,14 @@ impl<'a> Parser<'a> {
         self.peek().is_some_and(|sign| sign.kind == *kind)
     }
 
-    /// Takes a sign if it comes next.
+    /// Consumes a token if it comes next.
     fn take(&mut self, kind: &Kind) -> Option<&'a Sign> {
         let sign = self.peek().filter(|sign| sign.kind == *kind)?;
         self.at += 1;
         Some(sign)
     }
 
-    /// `a b OR c d`; nothing where there are no words.
+    /// `a b OR c d`; `None` if there are no terms.
     fn either(&mut self) -> Result<Option<Node>, QueryError> {
         let mut nodes = Vec::new();
         loop {
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// One thing to find; nothing where it has no letters.
+    /// One clause; `None` if it has no letters.
     fn clause(&mut self, required: bool) -> Result<Option<Node>, QueryError> {
         let Some(sign) = self.peek() else {
             return wrong(self.end, "something must follow here".into());
@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `title:(a OR b)`: every word within is looked for there.
+    /// `title:(a OR b)`: every term inside is searched in that field.
     fn group(&mut self, field: Field) -> Result<Option<Node>, QueryError> {
         let mut node = self.clause(true)?;
         if let (Some(node), Field::Words(part)) = (&mut node, field) {
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Looks for every word of a node in one field, where it does not say another.
+/// Restricts every term of a node to one field, unless it names another.
 fn within(node: &mut Node, part: crate::schema::Part) {
     match node {
         Node::And(nodes) | Node::Or(nodes) => nodes.iter_mut().for_each(|node| within(node, part)),
@@ -211,7 +211,7 @@ fn leaf(part: Option<crate::schema::Part>, text: &str, how: How, required: bool)
     has_words.then(|| Node::Leaf(Leaf { part, text: text.to_owned(), how, required }))
 }
 
-/// A word with what stands behind it: `*` for a beginning, `~` for nearly.
+/// A term with its suffix: `*` for a prefix, `~` for fuzzy.
 fn word(part: Option<crate::schema::Part>, text: &str, required: bool) -> Option<Node> {
     if text == "*" {
         return Some(Node::All);
@@ -227,7 +227,7 @@ fn word(part: Option<crate::schema::Part>, text: &str, required: bool) -> Option
     leaf(part, text, How::Exactly, required)
 }
 
-/// How many letters may be otherwise: as said, or by the length of the word.
+/// The edit distance: as given, or by the length of the term.
 fn distance_of(stem: &str, said: &str) -> Option<u8> {
     match (said, stem.chars().count()) {
         ("", 0..6) | ("1", _) => Some(1),
@@ -236,7 +236,7 @@ fn distance_of(stem: &str, said: &str) -> Option<u8> {
     }
 }
 
-/// A field that is not known, with what was probably meant.
+/// An error for an unknown field, with the nearest known one.
 fn unknown(name: &str) -> String {
     let nearest = FIELDS.iter().map(|(known, _)| (strsim(name, known), *known)).min();
     match nearest.filter(|(distance, _)| *distance <= (name.len() / 3).clamp(1, 3)) {
@@ -248,7 +248,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Edits between two short names, a swap of neighbours counting as one.
+/// Edit distance of two short names, with transpositions (Damerau–Levenshtein).
 fn strsim(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let (mut before, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());

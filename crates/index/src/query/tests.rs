@@ -4,7 +4,7 @@ use super::*;
 use orb_page::Moment;
 use proptest::prelude::*;
 
-/// A query as it was understood, in brackets.
+/// A parsed query with explicit brackets.
 fn shown(node: &Node) -> String {
     let list = |nodes: &[Node]| nodes.iter().map(shown).collect::<Vec<_>>().join(" ");
     match node {

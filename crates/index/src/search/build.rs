@@ -1,8 +1,9 @@
-//! How is what was understood put to the engine?
+//! How is a parsed query translated for the engine?
 //!
-//! Every word becomes a sum over the fields. All words are wanted, but one that more than a quarter of the pages have ("how", "the") only counts,
-//! as long as a rarer one is wanted: who asks a whole sentence means its rare words. Where no page has them all, the same query is put once
-//! more with any of them.
+//! Every term becomes a sum over the fields. All terms are required, but one that occurs in more
+//! than a quarter of the pages ("how", "the") is optional as long as a rarer one is required: in a
+//! query that is a whole sentence, the rare words carry the meaning. If no page matches all terms,
+//! the query is repeated with any of them.
 
 use super::hits::HitsQuery;
 use super::join::Join;
@@ -19,28 +20,28 @@ use tantivy::query::{ConstScoreQuery, FuzzyTermQuery, Occur, PhraseQuery, Query,
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Searcher, Term};
 
-/// Letters apart that neighbouring words may be, in words.
+/// Maximum distance (slop) of neighbouring terms, in words.
 const NEAR: u32 = 2;
 
-/// What a query is built with.
+/// The context in which a query is built.
 pub(super) struct Builder<'a> {
     pub(super) searcher: &'a Searcher,
     pub(super) anchors: Option<&'a Anchors>,
     pub(super) stems: &'a Stems,
     pub(super) weights: &'a Weights,
-    /// Which document of the anchors is which page.
+    /// Maps documents of the anchor index to pages.
     pub(super) join: &'a dyn Fn(&Anchors) -> crate::Result<&'a Join>,
-    /// Whether one word is enough.
+    /// Whether any term is enough.
     pub(super) any: bool,
     pub(super) shares: Vec<Share>,
     pub(super) near: Vec<Source>,
 }
 
-/// Where neighbours count.
+/// The fields in which proximity counts.
 const NEAR_PARTS: &[Part] = &[Part::Title, Part::Headings, Part::Body];
 
 impl Builder<'_> {
-    /// The whole query.
+    /// Builds the whole query.
     pub(super) fn plan(mut self, node: &Node) -> crate::Result<Plan> {
         let clauses = self.build(node)?;
         Ok(Plan { clauses, shares: self.shares, near: self.near })
@@ -57,7 +58,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a node is found by, where any of it will do.
+    /// The sources of a node, any of which matches.
     fn sources(&mut self, node: &Node) -> crate::Result<Vec<Source>> {
         match node {
             Node::All => Ok(vec![every()]),
@@ -99,7 +100,7 @@ impl Builder<'_> {
         Ok(clauses)
     }
 
-    /// Whether a node is a word that so many pages have that it says little.
+    /// Whether a node is a term so common that it says little.
     fn is_common(&self, node: &Node) -> bool {
         let Node::Leaf(leaf) = node else { return false };
         let cut = words(&leaf.text);
@@ -125,7 +126,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The same looked for in these fields, weighted.
+    /// Searches in these fields, with their weights.
     fn in_parts(
         &mut self,
         name: &str,
@@ -146,7 +147,8 @@ impl Builder<'_> {
         Ok(out)
     }
 
-    /// A word, or a form of it where words are stemmed; a single character of a script of pairs begins one.
+    /// A term, and its stems if words are stemmed; a single character of a bigram script is a
+    /// prefix.
     fn word(&self, word: &str, part: Part) -> Vec<Source> {
         let term = |word: &str| Term::from_field_text(part.field(), word);
         if is_of_pairs(word) && word.chars().count() == 1 {
@@ -155,7 +157,7 @@ impl Builder<'_> {
         self.stems.forms(word).iter().map(|form| Source::Word(term(form), 1.0)).collect()
     }
 
-    /// Words in a row; where words are stemmed, their stems of each language in a row.
+    /// A phrase, and if words are stemmed, the phrase of stems in each language.
     fn phrase(&self, words: &[String], part: Part, slop: u32) -> Vec<Source> {
         let forms: Vec<Vec<String>> = words.iter().map(|word| self.stems.forms(word)).collect();
         let most = forms.iter().map(Vec::len).max().unwrap_or(1);
@@ -168,13 +170,13 @@ impl Builder<'_> {
         (0..most).map(row).collect()
     }
 
-    /// Two words of the query close to each other, in its order.
+    /// Two terms of the query close to each other, in order.
     fn near(&self, pair: &[String; 2], part: Part) -> Vec<Source> {
         let near = self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 });
         near.into_iter().map(|source| source.times(self.weights.phrase())).collect()
     }
 
-    /// What is found among the anchors, as documents of the pages.
+    /// Matches in the anchor index, mapped to page documents.
     fn joined(&self, sources: &[Source]) -> crate::Result<Vec<Source>> {
         let Some(anchors) = self.anchors else { return Ok(Vec::new()) };
         let hits = HitsQuery::of(any_of(sources).as_ref(), anchors, (self.join)(anchors)?, self.searcher)?;
@@ -182,7 +184,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether somebody said that a page must have it.
+/// Whether the user marked it as required.
 fn is_required(node: &Node) -> bool {
     matches!(node, Node::Leaf(leaf) if leaf.required) || matches!(node, Node::All)
 }
@@ -196,7 +198,8 @@ fn as_source(query: impl Query) -> Source {
     Source::Query(Arc::new(query))
 }
 
-/// The words of a leaf as they are looked for: the last character of a run of pairs is in the pair before it.
+/// The indexed tokens of a leaf. The last character of a bigram run is dropped, since the previous
+/// bigram contains it.
 fn cut(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut end = 0;
@@ -210,7 +213,7 @@ fn cut(text: &str) -> Vec<String> {
     out
 }
 
-/// Single words of a query that stand next to each other in it.
+/// Pairs of single terms that are adjacent in the query.
 fn neighbours(nodes: &[Node]) -> Vec<[String; 2]> {
     let single = |node: &Node| match node {
         Node::Leaf(leaf) if leaf.how == How::Exactly && leaf.part.is_none() => {

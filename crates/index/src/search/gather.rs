@@ -1,11 +1,15 @@
-//! How many pages match, and which of them score most?
+//! How many pages match, and which of them score best?
 //!
-//! Every match is counted, so every match is looked at; what can be saved is the work for each. The documents of a segment are taken a
-//! [`WINDOW`] at a time. The clause with the fewest is read first and leaves candidates; every further one takes away those it lacks and adds
-//! what it counts, by a pass over its blocks where candidates are many and by looking them up where they are few. Scores are added in an array
-//! that stays in the processor's first cache, so that a document costs a few nanoseconds for each word and no call. (Taking a window of
-//! documents at a time is what Lucene's `BooleanScorer` does. Block-max WAND, which skips what cannot be among the best, would have to count the
-//! rest all the same, and a thousand are kept.)
+//! Every match is counted, so every match is visited; only the work per match can be reduced. The
+//! documents of a segment are processed a [`WINDOW`] at a time. The clause with the fewest
+//! documents is read first and leaves candidates. Each further clause removes those it lacks and
+//! adds its scores: by scanning its blocks if there are many candidates, by seeking if there are
+//! few. Scores accumulate in an array that stays in the L1 cache, so a document costs a few
+//! nanoseconds per term and no call.
+//!
+//! Processing windows of documents is what Lucene's `BooleanScorer` does. Block-max WAND, which
+//! skips documents that cannot reach the top, would still have to count them, and a thousand are
+//! kept.
 
 use super::source::Clause;
 use super::stream::{Stream, Weighed};
@@ -13,18 +17,18 @@ use std::ops::Range;
 use tantivy::query::Occur;
 use tantivy::{DocAddress, DocId, Score, Searcher, SegmentReader, TERMINATED};
 
-/// Documents looked at together.
+/// Documents per window.
 const WINDOW: u32 = 4_096;
 
-/// What a query matched.
+/// The result of a query.
 pub(super) struct Gathered {
-    /// How many pages.
+    /// Number of matching pages.
     pub(super) total: u64,
-    /// The best of them, in no order.
+    /// The best of them, unordered.
     pub(super) best: Vec<(Score, DocAddress)>,
 }
 
-/// Counts the pages that have what these clauses want, and keeps so many of the best; of equal ones those that were indexed first.
+/// Counts the pages that match these clauses and keeps the best; ties go to those indexed first.
 pub(super) fn gather(searcher: &Searcher, clauses: &[Clause], most: usize) -> tantivy::Result<Gathered> {
     let mut weighed: Vec<(Occur, Vec<Weighed<'_>>)> = Vec::new();
     for clause in clauses {
@@ -36,7 +40,7 @@ pub(super) fn gather(searcher: &Searcher, clauses: &[Clause], most: usize) -> ta
     let mut total = 0;
     for (number, segment) in (0..).zip(searcher.segment_readers()) {
         let Some(mut streams) = Streams::open(&weighed, number, segment)? else { continue };
-        // Windows only go forward, whatever a damaged file says.
+        // Windows only move forward, whatever a damaged file says.
         let mut from = 0;
         while let Some(start) = streams.next_window().filter(|start| *start >= from) {
             from = start.saturating_add(WINDOW);
@@ -51,9 +55,9 @@ pub(super) fn gather(searcher: &Searcher, clauses: &[Clause], most: usize) -> ta
     Ok(Gathered { total, best: best.finish() })
 }
 
-/// The clauses of a query in one segment, by what they mean.
+/// The clauses of a query in one segment, by their role.
 struct Streams<'a> {
-    /// Those a page must have, the rarest first.
+    /// Required clauses, rarest first.
     wanted: Vec<Vec<Stream<'a>>>,
     welcome: Vec<Stream<'a>>,
     unwanted: Vec<Stream<'a>>,
@@ -61,7 +65,7 @@ struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    /// Opens them; nothing where a page must have what none of the segment has.
+    /// Opens them; `None` if a required clause has no document in the segment.
     fn open(
         clauses: &'a [(Occur, Vec<Weighed<'a>>)],
         number: u32,
@@ -85,7 +89,7 @@ impl<'a> Streams<'a> {
         Ok(Some(out))
     }
 
-    /// Where the next window with a match begins, as far as the rarest clause tells.
+    /// The start of the next window that can contain a match, by the rarest clause.
     fn next_window(&self) -> Option<DocId> {
         let next = self.wanted.first()?.iter().map(Stream::next).min()?;
         (next != TERMINATED).then_some(next / WINDOW * WINDOW)
@@ -120,13 +124,13 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Some documents in a row with what is known of them.
+/// A range of consecutive documents and their state.
 struct Window {
     start: DocId,
     scores: Box<[Score; WINDOW as usize]>,
-    /// How many of the clauses that must be there a document has, as long as it lacked none.
+    /// How many required clauses a document has matched, as long as it missed none.
     seen: Box<[u16; WINDOW as usize]>,
-    /// Those that have all clauses so far, in order.
+    /// Documents that match all clauses so far, in order.
     candidates: Vec<DocId>,
 }
 
@@ -149,14 +153,15 @@ impl Window {
         self.start..self.start.saturating_add(WINDOW)
     }
 
-    /// Notes that a document has something of the clause of this stage. What is added to one that is out already does no harm.
+    /// Records that a document matches the clause of this stage. Adding to one that is already out
+    /// is harmless.
     fn reach(&mut self, doc: DocId, score: Score, stage: u16) {
         let slot = slot(doc);
         self.seen[slot] += u16::from(self.seen[slot] + 1 == stage);
         self.scores[slot] += score;
     }
 
-    /// Makes the documents of the first clause candidates, as far as they are still there.
+    /// Turns the documents of the first clause into candidates, except deleted ones.
     fn settle(&mut self, segment: &SegmentReader) {
         let reached = (self.start..).zip(self.seen.iter()).filter(|(_, seen)| **seen == 1).map(|(doc, _)| doc);
         match segment.alive_bitset() {
@@ -165,24 +170,24 @@ impl Window {
         }
     }
 
-    /// Keeps the candidates that have come to this stage.
+    /// Keeps the candidates that have reached this stage.
     fn keep(&mut self, mut candidates: Vec<DocId>, stage: u16) {
         candidates.retain(|doc| self.seen[slot(*doc)] == stage);
         self.candidates = candidates;
     }
 }
 
-/// A document's place in its window.
+/// A document's offset in its window.
 fn slot(doc: DocId) -> usize {
     (doc % WINDOW) as usize
 }
 
-/// The best so far.
+/// The best documents so far.
 struct Best {
     most: usize,
-    /// Twice as many at the most, so that the worse half is dropped now and then and not one by one.
+    /// Up to twice the limit, so that the worse half is dropped at once and not one by one.
     kept: Vec<(Score, DocAddress)>,
-    /// What one must score to be among them.
+    /// The score needed to be among them.
     above: Score,
 }
 
@@ -191,7 +196,8 @@ impl Best {
         Self { most, kept: Vec::new(), above: Score::NEG_INFINITY }
     }
 
-    /// Documents come in order, so that one no better than the worst kept is worse.
+    /// Documents arrive in order, so one that scores no better than the worst kept one loses the
+    /// tie.
     fn offer(&mut self, score: Score, at: DocAddress) {
         if score > self.above {
             self.kept.push((score, at));

@@ -1,7 +1,8 @@
-//! How do pages found elsewhere take part in a search?
+//! How do matches from another index take part in a search?
 //!
-//! The matches of an anchor are documents of another index. Here they become documents of the pages', for every segment in order, each with its
-//! score: a source like any other, and a query of the engine where one stands within another.
+//! Matches in the anchor index are documents of that index. Here they are mapped to documents of
+//! the page index, per segment and in order, with their scores: a source like any other, and an
+//! engine query when nested in another query.
 
 use super::join::Join;
 use crate::anchors::Anchors;
@@ -10,17 +11,17 @@ use tantivy::index::SegmentId;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED};
 
-/// Documents of a segment in order, each with its score.
+/// Documents of a segment in order, with their scores.
 type Scored = Vec<(DocId, Score)>;
 
-/// Documents with scores, for every segment in the order of documents.
+/// Documents with scores, for every segment.
 #[derive(Clone, Debug)]
 pub(super) struct HitsQuery {
     hits: Arc<Vec<(SegmentId, Scored)>>,
 }
 
 impl HitsQuery {
-    /// The pages whose anchors match; nothing where there are none.
+    /// The pages whose anchor texts match; `None` if there are none.
     pub(super) fn of(
         query: &dyn Query,
         anchors: &Anchors,
@@ -41,7 +42,7 @@ impl HitsQuery {
         Ok(hits.iter().any(|(_, hits)| !hits.is_empty()).then(|| Self { hits: Arc::new(hits) }))
     }
 
-    /// Those of the segment with this number.
+    /// The matches in the segment with this number.
     pub(super) fn within(&self, segment: usize) -> &[(DocId, Score)] {
         self.hits.get(segment).map_or(&[], |(_, hits)| hits)
     }

@@ -1,31 +1,33 @@
-//! Which document of the pages is which of the anchors?
+//! Which document of the page index belongs to which of the anchor index?
 //!
-//! Both indexes number their documents by themselves and know the page's number alone. The join is read once, when a query first needs it: 12
-//! bytes a page. After that a match among the anchors is a match among the pages by one look into a table.
+//! Each index numbers its own documents and knows only the page's number. The join is read once,
+//! when a query first needs it, and takes 12 bytes per page. From then on, mapping an anchor match
+//! to its page is one array access.
 
 use crate::anchors::Anchors;
 use crate::schema::column;
 use tantivy::{DocAddress, DocId, Searcher};
 
-/// A document of the pages: its segment and number there.
+/// A document of the page index: its segment and number.
 type Place = (u32, DocId);
 
-/// What stands for no document.
+/// Stands for no document.
 const NOWHERE: Place = (u32::MAX, DocId::MAX);
 
-/// Pages looked at one by one before the rest is searched: both lists are nearly in the same order.
+/// How many entries are scanned linearly before a binary search: both lists are in nearly the same
+/// order.
 const NEAR: usize = 8;
 
-/// The two indexes side by side.
+/// The mapping between both indexes.
 pub(super) struct Join {
-    /// For every document of the anchors, by segment, where its page lies.
+    /// The page document of each anchor document, by segment.
     places: Vec<Vec<Place>>,
-    /// For every document of the pages, by segment, how many pages link to it.
+    /// The number of linking pages of each page document, by segment.
     sources: Vec<Vec<u32>>,
 }
 
 impl Join {
-    /// Reads the numbers of all pages in both.
+    /// Reads all page numbers in both indexes.
     pub(super) fn of(pages: &Searcher, anchors: &Anchors) -> tantivy::Result<Self> {
         let known = by_number(pages)?;
         let empty = |segment: &tantivy::SegmentReader| vec![0; segment.max_doc() as usize];
@@ -52,32 +54,32 @@ impl Join {
         Ok(Self { places, sources })
     }
 
-    /// Where the page of a document of the anchors lies, if it is there.
+    /// The page document of an anchor document, if it exists.
     pub(super) fn place(&self, segment: usize, doc: DocId) -> Option<Place> {
         let place = *self.places.get(segment)?.get(doc as usize)?;
         (place != NOWHERE).then_some(place)
     }
 
-    /// How many pages link to a page.
+    /// The number of pages that link to a page.
     pub(super) fn sources(&self, at: DocAddress) -> u32 {
         let row = self.sources.get(at.segment_ord as usize);
         row.and_then(|row| row.get(at.doc_id as usize)).copied().unwrap_or(0)
     }
 }
 
-/// Where every page lies, in the order of their numbers.
+/// The location of every page, ordered by page number.
 fn by_number(pages: &Searcher) -> tantivy::Result<Vec<(u64, u32, DocId)>> {
     let mut known = Vec::with_capacity(usize::try_from(pages.num_docs()).unwrap_or(0));
     for (number, segment) in (0..).zip(pages.segment_readers()) {
         let ids = segment.fast_fields().u64(column::ID)?;
         known.extend(segment.doc_ids_alive().filter_map(|doc| Some((ids.first(doc)?, number, doc))));
     }
-    // Pages come nearly in the order of their numbers: this sort takes advantage of it.
+    // Pages arrive nearly in order, which the adaptive stable sort exploits.
     known.sort();
     Ok(known)
 }
 
-/// The list from the first page with this number or a larger one.
+/// The list from the first page with at least this number.
 fn from(list: &[(u64, u32, DocId)], page: u64) -> &[(u64, u32, DocId)] {
     let near = list.iter().take(NEAR).position(|(number, ..)| *number >= page);
     &list[near.unwrap_or_else(|| list.partition_point(|(number, ..)| *number < page))..]

@@ -1,8 +1,10 @@
 //! Which pages answer this query, best first?
 //!
-//! A [`Searcher`] looks at the last commit and at nothing else of a project: who shows results asks the catalogue for titles and the archive
-//! for texts. Matches are scored by their text (see [`Weights`]); the thousand best are weighed with their importance, and then pages that
-//! say the same, exactly or nearly (SimHash within [`ALIKE`] bits, after Manku, Jain and Das Sarma), are folded into the best of them.
+//! A [`Searcher`] reads the last commit and nothing else of a project: for display, callers get
+//! titles from the catalogue and texts from the archive. Matches are scored by their text (see
+//! [`Weights`]). The thousand best are re-ranked by importance, and then duplicates and
+//! near-duplicates (SimHash within [`ALIKE`] bits, after Manku, Jain and Das Sarma) are collapsed
+//! into the best of them.
 
 mod build;
 mod gather;
@@ -36,70 +38,70 @@ use tantivy::columnar::Column;
 use tantivy::query::EnableScoring;
 use tantivy::{DocAddress, DocId, Score};
 
-/// Matches that are weighed with their importance and folded.
+/// How many matches are re-ranked and deduplicated.
 const WEIGHED: usize = 1_000;
 
-/// Bits in which two pages that say nearly the same may differ.
+/// Maximum SimHash distance of near-duplicates, in bits.
 const ALIKE: u32 = 3;
 
-/// Somebody's question.
+/// A search request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What was typed.
+    /// The query as typed.
     pub query: &'a str,
-    /// How many results to give.
+    /// Number of results.
     pub limit: usize,
-    /// How many of the best to leave out.
+    /// Number of results to skip.
     pub offset: usize,
-    /// Results of one host at most; 0 for as many as there are.
+    /// Maximum results per host; 0 for no limit.
     pub per_host: usize,
-    /// What counts how much.
+    /// Weights of the parts of a score.
     pub weights: &'a Weights,
-    /// What `since:7d` is counted from.
+    /// The reference for `since:7d`.
     pub now: Moment,
-    /// Say for each result where its score comes from.
+    /// Whether to explain each result's score.
     pub explain: bool,
 }
 
-/// How important pages are, between 0 and 1; whoever knows the graph answers.
+/// Returns the importance of pages between 0 and 1. Supplied by the owner of the graph.
 pub type Importance<'a> = &'a dyn Fn(&[PageId]) -> Vec<f64>;
 
-/// An answer.
+/// A search result.
 #[derive(Debug)]
 pub struct Answer {
-    /// Pages that match, before those that say the same are folded.
+    /// Number of matching pages, before duplicates are collapsed.
     pub total: u64,
-    /// Whether no page has all the words, so that those with any of them are given.
+    /// Whether no page matches all terms, so that matches of any term are returned.
     pub relaxed: bool,
-    /// The results asked for, best first.
+    /// The requested hits, best first.
     pub hits: Vec<Hit>,
-    /// Finds the words of the query in texts.
+    /// Finds the query's terms in texts.
     pub marker: Marker,
 }
 
-/// A page that answers.
+/// A matching page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The page.
     pub page: PageId,
     /// Its host.
     pub host: HostId,
-    /// What it scores.
+    /// Its score.
     pub score: f64,
-    /// What its text scores.
+    /// Its text score.
     pub text: f64,
-    /// How important it is, between 0 and 1.
+    /// Its importance between 0 and 1.
     pub importance: f64,
-    /// Pages folded into this one because they say the same.
+    /// Duplicates collapsed into this page.
     pub alike: Vec<PageId>,
-    /// Where the text's score comes from: words, field, score.
+    /// The parts of the text score: terms, field, score.
     pub shares: Vec<(String, Part, f64)>,
 }
 
-/// Why there is no answer.
+/// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The query is wrong.
+    /// The query is invalid.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The index failed.
@@ -107,7 +109,7 @@ pub enum SearchError {
     Index(#[from] IndexError),
 }
 
-/// An index, to be asked.
+/// An index opened for searching.
 pub struct Searcher {
     dir: PathBuf,
     engine: tantivy::Searcher,
@@ -118,10 +120,10 @@ pub struct Searcher {
     columns: OnceLock<Vec<Columns>>,
 }
 
-/// What is known of the pages of a segment: number, host, what it repeats, and its SimHash.
+/// The columns of a segment: page number, host, duplicate cluster, SimHash.
 type Columns = [Column<u64>; 4];
 
-/// A match on its way to a result.
+/// A match on its way to becoming a hit.
 struct Candidate {
     at: DocAddress,
     hit: Hit,
@@ -139,32 +141,32 @@ impl Searcher {
         Ok(Self { dir: dir.to_owned(), engine, index, standing, anchors, join, columns })
     }
 
-    /// The mark of the catalogue it has come to; none where it is known to lack something.
+    /// The mark of the catalogue it has reached; `None` if it is known to be incomplete.
     pub fn mark(&self) -> Option<&str> {
         self.standing.mark.as_deref()
     }
 
-    /// The mark of the catalogue the anchors were read at, where they were.
+    /// The mark of the catalogue at which the anchors were read, if they were.
     pub fn anchors_mark(&self) -> Option<&str> {
         self.anchors.as_ref()?.mark.as_deref()
     }
 
-    /// How many pages it has.
+    /// Number of pages.
     pub fn pages(&self) -> u64 {
         self.engine.num_docs()
     }
 
-    /// Into how many pieces it is divided.
+    /// Number of segments.
     pub fn segments(&self) -> usize {
         self.engine.segment_readers().len()
     }
 
-    /// Pages with when they were fetched, by number.
+    /// All pages with their fetch times, by number.
     pub fn holdings(&self) -> Result<Vec<(PageId, Moment)>> {
         holdings(&self.index, &self.dir)
     }
 
-    /// Files whose checksums are wrong.
+    /// Files with wrong checksums.
     pub fn damaged(&self) -> Result<Vec<PathBuf>> {
         let mut files: Vec<PathBuf> =
             self.index.validate_checksum().map_err(|e| self.failed(&e))?.into_iter().collect();
@@ -176,7 +178,7 @@ impl Searcher {
         IndexError::of("search", &self.dir, error)
     }
 
-    /// Answers.
+    /// Runs a search.
     pub fn search(
         &self,
         request: &Request<'_>,
@@ -207,7 +209,7 @@ impl Searcher {
         Ok(Answer { total: found.total, relaxed, hits, marker })
     }
 
-    /// How a query is put to the engine: with all of its words, or with any.
+    /// Builds the engine's query with all terms required, or any.
     fn plan(&self, node: &Node, stems: &Stems, weights: &Weights, any: bool) -> Result<Plan> {
         let builder = Builder {
             searcher: &self.engine,
@@ -226,7 +228,7 @@ impl Searcher {
         gather(&self.engine, &plan.clauses, depth.min(self.most())).map_err(|e| self.failed(&e))
     }
 
-    /// Which document of the anchors is which page, read when it is first needed.
+    /// The mapping from anchor documents to pages, loaded on first use.
     fn join(&self, anchors: &Anchors) -> Result<&Join> {
         if let Some(join) = self.join.get() {
             return Ok(join);
@@ -235,7 +237,7 @@ impl Searcher {
         Ok(self.join.get_or_init(|| join))
     }
 
-    /// The columns of every segment, opened when they are first needed.
+    /// The columns of every segment, opened on first use.
     fn columns(&self) -> Result<&[Columns]> {
         if let Some(columns) = self.columns.get() {
             return Ok(columns);
@@ -249,12 +251,12 @@ impl Searcher {
         Ok(self.columns.get_or_init(|| columns))
     }
 
-    /// As many results as there can be; the engine wants one at least.
+    /// Upper bound on the number of results; the engine requires at least one.
     fn most(&self) -> usize {
         usize::try_from(self.engine.num_docs()).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Adds what neighbouring words count to the best: reading positions is dear, and thousands of matches need it not.
+    /// Adds proximity scores to the best matches only: reading positions is expensive.
     fn add_neighbours(&self, near: &[Source], best: &mut [(Score, DocAddress)]) -> Result<()> {
         let fail = |e| self.failed(&e);
         best.sort_unstable_by_key(|(_, at)| *at);
@@ -295,7 +297,7 @@ impl Searcher {
         Ok(best.iter().map(candidate).collect())
     }
 
-    /// Weighs matches with their importance and puts the best first; of equals the page that was known first.
+    /// Re-ranks matches by importance, best first; ties go to the lower page number.
     fn weigh(&self, found: &mut [Candidate], weights: &Weights, importance: Option<Importance<'_>>) -> Result<()> {
         match (importance, &self.anchors) {
             (Some(importance), _) => {
@@ -308,7 +310,7 @@ impl Searcher {
             }
             (None, None) => {}
         }
-        // A query that only narrows leaves all texts at nothing: then importance alone decides.
+        // A query of only filters gives every text score 0: then importance alone decides.
         let silent = found.iter().all(|one| one.hit.text <= 0.0);
         for one in found.iter_mut() {
             let text = if silent { 1.0 } else { one.hit.text };
@@ -318,7 +320,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// What each word scores in each field of one document.
+    /// The score of each term in each field of one document.
     fn explain(&self, shares: &[Share], at: DocAddress) -> Result<Vec<(String, Part, f64)>> {
         let fail = |e| self.failed(&e);
         let segment = self.engine.segment_reader(at.segment_ord);
@@ -335,7 +337,7 @@ impl Searcher {
     }
 }
 
-/// The best of each group that says the same, and no more of one host than wanted, until there are enough.
+/// The best of each group of duplicates, at most `per_host` per host, until there are enough.
 fn fold(found: Vec<Candidate>, per_host: usize, enough: usize) -> Vec<Candidate> {
     let mut kept: Vec<Candidate> = Vec::new();
     let mut clusters: HashMap<u64, usize> = HashMap::new();
@@ -348,7 +350,7 @@ fn fold(found: Vec<Candidate>, per_host: usize, enough: usize) -> Vec<Candidate>
             kept[first].hit.alike.push(one.hit.page);
             continue;
         }
-        // Enough are kept; who says the same as one of them may still come.
+        // Enough are kept, but duplicates of kept ones may still follow.
         if kept.len() >= enough || full.contains(&one.cluster) {
             continue;
         }

@@ -1,8 +1,8 @@
-//! What is looked for, and what does it count?
+//! What is searched for, and how much does it count?
 //!
-//! A query is clauses, of which a page must have some, may have others and must not have the rest; a clause is sources, any of which will do: a
-//! word in each of its fields, a phrase, pages that links call so. It is put to the engine in this flat form because that is what can be read
-//! quickly ([`super::gather`]); a query within a query becomes one of the engine's own.
+//! A query is a list of clauses: required, optional or excluded. A clause is a list of sources, any
+//! of which matches: a term in each of its fields, a phrase, pages found by anchor text. This flat
+//! form is what [`super::gather`] can evaluate quickly; nested queries become engine queries.
 
 use super::hits::HitsQuery;
 use crate::schema::Part;
@@ -11,19 +11,19 @@ use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQue
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Score, Term};
 
-/// Something that pages have, and how much it counts.
+/// Something that matches pages, with its weight.
 #[derive(Clone)]
 pub(super) enum Source {
-    /// A word of a field, so many times its BM25.
+    /// A term in a field, weighted by this times its BM25 score.
     Word(Term, Score),
-    /// Pages found elsewhere, so many times what they scored there.
+    /// Matches from another index, weighted by this times their score.
     Hits(HitsQuery, Score),
     /// Anything else.
     Query(Arc<dyn Query>),
 }
 
 impl Source {
-    /// The same, counting so many times as much.
+    /// The same source with its weight multiplied.
     pub(super) fn times(self, more: Score) -> Self {
         match self {
             Self::Word(term, boost) => Self::Word(term, boost * more),
@@ -32,7 +32,7 @@ impl Source {
         }
     }
 
-    /// The same as a query of the engine.
+    /// The same source as an engine query.
     pub(super) fn query(&self) -> Box<dyn Query> {
         let boosted = |query: Box<dyn Query>, boost| Box::new(BoostQuery::new(query, boost));
         match self {
@@ -45,7 +45,7 @@ impl Source {
     }
 }
 
-/// Sources, any of which will do; what they count is added.
+/// Sources, any of which matches; their scores add up.
 pub(super) struct Clause {
     pub(super) occur: Occur,
     pub(super) sources: Vec<Source>,
@@ -57,23 +57,23 @@ impl Clause {
     }
 }
 
-/// Where a part of a score comes from, for whoever asks why.
+/// A part of a score, for explanations.
 pub(super) struct Share {
     pub(super) words: String,
     pub(super) part: Part,
     pub(super) sources: Vec<Source>,
 }
 
-/// A query as it is put to the engine.
+/// A query in the form in which it is evaluated.
 pub(super) struct Plan {
     pub(super) clauses: Vec<Clause>,
-    /// Where scores come from.
+    /// The parts of the score.
     pub(super) shares: Vec<Share>,
-    /// What counts besides for the best: words of the query that are neighbours.
+    /// Proximity of the query's terms, evaluated for the best matches only.
     pub(super) near: Vec<Source>,
 }
 
-/// Any of these sources, as a query of the engine.
+/// A disjunction of sources, as an engine query.
 pub(super) fn any_of(sources: &[Source]) -> Box<dyn Query> {
     match sources {
         [] => Box::new(EmptyQuery),
@@ -82,7 +82,7 @@ pub(super) fn any_of(sources: &[Source]) -> Box<dyn Query> {
     }
 }
 
-/// These clauses, as a query of the engine.
+/// Clauses as an engine query.
 pub(super) fn as_query(clauses: &[Clause]) -> Box<dyn Query> {
     match clauses {
         [Clause { occur: Occur::Must, sources }] => any_of(sources),

@@ -1,8 +1,9 @@
-//! Which documents of a segment have this, and what does it score there?
+//! Which documents of a segment match this source, and with which score?
 //!
-//! A [`Stream`] goes once through the documents of one source, in order, a window of them at a time. It is either swept, which gives every
-//! document of the window, or, where only few are still of interest, probed for those. A word is read block by block as it lies on the disk,
-//! without a call for each document; whatever the engine scores otherwise is asked through its own interface.
+//! A [`Stream`] iterates once, in order, over the documents of one source, a window at a time. It
+//! is either swept, which yields every document of the window, or probed for the few that are still
+//! candidates. A posting list is decoded block by block without a call per document; any other
+//! engine query goes through the engine's own interface.
 
 use super::hits::HitsQuery;
 use super::source::Source;
@@ -13,13 +14,13 @@ use tantivy::query::{Bm25Weight, EnableScoring, Scorer, Weight};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Score, Searcher, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
-/// Looking up one document costs about as much as reading so many in a row.
+/// Seeking to one document costs about as much as reading this many in sequence.
 const PROBE: u64 = 8;
 
-/// Documents in a block of the engine, but for the last.
+/// Documents per block of a posting list, except the last.
 const COMPRESSED: usize = 128;
 
-/// A source with what it needs to know of the whole index.
+/// A source with the statistics of the whole index.
 pub(super) enum Weighed<'a> {
     Word(&'a Term, Bm25Weight),
     Hits(&'a HitsQuery, Score),
@@ -38,7 +39,7 @@ impl<'a> Weighed<'a> {
         })
     }
 
-    /// Its documents in one segment; none where there are none.
+    /// Its documents in one segment; `None` if it has none.
     pub(super) fn open(&self, number: usize, segment: &SegmentReader) -> tantivy::Result<Option<Stream<'_>>> {
         Ok(match self {
             Self::Word(term, weight) => {
@@ -66,7 +67,7 @@ pub(super) enum Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// About how many documents it has.
+    /// Approximate number of documents.
     pub(super) fn cost(&self) -> u64 {
         match self {
             Self::Word(word) => u64::from(word.postings.doc_freq()),
@@ -84,7 +85,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Gives all documents of a window.
+    /// Yields all documents of a window.
     pub(super) fn sweep(&mut self, window: Range<DocId>, touch: impl FnMut(DocId, Score)) {
         match self {
             Self::Word(word) => word.sweep(window, touch),
@@ -93,7 +94,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Gives those documents of a window that are wanted, and maybe others, where the segment has so many.
+    /// Yields the wanted documents of a window, and possibly others: probes if few are wanted,
+    /// sweeps otherwise.
     pub(super) fn meet(&mut self, window: Range<DocId>, wanted: &[DocId], of: u32, touch: impl FnMut(DocId, Score)) {
         match self {
             Self::Word(word) => {
@@ -108,7 +110,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Gives those of these documents that it has.
+    /// Yields those of these documents that match.
     pub(super) fn probe(&mut self, wanted: &[DocId], mut touch: impl FnMut(DocId, Score)) {
         match self {
             Self::Word(word) => word.probe(wanted, touch),
@@ -122,10 +124,10 @@ impl Stream<'_> {
     }
 }
 
-/// The documents that have a word.
+/// The posting list of a term.
 pub(super) struct WordStream<'a> {
     postings: BlockSegmentPostings,
-    /// The next document in the block.
+    /// Index of the next document in the block.
     at: usize,
     norms: FieldNormReader,
     weight: &'a Bm25Weight,
@@ -148,7 +150,7 @@ impl WordStream<'_> {
             for (doc, freq) in docs[from..to].iter().zip(&freqs[from..to]) {
                 touch(*doc, self.weight.score(self.norms.fieldnorm_id(*doc), *freq));
             }
-            // A block that is not full is the last.
+            // Only the last block is not full.
             if !whole || docs.len() < COMPRESSED {
                 self.at = to;
                 return;
@@ -172,7 +174,7 @@ impl WordStream<'_> {
     }
 }
 
-/// Documents found elsewhere.
+/// Matches from another index.
 pub(super) struct HitsStream<'a> {
     hits: &'a [(DocId, Score)],
     boost: Score,
@@ -193,10 +195,10 @@ impl HitsStream<'_> {
     }
 }
 
-/// Documents that the engine finds.
+/// Matches of an engine query.
 pub(super) struct ScorerStream {
     scorer: Box<dyn Scorer>,
-    /// No document before this one.
+    /// No match is before this document.
     next: DocId,
 }
 
@@ -211,7 +213,7 @@ impl ScorerStream {
         }
     }
 
-    /// Looks at these documents and at no others: where a phrase stands next is dear to find out, and nobody asks.
+    /// Tests only these documents: finding the next match of a phrase is expensive and not needed.
     pub(super) fn probe(&mut self, wanted: &[DocId], mut touch: impl FnMut(DocId, Score)) {
         for doc in wanted.iter().copied().filter(|doc| *doc < TERMINATED) {
             if self.next > doc {

@@ -41,7 +41,7 @@ fn request<'a>(query: &'a str, weights: &'a Weights) -> Request<'a> {
     Request { query, limit: 10, offset: 0, per_host: 0, weights, now: Moment(0), explain: false }
 }
 
-/// The numbers of the pages that answer, best first.
+/// The numbers of the matching pages, best first.
 fn found(searcher: &Searcher, query: &str) -> Vec<u64> {
     let answer = searcher.search(&request(query, &Weights::default()), None).unwrap();
     assert_eq!(answer.total as usize, answer.hits.iter().map(|hit| 1 + hit.alike.len()).sum::<usize>());
@@ -172,7 +172,8 @@ fn importance_and_anchors_move_a_page_up() {
     assert_eq!(found(&index, "anchor:words"), [2]);
 }
 
-/// Pages over several windows and segments, some of them gone: words of all, of many, of few, and of links.
+/// Pages over several windows and segments, some of them deleted, with terms of all, of many, of
+/// few, and of anchor texts.
 fn many() -> (tempfile::TempDir, Searcher) {
     let dir = tempfile::tempdir().unwrap();
     let (mut writer, _) = Writer::open(dir.path(), &rules(&[])).unwrap();

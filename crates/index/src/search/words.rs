@@ -1,7 +1,8 @@
-//! Where does a word stand?
+//! Where does a word occur?
 //!
-//! The dictionary itself: in how many pages a word stands, in which fields, and every `page@position`. Positions count words from 0, in each field by
-//! itself. Of a word that stands millions of times only what is asked for is read.
+//! Access to the term dictionary: in how many pages a term occurs, in which fields, and every
+//! `page@position`. Positions count tokens from 0, per field. For a term with millions of
+//! occurrences only the requested ones are read.
 
 use super::Searcher;
 use crate::analyze::words;
@@ -14,44 +15,44 @@ use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, TERMINATED, Term};
 
-/// Words of a beginning that are looked at.
+/// Maximum number of terms examined for a prefix.
 const MOST_WORDS: usize = 100_000;
 
-/// A word of the dictionary.
+/// A term of the dictionary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WordCount {
-    /// The word as it is kept.
+    /// The term in its indexed form.
     pub word: String,
     /// The field.
     pub field: Part,
-    /// Pages that have it there.
+    /// Number of pages that contain it in this field.
     pub documents: u64,
-    /// How often it stands there in all.
+    /// Total number of occurrences in this field.
     pub occurrences: u64,
 }
 
-/// One place of a word.
+/// One occurrence of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Occurrence {
     /// The page.
     pub page: PageId,
     /// The field.
     pub field: Part,
-    /// Which word of that field it is, from 0.
+    /// Its token position in that field, from 0.
     pub position: u32,
 }
 
-/// A document that has the word: page, field, searcher and segment, document, how often.
+/// A document that contains the term: page, field, searcher and segment, document, term frequency.
 type Holder = (u64, Part, usize, DocId, u32);
 
 impl Searcher {
-    /// A word as it is kept: nothing where there is none, or more than one.
+    /// The indexed form of a word; `None` if the text is not exactly one token.
     pub fn as_kept(text: &str) -> Option<String> {
         let mut cut = words(text);
         (cut.len() == 1).then(|| cut.remove(0).text)
     }
 
-    /// How often a word stands in each field, fields without it left out.
+    /// The frequencies of a term by field, omitting fields without it.
     pub fn count(&self, word: &str) -> Result<Vec<WordCount>> {
         let mut out = Vec::new();
         for field in Part::ALL {
@@ -69,7 +70,7 @@ impl Searcher {
         Ok(out)
     }
 
-    /// Where a word stands, by page, field and position.
+    /// The occurrences of a term, by page, field and position.
     pub fn occurrences(&self, word: &str, limit: u64, offset: u64) -> Result<Vec<Occurrence>> {
         let mut holders = self.holders(word, Part::ALL)?;
         holders.sort_unstable_by_key(|(page, field, ..)| (*page, *field));
@@ -89,7 +90,7 @@ impl Searcher {
         Ok(out)
     }
 
-    /// The words with this beginning, in order, with their counts.
+    /// The terms with this prefix, in order, with their counts.
     pub fn beginning(&self, start: &str, limit: u64, offset: u64) -> Result<Vec<WordCount>> {
         let mut counts: BTreeMap<(String, Part), (u64, u64)> = BTreeMap::new();
         for field in Part::ALL {

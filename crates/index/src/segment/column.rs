@@ -1,8 +1,10 @@
-//! In which documents does each word of a field stand, and where?
+//! How is a field inverted: which documents contain each term, and where?
 //!
-//! A field is kept as it comes: the words' numbers one behind the other, and where each document begins. That is a write to the end of a row a word, where
-//! an inverted index in memory is a jump to the end of that word's list, out of the cache for most. What turns one into the other is a stable
-//! radix sort by word when the segment is written: one pass over the row into 256 buckets, each of which is then sorted within the cache.
+//! A field is buffered in document order: the term ids in sequence, and where each document begins.
+//! Adding a token is an append, whereas an in-memory inverted index appends to that term's posting
+//! list, which mostly misses the cache. The field is inverted when the segment is written, by a
+//! stable radix sort on the term id: one pass over the sequence into 256 buckets, each of which is
+//! then sorted within the cache.
 
 use super::dictionary::Dictionary;
 use std::io;
@@ -10,29 +12,29 @@ use tantivy::DocId;
 use tantivy::postings::FieldSerializer;
 use tantivy::schema::Field;
 
-/// Stands for no word: what is on its two sides are no neighbours.
+/// Not a term: the tokens on its two sides are not adjacent.
 const GAP: u32 = u32::MAX;
 
-/// Bits by which one pass sorts.
+/// Bits per radix sort pass.
 const DIGIT: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT;
 
-/// So many places of the row share one entry of the table that says in which document they are, as a power of two.
+/// Log2 of how many positions share one entry of the position-to-document table.
 const STRIDE: u32 = 6;
 
-/// A field of a segment that is not written yet.
+/// One field of a segment under construction.
 pub(super) struct Column {
     pub(super) field: Field,
-    /// Whether it is known how often and where a word stands, or only in which documents.
+    /// Whether frequencies and positions are recorded, or only documents.
     places: bool,
     numbers: Vec<u32>,
     begins: Vec<u32>,
-    /// Words without gaps, and those of earlier documents.
+    /// Number of tokens without gaps, including those of earlier documents.
     pub(super) words: u64,
     before: u64,
 }
 
-/// A word at a place of the row.
+/// An occurrence of a term in the sequence.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     rank: u32,
@@ -50,38 +52,38 @@ impl Column {
         self.before = self.words;
     }
 
-    /// Forgets everything.
+    /// Clears everything.
     pub(super) fn clear(&mut self) {
         self.numbers.clear();
         self.begins.clear();
         (self.words, self.before) = (0, 0);
     }
 
-    /// How many words the document begun last has.
+    /// Number of tokens of the current document.
     pub(super) fn length(&self) -> u32 {
         u32::try_from(self.words - self.before).unwrap_or(u32::MAX)
     }
 
-    /// Adds a word to the document begun last.
+    /// Adds a token to the current document.
     #[inline]
     pub(super) fn push(&mut self, number: u32) {
         self.numbers.push(number);
         self.words += 1;
     }
 
-    /// Parts what was added to the document from what will be.
+    /// Adds a gap between two texts of the current document.
     pub(super) fn part(&mut self) {
         if self.begins.last().is_some_and(|begin| (*begin as usize) < self.numbers.len()) {
             self.numbers.push(GAP);
         }
     }
 
-    /// About how many bytes it takes, those for sorting it included.
+    /// Approximate memory use in bytes, including that of sorting it.
     pub(super) fn weight(&self) -> usize {
         (self.numbers.len() + self.begins.len()) * size_of::<u32>() + self.numbers.len() * size_of::<Seen>() * 9 / 8
     }
 
-    /// Writes every word of the field with its documents; `order` has the numbers in the order of their words.
+    /// Writes the posting list of every term; `order` lists the term ids in term order.
     pub(super) fn write(
         &mut self,
         dictionary: &Dictionary,
@@ -98,7 +100,7 @@ impl Column {
         })
     }
 
-    /// Puts ranks in the places of numbers; how often each rank stands there.
+    /// Replaces term ids by ranks and returns the frequency of each rank.
     fn rank(&mut self, order: &[u32]) -> Vec<u32> {
         let mut ranks = vec![0; order.len()];
         for (number, rank) in order.iter().zip(0..) {
@@ -112,7 +114,7 @@ impl Column {
         counts
     }
 
-    /// In which document each place is.
+    /// Builds the position-to-document table.
     fn documents(&self) -> Documents {
         let end = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         let mut begins = self.begins.clone();
@@ -129,7 +131,7 @@ impl Column {
     }
 }
 
-/// Where places are sorted; kept from one time to the next, since new memory costs about as much as sorting.
+/// Sort buffers, reused because allocating costs about as much as sorting.
 #[derive(Default)]
 pub(super) struct Sorter {
     places: Vec<Seen>,
@@ -137,7 +139,8 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// Sorts the places of a row by rank and then as they come; tells stretches of them, in which all of a rank are together.
+    /// Sorts the positions of a sequence by rank, stably, and calls back with runs in which all
+    /// positions of a rank are together.
     fn sort(
         &mut self,
         ranks: &[u32],
@@ -164,7 +167,7 @@ impl Sorter {
     }
 }
 
-/// Sorts a bucket, whose ranks begin at `first`, by as many bits of them as are not sorted yet.
+/// Sorts a bucket, whose ranks begin at `first`, by the bits not yet sorted.
 fn within<'a>(
     places: &'a mut [Seen],
     other: &'a mut Vec<Seen>,
@@ -188,7 +191,7 @@ fn within<'a>(
     from
 }
 
-/// Where each bucket begins, by some bits of the rank.
+/// Start offsets of the buckets, by some bits of the rank.
 fn begins(counts: &[u32], shift: u32) -> [usize; BUCKETS] {
     let mut sums = [0; BUCKETS];
     for (rank, count) in counts.iter().enumerate() {
@@ -201,14 +204,14 @@ fn begins(counts: &[u32], shift: u32) -> [usize; BUCKETS] {
     })
 }
 
-/// In which document each place of a row is.
+/// Maps positions of a sequence to documents.
 struct Documents {
     begins: Vec<u32>,
     of_stride: Vec<u32>,
 }
 
 impl Documents {
-    /// The document of a place, which is none before `last`.
+    /// The document of a position, given that it is not before `last`.
     #[inline]
     fn at(&self, place: u32, last: DocId) -> DocId {
         let mut doc = self.of_stride[(place >> STRIDE) as usize].max(last) as usize;
@@ -219,14 +222,14 @@ impl Documents {
     }
 }
 
-/// Documents of one word with how often it stands there, and the distances of its places.
+/// The postings of one term: documents, frequencies and delta-encoded positions.
 #[derive(Default)]
 struct Row {
     documents: Vec<(DocId, u32)>,
     steps: Vec<u32>,
 }
 
-/// Writes words with their documents.
+/// Writes terms with their posting lists.
 struct TermWriter<'a> {
     dictionary: &'a Dictionary,
     order: &'a [u32],

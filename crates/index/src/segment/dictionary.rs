@@ -1,16 +1,17 @@
-//! Which number has a word?
+//! Which id does a term have?
 //!
-//! Words are numbered as they come, so that a page in memory is a row of numbers. Most words have eight bytes at most: these are compared as
-//! one number in the table itself, and only longer ones where they lie. The table's hash is keyed anew in every process: nobody can write a page
-//! whose words all meet in one place.
+//! Terms are numbered in order of appearance, so that a page in memory is a sequence of ids. Most
+//! terms have at most eight bytes: these are compared as one integer inside the hash table, and
+//! only longer ones need a look at their bytes. The hash is keyed randomly per process, so nobody
+//! can craft a page whose terms all collide.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher as _;
 
-/// Bytes of a word in the table.
+/// Bytes of a term stored in the table.
 const FIRST: usize = 8;
 
-/// A word in the table.
+/// A slot of the table.
 #[derive(Clone, Copy)]
 struct Slot {
     first: u64,
@@ -18,11 +19,11 @@ struct Slot {
     len: u32,
 }
 
-/// Words with their numbers.
+/// Terms and their ids.
 pub(super) struct Dictionary {
     table: HashTable<Slot>,
     hasher: DefaultHashBuilder,
-    /// All words one behind the other, and where each begins.
+    /// All terms back to back, and their offsets.
     letters: Vec<u8>,
     begins: Vec<u32>,
 }
@@ -33,7 +34,7 @@ impl Dictionary {
         Self { table: HashTable::new(), hasher: DefaultHashBuilder::default(), letters, begins }
     }
 
-    /// The number of a word, given with its first eight bytes; a new one has the next number.
+    /// The id of a term, given with its first eight bytes; a new term gets the next id.
     #[inline]
     pub(super) fn number(&mut self, word: &[u8], first: u64) -> u32 {
         let hash = hash(&self.hasher, word, first);
@@ -61,24 +62,24 @@ impl Dictionary {
         number
     }
 
-    /// Forgets all words.
+    /// Removes all terms.
     pub(super) fn clear(&mut self) {
         self.table.clear();
         self.letters.clear();
         self.begins.truncate(1);
     }
 
-    /// How many words there are.
+    /// Number of terms.
     pub(super) fn len(&self) -> usize {
         self.begins.len() - 1
     }
 
-    /// A word by its number.
+    /// A term by its id.
     pub(super) fn word(&self, number: u32) -> &[u8] {
         letter(&self.letters, &self.begins, number)
     }
 
-    /// The numbers in the order of their words.
+    /// The ids in term order.
     pub(super) fn sorted(&self) -> Vec<u32> {
         let mut order: Vec<(u64, u32)> = (0..u32::try_from(self.len()).unwrap_or(u32::MAX))
             .map(|number| (first_of(self.word(number)).swap_bytes(), number))
@@ -87,7 +88,7 @@ impl Dictionary {
         order.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// About how many bytes its words take; the table is half full in the mean.
+    /// Approximate memory use in bytes, with the table half full on average.
     pub(super) fn weight(&self) -> usize {
         self.letters.len() + self.len() * (size_of::<u32>() + 2 * (size_of::<Slot>() + 1))
     }
@@ -103,7 +104,7 @@ fn hash(hasher: &DefaultHashBuilder, word: &[u8], first: u64) -> u64 {
     if word.len() <= FIRST { hasher.hash_one(first) } else { hasher.hash_one(word) }
 }
 
-/// The first eight bytes of a word as a number: what it has less is 0.
+/// The first eight bytes of a term as an integer, zero-padded.
 pub(super) fn first_of(word: &[u8]) -> u64 {
     let mut first = [0; FIRST];
     let len = word.len().min(FIRST);

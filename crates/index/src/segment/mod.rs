@@ -1,8 +1,9 @@
-//! How do words become a segment of the index?
+//! How do tokens become a segment of the index?
 //!
-//! A [`Pile`] takes documents until it is heavy enough and is then written as one segment in the engine's own form, by the engine's own serializers: what
-//! is ours is only how words are gathered ([`dictionary`]) and turned round ([`column`]). The engine does that word by word in a hash table of lists,
-//! which on prose takes two to three times as long.
+//! A [`Pile`] buffers documents up to its memory limit and is then written as one segment in the
+//! engine's format by the engine's serializers. Only the term dictionary ([`dictionary`]) and the
+//! inversion ([`column`]) are ours. The engine inverts token by token into a hash table of posting
+//! lists, which takes two to three times as long on prose.
 
 mod column;
 mod dictionary;
@@ -21,14 +22,14 @@ use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{DocId, Index, Segment, SegmentMeta, TantivyDocument};
 
-/// A number of a document.
+/// A numeric value of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Figure {
     Number(u64),
     Moment(i64),
 }
 
-/// The numbers of a document.
+/// The numeric fields of a document.
 pub(crate) struct Figures<const N: usize>(pub(crate) [(Field, Figure); N]);
 
 impl<'a> Value<'a> for Figure {
@@ -52,33 +53,33 @@ impl<const N: usize> Document for Figures<N> {
     }
 }
 
-/// A text of a document.
+/// A text field of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Text<'a> {
-    /// Words of prose.
+    /// Tokens of prose.
     Words(&'a Cut),
-    /// Tags, parted by spaces.
+    /// Tags, separated by spaces.
     Tags(&'a str),
 }
 
-/// Documents on their way to a segment.
+/// A segment under construction.
 pub(crate) struct Pile {
     schema: Schema,
     dictionary: Dictionary,
     columns: Vec<Column>,
-    /// The field of numbers that are looked up, and each document's.
+    /// The indexed numeric field, and each document's value.
     key: Option<Field>,
     keys: Vec<(u64, DocId)>,
     lengths: FieldNormsWriter,
     figures: FastFieldsWriter,
-    /// What `figures` takes without a document.
+    /// Memory use of `figures` without documents.
     empty: usize,
     documents: DocId,
     sorter: Sorter,
 }
 
 impl Pile {
-    /// An empty one. Of a schema, texts are turned round, and the one number that is indexed.
+    /// An empty segment. Of the schema's fields, it inverts the texts and the one indexed number.
     pub(crate) fn of(schema: &Schema) -> tantivy::Result<Self> {
         let (mut columns, mut key) = (Vec::new(), None);
         for (field, entry) in schema.fields() {
@@ -108,7 +109,8 @@ impl Pile {
         })
     }
 
-    /// Adds a document: its key, its numbers, and its texts by field; several of one field are no neighbours.
+    /// Adds a document: its key, its numeric fields, and its texts by field. Several texts of one
+    /// field are not adjacent.
     pub(crate) fn add<'a, const N: usize>(
         &mut self,
         key: u64,
@@ -140,20 +142,20 @@ impl Pile {
         Ok(())
     }
 
-    /// How many documents it has.
+    /// Number of documents.
     pub(crate) fn documents(&self) -> DocId {
         self.documents
     }
 
-    /// About how many bytes it takes, those for writing it included.
+    /// Approximate memory use in bytes, including that of writing it.
     pub(crate) fn weight(&self) -> usize {
         let columns: usize = self.columns.iter().map(Column::weight).sum();
-        // What the columns of numbers take while they are empty does not become less by writing them.
+        // Writing does not release what the empty numeric columns take.
         let figures = self.figures.mem_usage().saturating_sub(self.empty);
         columns + figures + self.dictionary.weight() + self.keys.len() * size_of::<(u64, DocId)>()
     }
 
-    /// Writes it as a segment of an index, which does not know of it yet, and is empty then.
+    /// Writes a segment, not yet registered with the index, and clears this one.
     pub(crate) fn write(&mut self, index: &Index) -> tantivy::Result<SegmentMeta> {
         let written = self.write_files(index);
         self.clear()?;
@@ -172,7 +174,7 @@ impl Pile {
         Ok(meta)
     }
 
-    /// Forgets all documents and keeps the memory.
+    /// Removes all documents but keeps the buffers.
     fn clear(&mut self) -> tantivy::Result<()> {
         self.dictionary.clear();
         self.columns.iter_mut().for_each(Column::clear);
@@ -208,7 +210,7 @@ impl Pile {
         Ok(out.close()?)
     }
 
-    /// Nothing is stored, and the engine wants it said of every document.
+    /// Nothing is stored, but the engine expects an entry per document.
     fn write_store(&self, segment: &Segment) -> tantivy::Result<()> {
         let settings = segment.index().settings();
         let out = segment.open_write(SegmentComponent::Store)?;

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
-//! What is written here is compared with what the engine itself writes of the same documents.
+//! Compares our segments with those that the engine writes for the same documents.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use tantivy::postings::Postings as _;
 use tantivy::schema::{FAST, INDEXED, NumericOptions, TextOptions};
 use tantivy::{DocSet as _, IndexWriter, TERMINATED};
 
-/// A document: its number, and texts whose words are parted by spaces.
+/// A document: its number, a list of texts, and a text; words are separated by spaces.
 type Written = (u64, Vec<String>, String);
 
 const ID: Field = Field::from_field_id(0);
@@ -55,7 +55,8 @@ fn by_the_engine(documents: &[Written]) -> Index {
     index
 }
 
-/// Everything an index says: each field's words with their documents, how often and where; lengths, numbers, and what all of it takes.
+/// The full content of an index: each field's terms with documents, frequencies and positions;
+/// lengths, columns, and sizes.
 fn told(index: &Index) -> Vec<String> {
     let searcher = index.reader().unwrap().searcher();
     let [segment] = searcher.segment_readers() else { panic!("{} segments", searcher.segment_readers().len()) };
@@ -101,7 +102,8 @@ proptest! {
     }
 }
 
-/// More words than are sorted at once, one of them more often than that, and documents beyond a block of the engine's.
+/// More tokens than fit in one sort pass, one term more frequent than that, and more documents than
+/// an engine block holds.
 #[test]
 fn a_long_row_is_sorted_in_parts() {
     let mut dice = 1u64;
