@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! score(page) = text · (1 + importance · rank)
-//! text        = Σ over words w, fields f:  weight(f) · BM25(w in f)   +   phrase · Σ over neighbouring words and f: weight(f) · BM25(pair in f)
+//! text        = Σ over words w, fields f:  weight(f) · BM25(w in f)
+//!             + phrase · Σ over adjacent word pairs p, fields f:  weight(f) · BM25(p in f)
 //! ```
 //! BM25 is Robertson and Zaragoza's with k1 = 1.2 and b = 0.75, computed per field, so that a word
 //! in a short title counts more than one in a long text; anchor texts are a field like the others.

@@ -1,7 +1,7 @@
-//! What does it cost to say that a page has changed, or that it has not?
+//! How much does it cost to decide whether a page has changed?
 //!
-//! A page of 200 blocks and 6,000 words with an advertisement, a counter, a token, the hour and a list in any order: judged with a second
-//! answer, and with what is known of its host alone.
+//! A page of 200 blocks and 6,000 words with an advertisement, a counter, a token, a clock and a
+//! shuffled list: compared with a second response, and with what is known about its host alone.
 
 use divan::{Bencher, black_box};
 use orb_page::Block;
@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// An answer: its blocks are made beforehand.
+/// A response, already split into blocks.
 struct Answer(Vec<Block>, String);
 
 impl Views for Answer {
@@ -38,7 +38,7 @@ impl Views for Answer {
     }
 }
 
-/// The `n`th answer of a page.
+/// The `n`th response of a page.
 fn answer(page: u64, n: u64, edited: bool) -> Answer {
     let block = |path: u64, text: String| Block { path, named: true, place: "p".into(), text };
     let word = |i: u64| format!("word{}", (i * 7_919 + page * 31) % 4_001);

@@ -1,22 +1,22 @@
-//! What of our own can go wrong in tracking?
+//! Which failures of our own can tracking have?
 
 /// A failure of tracking itself; what pages do wrong is recorded instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrackError {
-    /// A rule of comparison makes no sense.
+    /// A comparison rule is invalid.
     #[error("{key}: {what}")]
     Rule {
-        /// The key of the rule that is wrong.
+        /// The offending key.
         key: String,
         /// What is wrong with it.
         what: String,
     },
-    /// A schedule says what no schedule can mean.
+    /// A schedule is invalid.
     #[error("'{given}' is not {what}")]
     Schedule {
-        /// What was written.
+        /// The value as written.
         given: String,
-        /// What it is not, with the right form.
+        /// What is wrong, and the correct form.
         what: String,
     },
 }

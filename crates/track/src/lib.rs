@@ -1,8 +1,8 @@
 //! What changed since last time?
 //!
-//! Between reading a page and recording it: an earlier version of the page is held against the one that came now, and what is said of it
-//! (`SAM`, `UPD`) is decided here ([`compare`]), noise taken away ([`noise`]). [`diff`] shows it.
-//! Nothing in this crate fetches, stores or waits on a socket.
+//! Between reading a page and recording it, the current version is compared with an earlier one
+//! ([`compare`]), ignoring noise ([`noise`]), and the flag (`SAM`, `UPD`) is decided. [`diff`]
+//! shows the changes. Nothing in this crate fetches, stores or waits on a socket.
 
 pub mod compare;
 pub mod diff;

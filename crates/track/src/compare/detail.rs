@@ -2,12 +2,12 @@
 
 use crate::noise::{Finding, words};
 
-/// Words shown on each side of what changed.
+/// Words of context on each side of a change.
 const AROUND: usize = 3;
-/// Characters shown of each side.
+/// Maximum characters shown of each side.
 const MOST: usize = 70;
 
-/// The first change in words, and how many others there are.
+/// The first change in words, and the number of others.
 pub(crate) fn line(findings: &[Finding<'_>], note: Option<&str>) -> String {
     let count = |what: fn(&Finding<'_>) -> bool| findings.iter().filter(|f| what(f)).count();
     let changed = count(|f| f.old.is_some() && f.new.is_some());
@@ -37,7 +37,7 @@ fn shown(finding: &Finding<'_>) -> String {
     }
 }
 
-/// Two texts from a few words before to a few words behind what differs.
+/// Two texts, trimmed to their difference and a few words of context.
 fn apart<'a>(old: &'a str, new: &'a str) -> (&'a str, &'a str) {
     let (a, b) = (words(old), words(new));
     let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();

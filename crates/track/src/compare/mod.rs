@@ -1,8 +1,9 @@
 //! Does this version say what the last one said?
 //!
-//! A chain, cheap first: the bytes, then the visible text of the part that the rule chooses, white space folded, with what it ignores taken
-//! out; then a program, a bound of similarity, or, as a rule, what is known to be noise. Comparing does not fail because of a page: what goes
-//! wrong is said of that page alone.
+//! A chain of checks, cheapest first: the bytes; then the visible text of the part that the rule
+//! selects, with white space collapsed and ignored patterns removed; then a program, a similarity
+//! threshold, or by default the noise filter. A page never makes the comparison as a whole fail:
+//! what goes wrong is reported for that page alone.
 
 mod detail;
 mod rule;
@@ -21,17 +22,17 @@ use orb_page::Block;
 use regex::Regex;
 use rule::expressions;
 
-/// What is said of two versions of a page.
+/// The verdict on two versions of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// They say the same.
     Same,
-    /// They do not.
+    /// They differ.
     Changed {
         /// What changed, in one line.
         detail: String,
     },
-    /// They differ, and only a second answer can tell whether that is noise.
+    /// They differ, and only a second response can tell whether that is noise.
     AskAgain,
     /// They could not be compared, and why, in one line.
     Failed(String),
@@ -44,7 +45,7 @@ pub struct Comparison {
     default: Chain,
 }
 
-/// A rule, ready to be used.
+/// A compiled rule.
 #[derive(Debug)]
 struct Chain {
     /// Its number, from 1; 0 for pages without a rule.
@@ -65,14 +66,14 @@ impl Chain {
 }
 
 impl Comparison {
-    /// Rules in the order they are tried.
+    /// Compiles rules, which are tried in order.
     pub fn new(rules: &[Rule]) -> Result<Self, TrackError> {
         let chains = rules.iter().enumerate().map(|(i, rule)| Chain::new(i + 1, rule)).collect::<Result<_, _>>()?;
         Ok(Self { chains, default: Chain::new(0, &Rule::default())? })
     }
 
-    /// Judges two versions of a page: the one of last time and the one of now, with a second answer that came right behind the new one
-    /// where there is one. With it, it never asks for another.
+    /// Judges the previous and the current version of a page, with a second response fetched right
+    /// after the current one, if there is one. Given a second response, it never asks for another.
     pub fn judge(
         &self,
         url: &str,
@@ -91,8 +92,8 @@ impl Comparison {
         chain.judge(url, old, new, again, noise)
     }
 
-    /// Learns from two answers of a page that came one after the other, for the sake of the other pages of its host. Worth it while
-    /// [`Noise::is_young`].
+    /// Learns from two back-to-back responses of a page, for the benefit of the other pages of its
+    /// host. Worth doing while [`Noise::is_young`].
     pub fn learn(&self, url: &str, one: &dyn Views, other: &dyn Views, noise: &Noise) {
         let chain = self.chain(url);
         if chain.rule.by == Some(By::Bytes) || !(one.is_text() && other.is_text()) {
@@ -107,7 +108,7 @@ impl Comparison {
     }
 }
 
-/// What changed in bytes.
+/// Describes a change in bytes.
 fn in_bytes(old: &dyn Views, new: &dyn Views) -> String {
     let (before, now) = (old.bytes().len(), new.bytes().len());
     if old.mime() != new.mime() {
@@ -166,7 +167,8 @@ impl Chain {
         let Some(second) = again else {
             return decided(noise::judge(url, &before, &now_blocks, None, noise), now.note.as_deref());
         };
-        // The same answer given as its own second says that there will be no other; that teaches nothing, and neither does one without text.
+        // A response passed as its own second means that there will be no other. It teaches
+        // nothing, and neither does one without text.
         if std::ptr::eq(second.bytes(), new.bytes()) || !second.is_text() {
             let left = noise::judge(url, &before, &now_blocks, Some(&now_blocks), &noise.apart());
             return decided(left, now.note.as_deref());
@@ -191,7 +193,7 @@ impl Chain {
         page.passage(&Part { main: *by == Some(By::Main), include, exclude })
     }
 
-    /// The blocks without what is ignored.
+    /// The blocks without ignored patterns.
     fn kept(&self, mut blocks: Vec<Block>) -> Vec<Block> {
         if self.ignore.is_empty() {
             return blocks;
@@ -218,7 +220,7 @@ impl Chain {
     }
 }
 
-/// What is said of a page with these differences left.
+/// The verdict on a page with these remaining differences.
 fn decided(left: Left<'_>, note: Option<&str>) -> Judgement {
     match left {
         Left::Nothing => Judgement::Same,
@@ -227,7 +229,7 @@ fn decided(left: Left<'_>, note: Option<&str>) -> Judgement {
     }
 }
 
-/// What a program says of a page.
+/// The verdict from a program's answer.
 fn said(answer: Result<Answer, String>) -> Judgement {
     match answer {
         Ok(Answer { same: true, .. }) => Judgement::Same,

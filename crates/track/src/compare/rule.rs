@@ -1,15 +1,16 @@
-//! How are the pages of a pattern compared?
+//! How are the pages that match a pattern compared?
 //!
-//! `[[track.compare]]` of a project file. The first rule whose `match` fits a page's URL decides; what it leaves open is as without a rule.
+//! `[[track.compare]]` in a project file. The first rule whose `match` fits a page's URL applies;
+//! keys it omits have their defaults.
 
 use crate::TrackError;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The most bits of a SimHash that may differ: texts that have nothing in common differ in about 32.
+/// Maximum SimHash distance in bits: unrelated texts differ in about 32.
 const MOST_SIMILARITY: u32 = 31;
-/// Expressions and selectors of one rule.
+/// Maximum expressions and selectors per rule.
 const MOST_PARTS: usize = 200;
 
 /// What is compared.
@@ -22,28 +23,28 @@ pub enum By {
     Text,
     /// The visible text of the main content.
     Main,
-    /// The visible text of what CSS selectors choose.
+    /// The visible text of what CSS selectors match.
     Selector,
 }
 
-/// A rule of comparison.
+/// A comparison rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// A regular expression on the URL; without one the rule is for every page.
+    /// A regular expression on the URL; if absent, the rule applies to every page.
     pub matches: Option<String>,
-    /// What is compared; without it the text, or the bytes of what has none.
+    /// What is compared; if absent, the text, or the bytes of pages without text.
     pub by: Option<By>,
-    /// CSS selectors of what is compared.
+    /// CSS selectors of the parts to compare.
     pub include: Vec<String>,
-    /// CSS selectors of what is left out.
+    /// CSS selectors of the parts to leave out.
     pub exclude: Vec<String>,
-    /// Regular expressions; what they match in a block is left out.
+    /// Regular expressions; their matches in a block are ignored.
     pub ignore: Vec<String>,
-    /// Texts whose SimHashes differ in so many bits or fewer are the same.
+    /// Texts whose SimHashes differ in at most this many bits count as the same.
     pub similarity: Option<u32>,
     /// A program that decides, with its arguments.
     pub program: Vec<String>,
-    /// How long it may take for a page.
+    /// Its timeout per page.
     pub timeout: Duration,
 }
 
@@ -63,7 +64,7 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// Whether it makes sense; selectors are checked by those who know them.
+    /// Validates the rule, except for selectors, which the extractors check.
     pub fn check(&self) -> Result<(), TrackError> {
         if let Some((key, what)) = self.contradiction() {
             return Err(wrong(key, what));
@@ -71,7 +72,7 @@ impl Rule {
         expressions(self).map(|_| ())
     }
 
-    /// A key that cannot be meant beside the others, and why.
+    /// A key that contradicts the others, and why.
     fn contradiction(&self) -> Option<(&'static str, &'static str)> {
         let exact = self.by == Some(By::Bytes);
         let texts = matches!(self.by, Some(By::Text | By::Main));
@@ -114,7 +115,7 @@ fn wrong(key: impl Into<String>, what: impl Into<String>) -> TrackError {
     TrackError::Rule { key: key.into(), what: what.into() }
 }
 
-/// The expressions of a rule: on the URL, and on what is left out.
+/// Compiles the expressions of a rule: for the URL and for ignored text.
 pub(crate) fn expressions(rule: &Rule) -> Result<(Option<Regex>, Vec<Regex>), TrackError> {
     let url = rule.matches.as_deref().map(|text| compile("match", text)).transpose()?;
     let ignore = rule.ignore.iter().enumerate().map(|(n, text)| {

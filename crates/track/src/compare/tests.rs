@@ -2,7 +2,7 @@ use super::*;
 use std::slice::from_ref;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A page whose lines are its blocks, those that begin with `#` its main content.
+/// A page whose lines are its blocks; those that begin with `#` are its main content.
 struct Plain<'a>(&'a str, &'a str);
 
 impl Views for Plain<'_> {
@@ -31,7 +31,7 @@ impl Views for Plain<'_> {
     }
 
     fn simhash(&self, text: &str) -> u64 {
-        // One bit a word, so that distances can be told.
+        // One bit per word, so that distances are predictable.
         text.split_whitespace().fold(0, |bits, word| bits | 1 << (xxh3_64(word.as_bytes()) % 64))
     }
 }

@@ -1,17 +1,18 @@
-//! What can be looked at of a page?
+//! What does a comparison need from a page?
 //!
-//! The extractors know how to read a page, and this crate does not know them: whoever compares implements [`Views`] over them.
+//! The extractors know how to read a page, and this crate does not know them: the caller implements
+//! [`Views`] over them.
 
 use orb_page::Block;
 
-/// Which part of a page is looked at.
+/// Which part of a page is compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part<'a> {
-    /// Only its main content, without navigation and what stands around it.
+    /// Only its main content, without navigation and other boilerplate.
     pub main: bool,
-    /// CSS selectors of the elements to look at; none means all.
+    /// CSS selectors of the elements to include; empty means all.
     pub include: &'a [String],
-    /// CSS selectors of the elements to leave out.
+    /// CSS selectors of the elements to exclude.
     pub exclude: &'a [String],
 }
 
@@ -20,21 +21,22 @@ pub struct Part<'a> {
 pub struct Passage {
     /// Its visible text, block by block.
     pub blocks: Vec<Block>,
-    /// Whether a selector of `include` matched; true where there is none.
+    /// Whether a selector of `include` matched; true if there is none.
     pub matched: bool,
-    /// Why it is not what was asked for, in words for people: a page too deep for selectors is looked at whole.
+    /// Why it is not what was asked for, in words for people: selectors are not applied to a page
+    /// that is too deep.
     pub note: Option<String>,
 }
 
-/// One version of a page, as it can be looked at.
+/// One version of a page.
 pub trait Views {
-    /// The content, codings taken off.
+    /// The content, with codings removed.
     fn bytes(&self) -> &[u8];
-    /// What it is: lower case, without parameters.
+    /// Its media type: lower case, without parameters.
     fn mime(&self) -> &str;
-    /// Whether it has text to look at.
+    /// Whether it has text to compare.
     fn is_text(&self) -> bool;
-    /// The visible text of a part; the lines of a text that is no page.
+    /// The visible text of a part; for a text that is not HTML, its lines.
     fn passage(&self, part: &Part<'_>) -> Passage;
     /// The SimHash of a text.
     fn simhash(&self, text: &str) -> u64;

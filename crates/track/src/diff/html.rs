@@ -1,11 +1,12 @@
-//! How does a difference read on a page, side by side?
+//! How does a diff read in HTML, side by side?
 //!
-//! A table of four columns: number and line of the old text, number and line of the new one; what changed within a line is marked with
-//! `<del>` and `<ins>`, so that it can be told without colours too. Everything that came from a page is escaped.
+//! A table of four columns: line number and line of the old text, line number and line of the new
+//! one. Changes within a line are marked with `<del>` and `<ins>`, so that they do not depend on
+//! colour. Everything that came from a page is escaped.
 
 use super::{Diff, Piece, Row};
 
-/// The looks of the table.
+/// The style sheet of the table.
 pub const STYLE: &str = "table.diff{border-collapse:collapse;width:100%;table-layout:fixed;font:14px/1.4 sans-serif}\
 table.diff td{padding:1px 6px;vertical-align:top;overflow-wrap:anywhere;white-space:pre-wrap}\
 table.diff td.n{width:3.5em;text-align:right;color:#666;font-size:12px;user-select:none}\
@@ -17,7 +18,7 @@ table.diff tr.gap td{color:#666;text-align:center}\
 table.diff tr.added td.w,table.diff tr.changed td.w{background:#1e3d1e}\
 table.diff del{background:#7a2a2a}table.diff ins{background:#2a6a2a}}";
 
-/// The groups of a difference as a table, with so many lines around each.
+/// The hunks of a diff as a table, with this many lines of context.
 pub fn table(diff: &Diff<'_>, context: usize) -> String {
     let mut out = String::from("<table class=\"diff\">\n");
     for (n, group) in diff.groups(context).into_iter().enumerate() {
@@ -55,7 +56,7 @@ fn pieces(pieces: &[Piece<'_>], tag: &str) -> String {
     pieces.iter().map(piece).collect()
 }
 
-/// A text as it may stand in a page.
+/// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -65,7 +66,8 @@ pub fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Characters that turn the direction of what follows, or that no page may hold.
+            // Drop bidirectional control characters, which reorder what follows, and characters
+            // that HTML forbids.
             '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {}
             c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{FFFD}'),
             c => out.push(c),

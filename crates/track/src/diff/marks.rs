@@ -1,4 +1,4 @@
-//! Which words of a line that changed does the other side not have?
+//! Which words of a changed line are missing on the other side?
 
 use super::Piece;
 use crate::noise::words;
@@ -6,10 +6,10 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Lines of more words are marked as a whole.
+/// Lines with more words are marked as a whole.
 const MOST_WORDS: usize = 5_000;
 
-/// Two lines in pieces, what they do not share marked.
+/// Splits two lines into pieces and marks what they do not share.
 pub(super) fn marked<'a>(old: &'a str, new: &'a str, deadline: Instant) -> (Vec<Piece<'a>>, Vec<Piece<'a>>) {
     let whole = || (vec![Piece { text: old, marked: true }], vec![Piece { text: new, marked: true }]);
     if Instant::now() > deadline {
@@ -30,14 +30,14 @@ pub(super) fn marked<'a>(old: &'a str, new: &'a str, deadline: Instant) -> (Vec<
     (pieces(old, &gone), pieces(new, &come))
 }
 
-/// Where a row of words stands in its line.
+/// The byte range of consecutive words in their line.
 fn span(line: &str, words: &[crate::noise::Word<'_>]) -> Option<Range<usize>> {
     let at = |word: &crate::noise::Word<'_>| word.text.as_ptr() as usize - line.as_ptr() as usize;
     let (first, last) = (words.first()?, words.last()?);
     Some(at(first)..at(last) + last.text.len())
 }
 
-/// A line cut at the marks, which are in order.
+/// Cuts a line at the marks, which are sorted.
 fn pieces<'a>(line: &'a str, marks: &[Range<usize>]) -> Vec<Piece<'a>> {
     let mut out = Vec::new();
     let mut from = 0;

@@ -1,9 +1,10 @@
 //! What differs between two texts, for people to read?
 //!
-//! Lines are aligned first (Myers 1986, as `similar` has it), then the words of lines that took each other's place. The outcome is a list of
-//! [`Row`]s, one for a line on either side: as they stand they are a table with two columns, grouped they are a unified diff ([`unified`]), and
-//! with tags around them a piece of a page ([`html`]). Bounded: what takes too long is aligned coarsely, and then a change is shown larger
-//! than it is.
+//! Lines are aligned first (Myers 1986, from the crate `similar`), then the words of lines that
+//! replaced each other. The result is a list of [`Row`]s, one per line on either side: as it is, a
+//! two-column table; grouped into hunks, a unified diff ([`unified`]); with tags around it, HTML
+//! ([`html`]). Time is bounded: after the deadline the alignment becomes coarse, and a change looks
+//! larger than it is.
 
 pub mod html;
 mod marks;
@@ -17,19 +18,19 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How long lines may be aligned, and the words in them.
+/// Time limit for aligning lines and the words in them.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Lines of a change that are compared each with each.
+/// Changes with up to this many lines are compared pairwise.
 const NEAR: usize = 48;
-/// How alike two lines must be to be one line that changed.
+/// Minimum similarity for two lines to count as one changed line.
 const ALIKE: f64 = 0.3;
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece<'a> {
-    /// What it says, spaces included.
+    /// Its text, including spaces.
     pub text: &'a str,
-    /// Whether the other side does not have it.
+    /// Whether it is missing on the other side.
     pub marked: bool,
 }
 
@@ -37,64 +38,64 @@ pub struct Piece<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Row<'a> {
-    /// Both have it.
+    /// A line of both texts.
     Same {
         /// Its number in the old text.
         old_line: usize,
         /// Its number in the new text.
         new_line: usize,
-        /// What it says.
+        /// Its text.
         text: &'a str,
     },
-    /// One became the other.
+    /// A line that changed.
     Changed {
         /// Its number in the old text.
         old_line: usize,
         /// Its number in the new text.
         new_line: usize,
-        /// What it said.
+        /// Its old text.
         old: Vec<Piece<'a>>,
-        /// What it says.
+        /// Its new text.
         new: Vec<Piece<'a>>,
     },
-    /// Only the old text has it.
+    /// A line of the old text only.
     Removed {
-        /// Its number there.
+        /// Its number in the old text.
         old_line: usize,
-        /// What it said.
+        /// Its text.
         text: &'a str,
     },
-    /// Only the new text has it.
+    /// A line of the new text only.
     Added {
-        /// Its number there.
+        /// Its number in the new text.
         new_line: usize,
-        /// What it says.
+        /// Its text.
         text: &'a str,
     },
 }
 
 impl Row<'_> {
-    /// Whether both texts have it.
+    /// Whether both texts contain it.
     pub fn is_same(&self) -> bool {
         matches!(self, Self::Same { .. })
     }
 }
 
-/// How two texts differ.
+/// The difference between two texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff<'a> {
     /// Every line, in order.
     pub rows: Vec<Row<'a>>,
 }
 
-/// How many lines differ.
+/// Number of lines that differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Lines that changed.
+    /// Changed lines.
     pub changed: usize,
-    /// Lines that only the new text has.
+    /// Lines of the new text only.
     pub added: usize,
-    /// Lines that only the old text has.
+    /// Lines of the old text only.
     pub removed: usize,
 }
 
@@ -118,12 +119,12 @@ impl<'a> Diff<'a> {
         diff
     }
 
-    /// Whether the texts are the same.
+    /// Whether the texts are equal.
     pub fn is_empty(&self) -> bool {
         self.rows.iter().all(Row::is_same)
     }
 
-    /// How many lines differ.
+    /// Counts the lines that differ.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for row in &self.rows {
@@ -137,7 +138,7 @@ impl<'a> Diff<'a> {
         counts
     }
 
-    /// The rows that differ with so many around them, where they lie together in groups.
+    /// The hunks: rows that differ with this many rows of context, merged where they touch.
     pub fn groups(&self, context: usize) -> Vec<&[Row<'a>]> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for at in self.rows.iter().enumerate().filter(|(_, row)| !row.is_same()).map(|(i, _)| i) {
@@ -150,7 +151,7 @@ impl<'a> Diff<'a> {
         ranges.into_iter().map(|range| &self.rows[range]).collect()
     }
 
-    /// Lines that took the place of others.
+    /// Adds a block of lines that was replaced.
     fn replace(
         &mut self,
         old: &[&'a str],
@@ -169,14 +170,14 @@ impl<'a> Diff<'a> {
         self.alone(old, new, i..before.end, j..now.end);
     }
 
-    /// Lines without a partner.
+    /// Adds lines without a counterpart.
     fn alone(&mut self, old: &[&'a str], new: &[&'a str], before: Range<usize>, now: Range<usize>) {
         self.rows.extend(before.map(|i| Row::Removed { old_line: i + 1, text: old[i] }));
         self.rows.extend(now.map(|j| Row::Added { new_line: j + 1, text: new[j] }));
     }
 }
 
-/// Which lines became which, in order.
+/// Pairs the old and new lines of a change, in order.
 fn partners(old: &[&str], new: &[&str], before: &Range<usize>, now: &Range<usize>) -> Vec<(usize, usize)> {
     if before.len() == 1 && now.len() == 1 {
         return vec![(before.start, now.start)];

@@ -1,11 +1,11 @@
-//! How does a difference read on a terminal?
+//! How does a diff read on a terminal?
 //!
-//! As `diff -u` writes it, so that other tools understand it: groups of lines with what stands around them, `-` before what is gone, `+`
-//! before what is new.
+//! In the format of `diff -u`, so that other tools can read it: hunks with context, `-` before
+//! removed lines, `+` before added ones.
 
 use super::{Diff, Piece, Row};
 
-/// The groups of a difference, with so many lines around each.
+/// The hunks of a diff, with this many lines of context.
 pub fn unified(diff: &Diff<'_>, context: usize) -> String {
     let mut out = String::new();
     for group in diff.groups(context) {
@@ -33,7 +33,7 @@ fn line(out: &mut String, sign: char, text: &str) {
     out.push('\n');
 }
 
-/// What one side of a row says.
+/// One side of a row.
 fn side(row: &Row<'_>, old: bool) -> Option<String> {
     let joined = |pieces: &[Piece<'_>]| pieces.iter().map(|p| p.text).collect::<String>();
     match row {
@@ -45,7 +45,7 @@ fn side(row: &Row<'_>, old: bool) -> Option<String> {
     }
 }
 
-/// Where a group stands in both texts: `@@ -3,7 +3,8 @@`.
+/// The header of a hunk: `@@ -3,7 +3,8 @@`.
 fn head(group: &[Row<'_>]) -> String {
     let old_line = |row: &Row<'_>| match row {
         Row::Same { old_line, .. } | Row::Changed { old_line, .. } | Row::Removed { old_line, .. } => Some(*old_line),

@@ -1,71 +1,73 @@
-//! What does the server draw anew for every answer?
+//! Which parts of a page vary from response to response?
 //!
-//! Two answers of a page that came one after the other are held against each other. A block that both have is stable. One whose words differ
-//! in part is a template with slots; one that only has its words in another order is shuffled; one that was replaced, or is missing in one
-//! of them, is drawn as a whole. Where the same blocks came in another order, their order means nothing. An element in which nothing is
-//! stable is exclusive to what is drawn: there an older answer may hold more than these two did.
+//! Two back-to-back responses of a page are compared. A block in both is stable. A block with some
+//! different words is a template with slots; one with the same words in another order is shuffled;
+//! one that was replaced, or is missing from either, is dynamic as a whole. If the same blocks come
+//! in another order, their order is meaningless. An element without any stable block is exclusively
+//! dynamic: an older response may contain more of it than these two did.
 
 use super::page::{Gap, Line, gaps};
 use super::template::Template;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Blocks of a gap that are compared each with each; in larger gaps they are taken in order.
+/// Gaps with up to this many blocks are compared pairwise; in larger ones blocks are paired in
+/// order.
 const NEAR: usize = 32;
-/// Words of blocks that are compared each with each.
+/// Maximum words of a block for pairwise comparison.
 const MOST_ALIKE: usize = 2_000;
 
-/// What two answers say of a block of the first.
+/// What two responses reveal about a block of the first.
 #[derive(Debug)]
 pub(crate) enum State<'a> {
-    /// Some of its words are drawn.
+    /// Some of its words are dynamic.
     Drawn(Template<'a>),
     /// Its words come in any order.
     Shuffled,
-    /// It is drawn as a whole; whether the other answer had one in its place.
+    /// It is dynamic as a whole.
     Replaced {
-        /// Whether it had.
+        /// Whether the other response had a block in its place.
         paired: bool,
     },
 }
 
-/// A block that only the second answer had.
+/// A block that only the second response has.
 #[derive(Debug)]
 pub(crate) struct Inserted {
-    /// Between which blocks of the first it stood.
+    /// Between which blocks of the first it was.
     pub(crate) gap: Range<usize>,
     pub(crate) path: u64,
     pub(crate) words: usize,
 }
 
-/// How the blocks of a path behaved.
+/// How the blocks at a path behave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Blocks drawn as a whole, in the answer that had more of them.
+    /// Number of dynamic blocks, in the response that has more of them.
     pub(crate) varying: usize,
-    /// Blocks that stayed.
+    /// Number of stable blocks.
     pub(crate) stable: usize,
-    /// Words of the longest that was drawn.
+    /// Length in words of the longest dynamic one.
     pub(crate) words: usize,
-    /// Whether the path says more than 'a paragraph somewhere'.
+    /// Whether the path is specific, and not just 'a paragraph somewhere'.
     pub(crate) named: bool,
 }
 
-/// What two answers show.
+/// What two responses reveal.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence<'a> {
-    /// Blocks of the first that are not stable.
+    /// The blocks of the first that are not stable.
     pub(crate) states: HashMap<usize, State<'a>>,
-    /// Blocks of the second that the first does not have, in order.
+    /// The blocks that only the second has, in order.
     pub(crate) inserted: Vec<Inserted>,
     /// Paths whose blocks came in another order.
     pub(crate) orderless: HashSet<u64>,
-    /// By path.
+    /// Tallies by path.
     pub(crate) tallies: HashMap<u64, Tally>,
 }
 
 impl<'a> Evidence<'a> {
-    /// Holds two answers against each other.
+    /// Compares two responses.
     pub(crate) fn of(new: &[Line<'a>], again: &[Line<'a>]) -> Self {
         let gaps = gaps(new, again);
         let mut evidence = Self::default();
@@ -84,7 +86,7 @@ impl<'a> Evidence<'a> {
         evidence
     }
 
-    /// Judges the blocks of a gap.
+    /// Classifies the blocks of a gap.
     fn gap(&mut self, gap: &Gap, ones: &[usize], others: &[usize], new: &[Line<'a>], again: &[Line<'a>]) {
         let pairs = pairs(ones, others, new, again);
         for &i in ones {
@@ -111,7 +113,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Adds up what was seen of each path.
+    /// Adds up the observations by path.
     fn count(&mut self, new: &[Line<'_>]) {
         let mut more: HashMap<u64, usize> = HashMap::new();
         for inserted in &self.inserted {
@@ -137,18 +139,19 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// What is known of a path.
+    /// The tally of a path.
     pub(crate) fn tally(&self, path: u64) -> Tally {
         self.tallies.get(&path).copied().unwrap_or_default()
     }
 
-    /// Whether the blocks of a path are drawn, stable ones by chance alone.
+    /// Whether the blocks of a path are dynamic, and stable only by chance.
     pub(crate) fn is_loose(&self, path: u64) -> bool {
         let tally = self.tally(path);
         tally.named && tally.varying >= 2 && tally.varying >= 2 * tally.stable
     }
 
-    /// Blocks drawn in a gap of the first answer, by path, in the answer that had more of them.
+    /// Number of dynamic blocks in a gap of the first response, by path, in the response that has
+    /// more of them.
     pub(crate) fn drawn_in(&self, gap: &Range<usize>, new: &[Line<'_>]) -> HashMap<u64, usize> {
         let (mut paired, mut alone, mut more) =
             (HashMap::new(), HashMap::<u64, usize>::new(), HashMap::<u64, usize>::new());
@@ -159,7 +162,7 @@ impl<'a> Evidence<'a> {
                 _ => {}
             }
         }
-        // They stand in order: those whose place touches the gap lie together.
+        // They are sorted, so those that touch the gap are adjacent.
         let first = self.inserted.partition_point(|i| i.gap.end < gap.start);
         for inserted in self.inserted[first..].iter().take_while(|i| i.gap.start <= gap.end) {
             *more.entry(inserted.path).or_default() += 1;
@@ -170,7 +173,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// What the two answers to one block say of it; nothing where only white space differs.
+/// The state of a block, from both its versions; `None` if only white space differs.
 fn pair<'a>(one: &Line<'a>, other: &Line<'a>) -> Option<State<'a>> {
     let (a, b) = (one.words(), other.words());
     if a == b {
@@ -192,7 +195,8 @@ pub(crate) fn same_bag<T: Ord + Copy>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && sorted(a) == sorted(b)
 }
 
-/// Which blocks of two gaps belong together: those of one path, in order; where one has more of them, those most alike.
+/// Pairs the blocks of two gaps: those of the same path, in order; if one side has more, the most
+/// similar ones.
 fn pairs(ones: &[usize], others: &[usize], new: &[Line<'_>], again: &[Line<'_>]) -> HashMap<usize, usize> {
     let mut by_path: HashMap<u64, (Vec<usize>, Vec<usize>)> = HashMap::new();
     ones.iter().for_each(|&i| by_path.entry(new[i].path()).or_default().0.push(i));
@@ -215,12 +219,12 @@ fn pairs(ones: &[usize], others: &[usize], new: &[Line<'_>], again: &[Line<'_>])
     out
 }
 
-/// Whether two blocks share most of their words; long ones are not looked at.
+/// Whether two blocks share most of their words; long ones are not compared.
 fn is_alike<T: Ord + Copy>(a: &[T], b: &[T]) -> bool {
     a.len().max(b.len()) <= MOST_ALIKE && likeness(a, b) > 0.5
 }
 
-/// How many of the words two blocks share, of those of the longer: 0 to 1.
+/// The share of common words relative to the longer block, 0 to 1.
 pub(crate) fn likeness<T: Ord + Copy>(a: &[T], b: &[T]) -> f64 {
     let (mut a, mut b) = (a.to_vec(), b.to_vec());
     a.sort_unstable();
@@ -237,7 +241,7 @@ pub(crate) fn likeness<T: Ord + Copy>(a: &[T], b: &[T]) -> f64 {
     if longer == 0 { 1.0 } else { f64::from(shared) / longer as f64 }
 }
 
-/// Blocks that both answers have, in another order.
+/// Blocks in both responses, in different order.
 struct Moved(HashSet<u64>);
 
 impl Moved {
@@ -251,7 +255,8 @@ impl Moved {
         self.0.contains(&line.hash)
     }
 
-    /// Paths at which other blocks were drawn: there a block that moved was drawn again.
+    /// Paths that have other dynamic blocks: a block that moved there was chosen again, not
+    /// reordered.
     fn paths_with_others<'a>(&self, gaps: &[Gap], new: &[Line<'a>], again: &[Line<'a>]) -> HashSet<u64> {
         let all = gaps.iter().flat_map(|g| new[g.one.clone()].iter().chain(&again[g.other.clone()]));
         all.filter(|line| !self.has(line)).map(Line::path).collect()

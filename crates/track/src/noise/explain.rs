@@ -1,9 +1,10 @@
-//! Which differences between two versions are left when noise is taken away?
+//! Which differences between two versions remain after noise is removed?
 //!
-//! Old and new version are aligned by the blocks that say the same. In each gap every block of the new one must be known to be drawn, or to be
-//! a template that a block of the old one fits; and every block of the old one that is left must lie in a slot and be no larger than what
-//! the slot showed. What is stable between two answers in a row and not in the old version is a change, however small, and so is what the
-//! old version has where nothing was ever drawn.
+//! The old and the new version are aligned by their equal blocks. In each gap, every new block must
+//! be known to be dynamic, or be a template that an old block matches; and every remaining old
+//! block must fall into a slot and be no larger than what the slot showed. Anything stable between
+//! two back-to-back responses but absent from the old version is a change, however small, and so is
+//! anything in the old version where nothing dynamic was ever seen.
 
 use super::evidence::{Evidence, State, likeness, same_bag};
 use super::memory::{Memory, Room};
@@ -11,17 +12,17 @@ use super::page::{Gap, Line, gaps};
 use super::template::Spans;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Findings kept; the rest is counted.
+/// Maximum findings kept; the rest is counted.
 const MOST_FINDINGS: usize = 1_000;
-/// Blocks of one gap that are tried for one template.
+/// Maximum blocks of a gap that are tried for one template.
 const NEAR: usize = 256;
-/// Blocks of one gap that are tried for slots known of the host.
+/// Maximum blocks of a gap that are tried for slots known from the host.
 const NEARER: usize = 8;
 
-/// Blocks of the old version that are not explained yet, by path, in order.
+/// Old blocks that are not explained yet, by path, in order.
 type Left = HashMap<u64, VecDeque<usize>>;
 
-/// A difference that is no noise: what one block said and says.
+/// A difference that is not noise: the old and the new text of a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding<'a> {
     pub(crate) place: &'a str,
@@ -29,15 +30,15 @@ pub(crate) struct Finding<'a> {
     pub(crate) new: Option<&'a str>,
 }
 
-/// What is left of the differences.
+/// The remaining differences.
 #[derive(Debug, Default)]
 pub(crate) struct Explained<'a> {
     pub(crate) findings: Vec<Finding<'a>>,
-    /// Whether what is known of the host was needed.
+    /// Whether knowledge about the host was needed.
     pub(crate) by_memory: bool,
 }
 
-/// Takes the noise away.
+/// Removes the noise.
 pub(crate) fn explain<'a>(
     old: &[Line<'a>],
     new: &[Line<'a>],
@@ -65,16 +66,16 @@ struct Run<'r, 'a> {
     new: &'r [Line<'a>],
     evidence: Option<&'r Evidence<'r>>,
     memory: &'r Memory,
-    /// Blocks of the old and the new version that only changed places.
+    /// Old and new blocks that only moved.
     gone: HashSet<usize>,
     here: HashSet<usize>,
-    /// Blocks of the old version by path, that lie anywhere in the room of that path.
+    /// Number of old blocks explained so far at each path that is dynamic everywhere.
     used: HashMap<u64, usize>,
     out: Explained<'a>,
 }
 
 impl<'a> Run<'_, 'a> {
-    /// Leaves out blocks that both versions have in another order, where order means nothing.
+    /// Skips blocks that both versions have in different order, where order is meaningless.
     fn leave_out_moved(&mut self, gaps: &[Gap]) {
         let mut waiting: HashMap<u64, Vec<usize>> = HashMap::new();
         for i in gaps.iter().flat_map(|g| g.one.clone()) {
@@ -132,7 +133,7 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
-    /// Whether a block of the new version is drawn; the one of the old version that it stands for is taken out of `left`, which holds
+    /// Whether a new block is noise. The old block it replaces is removed from `left`, which holds
     /// those of its path.
     fn is_noise(&mut self, j: usize, left: &mut VecDeque<usize>) -> bool {
         let line = &self.new[j];
@@ -144,7 +145,7 @@ impl<'a> Run<'_, 'a> {
             Some(State::Shuffled) if self.take(left, NEAR, |old| same_bag(old.words(), line.words())) => return true,
             _ => {}
         }
-        // The same words with other white space between them.
+        // The same words with different white space.
         if self.take(left, NEAR, |old| old.words() == line.words()) {
             return true;
         }
@@ -153,13 +154,13 @@ impl<'a> Run<'_, 'a> {
         known
     }
 
-    /// Whether what is known of the host explains a block of the new version.
+    /// Whether knowledge about the host explains a new block.
     fn is_known(&self, line: &Line<'a>, left: &mut VecDeque<usize>) -> bool {
         if self.memory.has_slots(line.path()) && self.take(left, NEARER, |old| self.differs_in_known_slots(old, line)) {
             return true;
         }
         let Some(room) = self.memory.drawn(line.path()) else { return false };
-        // What changed in a few words was edited; what is drawn is replaced.
+        // A change of a few words is an edit; dynamic blocks are replaced completely.
         let edited = left.front().is_some_and(|&i| likeness(self.old[i].words(), line.words()) > 0.75);
         !edited && line.words().len() <= room.words
     }
@@ -176,13 +177,13 @@ impl<'a> Run<'_, 'a> {
             })
     }
 
-    /// Takes the first of the next blocks that fits out of `left`.
+    /// Removes the first of the next `near` blocks in `left` that fits.
     fn take(&self, left: &mut VecDeque<usize>, near: usize, fits: impl Fn(&Line<'a>) -> bool) -> bool {
         let found = left.iter().take(near).position(|&i| fits(&self.old[i]));
         found.and_then(|at| left.remove(at)).is_some()
     }
 
-    /// Whether a block of the old version lies in a slot and is no larger than what the slot showed.
+    /// Whether an old block falls into a slot and is no larger than what the slot showed.
     fn has_room(&mut self, line: &Line<'_>, shown: usize, drawn: &mut usize) -> bool {
         let (path, words) = (line.path(), line.words().len());
         if let Some(evidence) = self.evidence {
@@ -211,7 +212,7 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
-/// Whether one more block of so many words has room.
+/// Whether there is room for one more block of this many words.
 fn fits(blocks: &mut usize, words: usize, room: Room) -> bool {
     *blocks += 1;
     *blocks <= room.blocks && words <= room.words

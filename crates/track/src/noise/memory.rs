@@ -1,8 +1,9 @@
-//! What is known to be drawn on the pages of a host?
+//! What is known to be dynamic on the pages of a host?
 //!
-//! Each pair of answers teaches, by element path, which blocks are drawn as a whole, which come in any order, and behind and before which
-//! word others are drawn. What was seen on several pages explains a difference on the next without asking its server twice. Bounded: the
-//! paths seen on the fewest pages are forgotten first.
+//! Each pair of responses teaches, by element path, which blocks are dynamic as a whole, which come
+//! in any order, and between which words others vary. What was seen on several pages explains a
+//! difference on the next one without a second request. Bounded: the paths seen on the fewest pages
+//! are evicted first.
 
 use super::evidence::{Evidence, State, Tally};
 use super::page::Line;
@@ -10,44 +11,44 @@ use super::template::{Shape, Slot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// On how many pages something must have been drawn before it is known.
+/// On how many pages something must be dynamic before it counts as known.
 const SEVERAL: u32 = 3;
-/// Until so many pages were seen twice a memory is young.
+/// Until this many pages were fetched twice, a memory is young.
 const YOUNG: u32 = 12;
-/// Paths remembered.
+/// Maximum paths remembered.
 const MOST_PATHS: usize = 256;
-/// Slots remembered of a path.
+/// Maximum slots remembered per path.
 const MOST_SLOTS: usize = 16;
 
-/// What is known of a host.
+/// What is known about a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// Pages seen twice.
+    /// Number of pages fetched twice.
     #[serde(default)]
     pages: u32,
     paths: BTreeMap<String, Known>,
 }
 
-/// What is known of a path.
+/// What is known about a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Known {
-    /// Pages on which its blocks were drawn.
+    /// Number of pages on which its blocks were dynamic.
     pages: u32,
-    /// Blocks drawn and blocks that stayed.
+    /// Number of dynamic and of stable blocks.
     varying: u32,
     stable: u32,
-    /// Blocks drawn on one page, and words of one, at most.
+    /// Maximum dynamic blocks on one page, and maximum words of one.
     blocks: u32,
     words: u32,
-    /// Pages on which they came in another order.
+    /// Number of pages on which they came in another order.
     moved: u32,
-    /// The page seen last: the same one again is no other page.
+    /// The last page seen: the same page again does not count.
     last: u64,
     slots: Vec<KnownSlot>,
 }
 
-/// What is known of a slot.
+/// What is known about a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct KnownSlot {
     before: u64,
@@ -59,7 +60,7 @@ struct KnownSlot {
     last: u64,
 }
 
-/// A shape, as it is kept.
+/// A shape in its serialised form.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum KnownShape {
@@ -98,7 +99,7 @@ impl KnownSlot {
     }
 }
 
-/// How much of a path that is known to be drawn may be there.
+/// How much dynamic content may be at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub(crate) blocks: usize,
@@ -106,19 +107,19 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Room for what was shown, and for more where nothing else stands in that path.
+    /// Room for what was shown, and for more if nothing stable is at that path.
     pub(crate) fn generous(blocks: usize, words: usize) -> Self {
         Self { blocks: 2 * blocks + 2, words: 4 * words + 16 }
     }
 }
 
 impl Memory {
-    /// Whether too few pages were seen twice to know what is drawn.
+    /// Whether too few pages were fetched twice to know what is dynamic.
     pub(crate) fn is_young(&self) -> bool {
         self.pages < YOUNG
     }
 
-    /// The room of a path whose blocks are known to be drawn as a whole.
+    /// The room at a path whose blocks are known to be dynamic as a whole.
     pub(crate) fn drawn(&self, path: u64) -> Option<Room> {
         let known = self.paths.get(&key(path))?;
         let holds = known.pages >= SEVERAL && known.varying >= known.stable / 2;
@@ -135,14 +136,14 @@ impl Memory {
         self.paths.get(&key(path)).is_some_and(|known| known.slots.iter().any(|slot| slot.pages >= SEVERAL))
     }
 
-    /// A slot of a path known to lie between these two words.
+    /// The known slot of a path between these two words.
     pub(crate) fn slot(&self, path: u64, before: u64, after: u64) -> Option<Slot> {
         let known = self.paths.get(&key(path))?;
         let here = |slot: &&KnownSlot| slot.pages >= SEVERAL && slot.before == before && slot.after == after;
         known.slots.iter().find(here).map(KnownSlot::slot)
     }
 
-    /// Learns from two answers of a page.
+    /// Learns from two responses of a page.
     pub(crate) fn learn(&mut self, page: u64, new: &[Line<'_>], evidence: &Evidence<'_>) {
         self.pages = self.pages.saturating_add(1);
         for (&path, tally) in &evidence.tallies {
@@ -197,7 +198,7 @@ impl Memory {
         known.slots.push(KnownSlot { before, after, most, shape, optional, pages: 1, last: page });
     }
 
-    /// Takes over what another memory of the same host knows.
+    /// Merges what another memory of the same host knows.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.pages = self.pages.max(other.pages);
         for (path, theirs) in &other.paths {
@@ -212,7 +213,7 @@ impl Memory {
         self.forget();
     }
 
-    /// Keeps to the bound.
+    /// Evicts down to the bound.
     fn forget(&mut self) {
         if self.paths.len() <= MOST_PATHS {
             return;
@@ -226,7 +227,7 @@ impl Memory {
     }
 }
 
-/// A path as it is kept: JSON knows no numbers as names.
+/// A path as a JSON object key, which must be a string.
 fn key(path: u64) -> String {
     format!("{path:016x}")
 }

@@ -1,12 +1,14 @@
-//! What differs between two answers although nothing has changed?
+//! What differs between two responses although nothing has changed?
 //!
-//! Advertisements, tokens, counters, the hour, teasers in any order: a server draws them anew for every answer, and a comparison of texts would
-//! call every page changed. Nobody has to describe them: a page asked twice in a row shows them itself ([`evidence`]), and what was seen on
-//! several pages of a host is known for all of them ([`Noise`]), so that most pages need no second look. What is left of the differences
-//! between an old and a new version ([`explain`]) is what somebody wrote.
+//! Advertisements, tokens, counters, clocks, shuffled teasers: a server generates them for every
+//! response, and a plain text comparison would report every page as changed. Nobody has to describe
+//! them. Fetching a page twice in a row reveals them ([`evidence`]), and what was seen on several
+//! pages of a host is assumed for all of them ([`Noise`]), so most pages need no second request.
+//! The differences between an old and a new version that remain ([`explain`]) were written by
+//! somebody.
 //!
-//! A difference is noise only if it lies where the two answers differ, is no larger than what they showed, and nothing that they share is
-//! missing from the old version.
+//! A difference is noise only if it lies where the two responses differ, is no larger than what
+//! they showed, and nothing that they share is missing from the old version.
 
 mod evidence;
 mod explain;
@@ -31,54 +33,57 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// One page in so many that memory alone explains is looked at twice all the same, to see whether it still holds.
+/// One in this many pages explained by memory alone is fetched twice anyway, to verify that memory
+/// still holds.
 const PROVED: u64 = 32;
-/// Bytes of text up to which two answers may have nothing in common.
+/// Up to this many bytes of text, two responses may have nothing in common.
 const SHORT: usize = 200;
-/// How alike the words of two answers of one page are at least.
+/// Minimum word similarity of two responses of one page.
 const STRANGE: f64 = 0.3;
 
-/// What is known to be drawn anew on the pages of one host: learnt while pages are compared, shared between threads, kept as text.
+/// What is known to be dynamic on the pages of one host: learnt during comparison, shared between
+/// threads, stored as text.
 #[derive(Debug, Default)]
 pub struct Noise {
     memory: Mutex<(u64, Arc<Memory>)>,
 }
 
 impl Noise {
-    /// Nothing known.
+    /// An empty memory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What was kept as text; nothing known where it cannot be read, since it can be learnt again.
+    /// Restores it from text; empty if unreadable, since it can be learnt again.
     pub fn from_text(text: &str) -> Self {
         let memory: Memory = serde_json::from_str(text).unwrap_or_default();
         Self { memory: Mutex::new((0, Arc::new(memory))) }
     }
 
-    /// As text, to be kept.
+    /// Serialises it as text.
     pub fn to_text(&self) -> String {
         serde_json::to_string(&*self.known()).unwrap_or_default()
     }
 
-    /// Whether so little is known that a page should be asked twice for the sake of the others: two answers may agree by chance on what is
-    /// drawn, and then only other pages show it.
+    /// Whether so little is known that a page should be fetched twice for the benefit of the
+    /// others: two responses may agree by chance on dynamic content, and then only other pages
+    /// reveal it.
     pub fn is_young(&self) -> bool {
         self.known().is_young()
     }
 
-    /// How often something was learnt since it was made: whether it must be kept anew.
+    /// How often something was learnt since it was loaded, and so whether it must be saved again.
     pub fn learnt(&self) -> u64 {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Takes over what another one knows of the same host.
+    /// Merges what another one knows about the same host.
     pub fn merge(&self, other: &Self) {
         let theirs = other.known();
         self.change(|memory| memory.merge(&theirs));
     }
 
-    /// One that knows the same, and whose learning stays with it.
+    /// A copy whose learning does not affect the original.
     pub(crate) fn apart(&self) -> Self {
         Self { memory: Mutex::new((0, self.known())) }
     }
@@ -94,7 +99,8 @@ impl Noise {
     }
 }
 
-/// Whether two answers have so little in common that they hardly are two answers of one page. Short ones always are.
+/// Whether two responses have so little in common that they can hardly be of the same page. Short
+/// ones always pass.
 fn is_strange(one: &[Line<'_>], other: &[Line<'_>]) -> bool {
     let length = |lines: &[Line<'_>]| lines.iter().map(|l| l.block.text.len()).sum::<usize>();
     let longer = length(one).max(length(other));
@@ -109,17 +115,18 @@ fn is_strange(one: &[Line<'_>], other: &[Line<'_>]) -> bool {
     likeness(&words(one), &words(other)) < STRANGE
 }
 
-/// What is left of the differences between two versions of a page.
+/// The remaining differences between two versions of a page.
 pub(crate) enum Left<'a> {
     /// Nothing.
     Nothing,
     /// These.
     Changes(Vec<Finding<'a>>),
-    /// Perhaps something: a second answer would tell.
+    /// Possibly some: a second response would tell.
     Unclear,
 }
 
-/// Takes the noise out of the differences between two versions, with a second answer where there is one, and learns from that.
+/// Removes noise from the differences between two versions, using a second response if there is
+/// one, and learns from it.
 pub(crate) fn judge<'a>(
     url: &str,
     old: &'a [Block],
@@ -143,13 +150,13 @@ pub(crate) fn judge<'a>(
     if !strange {
         noise.change(|memory| memory.learn(page, &new, &evidence));
     }
-    // An error page that came instead of a second answer says nothing about the first.
+    // An error page instead of a second response says nothing about the first.
     let evidence = (!strange || is_strange(&old, &new)).then_some(&evidence);
     let explained = explain(&old, &new, evidence, &noise.known());
     if explained.findings.is_empty() { Left::Nothing } else { Left::Changes(explained.findings) }
 }
 
-/// Learns from two answers of a page that came one after the other.
+/// Learns from two back-to-back responses of a page.
 pub(crate) fn learn(url: &str, one: &[Block], other: &[Block], noise: &Noise) {
     let (one, other) = (lines(one), lines(other));
     if is_strange(&one, &other) {

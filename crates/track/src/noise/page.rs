@@ -1,7 +1,7 @@
-//! How do two versions of a page lie beside each other?
+//! How are two versions of a page aligned?
 //!
-//! A page is the row of its blocks. Two rows are aligned by the blocks that say the same (Myers 1986, as `similar` has it); what lies
-//! between those is a [`Gap`].
+//! A page is a sequence of blocks. Two sequences are aligned by their equal blocks (Myers 1986,
+//! from the crate `similar`); what lies between is a [`Gap`].
 
 use super::words::{Word, words};
 use orb_page::Block;
@@ -11,37 +11,37 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How long two pages may be aligned; then the alignment is a coarse one.
+/// Time limit for aligning two pages; after it the alignment is coarse.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A block, ready to be compared.
+/// A block prepared for comparison.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) block: &'a Block,
-    /// Of what it says.
+    /// Hash of its text.
     pub(crate) hash: u64,
     words: OnceCell<Vec<Word<'a>>>,
 }
 
 impl<'a> Line<'a> {
-    /// Its words, found once.
+    /// Its words, split on first use.
     pub(crate) fn words(&self) -> &[Word<'a>] {
         self.words.get_or_init(|| words(&self.block.text))
     }
 
-    /// The elements it stands in.
+    /// The path of its elements.
     pub(crate) fn path(&self) -> u64 {
         self.block.path
     }
 }
 
-/// The blocks of a page, ready to be compared.
+/// Prepares the blocks of a page.
 pub(crate) fn lines(blocks: &[Block]) -> Vec<Line<'_>> {
     let line = |block| Line { block, hash: xxh3_64(block.text.as_bytes()), words: OnceCell::new() };
     blocks.iter().map(line).collect()
 }
 
-/// Blocks of two pages between two that say the same.
+/// Blocks of two pages between two equal blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) one: Range<usize>,

@@ -1,10 +1,11 @@
-//! Which words of a block does the server draw anew for every answer?
+//! Which words of a block vary from response to response?
 //!
-//! Two answers that came one after the other show it: the words they share are fixed, what lies between them are slots. A slot remembers
-//! how much it held and of what kind, and lets an older answer differ there and nowhere else. Where a clock moved, the day, the month and
-//! the year around it belong to the slot too, although two answers in a row agree on them; likewise the other groups of a number such as
-//! `1 234 567`. A block that shares too few words with its other answer is no template: it was replaced as a whole, and the words they
-//! share do so by chance.
+//! Two back-to-back responses show it: the words they share are fixed, and between them are slots.
+//! A slot remembers how much it held and of what kind, and lets an older response differ there and
+//! nowhere else. Where a clock moved, the day, month and year next to it belong to the slot too,
+//! although two back-to-back responses agree on them; likewise the other groups of a number such as
+//! `1 234 567`. If two blocks share too few words, there is no template: the block was replaced as
+//! a whole, and shares words by chance.
 
 use super::words::{Class, Word, weight};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
@@ -12,9 +13,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How long two blocks may be aligned; then the alignment is a coarse one.
+/// Time limit for aligning two blocks; after it the alignment is coarse.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Blocks of more words are no templates.
+/// Longer blocks are not templates.
 const MOST_WORDS: usize = 20_000;
 
 /// What a slot was seen to hold.
@@ -24,7 +25,7 @@ pub(crate) enum Shape {
     Digits,
     /// A date or a time, in words and numbers.
     Moment,
-    /// Letters and digits, words of about this many bytes.
+    /// Words of letters and digits, of about this length in bytes.
     Token {
         /// The shortest seen.
         least: usize,
@@ -35,23 +36,23 @@ pub(crate) enum Shape {
     Free,
 }
 
-/// A place at which words are drawn.
+/// A position at which words vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// Words it held at most.
+    /// Maximum number of words it held.
     pub(crate) most: usize,
-    /// What they were.
+    /// Their kind.
     pub(crate) shape: Shape,
-    /// Whether there may be none.
+    /// Whether it may be empty.
     pub(crate) optional: bool,
-    /// A hash of the word before; 0 at the beginning.
+    /// Hash of the preceding word; 0 at the beginning.
     pub(crate) before: u64,
-    /// A hash of the word behind; 0 at the end.
+    /// Hash of the following word; 0 at the end.
     pub(crate) after: u64,
 }
 
 impl Slot {
-    /// Whether these words may stand here.
+    /// Whether these words may be here.
     pub(crate) fn accepts(&self, words: &[Word<'_>]) -> bool {
         if words.is_empty() {
             return self.optional || self.shape == Shape::Free;
@@ -69,7 +70,7 @@ impl Slot {
         }
     }
 
-    /// A slot that accepts what either does.
+    /// A slot that accepts what either of two does.
     pub(crate) fn widened(self, other: Self) -> Self {
         let shape = match (self.shape, other.shape) {
             (a, b) if a == b => a,
@@ -91,18 +92,18 @@ impl Slot {
 pub(crate) enum Piece<'a> {
     /// These words.
     Fixed(Vec<Word<'a>>),
-    /// Whatever the slot accepts.
+    /// Anything that the slot accepts.
     Drawn(Slot),
 }
 
-/// A block of which some words are drawn.
+/// A block in which some words vary.
 #[derive(Clone, Debug)]
 pub(crate) struct Template<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
 impl<'a> Template<'a> {
-    /// What two answers have in common, if that is a template.
+    /// The common template of two responses, if there is one.
     pub(crate) fn of(one: &[Word<'a>], other: &[Word<'a>]) -> Option<Self> {
         if one.len().max(other.len()) > MOST_WORDS {
             return None;
@@ -124,7 +125,7 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// Whether a block is this template with other words drawn.
+    /// Whether a block matches this template with other words in its slots.
     pub(crate) fn matches(&self, words: &[Word<'_>]) -> bool {
         let mut rest = words;
         let mut pieces = self.pieces.iter().peekable();
@@ -136,7 +137,8 @@ impl<'a> Template<'a> {
                 },
                 (Piece::Drawn(slot), None) => return slot.accepts(rest),
                 (Piece::Drawn(slot), Some(Piece::Fixed(fixed))) => {
-                    // The last fixed words must end the block; all others are looked for as early as may be.
+                    // The last fixed words must end the block; all others match as early as
+                    // possible.
                     let last =
                         self.pieces.last().is_some_and(|p| matches!(p, Piece::Fixed(f) if std::ptr::eq(f, fixed)));
                     let at = match last {
@@ -155,7 +157,7 @@ impl<'a> Template<'a> {
     }
 }
 
-/// Where two blocks differ: from and to in each.
+/// A difference between two blocks: the range in each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) one: (usize, usize),
@@ -163,7 +165,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// What kind of words differ.
+    /// The kind of the differing words.
     fn shape(&self, one: &[Word<'_>], other: &[Word<'_>]) -> Shape {
         let words = || one[self.one.0..self.one.1].iter().chain(&other[self.other.0..self.other.1]);
         let has = |class: Class| words().any(|w| w.class == class);
@@ -194,11 +196,11 @@ impl Span {
     }
 }
 
-/// Where two blocks differ, in order and apart from each other.
+/// The differences between two blocks, sorted and disjoint.
 pub(crate) struct Spans(pub(crate) Vec<Span>);
 
 impl Spans {
-    /// Where they differ, dates and grouped numbers taken whole.
+    /// Aligns two blocks; dates and grouped numbers are taken whole.
     pub(crate) fn of(one: &[Word<'_>], other: &[Word<'_>]) -> Self {
         let mut spans: Vec<Span> = Vec::new();
         let deadline = Some(Instant::now() + PATIENCE);
@@ -217,7 +219,7 @@ impl Spans {
         }
         let found = spans.clone();
         for (i, span) in spans.iter_mut().enumerate() {
-            // What both share ends where they differ before and behind.
+            // What both share is bounded by the differences before and after it.
             let first = i.checked_sub(1).and_then(|i| found.get(i)).map_or(0, |before| before.one.1);
             let last = found.get(i + 1).map_or(one.len(), |behind| behind.one.0);
             widen(span, one, other, first..last);
@@ -242,7 +244,7 @@ impl Spans {
     }
 }
 
-/// Takes the rest of a date or of a grouped number into a span, as far as `shared` reaches.
+/// Extends a span to the rest of a date or grouped number, within the `shared` words.
 fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>], shared: Range<usize>) {
     let words: Vec<Word<'_>> =
         one[span.one.0..span.one.1].iter().chain(&other[span.other.0..span.other.1]).copied().collect();
@@ -257,7 +259,7 @@ fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>], shared: Range<us
     while span.one.1 < shared.end && behind(&one[span.one.1]) {
         (span.one.1, span.other.1) = (span.one.1 + 1, span.other.1 + 1);
     }
-    // A mark at either end belongs to the sentence.
+    // Punctuation at either end belongs to the sentence.
     while span.one.0 < span.one.1 && span.other.0 < span.other.1 && edge(one[span.one.0], other[span.other.0]) {
         (span.one.0, span.other.0) = (span.one.0 + 1, span.other.0 + 1);
     }
@@ -270,7 +272,7 @@ fn edge(a: Word<'_>, b: Word<'_>) -> bool {
     a.class == Class::Mark && a == b
 }
 
-/// Whether a word beside a clock belongs to its date.
+/// Whether a word next to a clock belongs to its date.
 fn is_of_a_date(word: &Word<'_>) -> bool {
     match word.class {
         Class::Digits | Class::Temporal => true,
@@ -280,7 +282,7 @@ fn is_of_a_date(word: &Word<'_>) -> bool {
     }
 }
 
-/// Spans that do not touch or overlap.
+/// Merges spans that touch or overlap.
 fn joined(spans: Vec<Span>) -> Vec<Span> {
     let mut out: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {

@@ -76,7 +76,7 @@ fn a_paragraph_added_or_removed_beside_an_advertisement_is_a_change() {
         "p | A.\n div.ad | u v\n p | B.",
         "p | A.\n div.ad | s t\n p | B.",
     );
-    // The same where the advertisement looks like any other paragraph.
+    // The same if the advertisement looks like any other paragraph.
     changed("p | A.\n p | Old.\n p | x y\n p | B.", "p | A.\n p | u v\n p | B.", "p | A.\n p | s t\n p | B.");
     same("p | A.\n p | x y\n p | B.", "p | A.\n p | u v\n p | B.", "p | A.\n p | s t\n p | B.");
 }
@@ -124,9 +124,9 @@ fn teasers_in_any_order_are_noise_and_another_teaser_is_not() {
     same(&with("dcba"), &with("abcd"), &with("bdac"));
     changed(&with("dcbx"), &with("abcd"), &with("bdac"));
     changed(&with("dcb"), &with("abcd"), &with("bdac"));
-    // Drawn from many: any of them.
+    // Chosen from many: any of them.
     same(&with("xyz"), &with("abc"), &with("cef"));
-    // Written in another order, and the server draws none.
+    // Written in another order, and the server does not shuffle.
     changed(&with("abdc"), &with("abcd"), &with("abcd"));
     same("p | tags: a b c d", "p | tags: c a d b", "p | tags: d b a c");
     changed("p | tags: a b c e", "p | tags: c a d b", "p | tags: d b a c");
@@ -192,7 +192,7 @@ fn an_error_page_instead_of_a_second_answer_hides_no_change_and_teaches_nothing(
         assert_eq!(say_of(&url, &text(n, 20), &text(n, 25), Some(error), &noise), Said::Changed);
     }
     assert_eq!(noise.learnt(), 0);
-    // Where every answer is another, none is the right one.
+    // If every response is different, none of them is the right one.
     let random = |seed: u64| format!("p | {}", Dice(seed).words(60));
     assert_eq!(say(&random(1), &random(2), Some(&random(3)), &noise), Said::Same);
 }
@@ -219,7 +219,7 @@ fn an_advertisement_among_paragraphs_like_it_hides_none_of_them() {
     }
 }
 
-/// A source of numbers that look drawn.
+/// A pseudo-random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -241,10 +241,10 @@ impl Dice {
     }
 }
 
-/// What a site draws for every answer, each a bit.
+/// What a site generates for every response, one bit each.
 const KINDS: u32 = 7;
 
-/// One answer: what is written (`text`), and what is drawn for it.
+/// One response: the written text, and what is generated around it.
 fn answer(text: &[String], kinds: u32, dice: &mut Dice) -> String {
     let has = |kind: u32| kinds & (1 << kind) != 0;
     let mut out = String::from("h1 | A page\n");
@@ -284,7 +284,7 @@ fn answer(text: &[String], kinds: u32, dice: &mut Dice) -> String {
     out
 }
 
-/// A real change, of any size.
+/// A real change of any size.
 fn edited(text: &[String], dice: &mut Dice) -> Vec<String> {
     let mut text = text.to_vec();
     let at = dice.roll(text.len() as u64) as usize;
@@ -299,7 +299,7 @@ fn edited(text: &[String], dice: &mut Dice) -> Vec<String> {
     text
 }
 
-/// Judges as a run does: asks again where it must.
+/// Judges as a run does: fetches again if it must.
 fn tracked(url: &str, old: &str, new: &str, mut again: impl FnMut() -> String, noise: &Noise) -> (Said, bool) {
     match say_of(url, old, new, None, noise) {
         Said::Unclear => (say_of(url, old, new, Some(&again()), noise), true),

@@ -1,24 +1,25 @@
 //! What are the words of a block, and which of them look like noise?
 //!
-//! A word is a run of letters and digits, with the marks that hold it together (`13:40:01`, `1,234`, `a-b`); every other mark is a word of
-//! its own, and so is every character of a script that is written without spaces. Words differ in how likely they are to be drawn by a
-//! machine: numbers, mixtures of letters and digits, and the words of dates are; plain words are not.
+//! A word is a run of letters and digits, with the punctuation that holds it together (`13:40:01`,
+//! `1,234`, `a-b`). Any other punctuation character is a word of its own, and so is every character
+//! of a script without spaces. Words differ in how likely a machine generated them: numbers,
+//! mixtures of letters and digits, and the words of dates are likely; plain words are not.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// What kind of word it is.
+/// The class of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
     /// Letters.
     Plain,
-    /// Digits, and marks between them.
+    /// Digits, with punctuation between them.
     Digits,
     /// Letters and digits.
     Mixed,
     /// A word of dates and times.
     Temporal,
-    /// A mark.
+    /// A punctuation mark.
     Mark,
 }
 
@@ -56,7 +57,7 @@ impl Ord for Word<'_> {
 }
 
 impl Word<'_> {
-    /// Whether it tells the time of day: `13:40`, `13:40:01`, `2026-05-12T13:40:01`.
+    /// Whether it is a time of day: `13:40`, `13:40:01`, `2026-05-12T13:40:01`.
     pub(crate) fn is_clock(&self) -> bool {
         let bytes = self.text.as_bytes();
         bytes
@@ -64,13 +65,14 @@ impl Word<'_> {
             .any(|w| w[0].is_ascii_digit() && w[1] == b':' && w[2].is_ascii_digit() && w[3].is_ascii_digit())
     }
 
-    /// Whether it is digits alone, so many of them.
+    /// Whether it consists of digits only, and of this many.
     pub(crate) fn is_group(&self, digits: std::ops::RangeInclusive<usize>) -> bool {
         digits.contains(&self.text.len()) && self.text.bytes().all(|b| b.is_ascii_digit())
     }
 }
 
-/// Words of dates and times, in lower case: months and week days of the languages most pages are in, zones, halves of the day, units.
+/// Words of dates and times in lower case: months and weekdays in the languages of most pages, time
+/// zones, halves of the day, units.
 const TEMPORAL: &str = "abril ago agosto am août apr april aprile at aug august avril cest cet date day days dec december dez dezember \
     di dicembre diciembre dienstag dimanche do domenica domingo donnerstag décembre edt enero est feb febbraio \
     febrero februar february fr freitag fri friday février gennaio giovedì giugno gmt hour hours jan januar january \
@@ -81,10 +83,10 @@ const TEMPORAL: &str = "abril ago agosto am août apr april aprile at aug august
     septembre septiembre settembre so sonntag stunde stunden sun sunday sábado tag tage tagen thu thursday tue \
     tuesday uhr um utc vendredi venerdì viernes wed wednesday week weeks year years z";
 
-/// The longest word of a date.
+/// Length of the longest one.
 const LONGEST_TEMPORAL: usize = 12;
 
-/// The same, to be looked up.
+/// The same as a set.
 static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| TEMPORAL.split(' ').collect());
 
 /// Whether it is a word of dates.
@@ -96,7 +98,7 @@ fn is_temporal(word: &str) -> bool {
     KNOWN.contains(lower.as_str())
 }
 
-/// Whether a character stands for a word: Han, kana, hangul.
+/// Whether a character is a word by itself: Han, kana, hangul.
 fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{20000}'..='\u{3FFFF}')
 }
@@ -154,7 +156,7 @@ fn class(word: &str, first: char) -> Class {
     }
 }
 
-/// How many words there are, marks aside.
+/// Number of words, without punctuation.
 pub(crate) fn weight(words: &[Word<'_>]) -> usize {
     words.iter().filter(|w| w.class != Class::Mark).count()
 }

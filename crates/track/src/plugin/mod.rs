@@ -1,7 +1,8 @@
-//! What does somebody's own program say of two versions of a page?
+//! What does a user's own program say about two versions of a page?
 //!
-//! `program` of a `[[track.compare]]` rule: started when it is first needed and kept, asked about one page after the other. Whatever it does
-//! wrong is said of the page it was asked about; it is ended and started anew, so often and no more. The run goes on.
+//! `program` of a `[[track.compare]]` rule: started on first use, kept running, and asked about one
+//! page after another. Whatever it does wrong is reported for the page in question; it is killed
+//! and restarted, up to a limit. The run continues.
 
 mod process;
 mod protocol;
@@ -16,15 +17,15 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Failures in a row after which a program is not asked any more.
+/// Consecutive failures after which a program is no longer asked.
 const IN_A_ROW: u32 = 5;
-/// How often a program is started in a run at most.
+/// Maximum number of starts per run.
 const MOST_STARTS: u32 = 100;
 
-/// Characters of its command that name it.
+/// Characters of its command used as its name.
 const MOST_NAME: usize = 60;
 
-/// A program that compares.
+/// A comparison program.
 pub(crate) struct Program {
     command: Vec<String>,
     timeout: Duration,
@@ -49,12 +50,12 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    /// A program that is started when it is needed.
+    /// A program that is started on first use.
     pub(crate) fn new(command: &[String], timeout: Duration) -> Self {
         Self { command: command.to_vec(), timeout, state: Mutex::default() }
     }
 
-    /// Asks it about a page; a failure is one line that names it.
+    /// Asks it about a page; errors are one line that names the program.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer(&mut state, question);

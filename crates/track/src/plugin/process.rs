@@ -1,8 +1,9 @@
-//! How does one talk to a program that may hang, crash, flood or lie?
+//! How do we talk to a program that may hang, crash, flood or lie?
 //!
-//! Three threads: one writes what it is asked, one reads its answers line by line, one reads what it complains of. So nobody waits for the
-//! program but the one who asks, and not longer than it may take. Lines, their number and the complaints are bounded; a program that is
-//! ended takes what it started with it.
+//! With three threads: one writes requests, one reads answers line by line, one reads standard
+//! error. So only the caller waits for the program, and no longer than the timeout. The length and
+//! number of lines and the size of the error output are bounded. Killing the program kills its
+//! whole process group.
 
 use super::protocol::one_line;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -14,24 +15,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest answer, in bytes.
+/// Maximum length of an answer in bytes.
 const MOST_ANSWER: u64 = 1 << 20;
-/// Answers that wait to be taken.
+/// Capacity of the answer queue.
 const MOST_WAITING: usize = 4;
-/// Bytes kept of what a program complains of.
+/// How much of standard error is kept, in bytes.
 const MOST_COMPLAINT: usize = 2_000;
-/// How long a program that has closed its output may take to end.
+/// How long a program may take to exit after closing its output.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// What came instead of an answer.
 enum Silence {
     /// Its output ended.
     Ended,
-    /// A line longer than any answer.
+    /// A line longer than the maximum.
     Flood,
 }
 
-/// A program that runs.
+/// A running program.
 pub(crate) struct Process {
     child: Child,
     questions: Option<SyncSender<Vec<u8>>>,
@@ -69,12 +70,12 @@ impl Process {
         Ok(Self { child, questions: Some(questions), answers, complaint })
     }
 
-    /// Whether it said something that nobody asked for, or is gone.
+    /// Whether it wrote something unasked, or has exited.
     pub(crate) fn has_strayed(&self) -> bool {
         !matches!(self.answers.try_recv(), Err(TryRecvError::Empty))
     }
 
-    /// Asks it, and waits for a line.
+    /// Sends a request and waits for one line.
     pub(crate) fn ask(&mut self, line: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, String> {
         let sent = self.questions.as_ref().is_some_and(|questions| questions.try_send(line).is_ok());
         if !sent {
@@ -88,7 +89,7 @@ impl Process {
         }
     }
 
-    /// How it ended, and what it said last.
+    /// Its exit status and last words.
     fn ending(&mut self) -> String {
         let deadline = Instant::now() + GRACE;
         let status = loop {
@@ -101,7 +102,7 @@ impl Process {
         format!("ended ({status}){}", self.complains())
     }
 
-    /// The last line of its complaints.
+    /// The last line of its standard error.
     fn complains(&self) -> String {
         let kept = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
@@ -113,7 +114,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.questions = None;
-        // Not ended yet, so that its number still means it and what it started.
+        // It has not been reaped yet, so its process group id is still valid.
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
             let _ = self.child.kill();
@@ -127,7 +128,7 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     named.spawn(work).map(|_| ()).map_err(|why| format!("cannot be talked to: {why}"))
 }
 
-/// Hands on what a program answers, line by line.
+/// Forwards a program's answers, line by line.
 fn listen(out: impl Read, answers: &SyncSender<Result<Vec<u8>, Silence>>) {
     let mut out = BufReader::new(out);
     loop {
@@ -145,7 +146,7 @@ fn listen(out: impl Read, answers: &SyncSender<Result<Vec<u8>, Silence>>) {
     }
 }
 
-/// Keeps the end of what a program complains of.
+/// Keeps the tail of a program's standard error.
 fn keep(mut err: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4_096];
     while let Ok(n @ 1..) = err.read(&mut piece) {

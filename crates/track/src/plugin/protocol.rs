@@ -1,11 +1,12 @@
-//! What is said to a program that compares, and what must it answer?
+//! What is a comparison program asked, and what must it answer?
 //!
-//! One JSON object a line, both ways; `docs/compare.md` tells it to those who write such programs. A question carries a number, and only
-//! the answer with that number counts: a program that answers something else is not trusted with another page.
+//! JSON lines in both directions; `docs/compare.md` documents the protocol. A request carries an
+//! id, and only the response with that id counts: a program that answers anything else is not asked
+//! about another page.
 
 use serde::{Deserialize, Serialize};
 
-/// Characters kept of what an answer says in words.
+/// Maximum characters of an answer's explanation.
 const MOST_DETAIL: usize = 500;
 
 /// Two versions of a page, as a program is asked about them.
@@ -13,18 +14,18 @@ const MOST_DETAIL: usize = 500;
 pub(crate) struct Question<'a> {
     pub(crate) url: &'a str,
     pub(crate) mime: &'a str,
-    /// What of them is shown: `bytes`, `text`, `main`, `selector`.
+    /// What it is shown of them: `bytes`, `text`, `main`, `selector`.
     pub(crate) by: &'a str,
     pub(crate) old: Shown<'a>,
     pub(crate) new: Shown<'a>,
 }
 
-/// What a program is shown of a version.
+/// What a program sees of a version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown<'a> {
     /// Its text.
     Text(&'a str),
-    /// All of it.
+    /// The whole content.
     Bytes(&'a [u8]),
 }
 
@@ -37,7 +38,7 @@ impl Shown<'_> {
     }
 }
 
-/// A question as it is written.
+/// A request on the wire.
 #[derive(Serialize)]
 struct Asked<'a> {
     id: u64,
@@ -49,7 +50,7 @@ struct Asked<'a> {
     new: String,
 }
 
-/// An answer as it is read; other keys are left for later versions.
+/// An answer on the wire; unknown keys are ignored, for later versions.
 #[derive(Deserialize)]
 struct Answered {
     id: u64,
@@ -58,14 +59,14 @@ struct Answered {
     detail: Option<String>,
 }
 
-/// What a program says of a page.
+/// A program's verdict on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) same: bool,
     pub(crate) detail: String,
 }
 
-/// The line that asks.
+/// Encodes a request.
 pub(crate) fn question(id: u64, question: &Question<'_>) -> Vec<u8> {
     let Question { url, mime, by, old, new } = question;
     let encoding = if matches!(new, Shown::Bytes(_)) { "base64" } else { "text" };
@@ -75,7 +76,7 @@ pub(crate) fn question(id: u64, question: &Question<'_>) -> Vec<u8> {
     line
 }
 
-/// Understands the line that answers; says what is wrong with it where it does not.
+/// Parses an answer; the error says what is wrong with it.
 pub(crate) fn answer(id: u64, line: &[u8]) -> Result<Answer, String> {
     let text = std::str::from_utf8(line).map_err(|_| "answered what is not UTF-8".to_owned())?;
     let answered: Answered = serde_json::from_str(text.trim()).map_err(|why| {
@@ -88,7 +89,7 @@ pub(crate) fn answer(id: u64, line: &[u8]) -> Result<Answer, String> {
     Ok(Answer { same: answered.same, detail })
 }
 
-/// A text on one line, cut off.
+/// A text on one line, truncated.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
 use super::*;
 use std::time::Instant;
 
-/// A program in Python that does this for every question `q`.
+/// A Python program that does this for every question `q`.
 fn python(body: &str) -> Program {
     python_within(body, Duration::from_secs(10))
 }
@@ -91,7 +91,8 @@ fn one_that_says_more_than_it_was_asked_is_started_anew() {
     let program = python(&format!("{HONEST}\nsay('and another thing')\nsay('and more')"));
     let mut seen = std::collections::HashSet::new();
     for _ in 0..3 {
-        // What it says beyond its answer may arrive a moment later, and then it is the answer to the next question.
+        // Output beyond the answer may arrive a moment later, and then it is taken as the answer to
+        // the next question.
         if let Ok(answer) = asked(&program, "a", "a") {
             assert!(answer.same);
             seen.insert(answer.detail);

@@ -1,37 +1,40 @@
 //! What do we believe about a page's rate of change, and what would a visit be worth?
 //!
-//! The belief is a weight for each of some rates. A page that changes at rate λ, visited every T days, is up to date for the share
-//! (1 - exp(-λT)) / λT of the time. Under a budget, the best intervals are those at which the next visit is worth the same everywhere (Lagrange's method;
-//! Cho and Garcia-Molina, "Effective Page Refresh Policies", ACM TODS 2003; Azar et al., "Tractable near-optimal policies for crawling", PNAS 2018):
+//! The belief is a posterior distribution over a grid of rates. A page that changes at rate λ and
+//! is visited every T days is fresh for the share (1 - exp(-λT)) / λT of the time. Under a budget,
+//! the optimal intervals are those at which the marginal value of the next visit is equal for all
+//! pages (Lagrange multipliers; Cho and Garcia-Molina, "Effective Page Refresh Policies", ACM TODS
+//! 2003; Azar et al., "Tractable near-optimal policies for crawling", PNAS 2018):
 //!
 //! ```text
 //! worth(T) = w E[ (1 - (1 + λT) exp(-λT)) / λ ]
 //! ```
-//! with w the page's weight. It grows with the time since the last visit, to E[w/λ] at most: a page that changes all the time is never worth much.
+//! where w is the page's weight. It grows with the time since the last visit, up to E[w/λ]: a page
+//! that changes all the time is never worth much.
 
 use super::rates::{Weights, grid};
 
-/// Rates of less weight are left out.
+/// Rates with a smaller weight are dropped.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// Intervals are told apart from this to that many days.
+/// The range of intervals that are distinguished, in days.
 const SHORTEST: f64 = 1e-5;
 const LONGEST: f64 = 1e6;
 
 /// A belief about how often a page changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Belief {
-    /// Rates with their weights, which are 1 together.
+    /// Rates with their weights, which sum to 1.
     rates: Vec<(f64, f64)>,
 }
 
 impl Belief {
-    /// The rate is known.
+    /// A belief in a known rate.
     pub fn known(rate: f64) -> Self {
         Self { rates: vec![(rate.clamp(1e-9, 1e9), 1.0)] }
     }
 
-    /// The rates of the grid have these weights.
+    /// A belief with these weights over the grid.
     pub(super) fn of(weights: &Weights) -> Self {
         let mut rates: Vec<(f64, f64)> =
             grid().into_iter().zip(*weights).filter(|(_, weight)| *weight > NEGLIGIBLE).collect();
@@ -40,12 +43,12 @@ impl Belief {
         Self { rates }
     }
 
-    /// Changes a day, as expected.
+    /// Expected changes per day.
     pub fn rate(&self) -> f64 {
         self.mean(|rate| rate)
     }
 
-    /// The share of the time a page is up to date that is visited at this interval, in days.
+    /// The expected freshness of a page that is visited at this interval, in days.
     pub fn freshness(&self, interval: f64) -> f64 {
         self.mean(|rate| match rate * interval {
             x if x < 1e-9 => 1.0,
@@ -53,7 +56,8 @@ impl Belief {
         })
     }
 
-    /// What a visit is worth so many days after the last: days of being up to date that a visit now gains over one never made.
+    /// What a visit is worth this many days after the last: the days of freshness it gains over no
+    /// visit at all.
     pub fn worth(&self, days: f64) -> f64 {
         if days <= 0.0 {
             return 0.0;
@@ -64,7 +68,8 @@ impl Belief {
         })
     }
 
-    /// After how many days a visit is worth this; `None` where that takes thousands of years, or never comes.
+    /// The number of days after which a visit is worth this much; `None` if that takes thousands of
+    /// years or never happens.
     pub fn days_until(&self, worth: f64) -> Option<f64> {
         if !worth.is_finite() || self.worth(LONGEST) < worth {
             return None;
@@ -74,7 +79,8 @@ impl Belief {
             return Some(SHORTEST);
         }
         let (mut at_low, mut at_high) = (self.worth(SHORTEST).ln(), self.worth(LONGEST).ln());
-        // In logarithms it is a straight line at first and a level one at last: straight lines find the day, and halving where they do not.
+        // In logarithmic scale the curve starts as a straight line and ends flat: use the secant
+        // method, and bisection where it fails.
         for turn in 0..100 {
             let straight = low + (high - low) * (worth.ln() - at_low) / (at_high - at_low);
             let middle = if turn % 3 == 2 || !straight.is_finite() { f64::midpoint(low, high) } else { straight };
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn worth_is_what_a_little_less_time_between_visits_gains() {
-        // Visits every T days cost 1/T; the worth is how freshness grows with that.
+        // Visits every T days cost 1/T; the worth is the derivative of freshness by that cost.
         for rate in [0.001, 0.1, 3.0] {
             let belief = Belief::known(rate);
             for days in [0.5, 10.0, 300.0] {
@@ -134,7 +140,7 @@ mod tests {
             for belief in [Belief::known(rate), Belief { rates: vec![(rate, 0.5), (rate / 1e3, 0.5)] }] {
                 for days in [0.001, 1.0, 77.0, 3_000.0] {
                     let worth = belief.worth(days);
-                    // Where the worth has come to its end, any later day will do.
+                    // Once the worth has reached its limit, any later day will do.
                     if belief.worth(days * 1.01) > worth * 1.001 {
                         let found = belief.days_until(worth).unwrap();
                         assert!((found / days - 1.0).abs() < 1e-3, "{belief:?}: {found}, not {days}");

@@ -1,9 +1,9 @@
-//! Which of many are worth most, when only so many can be had?
+//! Which of many candidates are worth most, if only a few can be chosen?
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Keeps the best of what it is offered: memory for so many, whatever the number offered.
+/// A bounded heap that keeps the best of what it is offered.
 #[derive(Debug)]
 pub struct Best<T> {
     room: usize,
@@ -52,12 +52,12 @@ impl<T: Ord> Ord for Ranked<T> {
 }
 
 impl<T: Ord> Best<T> {
-    /// Room for so many.
+    /// A heap with this capacity.
     pub fn new(room: usize) -> Self {
         Self { room, kept: BinaryHeap::new() }
     }
 
-    /// Offers one; of two that are worth the same, the smaller is the better.
+    /// Offers a candidate; ties go to the smaller one.
     pub fn offer(&mut self, what: T, worth: f64) {
         let one = Reverse(Ranked { worth: Worth(worth), what: Reverse(what) });
         if self.kept.len() < self.room {

@@ -1,32 +1,36 @@
-//! What did the visits of one page tell about how often it changes?
+//! What did the visits of one page reveal about how often it changes?
 //!
-//! A visit tells whether the page changed since the one before, not how often, and visits come at irregular times. Over an interval τ a page
-//! that changes at rate λ stays the same with probability exp(-λτ), so that the log-likelihood's slope in log λ is
+//! A visit reveals whether the page changed since the previous one, not how often, and visits come
+//! at irregular times. Over an interval τ a page with rate λ stays the same with probability
+//! exp(-λτ), so the derivative of the log-likelihood by log λ is
 //!
 //! ```text
 //! k(λ) = Σ changed s(λτ) - λ Σ unchanged τ        with s(x) = x / (exp(x) - 1)
 //! ```
-//! The naive estimate (changes seen over time) is too low, since changes between two visits count once; the root of k is infinite where
-//! every visit saw a change, and too high before. Cho and Garcia-Molina ("Estimating Frequency of Change", ACM TOIT 2003) remove most of
-//! that bias for regular visits by half a visit more that saw no change: -log((n - X + ½) / (n + ½)) / τ. Half a mean interval added to the
-//! unchanged time is the same for irregular ones ([`History::rate`]). k falls and is convex, so that Newton's steps from below never leave the
-//! way to its root. Where a prior is known, Bayes' rule takes the place of the half visit ([`History::belief`]).
+//! The naive estimate (changes seen over time) is too low, since several changes between two visits
+//! count once; the maximum likelihood estimate (the root of k) is infinite if every visit saw a
+//! change, and biased upwards otherwise. Cho and Garcia-Molina ("Estimating Frequency of Change",
+//! ACM TOIT 2003) remove most of that bias for regular visits by adding half a visit without a
+//! change: -log((n - X + ½) / (n + ½)) / τ. Adding half a mean interval to the unchanged time does
+//! the same for irregular visits ([`History::rate`]). k is decreasing and convex, so Newton's
+//! method converges monotonically from below. If a prior is known, Bayes' rule replaces the half
+//! visit ([`History::belief`]).
 
 use super::prior::product;
 use super::rates::{RATES, Weights, grid, normal};
 use super::{Belief, Priors};
 
-/// The latest visits that count: what a page did long before them says little about what it does now.
+/// How many of the latest visits count: older ones say little about the present.
 const LATEST: usize = 64;
 
-/// Newton's steps at most; it takes five or so.
+/// Maximum Newton steps; about five are needed.
 const STEPS: usize = 60;
 
-/// The latest visits of a page that told whether it had changed.
+/// The latest visits of a page that revealed whether it had changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     looks: Vec<Look>,
-    /// The place of the oldest look once the list is full.
+    /// Index of the oldest look once the ring buffer is full.
     oldest: usize,
 }
 
@@ -36,19 +40,19 @@ struct Look {
     changed: bool,
 }
 
-/// x / (exp(x) - 1), which is 1 at 0.
+/// x / (exp(x) - 1), with limit 1 at 0.
 fn s(x: f64) -> f64 {
     if x < 1e-8 { 1.0 - x / 2.0 } else { x / x.exp_m1() }
 }
 
-/// How s falls: -1/2 at 0.
+/// The derivative of s: -1/2 at 0.
 fn s_slope(x: f64) -> f64 {
-    // (1 - s(x) exp(x)) / (exp(x) - 1), which cancels near 0.
+    // (1 - s(x) exp(x)) / (exp(x) - 1) loses precision to cancellation near 0.
     if x < 1e-3 { -0.5 + x / 6.0 } else { (1.0 - s(x) - x) / x.exp_m1() }
 }
 
 impl History {
-    /// Adds a visit so many days after the one before.
+    /// Adds a visit this many days after the previous one.
     pub fn push(&mut self, days: f64, changed: bool) {
         if !(days.is_finite() && days > 0.0) {
             return;
@@ -63,30 +67,30 @@ impl History {
         }
     }
 
-    /// Forgets everything, to be used for another page.
+    /// Clears it, for reuse with another page.
     pub fn clear(&mut self) {
         self.looks.clear();
         self.oldest = 0;
     }
 
-    /// How many visits told something.
+    /// Number of visits that revealed something.
     pub fn looks(&self) -> usize {
         self.looks.len()
     }
 
-    /// How many of them saw a change.
+    /// Number of those that saw a change.
     pub fn changes(&self) -> usize {
         self.looks.iter().filter(|look| look.changed).count()
     }
 
-    /// Changes a day as these visits alone tell, with little bias; `None` without a visit that told something.
+    /// The nearly unbiased estimate of changes per day from these visits alone; `None` without any.
     pub fn rate(&self) -> Option<f64> {
         let all: f64 = self.looks.iter().map(|look| f64::from(look.days)).sum();
         let half = all / self.looks.len() as f64 / 2.0;
         (!self.looks.is_empty()).then(|| self.root(half))
     }
 
-    /// What these visits and the prior of the page's host together say.
+    /// The posterior from these visits and the prior of the page's host.
     pub fn belief(&self, priors: &Priors, host: u32) -> Belief {
         let prior = priors.of(host);
         if self.looks.is_empty() {
@@ -95,12 +99,12 @@ impl History {
         Belief::of(&normal(product(prior, &self.likelihood(&grid()))))
     }
 
-    /// How likely what the visits saw is under each rate, the likeliest 1.
+    /// The likelihood of the visits under each rate, scaled to a maximum of 1.
     pub(super) fn likelihood(&self, rates: &[f64; RATES]) -> Weights {
         let still: f64 = self.looks.iter().filter(|look| !look.changed).map(|look| f64::from(look.days)).sum();
         let mut logs = rates.map(|rate| -rate * still);
         for days in self.changed() {
-            // Beyond 36 the change was certain as far as a number can tell.
+            // Beyond 36 the probability of a change is 1 in double precision.
             let certain = |x: f64| if x > 36.0 { 0.0 } else { (-(-x).exp_m1()).ln() };
             logs.iter_mut().zip(rates).for_each(|(log, rate)| *log += certain(rate * days));
         }
@@ -113,7 +117,7 @@ impl History {
         self.looks.iter().filter(|look| look.changed).map(|look| f64::from(look.days))
     }
 
-    /// The rate at which k is 0, with so many days more that saw no change.
+    /// The root of k, with this many additional unchanged days.
     fn root(&self, days: f64) -> f64 {
         let still: f64 = self.looks.iter().filter(|look| !look.changed).map(|look| f64::from(look.days)).sum();
         let (still, changes) = (still + days, self.changes() as f64);
@@ -121,7 +125,7 @@ impl History {
         if changes == 0.0 {
             return 0.0;
         }
-        // s(x) >= 1 - x / 2, so that k is not below 0 here.
+        // s(x) >= 1 - x / 2, so k is not negative here.
         let mut rate = changes / (still + moving / 2.0);
         for _ in 0..STEPS {
             let (mut k, mut slope) = (-rate * still, -still);
@@ -162,7 +166,7 @@ mod tests {
         assert_eq!(History::default().rate(), None);
     }
 
-    /// Mean and root mean square error of an estimate over many pages, as parts of the true rate.
+    /// Mean and root mean square error of an estimate over many pages, relative to the true rate.
     fn over_many(rate: f64, visits: usize, estimate: impl Fn(&History, f64) -> f64) -> (f64, f64) {
         let (pages, mut dice) = (4_000, Dice::new(7));
         let (mut sum, mut squares) = (0.0, 0.0);

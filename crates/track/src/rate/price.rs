@@ -1,67 +1,73 @@
-//! What must a visit be worth, for the budget to last?
+//! What must a visit be worth for the budget to last?
 //!
-//! A page is due when a visit of it is worth the price ([`Belief::worth`]); the price is the one at which all pages together are due as often as the
-//! budget allows (the multiplier of Lagrange's method). The visits at a price fall as it rises, so that it is found by halving. A sample of pages stands
-//! for all where there are many: 20,000 give the budget to about two in a hundred, and whoever wants so many visits and no more takes the best of
-//! what is due ([`super::Best`]).
+//! A page is due when a visit is worth the price ([`Belief::worth`]). The price is the Lagrange
+//! multiplier: the value at which all pages together are due as often as the budget allows. Visits
+//! decrease as the price rises, so it is found by bisection. A sample represents all pages if there
+//! are many: 20,000 meet the budget to within about two per cent, and callers with a hard limit
+//! take the best of what is due ([`super::Best`]).
 //!
-//! Two rules keep that from going astray. **Probes**: rare visits that all saw a change do not tell a page that changes every other week, and is well worth
-//! looking after, from one that changes every minute; only a look soon after the last one does. Such a look is worth what knowing would gain:
-//! the weight of a rate, times what the page's own best interval for it gains a day over the one it would get, times the days for which that lasts
-//! (the value of information: Howard 1966). **No page is forgotten**: one that changes all the time would never be due, the best for the whole and odd
-//! to whoever looks for it; so every page is due after ten times the interval at which all could be visited alike.
+//! Two rules keep the policy on track. **Probes**: rare visits that all saw a change cannot
+//! distinguish a page that changes every other week, and deserves attention, from one that changes
+//! every minute; only a visit soon after the last one can. Its value is the value of information
+//! (Howard 1966): the weight of a rate, times the gain per day of the page's optimal interval for
+//! it over the one it would get, times the days for which the knowledge lasts. **No page is
+//! forgotten**: a page that changes all the time would never be due, which is optimal overall and
+//! odd to whoever looks for it; so every page is due after ten times the interval at which all
+//! pages could be visited equally.
 
 use super::Belief;
 use super::rates::{RATES, grid, place};
 
-/// Pages that are looked at for the price.
+/// Size of the sample.
 const SAMPLE: usize = 20_000;
 
-/// After so many times the interval of equal visits every page is due.
+/// Every page is due after this many times the interval of uniform visits.
 const OVERDUE: f64 = 10.0;
 
-/// For how many intervals of equal visits what a probe told is of use.
+/// For how many such intervals the result of a probe is useful.
 const LASTING: f64 = 10.0;
 
-/// A page is far from being due before this part of its interval.
+/// Before this share of its interval a page is far from due.
 const EARLY: f64 = 0.3;
 
-/// What a visit must be worth, in days of being up to date.
+/// The value that a visit must have, in days of freshness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price {
     worth: f64,
-    /// Every page is due after so many days.
+    /// Every page is due after this many days.
     longest: f64,
-    /// For how many days what a probe told is of use.
+    /// For how many days the result of a probe is useful.
     lasting: f64,
-    /// For each rate, the interval at which a visit is worth the price, and what visits at that interval gain a day.
+    /// For each rate, the interval at which a visit is worth the price, and the gain per day of
+    /// visits at that interval.
     best: [(f64, f64); RATES],
 }
 
-/// When a page is to be looked at again, at some price.
+/// When to visit a page again, at some price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// How many days after its last visit a visit is worth the price; infinite where that never comes.
+    /// Days after the last visit at which a visit is worth the price; infinite if never.
     worthwhile: f64,
-    /// After how many days a look would tell how often it changes, and what that is worth.
+    /// Days after which a probe would reveal how often it changes, and what that is worth.
     probe: Option<(f64, f64)>,
-    /// After how many days it is due whatever it is worth.
+    /// Days after which it is due regardless.
     longest: f64,
 }
 
 impl Outlook {
-    /// How many days after its last visit it is due; `None` where it never is.
+    /// Days after its last visit at which it is due; `None` if never.
     pub fn days(&self) -> Option<f64> {
         let probe = self.probe.map_or(f64::INFINITY, |(days, _)| days);
         Some(self.worthwhile.min(probe).min(self.longest)).filter(|days| days.is_finite())
     }
 
-    /// What a visit is worth so many days after the last one, to compare pages by.
+    /// The value of a visit this many days after the last one, for comparing pages.
     pub fn worth(&self, belief: &Belief, days: f64) -> f64 {
         if days >= self.longest {
             return f64::INFINITY;
         }
-        // Long before its day a page is not worth the price, and less so than any that is near it: how little need not be worked out.
+        // Long before its due date a page is worth less than the price and less than any page near
+        // its own: its exact value does not matter.
         let due = self.days().unwrap_or(f64::INFINITY);
         if days < EARLY * due {
             return 1e-12 * days / due;
@@ -72,13 +78,14 @@ impl Outlook {
 }
 
 impl Price {
-    /// The price at which these pages are visited so often a day. Nothing is visited for a budget of 0.
+    /// The price at which these pages are visited this often per day. With a budget of 0, nothing
+    /// is visited.
     pub fn of(pages: &[Belief], visits_a_day: f64) -> Self {
         let even = pages.len() as f64 / visits_a_day;
         Self { lasting: LASTING * even, ..Self::within(pages, visits_a_day, OVERDUE * even) }
     }
 
-    /// The same where pages that are not worth it are never visited: the most freshness.
+    /// The same, but pages that are not worth it are never visited: maximum freshness.
     pub fn strict(pages: &[Belief], visits_a_day: f64) -> Self {
         Self::within(pages, visits_a_day, f64::INFINITY)
     }
@@ -110,14 +117,15 @@ impl Price {
         Self { worth, longest, lasting: 0.0, best }
     }
 
-    /// When a page is to be looked at again.
+    /// When to visit a page again.
     pub fn outlook(&self, belief: &Belief) -> Outlook {
         let worthwhile = belief.days_until(self.worth).unwrap_or(f64::INFINITY);
         let probe = self.probe(belief, worthwhile.min(self.longest));
         Outlook { worthwhile, probe, longest: self.longest }
     }
 
-    /// The look that tells most, where it is worth the price, for a page that would be looked at after so many days.
+    /// The most informative probe, if it is worth the price, for a page that would otherwise be
+    /// visited after this many days.
     fn probe(&self, belief: &Belief, otherwise: f64) -> Option<(f64, f64)> {
         if self.lasting <= 0.0 || belief.rates().len() < 2 {
             return None;
@@ -162,7 +170,8 @@ mod tests {
 
     #[test]
     fn no_other_spending_of_the_budget_is_fresher() {
-        // Five rates, so that spending can be tried out in steps: pairs of pages exchange a little of their visits.
+        // Five rates, so that the allocation can be tested by perturbation: pairs of pages exchange
+        // a few visits.
         let pages = [20.0, 1.0, 0.3, 0.03, 0.001].map(Belief::known);
         let price = Price::strict(&pages, 1.0);
         let rates: Vec<f64> =
@@ -203,7 +212,8 @@ mod tests {
         let (days, worth) = outlook.probe.unwrap();
         assert!(days < 30.0 && outlook.days() == Some(days), "{outlook:?}");
         assert!(outlook.worth(&belief, days) == worth && outlook.worth(&belief, days * 0.9) < worth);
-        // Looked at so soon, it had changed again and again: it is one of those that change all the time.
+        // It changed again and again within so short a time: it is one of those that change all the
+        // time.
         (0..9).for_each(|_| unsure.push(days / 8.0, true));
         assert_eq!(price.outlook(&unsure.belief(&Priors::default(), 1)).probe, None);
     }

@@ -1,25 +1,28 @@
-//! What are the project's pages like, as far as is known of one of them that was hardly visited?
+//! What are a project's pages like, for judging a page that was hardly visited?
 //!
-//! How rates are spread over pages has no one shape (news and archives have little in common), so that none is assumed: the prior is a weight for every rate
-//! of a grid, the ones that make what all visits saw likeliest (Kiefer and Wolfowitz 1956), found by expectation maximisation (Laird 1978): weigh every
-//! page's rates by what its visits say, and take the mean for the next prior. A few rounds from even weights, so that it stays as smooth as the
-//! visits allow. A host has a prior of its own, to which the project's counts like a few pages more: hosts differ, and theirs resemble each
-//! other. This is empirical Bayes (Robbins 1956). A sample of pages is enough, so that memory has a bound.
+//! The distribution of rates over pages has no fixed shape (news and archives have little in
+//! common), so none is assumed: the prior is nonparametric, a weight for every rate of a grid,
+//! namely the weights that maximise the likelihood of all visits (Kiefer and Wolfowitz 1956). It is
+//! found by expectation maximisation (Laird 1978): weight every page's rates by its visits, and
+//! take the mean as the next prior. A few iterations from uniform weights keep it smooth. Each host
+//! has its own prior, shrunk towards the project's, which counts like a few more pages: hosts
+//! differ, but resemble each other. This is empirical Bayes (Robbins 1956). A sample of pages
+//! suffices, so memory is bounded.
 
 use super::History;
 use super::rates::{RATES, Weights, grid, normal};
 use std::collections::BTreeMap;
 
-/// Rounds of expectation and maximisation.
+/// EM iterations.
 const ROUNDS: usize = 20;
 
-/// The project's prior counts for a host like so many pages of its own.
+/// The project's prior counts for a host like this many of its pages.
 const KEPT: f64 = 20.0;
 
-/// The share of a prior that is spread evenly, so that nothing is held to be impossible.
+/// The share of a prior that is uniform, so that nothing is impossible.
 const DOUBT: f64 = 0.02;
 
-/// What is believed of a project's pages before they are visited again, host by host.
+/// The priors of a project's pages, by host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Priors {
     project: Weights,
@@ -27,14 +30,15 @@ pub struct Priors {
 }
 
 impl Default for Priors {
-    /// Where nothing at all is known, every order of magnitude is as likely as every other.
+    /// With no data at all, every order of magnitude is equally likely.
     fn default() -> Self {
         Self { project: [1.0 / RATES as f64; RATES], hosts: BTreeMap::new() }
     }
 }
 
 impl Priors {
-    /// Fits them to pages with their hosts' numbers; pages never visited twice tell nothing.
+    /// Fits them to pages with their hosts' numbers; pages never visited twice carry no
+    /// information.
     pub fn fit<'a>(pages: impl IntoIterator<Item = (u32, &'a History)>) -> Self {
         let rates = grid();
         let told = |(host, page): (u32, &History)| (page.looks() > 0).then(|| (host, page.likelihood(&rates)));
@@ -54,7 +58,7 @@ impl Priors {
         self.hosts.get(&host).unwrap_or(&self.project)
     }
 
-    /// One round: what each page is like, and the mean of that.
+    /// One EM iteration: the posterior of each page, and their mean.
     fn improved(&self, pages: &[(u32, Weights)]) -> Self {
         let (mut all, mut hosts) = ([0.0; RATES], BTreeMap::<u32, (f64, Weights)>::new());
         for (host, likelihood) in pages {
@@ -76,7 +80,7 @@ impl Priors {
     }
 }
 
-/// Rate by rate.
+/// The element-wise product, normalised.
 pub(super) fn product(prior: &Weights, likelihood: &Weights) -> Weights {
     let mut weights = *prior;
     weights.iter_mut().zip(likelihood).for_each(|(weight, likely)| *weight *= likely);
@@ -93,7 +97,7 @@ mod tests {
     use super::super::simulate::Dice;
     use super::*;
 
-    /// Pages of two hosts, one of which changes a hundred times as often, seen every other week.
+    /// Pages of two hosts, one of which changes a hundred times as often, visited every other week.
     fn pages(dice: &mut Dice, visits: usize) -> Vec<(u32, f64, History)> {
         let page = |n: u32| {
             let host = n % 2;

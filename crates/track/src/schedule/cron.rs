@@ -1,11 +1,13 @@
-//! At which times of the clock?
+//! Which clock times does a cron expression mean?
 //!
-//! The five fields of Unix' cron: minute, hour, day of the month, month, day of the week, each `*`, a number, a name (`jan`, `mon`), a range `a-b`, a step
-//! `*/n` or `a-b/n`, or a list of these. Where both kinds of day are given, either will do, as cron has it. `@hourly`, `@daily`, `@weekly`,
-//! `@monthly` and `@yearly` stand for what they say.
+//! The five fields of Unix cron: minute, hour, day of the month, month, day of the week, each `*`,
+//! a number, a name (`jan`, `mon`), a range `a-b`, a step `*/n` or `a-b/n`, or a list of these. If
+//! both day fields are given, either matches, as in cron. `@hourly`, `@daily`, `@weekly`,
+//! `@monthly` and `@yearly` are shorthands.
 //!
-//! When clocks are put forward, a time that is skipped comes at the moment they are put; when they are put back, a time that is shown twice comes once, the
-//! first time. Where every hour is meant (`*`), neither matters: the times come by every hour there is.
+//! When clocks go forward, a skipped time occurs at the moment of the change; when they go back, a
+//! repeated time occurs once, the first time. Expressions for every hour (`*`) are not affected:
+//! they follow elapsed hours.
 
 use super::{Zone, refused};
 use crate::TrackError;
@@ -22,7 +24,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// 29 February is at most so many days away.
+/// 29 February is at most this many days away.
 const DAYS_AHEAD: u32 = 8 * 366 + 1;
 
 const NICKNAMES: [(&str, &str); 7] = [
@@ -35,7 +37,7 @@ const NICKNAMES: [(&str, &str); 7] = [
     ("@annually", "0 0 1 1 *"),
 ];
 
-/// Times of the clock.
+/// A cron expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cron {
     text: String,
@@ -44,12 +46,12 @@ pub struct Cron {
     dates: u64,
     months: u64,
     days: u64,
-    /// Whether a day of the month, and one of the week, is asked for.
+    /// Whether the day of the month and the day of the week are restricted.
     by_date: bool,
     by_day: bool,
 }
 
-/// A field: what it is called, its least and greatest number, and the names of its numbers.
+/// A field: its name, minimum and maximum, and the names of its numbers.
 struct Field {
     what: &'static str,
     least: u32,
@@ -66,7 +68,7 @@ const FIELDS: [Field; 5] = [
 ];
 
 impl Field {
-    /// The numbers of a field as bits.
+    /// Parses a field into a bit set.
     fn read(&self, text: &str) -> Option<u64> {
         text.split(',').try_fold(0, |bits, part| Some(bits | self.part(part)?))
     }
@@ -84,7 +86,7 @@ impl Field {
                 (first, if step.is_some() { self.most } else { first })
             }
         };
-        // `fri-sun` and `sat-mon` go over the end of the week.
+        // `fri-sun` and `sat-mon` wrap around the end of the week.
         let last = if first > last && self.most == 7 { last + 7 } else { last };
         let numbers = (first..=last).step_by(step.unwrap_or(1) as usize);
         (first <= last).then(|| numbers.fold(0, |bits, n| bits | 1 << if self.most == 7 { n % 7 } else { n }))
@@ -97,7 +99,7 @@ impl Field {
     }
 }
 
-/// A number of digits alone.
+/// Parses a number of digits only.
 fn plain(text: &str) -> Option<u32> {
     (!text.is_empty() && text.len() <= 4 && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
@@ -133,13 +135,13 @@ impl fmt::Display for Cron {
 }
 
 impl Cron {
-    /// The first of the times after a moment.
+    /// The first match after a moment.
     pub(super) fn after(&self, zone: &Zone, moment: Moment) -> Option<Moment> {
         let mut clock = zone.clock(moment);
         if self.hours.count_ones() == 24 {
             return self.within_hours(zone, moment);
         }
-        // Twice at most: a time shown twice may be past although the clock does not show it yet.
+        // At most twice: a repeated time may be past although the clock does not show it yet.
         for _ in 0..2 * 24 * 60 {
             clock = self.next_clock(clock)?;
             let found = zone.moment_of(clock)?;
@@ -150,7 +152,7 @@ impl Cron {
         None
     }
 
-    /// The next time a clock shows, after what it shows now.
+    /// The next matching clock time after this one.
     fn next_clock(&self, clock: DateTime) -> Option<DateTime> {
         let minute = u32::try_from(clock.hour()).ok()? * 60 + u32::try_from(clock.minute()).ok()?;
         let (mut date, mut from) = (clock.date(), minute + 1);
@@ -166,7 +168,7 @@ impl Cron {
         None
     }
 
-    /// The same by the minutes that pass, whatever is done to the clocks.
+    /// The same by elapsed minutes, ignoring changes of the clock.
     fn within_hours(&self, zone: &Zone, moment: Moment) -> Option<Moment> {
         let mut at = Moment(moment.0.div_euclid(60_000).saturating_add(1).saturating_mul(60_000));
         for _ in 0..DAYS_AHEAD + 3 * 24 * 60 {
@@ -183,7 +185,7 @@ impl Cron {
         None
     }
 
-    /// Whether a date is one of them.
+    /// Whether a date matches.
     fn on(&self, date: Date) -> bool {
         let dated = self.dates >> date.day() & 1 == 1;
         let day = self.days >> date.weekday().to_sunday_zero_offset() & 1 == 1;
@@ -191,7 +193,7 @@ impl Cron {
         self.months >> date.month() & 1 == 1 && either
     }
 
-    /// Whether any year has such a day.
+    /// Whether any year has a matching day.
     fn ever(&self) -> bool {
         let leap = Date::constant(2024, 1, 1);
         self.by_day || (0..366).any(|n| leap.checked_add(Span::new().days(n)).is_ok_and(|date| self.on(date)))

@@ -50,14 +50,14 @@ fn a_time_that_is_skipped_comes_when_the_clock_is_put_forward() {
     let next = |cron: &str| times(cron, "Europe/Berlin", "2027-03-27T12:00:00Z", 2);
     assert_eq!(next("30 2 * * *"), ["2027-03-28T01:00:00Z", "2027-03-29T00:30:00Z"]);
     assert_eq!(next("0 3 * * *"), ["2027-03-28T01:00:00Z", "2027-03-29T01:00:00Z"]);
-    // Both of them at once are one.
+    // Two skipped times fall together into one.
     assert_eq!(next("0,30 2,3 * * *"), ["2027-03-28T01:00:00Z", "2027-03-28T01:30:00Z"]);
-    // Every hour there is.
+    // By elapsed hours.
     assert_eq!(
         times("0 * * * *", "Europe/Berlin", "2027-03-28T00:30:00Z", 2),
         ["2027-03-28T01:00:00Z", "2027-03-28T02:00:00Z"]
     );
-    // A whole day that a place left out: Samoa went from 29 to 31 December 2011.
+    // A whole day skipped: Samoa went from 29 to 31 December 2011.
     assert_eq!(times("0 9 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z", 1), ["2011-12-30T10:00:00Z"]);
 }
 
@@ -190,7 +190,8 @@ proptest! {
         let first = cron.after(&zone, Moment(ms)).unwrap();
         prop_assert!(first > Moment(ms) && first.since(Moment(ms)) <= Duration::from_secs(8 * 86_400));
         prop_assert!(cron.after(&zone, Moment(first.0 - 1)) == Some(first));
-        // What was skipped is at the change itself, at a whole hour; else the minute is shown.
+        // A skipped time is moved to the change itself, at a whole hour; otherwise the clock shows
+        // the minute.
         let shown = zone.clock(first);
         prop_assert!(u32::try_from(shown.minute()) == Ok(minute) || shown.minute() == 0, "{shown}");
     }

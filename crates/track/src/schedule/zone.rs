@@ -1,7 +1,7 @@
-//! What does the clock show there?
+//! What does the clock show in a time zone?
 //!
-//! A zone is UTC, a fixed distance from it, or a place of the IANA data base, which the program carries (jiff's copy of it), so that it means the same on
-//! every machine.
+//! A zone is UTC, a fixed offset, or an entry of the IANA database. The database is compiled into
+//! the program (by jiff), so a zone means the same on every machine.
 
 use super::refused;
 use crate::TrackError;
@@ -17,7 +17,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
-/// A date, or a date and a time, of some zone's clock.
+/// A date, or a date and time, on some zone's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp(DateTime);
 
@@ -28,29 +28,30 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// A fixed distance from UTC in seconds, up to a day.
+    /// A fixed offset from UTC in seconds, up to a day.
     pub fn fixed(seconds: i32) -> Self {
         let offset = Offset::from_seconds(seconds.clamp(-86_400, 86_400)).unwrap_or(Offset::UTC);
         Self(TimeZone::fixed(offset))
     }
 
-    /// How many seconds the zone's clock is ahead of UTC at a moment.
+    /// The zone's UTC offset at a moment, in seconds.
     pub fn ahead(&self, moment: Moment) -> i32 {
         self.0.to_offset(timestamp(moment)).seconds()
     }
 
-    /// What the zone's clock shows, to the minute, and the zone.
+    /// The zone's clock at a moment, to the minute, with the zone.
     pub fn show(&self, moment: Moment) -> String {
         let clock = self.clock(moment);
         format!("{} {:02}:{:02} {self}", clock.date(), clock.hour(), clock.minute())
     }
 
-    /// What the zone's clock shows.
+    /// The zone's clock at a moment.
     pub(super) fn clock(&self, moment: Moment) -> DateTime {
         self.0.to_datetime(timestamp(moment))
     }
 
-    /// The moment at which the zone's clock shows this: the first of two; and where the clock is put forward over it, the moment at which that is done.
+    /// The moment at which the zone's clock shows this: the first of two if repeated; the moment of
+    /// the change if skipped.
     pub(super) fn moment_of(&self, clock: DateTime) -> Option<Moment> {
         let found = self.0.to_ambiguous_timestamp(clock);
         let earlier = found.earlier().ok()?;
@@ -67,7 +68,7 @@ impl Zone {
     }
 }
 
-/// A moment as the zones' library has it; the ends of time where it is beyond them.
+/// A moment in the library's type, clamped to its range.
 fn timestamp(moment: Moment) -> Timestamp {
     let end = if moment.0 < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(moment.0).unwrap_or(end)

@@ -1,14 +1,14 @@
-//! Where does chance come from, the same in every run?
+//! Where do reproducible random numbers come from?
 
-/// A source of random numbers that gives the same ones for the same seed (`SplitMix64`: Steele, Lea and Flood 2014).
+/// A seeded pseudo-random number generator (`SplitMix64`: Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// A source of its own for each seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         let mut dice = Self(seed);
-        // Seeds that follow each other begin far apart.
+        // Mix once, so that consecutive seeds start far apart.
         dice.0 = dice.word();
         dice
     }
@@ -21,17 +21,17 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number of at least 0 and below 1.
+    /// A uniform number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The time until something happens that happens at this rate.
+    /// An exponentially distributed waiting time with this rate.
     pub fn exponential(&mut self, rate: f64) -> f64 {
         -(1.0 - self.unit()).ln() / rate
     }
 
-    /// A number around 0 with the spread 1 (Box and Muller 1958).
+    /// A standard normal number (Box and Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let (radius, angle) = ((-2.0 * (1.0 - self.unit()).ln()).sqrt(), std::f64::consts::TAU * self.unit());
         radius * angle.cos()

@@ -1,8 +1,10 @@
-//! What does a way of choosing visits gain?
+//! How well does a visiting policy do?
 //!
-//! Visits are made in rounds, as runs are; in each, a policy takes as many pages as the budget allows by then, and learns of each whether it changed. What
-//! counts is the share of pages, over time, that are as they were last seen (freshness), and how long ago the others changed (age). The first quarter of
-//! the time is left out, in which everything is fresh and nothing is known.
+//! Visits are made in rounds, like runs. In each round a policy picks as many pages as the budget
+//! allows so far, and learns whether each has changed. What counts is freshness (the share of
+//! pages, over time, that are as they were last seen) and age (how long ago the others changed).
+//! The first quarter of the time is a warm-up and is not counted, since everything is fresh and
+//! nothing is known.
 
 mod dice;
 mod policy;
@@ -17,28 +19,28 @@ use policy::Chooser;
 use serde::Serialize;
 use world::Course;
 
-/// The share of the time that is left out of the account.
+/// The share of the time that is warm-up.
 const WARM_UP: f64 = 0.25;
 
-/// A round is an hour, or longer, so that pages times rounds stay below this.
+/// A round lasts at least an hour, and long enough that pages times rounds stay below this.
 const WORK: f64 = 1.2e7;
 
-/// How a policy did.
+/// The result of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Which one.
+    /// The policy.
     pub policy: Policy,
-    /// The share of pages that are up to date, on average over time.
+    /// Average freshness.
     pub freshness: f64,
-    /// For how many days a page has been out of date, on average over pages and time.
+    /// Average age in days.
     pub age: f64,
-    /// Visits made.
+    /// Number of visits.
     pub visits: u64,
-    /// Visits that saw a change.
+    /// Number of visits that saw a change.
     pub changes: u64,
 }
 
-/// The freshness that no policy can exceed, where changes are random and rates known: that of the best regular visits.
+/// The upper bound of freshness for random changes and known rates: that of optimal regular visits.
 pub fn optimum(world: &World) -> f64 {
     let pages: Vec<Belief> = world.pages.iter().map(|page| Belief::known(page.rate)).collect();
     let price = Price::strict(&pages, world.budget);
@@ -46,7 +48,7 @@ pub fn optimum(world: &World) -> f64 {
     pages.iter().map(fresh).sum::<f64>() / pages.len().max(1) as f64
 }
 
-/// Lets a policy choose visits in a world.
+/// Simulates a policy in a world.
 pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
     let shortest = (1.0 / 24.0_f64).min(world.span / 500.0).max(f64::MIN_POSITIVE);
     let round = shortest.max(world.span * world.pages.len() as f64 / WORK);
@@ -67,13 +69,13 @@ pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
     scene.end(policy)
 }
 
-/// A page under way.
+/// A page during the simulation.
 struct Watched<'a> {
     course: Course<'a>,
     seen: f64,
 }
 
-/// A world under way, and the account of it.
+/// A world during the simulation, and its statistics.
 struct Scene<'a> {
     pages: Vec<Watched<'a>>,
     from: f64,
@@ -95,7 +97,7 @@ impl<'a> Scene<'a> {
         Self { pages, from, span: world.span, fresh: 0.0, age: 0.0, visits: 0, changes: 0 }
     }
 
-    /// Visits a page and says whether it changed since it was seen last.
+    /// Visits a page and returns whether it changed since the last visit.
     fn visit(&mut self, page: usize, time: f64) -> bool {
         let Some(watched) = self.pages.get_mut(page) else { return false };
         let (seen, change) = (watched.seen, watched.course.next());
@@ -107,7 +109,7 @@ impl<'a> Scene<'a> {
         change <= time
     }
 
-    /// Counts a page that was seen, changed afterwards, or not, and was looked at again.
+    /// Accounts for the time between two visits of a page, given when it changed.
     fn account(&mut self, seen: f64, change: f64, until: f64) {
         let (seen, until) = (seen.max(self.from), until.max(self.from));
         self.fresh += (change.min(until) - seen).max(0.0);

@@ -1,26 +1,27 @@
-//! By which rules may visits be chosen?
+//! Which policies can choose visits?
 
 use super::World;
 use crate::rate::{Belief, Best, History, Outlook, Price, Priors};
 use serde::{Deserialize, Serialize};
 
-/// How often, over the whole time, what the pages are like and what a visit must be worth are estimated anew.
+/// How often, over the whole simulation, priors and price are re-estimated.
 const FITS: f64 = 24.0;
 
-/// Pages that are looked at for that.
+/// Sample size for that.
 const SAMPLE: usize = 500;
 
-/// A way of choosing visits.
+/// A visiting policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// Every page as often as every other.
+    /// All pages equally often.
     Uniform,
-    /// In proportion to how often a page changes, which is known.
+    /// In proportion to the known rates of change.
     Proportional,
-    /// Where a visit is worth most, knowing how often pages change; what changes too often for that is left alone.
+    /// Where a visit is worth most, given known rates; pages that change too often are left alone.
     Known,
-    /// What Orbweaver does: where a visit is worth most, estimating how often pages change from the visits made, and forgetting none.
+    /// What Orbweaver does: where a visit is worth most, with rates estimated from past visits, and
+    /// no page forgotten.
     Learning,
 }
 
@@ -39,7 +40,7 @@ impl Policy {
     }
 }
 
-/// What a policy knows of a page.
+/// What a policy knows about a page.
 struct Known {
     host: u32,
     seen: f64,
@@ -48,14 +49,14 @@ struct Known {
     outlook: Outlook,
 }
 
-/// A policy under way.
+/// A policy during the simulation.
 pub(super) struct Chooser {
     policy: Policy,
     pages: Vec<Known>,
     budget: f64,
     priors: Priors,
     price: Price,
-    /// Days between two fits, and when the next is due.
+    /// Days between two fits, and the time of the next one.
     every: f64,
     next_fit: f64,
 }
@@ -79,7 +80,7 @@ impl Chooser {
         chooser
     }
 
-    /// The pages to visit now, so many at most.
+    /// The pages to visit now, at most `room`.
     pub(super) fn choose(&mut self, room: usize, time: f64) -> Vec<usize> {
         if self.policy == Policy::Learning && time >= self.next_fit {
             self.next_fit = time + self.every;
@@ -101,7 +102,7 @@ impl Chooser {
         best.into_sorted()
     }
 
-    /// What a visit told.
+    /// Learns the result of a visit.
     pub(super) fn learn(&mut self, page: usize, time: f64, changed: bool) {
         let Some(page) = self.pages.get_mut(page) else { return };
         let days = time - std::mem::replace(&mut page.seen, time);
@@ -112,7 +113,7 @@ impl Chooser {
         }
     }
 
-    /// What the pages are like, and what a visit must be worth.
+    /// Re-estimates priors and price.
     fn fit(&mut self) {
         let step = self.pages.len().div_ceil(SAMPLE).max(1);
         if self.policy == Policy::Learning {

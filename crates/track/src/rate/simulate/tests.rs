@@ -48,7 +48,8 @@ fn a_recorded_history_is_met_as_it_was() {
     let world = World { pages: vec![page(&[40.0, 60.0]), page(&[])], span: 100.0, budget: 0.0201 };
     let outcome = simulate(&world, Policy::Uniform, 1);
     assert_eq!((outcome.visits, outcome.changes), (2, 1), "{outcome:?}");
-    // The first page is seen at day 50 and the other at day 100; what was before day 25 does not count.
+    // The first page is visited on day 50 and the other on day 100; time before day 25 does not
+    // count.
     assert!((outcome.freshness - (15.0 + 10.0 + 75.0) / 150.0).abs() < 0.01, "{outcome:?}");
 }
 

@@ -1,7 +1,8 @@
 //! Which pages are there, and when do they change?
 //!
-//! Either a mix made up of groups of pages whose rates are known, or what visits recorded: a change that a visit saw lies somewhere since the visit
-//! before, and is put at a moment drawn from there. Every policy meets the same changes.
+//! Either a mix of groups with known rates, or recorded visits: a change that a visit saw happened
+//! somewhere since the previous visit, and is placed at a random moment in between. Every policy
+//! meets the same changes.
 
 use super::Dice;
 
@@ -10,7 +11,7 @@ use super::Dice;
 pub struct SimulatedPage {
     /// Its host.
     pub host: u32,
-    /// How often it changes: the truth, or the best estimate.
+    /// Its rate of change: the true one, or the best estimate.
     pub rate: f64,
     /// When it changes.
     pub changes: Changes,
@@ -19,36 +20,37 @@ pub struct SimulatedPage {
 /// When a page changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Changes {
-    /// At random, at the page's rate.
+    /// As a Poisson process with the page's rate.
     Random,
     /// At these times in days, in order.
     At(Vec<f64>),
 }
 
-/// Pages, for how long they are watched, and how many visits a day there are.
+/// Pages, the simulated time span, and the visit budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
     /// The pages.
     pub pages: Vec<SimulatedPage>,
-    /// Days.
+    /// Time span in days.
     pub span: f64,
-    /// Visits a day.
+    /// Visits per day.
     pub budget: f64,
 }
 
-/// Pages alike: how many, how often they change, and how far they differ in that.
+/// Similar pages: their number, their rates, and the spread of those.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
     /// The median time between two changes of a page, in days.
     pub every: f64,
-    /// By which factor most pages (two thirds) are within the median.
+    /// The factor around the median within which two thirds of the pages lie.
     pub spread: f64,
 }
 
 impl World {
-    /// A world of groups of pages, the same for the same seed. All lie on one host: which group a page is of must be learnt from its visits.
+    /// A deterministic world of groups of pages. All are on one host: which group a page belongs to
+    /// must be learnt from its visits.
     pub fn of(groups: &[Group], span: f64, budget: f64, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let mut pages = Vec::new();
@@ -62,7 +64,7 @@ impl World {
     }
 }
 
-/// The changes of one page as time goes by.
+/// The changes of one page over time.
 pub(super) enum Course<'a> {
     Random { rate: f64, dice: Dice, next: f64 },
     At { times: &'a [f64] },
@@ -80,7 +82,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The first change not yet passed.
+    /// The next change.
     pub(super) fn next(&self) -> f64 {
         match self {
             Self::Random { next, .. } => *next,
@@ -88,10 +90,11 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Passes all changes up to a time.
+    /// Advances past all changes up to a time.
     pub(super) fn pass(&mut self, time: f64) {
         match self {
-            // Chance has no memory: of the changes up to now only that there was one matters.
+            // A Poisson process is memoryless: of the past changes, only that there was one
+            // matters.
             Self::Random { rate, dice, next } => {
                 if *next <= time {
                     *next = time + dice.exponential(*rate);
