@@ -30,10 +30,7 @@ const STAGES: &[Stage] = &[
     ("canonicalise: links resolved and judged", &["orb_urls::", "url::", "idna::", "orb_crawl::scope"]),
     ("compress: WARC records", &["libdeflate_", "deflate_", "orb_store::warc"]),
     ("frontier: what next, and when", &["orb_frontier::", "orb_crawl::drive::Driver"]),
-    (
-        "commit: archive, SQL, index",
-        &["orb_store::", "sqlite3", "rusqlite", "fjall", "lsm_tree", "orb_crawl::record"],
-    ),
+    ("commit: archive, SQL, index", &["orb_store::", "sqlite3", "rusqlite", "fjall", "lsm_tree", "orb_crawl::record"]),
     ("fetch: sockets, HTTP, scheduling", &["orb_fetch::", "orb_crawl::drive::Errand", "tokio::", "mio::"]),
     ("read: the rest", &["orb_crawl::read"]),
 ];

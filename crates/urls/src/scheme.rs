@@ -1,26 +1,47 @@
 //! Is this the web at all?
 //!
 //! Pages link to mailboxes, scripts, chat rooms and telephones. One table tells them apart before
-//! anything else looks at a link. To crawl one more protocol, change its line.
+//! anything else looks at a link, and says for the schemes that are fetched how their servers are
+//! treated. To crawl one more protocol, change its line. A program that brings a protocol of its
+//! own adds the scheme at run time ([`register`]).
 
 use crate::Refused;
 use std::borrow::Cow;
+use std::sync::{PoisonError, RwLock};
 
 /// How addresses of a scheme are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
-    /// Fetched; holds the default port.
-    Fetched(u16),
+    /// Fetched, with these manners.
+    Fetched(Manners),
     /// A protocol that serves documents but is not crawled.
     Unsupported,
     /// Not something a server would answer with a document.
     NotWeb,
 }
 
+/// How the servers of a fetched scheme are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// The default port.
+    pub port: u16,
+    /// Whether a server may have a robots.txt, which is then read before anything else.
+    pub robots: bool,
+    /// Whether the host is a name that must be resolved before a request.
+    pub resolve: bool,
+}
+
+impl Manners {
+    /// The manners of the web: robots.txt is obeyed and names are resolved.
+    pub const fn web(port: u16) -> Self {
+        Self { port, robots: true, resolve: true }
+    }
+}
+
 /// Every recognised scheme, frequent ones first.
 pub const SCHEMES: &[(&str, Treatment)] = &[
-    ("https", Treatment::Fetched(443)),
-    ("http", Treatment::Fetched(80)),
+    ("https", Treatment::Fetched(Manners::web(443))),
+    ("http", Treatment::Fetched(Manners::web(80))),
     ("javascript", Treatment::NotWeb),
     ("mailto", Treatment::NotWeb),
     ("data", Treatment::NotWeb),
@@ -65,6 +86,32 @@ pub const SCHEMES: &[(&str, Treatment)] = &[
     ("mms", Treatment::NotWeb),
 ];
 
+/// The schemes added at run time. Append-only, and read only for schemes that the table does not
+/// settle, so ordinary links never take the lock.
+static REGISTERED: RwLock<Vec<(&str, Manners)>> = RwLock::new(Vec::new());
+
+/// Adds a scheme to those that are fetched, for this process. The name must be in lower case. A
+/// scheme that the table already fetches keeps its manners; one that is not of the web stays out.
+pub fn register(name: &'static str, manners: Manners) -> Result<(), Refused> {
+    match lookup(name) {
+        Some((_, Treatment::Fetched(_))) => Ok(()),
+        Some((name, Treatment::NotWeb)) => Err(Refused::NotWeb { scheme: name.into() }),
+        Some((_, Treatment::Unsupported)) | None => {
+            REGISTERED.write().unwrap_or_else(PoisonError::into_inner).push((name, manners));
+            Ok(())
+        }
+    }
+}
+
+/// The manners owed to the servers of a scheme. An unknown scheme gets those of the web, which are
+/// the most careful.
+pub fn manners_of(scheme: &str) -> Manners {
+    match lookup(scheme) {
+        Some((_, Treatment::Fetched(manners))) => manners,
+        _ => Manners::web(0),
+    }
+}
+
 /// The scheme at the start of a reference, as written; `None` for a relative reference.
 ///
 /// Leading white space must already be trimmed. Tabs and newlines inside a scheme, which browsers
@@ -80,13 +127,23 @@ pub fn of(reference: &str) -> Option<&str> {
 
 /// The table entry for a scheme, ignoring case.
 pub fn lookup(scheme: &str) -> Option<(&'static str, Treatment)> {
-    SCHEMES.iter().copied().find(|(name, _)| name.eq_ignore_ascii_case(scheme))
+    let listed = SCHEMES.iter().copied().find(|(name, _)| name.eq_ignore_ascii_case(scheme));
+    match listed {
+        Some((_, Treatment::Fetched(_) | Treatment::NotWeb)) => listed,
+        Some((_, Treatment::Unsupported)) | None => registered(scheme).or(listed),
+    }
+}
+
+fn registered(scheme: &str) -> Option<(&'static str, Treatment)> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    let found = registered.iter().find(|(name, _)| name.eq_ignore_ascii_case(scheme));
+    found.map(|(name, manners)| (*name, Treatment::Fetched(*manners)))
 }
 
 /// The default port of a fetched scheme, or why its addresses are refused.
 pub fn check(scheme: &str) -> Result<u16, Refused> {
     match lookup(scheme) {
-        Some((_, Treatment::Fetched(port))) => Ok(port),
+        Some((_, Treatment::Fetched(manners))) => Ok(manners.port),
         Some((name, Treatment::Unsupported)) => Err(Refused::Unsupported { scheme: name.into() }),
         Some((name, Treatment::NotWeb)) => Err(Refused::NotWeb { scheme: name.into() }),
         None => Err(Refused::NotWeb { scheme: Cow::Owned(shortened(scheme)) }),
@@ -121,7 +178,7 @@ mod tests {
         for (name, treatment) in SCHEMES {
             let said = check(&name.to_ascii_uppercase());
             match treatment {
-                Treatment::Fetched(port) => assert_eq!(said, Ok(*port)),
+                Treatment::Fetched(manners) => assert_eq!(said, Ok(manners.port)),
                 Treatment::Unsupported => assert_eq!(said, Err(Refused::Unsupported { scheme: (*name).into() })),
                 Treatment::NotWeb => assert_eq!(said, Err(Refused::NotWeb { scheme: (*name).into() })),
             }
@@ -132,5 +189,20 @@ mod tests {
     fn an_unknown_scheme_is_no_web_and_its_name_is_kept_short() {
         let Err(Refused::NotWeb { scheme }) = check(&"X".repeat(1_000_000)) else { panic!("it was taken for the web") };
         assert_eq!(scheme, "x".repeat(32));
+    }
+
+    #[test]
+    fn a_registered_scheme_is_fetched_and_what_is_no_web_cannot_be_registered() {
+        let manners = Manners { port: 70, robots: false, resolve: true };
+        assert_eq!(register("x-scheme", manners), Ok(()));
+        assert_eq!((check("X-Scheme"), manners_of("x-scheme")), (Ok(70), manners));
+        assert!(register("mailto", manners).is_err() && check("mailto").is_err());
+        assert_eq!((register("http", manners), manners_of("http")), (Ok(()), Manners::web(80)));
+    }
+
+    #[test]
+    fn an_unknown_scheme_gets_the_manners_of_the_web() {
+        let manners = manners_of("y-scheme");
+        assert!(manners.robots && manners.resolve);
     }
 }

@@ -21,7 +21,7 @@ use crate::{Address, Refused, scheme, session, site};
 use plain::Cut;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use url::{ParseOptions, Position, Url};
+use url::{Host, ParseOptions, Position, Url};
 
 /// Maximum length of an address in bytes.
 pub const MAX_LENGTH: usize = 8 * 1024;
@@ -192,9 +192,12 @@ impl Canonicaliser {
     }
 
     fn settled(&self, mut url: Url) -> Result<Address, Refused> {
-        scheme::check(url.scheme())?;
+        let port = scheme::check(url.scheme())?;
         if self.rules.strip_userinfo && !(url.username().is_empty() && url.password().is_none()) {
             url.set_username("").and_then(|()| url.set_password(None)).map_err(|()| Refused::NoHost)?;
+        }
+        if !url.is_special() {
+            settle_like_web(&mut url, port)?;
         }
         self.settle_host(&mut url)?;
         for _ in 0..ROUNDS {
@@ -246,6 +249,23 @@ impl Canonicaliser {
         apply(rules.sort_query, query::sorted);
         out
     }
+}
+
+/// Gives a URL of a scheme that the URL standard does not know what the standard gives to those of
+/// the web: a host in lower case and ASCII, no default port, and a path.
+fn settle_like_web(url: &mut Url, port: u16) -> Result<(), Refused> {
+    let Some(written) = url.host_str() else { return Err(Refused::NoHost) };
+    let host = Host::parse(written)?.to_string();
+    if host != written {
+        url.set_host(Some(&host))?;
+    }
+    if url.port() == Some(port) {
+        url.set_port(None).map_err(|()| Refused::NoHost)?;
+    }
+    if url.path().is_empty() {
+        url.set_path("/");
+    }
+    Ok(())
 }
 
 /// Trims the leading and trailing spaces and control characters that browsers trim from attributes.

@@ -250,8 +250,53 @@ fn nasty_url() -> impl Strategy<Value = String> {
         .prop_map(|(head, pieces)| head + &pieces.concat())
 }
 
+/// A scheme that only these tests know.
+fn registered() -> &'static str {
+    let manners = scheme::Manners { port: 70, robots: false, resolve: true };
+    scheme::register("x-canon", manners).unwrap();
+    "x-canon"
+}
+
+#[test]
+fn a_registered_scheme_is_spelt_like_the_web() {
+    registered();
+    for (from, to) in [
+        ("X-Canon://EXAMPLE.com", "x-canon://example.com/"),
+        ("x-canon://example.com:70/a/../b", "x-canon://example.com/b"),
+        ("x-canon://me:secret@b\u{fc}cher.example./%7ea#part", "x-canon://xn--bcher-kva.example/~a"),
+        ("x-canon://[::1]:71/a", "x-canon://[::1]:71/a"),
+        ("x-canon://0x7f.1/", "x-canon://127.0.0.1/"),
+    ] {
+        assert_eq!(canon(from), to);
+    }
+    assert_eq!((refusal("x-canon:a"), refusal("x-canon://a b/")), ("no-host", "invalid"));
+    let directory = Canonicaliser::default().parse("x-canon://example.com/dir/").unwrap();
+    for (link, to) in [
+        ("sub/", "x-canon://example.com/dir/sub/"),
+        ("/file", "x-canon://example.com/file"),
+        ("../up", "x-canon://example.com/up"),
+        ("//other.example/x", "x-canon://other.example/x"),
+        ("http://example.com/", "http://example.com/"),
+    ] {
+        assert_eq!(Canonicaliser::default().resolve(&directory, link).unwrap().as_str(), to);
+    }
+    assert_eq!((directory.port(), directory.unusual_port()), (70, None));
+    assert_eq!(directory.origin().to_string(), "x-canon://example.com");
+    assert_eq!(crate::surt::surt(&directory), "x-canon://(com,example,)/dir/");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn canonical_form_of_a_registered_scheme_is_stable(url in nasty_url(), rules in any_rules()) {
+        let url = url.split_once(':').map_or(url.clone(), |(_, rest)| format!("{}:{rest}", registered()));
+        let canonicaliser = Canonicaliser::new(rules);
+        if let Ok(once) = canonicaliser.parse(&url) {
+            prop_assert_eq!(canonicaliser.parse(once.as_str()), Ok(once.clone()));
+            prop_assert_eq!(Address::from_canonical(once.as_str()), Ok(once));
+        }
+    }
 
     #[test]
     fn canonical_form_is_stable(url in nasty_url(), rules in any_rules()) {
