@@ -1,17 +1,20 @@
-//! What is known of a page that is visited again?
+//! What is known about a page that is revisited?
 
 use crate::{Moment, PageId, PageKind, RunId, WarcPosition};
 
-/// What earlier runs saw of a page. It travels with the lease, so that whoever asks and whoever reads the answer need no store.
+/// What earlier runs saw of a page. It travels with the lease, so that neither the fetcher nor the
+/// reader needs a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// Whether a document was there when the page was last seen: a passing failure changes nothing, an answer that it is gone does.
+    /// Whether the page existed when it was last seen. A temporary failure does not change this; a
+    /// response that it is gone does.
     pub there: bool,
-    /// The runs in a row that were told it is gone, while that is not confirmed.
+    /// Consecutive runs that were told it is gone, while that is unconfirmed.
     pub misses: u32,
-    /// What the last visit that got it saw, where there was one.
+    /// The last version fetched, if any.
     pub latest: Option<Version>,
-    /// The version that was last reported as new or updated: what later ones are held against. `None` where it is the latest.
+    /// The version last reported as new or updated, which later ones are compared with. `None` if
+    /// it is the latest.
     pub reported: Option<Version>,
 }
 
@@ -20,9 +23,9 @@ pub struct Before {
 pub struct Version {
     /// The run that saw it.
     pub run: RunId,
-    /// When.
+    /// When it was seen.
     pub at: Moment,
-    /// What it was.
+    /// Its kind.
     pub kind: PageKind,
     /// Status code.
     pub status: Option<u16>,
@@ -46,12 +49,12 @@ pub struct Version {
     pub last_modified: Option<String>,
     /// An earlier page with the same content.
     pub duplicate_of: Option<PageId>,
-    /// Where the archive holds it.
+    /// Its position in the archive.
     pub warc: Option<WarcPosition>,
 }
 
 impl Before {
-    /// The version that a new one is held against.
+    /// The version that a new one is compared with.
     pub fn base(&self) -> Option<&Version> {
         self.reported.as_ref().or(self.latest.as_ref())
     }

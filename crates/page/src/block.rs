@@ -1,26 +1,28 @@
-//! What does one block of a page say, and where does it stand?
+//! What does one block of a page say, and where is it?
 //!
-//! A reader sees a page as blocks: paragraphs, headings, cells of a list. Tracking holds the blocks of two versions against each other, and
-//! needs to know of each in which part of the page it stands, however often that part was rewritten.
+//! A page is a sequence of blocks: paragraphs, headings, list items, table cells. Tracking compares
+//! the blocks of two versions, and needs to identify the part of the page each belongs to, however
+//! often that part was rewritten.
 
 use std::sync::Arc;
 
 /// A block of the visible text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// A hash of the elements it stands in, outermost first, with their ids and classes up to the first digit; not of its number among
-    /// its neighbours.
+    /// Hash of its enclosing elements, outermost first, with their ids and classes up to the first
+    /// digit; independent of its position among its siblings.
     pub path: u64,
-    /// Whether an element of the path has an id or a class: whether the path says more than 'a paragraph somewhere'.
+    /// Whether an element of the path has an id or a class, so that it says more than 'a paragraph
+    /// somewhere'.
     pub named: bool,
     /// The last elements of the path, for people.
     pub place: Arc<str>,
-    /// What it says, white space folded.
+    /// Its text, with white space collapsed.
     pub text: String,
 }
 
 impl Block {
-    /// A block of a text without elements, such as a line of a plain text.
+    /// A block of a text without elements, such as a line of plain text.
     pub fn line(text: impl Into<String>, place: &Arc<str>) -> Self {
         Self { path: 0, named: false, place: Arc::clone(place), text: text.into() }
     }

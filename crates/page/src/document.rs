@@ -3,40 +3,40 @@
 use crate::Link;
 use serde::{Deserialize, Serialize};
 
-/// What an extractor read out of a page. Extraction does not fail: it lists the problems met on the way.
+/// What an extractor read from a page. Extraction never fails: it lists the problems it met.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// The media type the content was read as, lower case, without parameters.
+    /// The media type it was parsed as, in lower case, without parameters.
     pub mime: String,
-    /// The character encoding it was decoded from (WHATWG name), where it is text.
+    /// The character encoding it was decoded from (WHATWG name), if it is text.
     pub charset: Option<String>,
-    /// `<title>`, white space folded.
+    /// `<title>`, with white space collapsed.
     pub title: Option<String>,
     /// `<meta name=description>`.
     pub description: Option<String>,
-    /// The language it declares, or the one it is written in.
+    /// The language it declares, or the detected one.
     pub lang: Option<String>,
     /// `<link rel=canonical>`, as written.
     pub canonical: Option<String>,
     /// `<base href>`, as written.
     pub base: Option<String>,
-    /// What it asks of robots.
+    /// Its robots directives.
     pub robots: RobotsMeta,
     /// Every link in document order.
     pub links: Vec<Link>,
-    /// Every picture in document order.
+    /// Every image in document order.
     pub images: Vec<Image>,
     /// Headings in document order.
     pub headings: Vec<Heading>,
     /// Forms in document order.
     pub forms: Vec<Form>,
-    /// The visible text, blocks separated by line feeds, white space folded within.
+    /// The visible text, blocks separated by newlines, white space collapsed within.
     pub text: String,
     /// What was wrong with it.
     pub problems: Vec<Problem>,
 }
 
-/// What `<meta name=robots>` or `X-Robots-Tag` says.
+/// The directives of `<meta name=robots>` or `X-Robots-Tag`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsMeta {
     /// Keep it out of the index.
@@ -48,7 +48,7 @@ pub struct RobotsMeta {
 }
 
 impl RobotsMeta {
-    /// The stricter of two sayings.
+    /// The stricter of two sets of directives.
     pub fn merge(self, other: Self) -> Self {
         Self {
             noindex: self.noindex || other.noindex,
@@ -58,7 +58,7 @@ impl RobotsMeta {
     }
 }
 
-/// A picture on a page, as written.
+/// An image on a page, as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// `src`, not yet resolved.
@@ -76,7 +76,7 @@ pub struct Image {
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
-    /// Its text, white space folded.
+    /// Its text, with white space collapsed.
     pub text: String,
 }
 
@@ -89,7 +89,7 @@ pub struct Form {
     pub method: String,
     /// `enctype`.
     pub enctype: String,
-    /// `accept-charset`, the encodings it may be sent in; empty means the page's own.
+    /// `accept-charset`, the encodings it may be submitted in; empty means the page's own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub charsets: String,
     /// `id`.
@@ -107,36 +107,37 @@ pub struct Field {
     pub name: String,
     /// `text`, `hidden`, `select`, `textarea`, `checkbox`, `submit`, …
     pub kind: String,
-    /// The value it has before anybody types.
+    /// Its initial value.
     pub value: String,
-    /// Whether a check box, radio button or option is chosen at first.
+    /// Whether a check box, radio button or option is initially selected.
     pub checked: bool,
     /// The values of a `<select>`.
     pub options: Vec<String>,
-    /// Those of them that are chosen at first.
+    /// The initially selected ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
-    /// Whether several of them may be chosen.
+    /// Whether several may be selected.
     #[serde(default, skip_serializing_if = "is_false")]
     pub multiple: bool,
-    /// Whether it is out of use, be it with the `<fieldset>` around it: a browser sends nothing of it.
+    /// Whether it is disabled, directly or by a `<fieldset>` around it: a browser does not submit
+    /// it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub disabled: bool,
-    /// Where a button sends the form to, and how, in place of what the form says.
+    /// What a button overrides in its form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sends: Option<Box<Sends>>,
 }
 
-/// What a button says in place of its form: `formaction`, `formmethod`, `formenctype`.
+/// What a button overrides in its form: `formaction`, `formmethod`, `formenctype`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sends {
-    /// Where to, not yet resolved.
+    /// The action, not yet resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// `get` or `post`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// In which form.
+    /// The encoding type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enctype: Option<String>,
 }
@@ -146,7 +147,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Something wrong with a page, as a fact to be recorded.
+/// Something wrong with a page, recorded as a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// A short stable name, such as `charset-replaced` or `truncated`.

@@ -1,44 +1,44 @@
 //! Which links does a page have?
 //!
-//! A page's links come together and go together, from the thread that reads it to the one that records it: their addresses and anchor texts lie
-//! one behind the other in one text, so that a page with hundreds of links asks for memory a few times only, and whoever goes through
-//! them finds them near each other.
+//! A page's links travel together from the thread that reads it to the one that records it. Their
+//! URLs and anchor texts lie back to back in one string, so a page with hundreds of links takes a
+//! few allocations and iterating over them is cache-friendly.
 
 use crate::{LinkKind, UrlKey};
 use std::ops::Deref;
 
-/// A piece of the text.
+/// A slice of the string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     start: usize,
     length: usize,
 }
 
-/// A link after resolution: what it points to, and how often. Its address and its words are asked of [`Links`].
+/// A resolved link: its target, and how often it occurs. Its URL and anchor text are in [`Links`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What to ask the target's server for where that is another URL than the target's.
+    /// The URL to request from the target's server, if it differs from the target's canonical URL.
     pub asked: Option<String>,
-    /// The target's key.
+    /// Key of the target.
     pub key: UrlKey,
-    /// By what it points.
+    /// Its kind.
     pub kind: LinkKind,
-    /// `rel` of the first.
+    /// `rel` of the first occurrence.
     pub rel: String,
-    /// How often on the page.
+    /// Number of occurrences on the page.
     pub count: u32,
-    /// Whether to go there.
+    /// Whether to follow it.
     pub verdict: Verdict,
-    /// Importance for best-first order, 0 to 1.
+    /// Priority for best-first order, 0 to 1.
     pub priority: f32,
     url: Span,
     anchor: Span,
 }
 
-/// Whether a link is to be followed, as far as the page alone can tell.
+/// Whether to follow a link, as far as the page alone can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// In scope: to the frontier.
+    /// In scope: goes to the frontier.
     Follow,
     /// Recorded as `OUTSIDE` with this reason: `scope`, `depth`, `nofollow`, `redirects`, ….
     Outside(&'static str),
@@ -52,12 +52,13 @@ pub struct Links {
 }
 
 impl Links {
-    /// Room for so many links with so many bytes of addresses and words.
+    /// Capacity for this many links and bytes of URLs and anchor texts.
     pub fn with_capacity(links: usize, bytes: usize) -> Self {
         Self { found: Vec::with_capacity(links), text: String::with_capacity(bytes) }
     }
 
-    /// Adds a link to this canonical URL, session ids taken out, with these words: one that counts once and is to be followed.
+    /// Adds a link to this canonical URL (session ids removed) with this anchor text. It counts
+    /// once and is to be followed.
     pub fn push(&mut self, url: &str, key: UrlKey, kind: LinkKind, anchor: &str) -> &mut Found {
         let (url, anchor) = (self.keep(url), self.keep(anchor));
         let (rel, verdict) = (String::new(), Verdict::Follow);
@@ -81,12 +82,12 @@ impl Links {
         self.text(link.url)
     }
 
-    /// The anchor text of a link: the first of those on the page that have some.
+    /// The anchor text of a link: the first non-empty one on the page.
     pub fn anchor(&self, link: &Found) -> &str {
         self.text(link.anchor)
     }
 
-    /// A link stands once more on the page, with these words.
+    /// Records another occurrence of a link, with this anchor text.
     pub fn repeat(&mut self, at: usize, anchor: &str) {
         let words = self.found.get(at).is_some_and(|first| first.anchor.length == 0).then(|| self.keep(anchor));
         if let Some(first) = self.found.get_mut(at) {
@@ -95,12 +96,12 @@ impl Links {
         }
     }
 
-    /// Leaves out the links that are not wanted.
+    /// Keeps only the links that a predicate accepts.
     pub fn retain(&mut self, wanted: impl FnMut(&Found) -> bool) {
         self.found.retain(wanted);
     }
 
-    /// Bytes of memory they take.
+    /// Memory use in bytes.
     pub fn size(&self) -> usize {
         self.text.len() + self.found.len() * size_of::<Found>()
     }

@@ -1,17 +1,18 @@
-//! What do the header fields of an answer say?
+//! What do the header fields of a response say?
 //!
-//! Names and values stand one after the other in one buffer: an answer has some ten fields, and nobody needs two allocations for each of them.
+//! Names and values lie back to back in one buffer: a response has about ten fields, and two
+//! allocations for each would be wasteful.
 
 /// Header fields in the order received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     bytes: Vec<u8>,
-    /// Where the name ends and where the value does; a name begins where the value before it ends.
+    /// End offsets of each name and value; a name begins where the previous value ends.
     ends: Vec<(usize, usize)>,
 }
 
 impl Headers {
-    /// None yet, with room for so many bytes and a few fields.
+    /// No fields, with capacity for this many bytes and a few fields.
     pub fn with_room(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(16) }
     }
@@ -24,7 +25,8 @@ impl Headers {
         self.ends.push((name_end, self.bytes.len()));
     }
 
-    /// Adds a line to the value of the last field, as folded fields go on; tells whether there is one.
+    /// Appends a continuation line (obsolete line folding) to the last value; returns whether there
+    /// is one.
     pub fn fold(&mut self, line: &[u8]) -> bool {
         let Some((_, end)) = self.ends.last_mut() else { return false };
         self.bytes.push(b' ');
@@ -33,12 +35,12 @@ impl Headers {
         true
     }
 
-    /// How many fields.
+    /// Number of fields.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -49,12 +51,13 @@ impl Headers {
         starts.zip(&self.ends).map(|(start, &(name, value))| (&self.bytes[start..name], &self.bytes[name..value]))
     }
 
-    /// Every value of a field, by name without regard to case, as received.
+    /// Every value of a field as received; the name is case-insensitive.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v)
     }
 
-    /// The first value of a field, by name without regard to case, as text (other bytes replaced).
+    /// The first value of a field as text, with invalid bytes replaced; the name is
+    /// case-insensitive.
     pub fn get(&self, name: &str) -> Option<String> {
         self.all(name).next()
     }
@@ -64,7 +67,7 @@ impl Headers {
         self.values(name).map(|v| String::from_utf8_lossy(v).trim().to_owned())
     }
 
-    /// The media type of `Content-Type`, lower case, without parameters.
+    /// The media type of `Content-Type`, in lower case, without parameters.
     pub fn mime(&self) -> Option<String> {
         let value = self.get("content-type")?;
         let mime = value.split(';').next().unwrap_or("").trim().to_ascii_lowercase();

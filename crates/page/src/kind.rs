@@ -10,19 +10,19 @@ macro_rules! names {
         pub enum $ty { $($(#[$vdoc])* #[serde(rename = $name)] $variant = $code,)* }
 
         impl $ty {
-            /// Every member, in the order of the codes.
+            /// All variants, in the order of their codes.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The small number stored for it.
+            /// The number stored for it.
             pub const fn code(self) -> u8 { self as u8 }
 
-            /// The name that readers see.
+            /// Its name in output.
             pub const fn name(self) -> &'static str { match self { $(Self::$variant => $name,)* } }
 
-            /// The member with this code.
+            /// The variant with this code.
             pub fn from_code(code: u8) -> Option<Self> { Self::ALL.iter().copied().find(|m| m.code() == code) }
 
-            /// The member with this name.
+            /// The variant with this name.
             pub fn from_name(name: &str) -> Option<Self> { Self::ALL.iter().copied().find(|m| m.name() == name) }
         }
 
@@ -34,35 +34,35 @@ macro_rules! names {
 pub(crate) use names;
 
 names! {
-    /// What a page is, as far as is known.
+    /// What a page is, as far as known.
     PageKind {
         /// Discovered, to be fetched.
         Frontier = 0 => "FRONTIER",
         /// Fetched, HTML.
         Html = 1 => "HTML",
-        /// Fetched, anything but HTML, or too large to fetch whole.
+        /// Fetched, anything but HTML, or too large to fetch completely.
         Binary = 2 => "BINARY",
-        /// Fetched, with the content of an earlier page.
+        /// Fetched, with the same content as an earlier page.
         Duplicate = 3 => "DUPLICATE",
-        /// Not fetched because robots.txt says so.
+        /// Not fetched because robots.txt disallows it.
         Disallowed = 4 => "DISALLOWED",
         /// The host could not be resolved or reached.
         DomainError = 5 => "DOMAIN_ERROR",
-        /// The host did not answer in time.
+        /// The host did not respond in time.
         Timeout = 6 => "TIMEOUT",
         /// The browser failed on it.
         BrowserError = 7 => "BROWSER_ERROR",
-        /// An answer of 400 or above, or no valid HTTP at all.
+        /// A status of 400 or above, or not valid HTTP at all.
         HttpError = 8 => "HTTP_ERROR",
         /// Known from links, never to be fetched.
         Outside = 9 => "OUTSIDE",
-        /// An answer that points elsewhere; the target is a page of its own.
+        /// A response that points elsewhere; the target is a page of its own.
         Redirect = 10 => "REDIRECT",
     }
 }
 
 names! {
-    /// What a run says of a page against the last time.
+    /// How a page compares with the last time.
     Flag {
         /// Seen for the first time.
         New = 0 => "NEW",

@@ -4,39 +4,42 @@ use crate::{Before, HostId, PageId};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The right to make one request: scope, robots and politeness have agreed. Only the frontier grants one.
+/// The right to make one request: scope, robots and politeness have agreed. Only the frontier
+/// grants one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The page; `PageId(0)` for a robots.txt, which is a fact of its host and no page.
+    /// The page; `PageId(0)` for a robots.txt, which belongs to its host and is not a page.
     pub page: PageId,
     /// Its host.
     pub host: HostId,
     /// Its canonical URL.
     pub url: String,
-    /// What to ask the server for where that is not the canonical URL: the same with the session id of the day.
+    /// The URL to request if it is not the canonical one: the same with the current session id.
     pub asked: Option<String>,
-    /// What earlier runs saw of the page, where it is visited again.
+    /// What earlier runs saw of the page, if it is revisited.
     pub before: Option<Arc<Before>>,
-    /// Whether this is another look at a page that seems to have changed: the whole of it is wanted.
+    /// Whether this is a second request for a page that seems to have changed: it must not be
+    /// conditional.
     pub again: bool,
     /// The step of the project that collects it.
     pub step: Option<u32>,
-    /// The URL of the page that first pointed here.
+    /// The URL of the page that first linked here.
     pub referrer: Option<String>,
     /// Distance from the seed.
     pub depth: u32,
-    /// How many redirects led here in a row.
+    /// Length of the redirect chain that led here.
     pub redirects: u8,
-    /// 0 for the first attempt of this run.
+    /// 0 for the first attempt in this run.
     pub attempt: u32,
     /// What it is fetched for.
     pub purpose: Purpose,
-    /// The address politeness was reckoned for and the only one to connect to; `None` behind a proxy.
+    /// The IP address that politeness applies to and the only one to connect to; `None` behind a
+    /// proxy.
     pub addr: Option<IpAddr>,
 }
 
 impl Lease {
-    /// The URL that goes to the server.
+    /// The URL to request.
     pub fn request_url(&self) -> &str {
         self.asked.as_deref().unwrap_or(&self.url)
     }

@@ -1,8 +1,9 @@
 //! What is a page at each moment of its life?
 //!
-//! A page is discovered as a [`Link`], waits as a [`Discovered`] row, is granted as a [`Lease`], comes back as an
-//! [`Outcome`], is read as a [`Document`] and ends as a [`Visit`]. This crate holds those nouns and nothing that acts
-//! on them: no sockets, no files but the spooled [`Body`], no SQL.
+//! A page is discovered as a [`Link`], waits as a [`Discovered`] row, is granted as a [`Lease`],
+//! comes back as an [`Outcome`], is read as a [`Document`] and ends as a [`Visit`]. This crate
+//! holds those nouns and nothing that acts on them: no sockets, no files except the spooled
+//! [`Body`], no SQL.
 
 mod before;
 mod block;

@@ -1,10 +1,10 @@
-//! Where does a page point, and by what?
+//! Where does a page point, and with which element?
 
 use crate::kind::names;
 use serde::{Deserialize, Serialize};
 
 names! {
-    /// The element or place that holds a link.
+    /// The element or context of a link.
     LinkKind {
         /// `<a href>`.
         A = 0 => "a",
@@ -20,7 +20,7 @@ names! {
         Frame = 5 => "frame",
         /// `<form action>`, `formaction`.
         Form = 6 => "form",
-        /// An HTTP answer with `Location`.
+        /// An HTTP response with `Location`.
         Redirect = 7 => "redirect",
         /// `<link rel=canonical>`.
         Canonical = 8 => "canonical",
@@ -36,7 +36,7 @@ names! {
         Object = 13 => "object",
         /// `cite` and `longdesc` attributes.
         Cite = 14 => "cite",
-        /// `onclick` and other inline handlers.
+        /// `onclick` and other inline event handlers.
         Handler = 15 => "onclick",
         /// A URL in the text of a script.
         ScriptText = 16 => "js",
@@ -52,27 +52,27 @@ names! {
 }
 
 impl LinkKind {
-    /// Those whose words a person sees.
+    /// The kinds whose anchor text people see.
     pub const SPOKEN: [Self; 2] = [Self::A, Self::Area];
 
-    /// Whether a browser loads the target to show the page.
+    /// Whether a browser loads the target to render the page.
     pub const fn is_embedded(self) -> bool {
         matches!(self, Self::Img | Self::Script | Self::Css | Self::Frame | Self::Media | Self::Object)
     }
 }
 
-/// One link as the page wrote it.
+/// A link as the page wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// The target as written: character references decoded, white space trimmed, not yet resolved.
+    /// The target as written: character references expanded, white space trimmed, not yet resolved.
     pub target: String,
-    /// By what it points.
+    /// Its kind.
     pub kind: LinkKind,
-    /// Its anchor text, `alt` or `title`, white space folded; may be empty.
+    /// Its anchor text, `alt` or `title`, with white space collapsed; may be empty.
     pub anchor: String,
-    /// Its `rel`, lower case, tokens separated by one space; may be empty.
+    /// Its `rel` in lower case, tokens separated by single spaces; may be empty.
     pub rel: String,
-    /// Where in the document, in bytes of the decoded text.
+    /// Its byte offset in the decoded text.
     pub position: u32,
 }
 

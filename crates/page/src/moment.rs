@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment in UTC, to the millisecond.
+/// A moment in UTC, in milliseconds since the epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Moment(pub i64);
 
@@ -14,13 +14,13 @@ impl Moment {
         Self::from(SystemTime::now())
     }
 
-    /// This moment and `d` more.
+    /// This moment plus `d`.
     #[must_use]
     pub fn plus(self, d: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long from `earlier` to here; nothing where `earlier` is later.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The proleptic Gregorian date of a day counted from 1970-01-01 (Hinnant's era method).
+/// The proleptic Gregorian date of a day counted from 1970-01-01 (Hinnant's algorithm).
 fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);

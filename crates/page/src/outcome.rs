@@ -3,33 +3,33 @@
 use crate::{Moment, Response};
 use std::time::Duration;
 
-/// What a fetch gave: an answer of any status, or a failure as a fact.
+/// The result of a fetch: a response of any status, or a failure as a fact.
 #[derive(Debug)]
 pub struct Outcome {
-    /// When the request was sent, or given up.
+    /// When the request was sent, or abandoned.
     pub at: Moment,
     /// Where the time went.
     pub timings: Timings,
-    /// The answer, or why there is none.
+    /// The response, or why there is none.
     pub result: Result<Response, Failure>,
 }
 
 /// Where the time of one fetch went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Looking the name up.
+    /// DNS look-up.
     pub dns: Duration,
-    /// Opening the connection; nothing where one was reused.
+    /// TCP connect; zero if a connection was reused.
     pub connect: Duration,
     /// The TLS handshake.
     pub tls: Duration,
-    /// From the request sent to the head received.
+    /// From sending the request to receiving the response head.
     pub wait: Duration,
     /// From the head to the end of the body.
     pub body: Duration,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// What kind of failure.
@@ -45,31 +45,32 @@ impl Failure {
     }
 }
 
-/// The ways a fetch fails without an answer.
+/// The ways in which a fetch fails without a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureKind {
     /// The name does not resolve.
     Dns,
-    /// No connection: refused, unreachable, reset while opening.
+    /// No connection: refused, unreachable, or reset while connecting.
     Connect,
-    /// The certificate or the handshake is bad.
+    /// A bad certificate or a failed handshake.
     Tls,
-    /// Nothing came in time.
+    /// Timed out.
     Timeout,
-    /// The connection broke before a whole head.
+    /// The connection broke before the response head was complete.
     Protocol,
-    /// What came is no HTTP. It says nothing of the host's health, and asking again would not help.
+    /// The response is not HTTP. This says nothing about the host's health, and retrying would not
+    /// help.
     Malformed,
     /// The address guard forbids the address.
     Guard,
     /// The URL's scheme is not one we fetch, or the URL cannot be requested.
     Unsupported,
-    /// Something of ours failed: out of file descriptors, disk full while spooling.
+    /// A failure of ours: out of file descriptors, disk full while spooling.
     Local,
 }
 
 impl FailureKind {
-    /// Whether trying again later may help.
+    /// Whether a retry later may help.
     pub const fn is_passing(self) -> bool {
         matches!(self, Self::Dns | Self::Connect | Self::Timeout | Self::Protocol | Self::Local)
     }

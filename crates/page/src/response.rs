@@ -6,69 +6,71 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::SocketAddr;
 
-/// One answer, with the bytes exactly as they came.
+/// One response, with the bytes exactly as received.
 #[derive(Debug)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// The request as sent: its head up to and with the empty line, and what was sent along. Passwords are left out.
+    /// The request as sent: its head including the empty line, and its body. Passwords are
+    /// redacted.
     pub request_head: Bytes,
-    /// The status line and header fields as received, up to and with the empty line. For HTTP/2 and later, which has no such
-    /// bytes, an HTTP/1.1 rendering of what was received.
+    /// The status line and header fields as received, including the empty line. For HTTP/2 and
+    /// later, which have no such bytes, an HTTP/1.1 rendering.
     pub head: Bytes,
     /// The header fields in order, names as received.
     pub headers: Headers,
-    /// Everything after the head as received: transfer coding (chunk framing) and content coding still on.
+    /// Everything after the head as received, with transfer coding (chunked framing) and content
+    /// coding intact.
     pub wire: Body,
-    /// The body with the transfer coding taken off and the content coding still on; shares its bytes with `wire` where there is no
-    /// transfer coding.
+    /// The body without its transfer coding but with its content coding; shares its bytes with
+    /// `wire` if there is no transfer coding.
     pub body: Body,
-    /// Why the body is not whole, if it is not.
+    /// Why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,
-    /// Whether more came on the connection than belongs to the answer.
+    /// Whether the connection carried more bytes than belong to the response.
     pub excess: bool,
-    /// Whether the server wants to know who asks, and would be told another time.
+    /// Whether the server asked for authentication that a retry would provide.
     pub challenged: bool,
-    /// The address that answered; `None` where a proxy hides it.
+    /// The peer's address; `None` if a proxy hides it.
     pub peer: Option<SocketAddr>,
     /// `http/1.1`, `h2`, …
     pub protocol: &'static str,
 }
 
-/// Why a body is not whole.
+/// Why a body is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
     /// Larger than the limit, by its headers or while streaming.
     Length,
     /// Its media type is not wanted; decided from the headers.
     Unwanted,
-    /// It took too long or came too slowly.
+    /// It took too long or arrived too slowly.
     Time,
     /// The connection ended before the announced length, or the framing broke.
     Disconnect,
 }
 
-/// Bytes in memory, or in an unnamed temporary file when there are many.
+/// Bytes in memory, or in an unnamed temporary file if there are many.
 #[derive(Debug)]
 pub enum Body {
     /// In memory.
     Memory(Bytes),
-    /// In a temporary file without a name, gone when dropped.
+    /// In an unnamed temporary file, deleted on drop.
     Spooled {
         /// The file.
         file: File,
-        /// How many bytes it holds.
+        /// Its length in bytes.
         len: u64,
     },
 }
 
 impl Body {
-    /// A body with nothing in it.
+    /// An empty body.
     pub const fn empty() -> Self {
         Self::Memory(Bytes::new())
     }
 
-    /// How many bytes.
+    /// Length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(b) => b.len() as u64,
@@ -76,12 +78,12 @@ impl Body {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The same bytes once more, without copying them.
+    /// Shares the same bytes without copying.
     pub fn share(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Memory(b) => Self::Memory(b.clone()),
@@ -89,7 +91,7 @@ impl Body {
         })
     }
 
-    /// All of it in memory, up to `cap` bytes.
+    /// Reads up to `cap` bytes into memory.
     pub fn read(&self, cap: u64) -> io::Result<Bytes> {
         match self {
             Self::Memory(b) => Ok(b.slice(..b.len().min(usize::try_from(cap).unwrap_or(usize::MAX)))),
@@ -101,7 +103,8 @@ impl Body {
         }
     }
 
-    /// A reader from the beginning. Two readers of one spooled body at once would disturb each other.
+    /// A reader from the beginning. Concurrent readers of one spooled body share a file offset and
+    /// would disturb each other.
     pub fn reader(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Memory(b) => Box::new(io::Cursor::new(b.clone())),

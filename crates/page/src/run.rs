@@ -8,7 +8,7 @@ pub enum RunKind {
     /// Collect what is not known yet.
     #[default]
     Crawl,
-    /// Visit again what is known, and collect what is new.
+    /// Revisit what is known, and collect what is new.
     Track,
 }
 
@@ -33,9 +33,9 @@ impl RunKind {
 pub enum RunState {
     /// Everything in scope was visited.
     Done,
-    /// A budget is spent; the next crawl goes on with a new run.
+    /// A budget is exhausted; the next crawl starts a new run.
     Budget,
-    /// Stopped by the user; the next crawl goes on with this run.
+    /// Stopped by the user; the next crawl resumes this run.
     Stopped,
 }
 

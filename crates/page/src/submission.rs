@@ -1,31 +1,31 @@
-//! What is sent when a form is filled in?
+//! What is sent when a form is submitted?
 
 use bytes::Bytes;
 
-/// A form, filled in as a browser would send it.
+/// A form submission as a browser would send it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
-    /// Where it goes, as the form wrote it, not yet resolved; empty means the page itself.
+    /// The form's action as written, not yet resolved; empty means the page itself.
     pub action: String,
-    /// The query that takes the place of the address's own, where the form asks by `get`.
+    /// The query that replaces the URL's own, if the method is `get`.
     pub query: Option<String>,
-    /// What is sent along, where it asks by `post`.
+    /// The request body, if the method is `post`.
     pub payload: Option<Payload>,
 }
 
-/// What is sent along with a request.
+/// A request body.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Payload {
-    /// Its media type, as it stands in the header field.
+    /// Its `Content-Type`.
     pub mime: String,
     /// The bytes.
     pub bytes: Bytes,
-    /// The same as it may be kept: what only the server is to know is blotted out.
+    /// The same with secrets redacted, for the archive.
     pub kept: Bytes,
 }
 
 impl std::fmt::Debug for Payload {
-    /// Without what only the server is to know.
+    /// Omits secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Payload").field("mime", &self.mime).field("kept", &self.kept).finish_non_exhaustive()
     }

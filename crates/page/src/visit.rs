@@ -3,7 +3,7 @@
 use crate::{Flag, HostId, Links, Moment, PageId, PageKind, UrlKey};
 use std::sync::Arc;
 
-/// What one run saw of one page: the unit that is recorded whole or not at all.
+/// What one run saw of one page. It is recorded atomically.
 #[derive(Clone, Debug)]
 pub struct Visit {
     /// The page.
@@ -12,9 +12,9 @@ pub struct Visit {
     pub host: HostId,
     /// Its canonical URL.
     pub url: String,
-    /// Its distance from the seed.
+    /// Distance from the seed.
     pub depth: u32,
-    /// Redirects in a row that led here.
+    /// Length of the redirect chain that led here.
     pub redirects: u8,
     /// The step of the project that collects it.
     pub step: Option<u32>,
@@ -24,17 +24,17 @@ pub struct Visit {
     pub by: Arc<str>,
     /// What it turned out to be; `Duplicate` is decided by the recorder.
     pub kind: PageKind,
-    /// Against the last time.
+    /// Compared with the last time.
     pub flag: Flag,
-    /// Status code, where there was an answer.
+    /// Status code, if there was a response.
     pub status: Option<u16>,
     /// Media type.
     pub mime: Option<String>,
     /// Character encoding.
     pub charset: Option<String>,
-    /// Length of the content: transfer and content codings taken off.
+    /// Length of the content, with transfer and content codings removed.
     pub length: u64,
-    /// Bytes of the body as transferred.
+    /// Length of the body as transferred, in bytes.
     pub transferred: u64,
     /// sha256 of the content.
     pub digest: Option<[u8; 32]>,
@@ -56,22 +56,22 @@ pub struct Visit {
     pub elapsed_ms: u32,
     /// Its links.
     pub links: Links,
-    /// Its pictures.
+    /// Its images.
     pub images: Vec<Pictured>,
-    /// Where the archive holds it.
+    /// Its position in the archive.
     pub warc: Option<WarcPosition>,
-    /// Where the archive holds the same content from an earlier visit: what is appended for this one has no body.
+    /// Position of the same content from an earlier visit: this visit's record has no body.
     pub kept: Option<WarcPosition>,
-    /// Whether the document was there before.
+    /// Whether the document existed before.
     pub known: bool,
     /// Where it has moved to.
     pub moved: Option<String>,
-    /// What is different, one line.
+    /// What changed, in one line.
     pub detail: Option<String>,
 }
 
 impl Visit {
-    /// A visit of which nothing is known yet but that it did not succeed.
+    /// A visit with everything unset, as an error.
     pub fn blank(page: PageId, host: HostId, url: String, at: Moment, by: Arc<str>) -> Self {
         Self {
             page,
@@ -108,13 +108,13 @@ impl Visit {
         }
     }
 
-    /// Whether it found a document: something with content of its own, or of another page.
+    /// Whether it found a document: content of its own, or a duplicate of another page's.
     pub fn is_document(&self) -> bool {
         matches!(self.kind, PageKind::Html | PageKind::Binary | PageKind::Duplicate)
     }
 }
 
-/// A picture after resolution.
+/// A resolved image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pictured {
     /// Canonical URL.
@@ -125,11 +125,11 @@ pub struct Pictured {
     pub width: Option<u32>,
     /// Height in pixels.
     pub height: Option<u32>,
-    /// Media type guessed from the name.
+    /// Media type guessed from the file name.
     pub mime: Option<String>,
 }
 
-/// Where in the archive a record starts and how long it is, compressed.
+/// Position of a compressed record in the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WarcPosition {
     /// File name, without directory.
@@ -153,15 +153,15 @@ pub struct Discovered {
     pub host: HostId,
     /// `Frontier`, `Outside` or `Disallowed`.
     pub kind: PageKind,
-    /// Why it will not be fetched, where it will not.
+    /// Why it will not be fetched, if so.
     pub why: Option<&'static str>,
     /// Distance from the seed.
     pub depth: u32,
-    /// Redirects in a row that led here.
+    /// Length of the redirect chain that led here.
     pub redirects: u8,
-    /// Importance, 0 to 1.
+    /// Priority, 0 to 1.
     pub priority: f32,
-    /// Its place in its host's queue: smaller is sooner.
+    /// Its position in its host's queue: smaller is sooner.
     pub rank: u64,
     /// When it was discovered.
     pub at: Moment,
@@ -169,8 +169,9 @@ pub struct Discovered {
     pub by: Arc<str>,
     /// The step of the project in which it is collected.
     pub step: Option<u32>,
-    /// What to ask the server for where that is not its canonical URL.
+    /// The URL to request if it is not the canonical one.
     pub asked: Option<String>,
-    /// The page it was discovered on; `None` for a seed, page 0 for what the robots.txt of its host names.
+    /// The page it was discovered on; `None` for a seed, page 0 for what its host's robots.txt
+    /// names.
     pub from: Option<PageId>,
 }
