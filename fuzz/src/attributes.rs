@@ -1,13 +1,13 @@
-//! Are the small languages within attributes and header fields read as the standards say?
+//! Are the micro-syntaxes of attributes and header fields parsed as the standards say?
 //!
-//! The judges are the algorithms of the HTML standard, written down here step by step.
+//! The oracles are the algorithms of the HTML standard, transcribed here step by step.
 
 use crate::document::links_of;
 use crate::options;
 use orb_extract::{Content, extract, x_robots};
 use orb_page::{Headers, LinkKind};
 
-/// `Link`, `Refresh` and `X-Robots-Tag` fields: one a line, by its first letter.
+/// `Link`, `Refresh` and `X-Robots-Tag` fields: one per line, chosen by its first letter.
 pub fn headers(bytes: &[u8]) {
     let fields = bytes.split(|b| *b == b'\n').filter_map(|line| {
         let (first, value) = line.split_first()?;
@@ -33,7 +33,7 @@ pub fn headers(bytes: &[u8]) {
     assert!(headers.charset().is_none_or(|charset| !charset.is_empty()));
 }
 
-/// The targets of one kind on a page that holds the text in an attribute.
+/// The targets of one kind on a page that contains the text in an attribute.
 fn on_a_page(before: &str, text: &str, kind: LinkKind) -> Vec<String> {
     let html = format!("{before}'{}'>", text.replace('&', "&amp;").replace('\'', "&#39;"));
     let doc = extract(&Content { bytes: html.as_bytes(), mime: Some("text/html"), charset: Some("utf-8"), url: "" });
@@ -50,7 +50,7 @@ fn is_kept(target: &str) -> bool {
     !target.is_empty() && !data && target.len() <= 8 << 10
 }
 
-/// A `srcset`, or a refresh. A byte for which of them, the text.
+/// A `srcset` or a refresh. Input: a byte that chooses, then the text.
 pub fn attributes(bytes: &[u8]) {
     let (options, text) = options(bytes);
     let text = text.replace('\0', "");
@@ -64,7 +64,7 @@ fn srcset(text: &str) {
     assert_eq!(found, wanted.filter(|c| is_kept(c)).collect::<Vec<_>>(), "{text:?}");
 }
 
-/// The URLs of a `srcset`, whatever their descriptors say.
+/// The URLs of a `srcset`, ignoring their descriptors.
 fn candidates(input: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = input;
@@ -102,7 +102,7 @@ fn refresh(text: &str) {
     assert!(in_header == wanted || text.trim().len() != text.len() || !text.is_ascii(), "{text:?}: {in_header:?}");
 }
 
-/// Where a refresh leads; nothing where it reloads its own page.
+/// The target of a refresh; `None` if it reloads its own page.
 fn target_of_refresh(input: &str) -> Option<String> {
     let input = input.trim_start_matches(is_space);
     let rest = input.trim_start_matches(|c: char| c.is_ascii_digit());

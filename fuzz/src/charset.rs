@@ -1,6 +1,6 @@
-//! Is a text decoded by the encoding it is said to be in?
+//! Is a text decoded with the encoding that is reported for it?
 //!
-//! The judge is encoding_rs, given the encoding that the document names.
+//! The oracle is encoding_rs with the encoding that the document names.
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8};
 use orb_extract::{Content, encoded, extract, sniff, text_of};
@@ -16,14 +16,15 @@ const LABELS: &[Option<&str>] = &[
     Some("gb18030"),
 ];
 
-/// A document in any encoding, declared in any way. A byte for what the server says, the document.
+/// A document in any encoding, declared in any way. Input: a byte for the server's header, then the
+/// document.
 pub fn charset(bytes: &[u8]) {
     let Some((choice, bytes)) = bytes.split_first() else { return };
     let charset = LABELS[usize::from(choice & 7)];
     let mime = Some(if choice & 8 == 0 { "text/html" } else { "text/plain" });
     let content = Content { bytes, mime, charset, url: "http://example.jp/" };
     let doc = extract(&content);
-    // What proves to be packed is decoded as what is inside it.
+    // A compressed document is decoded as what is inside it.
     let is_packed = sniff(bytes, mime) == "application/gzip";
     let Some(name) = doc.charset.as_deref().filter(|_| !is_packed) else { return };
     let encoding = Encoding::for_label(name.as_bytes()).unwrap_or(REPLACEMENT);

@@ -1,8 +1,9 @@
-//! Can any three answers be compared?
+//! Can any three responses be compared?
 //!
-//! Old version, new version, second answer and a CSS selector, with a control character between them. A page is the same as itself under every
-//! rule, a second answer is always enough, blocks are never empty, what was learnt survives being kept, and both sides of a difference
-//! are the texts it was made of.
+//! Old version, new version, second response and a CSS selector, separated by a control character.
+//! A page equals itself under every rule, a second response is always enough, blocks are never
+//! empty, what was learnt survives serialisation, and both sides of a diff reproduce the texts it
+//! was made from.
 
 use crate::options;
 use orb_crawl::track::PageViews;
@@ -13,7 +14,7 @@ use orb_track::diff::unified::unified;
 use orb_track::diff::{Diff, Row};
 use orb_track::noise::Noise;
 
-/// Three answers and a selector.
+/// Three responses and a selector.
 pub fn compare(bytes: &[u8]) {
     let (first, text) = options(bytes);
     let mut parts = text.split('\u{1}').map(str::to_owned);

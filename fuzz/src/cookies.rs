@@ -5,7 +5,7 @@ use orb_urls::site::registrable;
 use std::time::{Duration, SystemTime};
 use url::Url;
 
-/// A jar. The URL that sets, the URL that asks, and a `Set-Cookie` a line.
+/// A cookie jar. Input: the URL that sets, the URL that requests, and one `Set-Cookie` per line.
 pub fn cookies(bytes: &[u8]) {
     let (first, values) = split(bytes);
     let (second, values) = split(values);
@@ -48,7 +48,7 @@ fn check(jar: &Jar, setter: &Url, asker: &Url, now: SystemTime) {
     assert!(strange.is_none_or(|s| s.host_str() == Some(from) || jar.header(&s, now).is_none()));
 }
 
-/// A single cookie: what its attributes say holds.
+/// A single cookie: its attributes are honoured.
 fn alone(setter: &Url, asker: &Url, value: &[u8], now: SystemTime) {
     let jar = Jar::default();
     jar.store(setter, [value], now);

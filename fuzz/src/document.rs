@@ -1,4 +1,4 @@
-//! Is what an extractor found really there, and within its bounds?
+//! Is what an extractor found really there, and within its limits?
 
 use crate::options;
 use crate::response::gzip;
@@ -24,7 +24,7 @@ const TYPES: &[Option<&str>] = &[
     Some("; ="),
 ];
 
-/// Any bytes as a document of any type. A byte for the type, the document.
+/// Any bytes as a document of any type. Input: a byte for the type, then the document.
 pub fn page(bytes: &[u8]) {
     let Some((choice, bytes)) = bytes.split_first() else { return };
     let mime = TYPES[usize::from(choice & 15)];
@@ -38,7 +38,7 @@ pub fn page(bytes: &[u8]) {
     assert!(language(&doc.text).is_none_or(|l| l.len() == 2));
 }
 
-/// Reads a document and checks what can be said of any.
+/// Extracts a document and checks the invariants of any result.
 pub(crate) fn read(content: &Content<'_>) -> Document {
     let doc = extract(content);
     assert_eq!(doc, extract(content), "read twice");
@@ -68,7 +68,8 @@ pub(crate) fn read(content: &Content<'_>) -> Document {
     doc
 }
 
-/// Reads UTF-8 text of a type; every link stands where it says, for types in which that can be seen.
+/// Extracts UTF-8 text of a type; every link is at the offset it claims, for types in which that
+/// can be checked.
 fn read_text(text: &str, mime: &str) -> Document {
     let content =
         Content { bytes: text.as_bytes(), mime: Some(mime), charset: Some("utf-8"), url: "http://example.org/" };
@@ -90,7 +91,7 @@ pub fn css(bytes: &[u8]) {
         let here = text.get(link.position as usize..).unwrap_or("").trim_start_matches(|c| c <= ' ');
         assert!(here.contains('\\') || here.starts_with(&link.target), "{link:?} stands before {here:?}");
     }
-    // Within a page it says the same.
+    // Embedded in a page it gives the same links.
     if !text.contains("</") {
         let within = read_text(&format!("<style>{text}</style>"), "text/html");
         let targets = |doc: &Document| doc.links.iter().map(|l| l.target.clone()).collect::<Vec<_>>();
@@ -124,7 +125,8 @@ pub fn text(bytes: &[u8]) {
     }
 }
 
-/// XML: sitemaps and their indexes, feeds, anything else. A byte for the root, what stands in it.
+/// XML: sitemaps and sitemap indexes, feeds, anything else. Input: a byte for the root element,
+/// then its content.
 pub fn xml(bytes: &[u8]) {
     let (options, text) = options(bytes);
     match ["urlset", "sitemapindex", "rss", "feed", "rdf:RDF", "x"][usize::from(options) % 6] {
@@ -154,7 +156,8 @@ fn sitemap(root: &str, text: &str) {
         assert!(matches!(link.kind, LinkKind::Sitemap | LinkKind::Img | LinkKind::Link), "{link:?}");
         assert!(link.kind != LinkKind::Sitemap || (link.rel == "sitemap") == (root == "sitemapindex"), "{link:?}");
     }
-    // Nothing explodes: a NUL becomes a character of three bytes, and no entity stands for much more than its own name.
+    // Nothing expands: a NUL becomes a three-byte character, and no entity is much longer than its
+    // name.
     let said: usize = doc.links.iter().map(|l| l.target.len()).sum();
     assert!(said <= xml.len() * 3, "{said} bytes out of {}", xml.len());
 }
@@ -166,7 +169,7 @@ pub fn markdown(bytes: &[u8]) {
     assert!(made.len() <= 4_000 + 64 * text.len(), "{} bytes out of {}", made.len(), text.len());
 }
 
-/// A `Link` field's links, for [`crate::headers`].
+/// The links of a `Link` field, for [`crate::headers`].
 pub(crate) fn links_of(name: &str, value: &[u8]) -> Vec<orb_page::Link> {
     header_links(&[(name, value)].into_iter().collect())
 }

@@ -1,7 +1,8 @@
-//! Does a page say what its tree says?
+//! Does the reader extract what the page's tree contains?
 //!
-//! The judge is html5ever's tree, the same as in the tests of `orb-extract`. Pages are made of whole pieces of markup, one a
-//! byte from 128 on, and of single characters below that, so that the fuzzer plays with tags rather than with letters.
+//! The oracle is html5ever's tree, the same as in the tests of `orb-extract`. In the input, bytes
+//! from 128 on are whole pieces of markup and lower ones are single characters, so that the fuzzer
+//! plays with tags rather than with letters.
 
 #[path = "../../crates/extract/tests/oracle/mod.rs"]
 mod oracle;
@@ -12,16 +13,17 @@ use oracle::{Saying, reader, tree};
 use pieces::{FOREIGN, PIECES, page};
 use std::collections::BTreeSet;
 
-/// What only a tree can do, and the reader does otherwise on purpose: see `tests/html_oracle.rs` in `orb-extract`. SVG and
-/// MathML come in whole pieces only, because HTML left open within them is closed by a stack of elements or not at all.
+/// What only a tree can handle, and the reader deliberately handles differently: see
+/// `tests/html_oracle.rs` in `orb-extract`. SVG and MathML come in whole pieces only, because HTML
+/// left open inside them is closed by a stack of elements or not at all.
 const ONLY_A_TREE: &[&str] = &["<frame", "<table", "<template"];
 
-/// Of two `<html>` or `<body>` a tree makes one, with the attributes of both.
+/// A tree merges two `<html>` or `<body>` elements, with the attributes of both.
 fn is_joined(page: &str) -> bool {
     ["<html", "<body"].iter().any(|tag| page.split(tag).skip(1).any(|rest| !rest.starts_with('>')))
 }
 
-/// A tree leaves out the parts of a table that stand outside of one, and a second `<head>`, with all their attributes.
+/// A tree drops table parts outside of a table, and a second `<head>`, with all their attributes.
 fn is_left_out(page: &str) -> bool {
     let tags = ["caption", "col", "colgroup", "head", "tbody", "td", "tfoot", "th", "thead", "tr"];
     let has_more = |rest: &str| rest.starts_with(|c: char| c == '/' || c.is_ascii_whitespace());
@@ -30,7 +32,8 @@ fn is_left_out(page: &str) -> bool {
 
 /// A page of pieces and characters.
 pub fn html(bytes: &[u8]) {
-    // NULs vanish from text here, and become replacement characters in the tree's SVG and MathML; a tree has no CR.
+    // NULs vanish from text here but become replacement characters in the tree's foreign content; a
+    // tree has no CR.
     let plain = |byte: u8| if matches!(byte, 0 | b'\r') { ' ' } else { char::from(byte) };
     let characters: Vec<String> = (0..128_u8).map(|byte| plain(byte).to_string()).collect();
     let piece = |byte: &u8| match byte.checked_sub(128).map(usize::from) {
@@ -47,7 +50,7 @@ pub fn html(bytes: &[u8]) {
     }
 }
 
-/// The links as a set, the title as far as it is kept, and the text.
+/// The links as a set, the title up to its maximum length, and the text.
 fn gist(saying: Saying) -> (BTreeSet<(&'static str, String)>, Option<String>, String) {
     let title = saying.title.map(|title| title.chars().take(1_000).collect());
     (saying.links.into_iter().collect(), title, saying.text)

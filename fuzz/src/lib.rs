@@ -1,11 +1,13 @@
 //! What must hold for any bytes at all?
 //!
-//! Every parser of foreign bytes has a function here that takes bytes, lets the parser loose on them and says what must
-//! be true of the result: that it ends is the least, that it is right is the aim. Where another implementation exists
-//! (html5ever, encoding_rs, the text of a standard), it is the judge. `cargo xtask fuzz` drives each function with
-//! libFuzzer, `tests/replay.rs` with the corpora in `corpus/`, so that what was found once stays found.
+//! Every parser of untrusted bytes has a function here that runs the parser on its input and checks
+//! the result: that it terminates is the minimum, that it is right is the goal. Where another
+//! implementation exists (html5ever, encoding_rs, the text of a standard), it serves as the oracle.
+//! `cargo xtask fuzz` drives each function with libFuzzer; `tests/replay.rs` replays the corpora in
+//! `corpus/`, so past findings stay fixed.
 //!
-//! A target is one function, one line in [`TARGETS`], one file in `fuzz_targets/` and one directory in `corpus/`.
+//! A target is one function, one line in [`TARGETS`], one file in `fuzz_targets/` and one directory
+//! in `corpus/`.
 
 mod attributes;
 mod charset;
@@ -66,7 +68,7 @@ pub const TARGETS: &[Target] = &[
     ("xml", xml),
 ];
 
-/// The first byte, which chooses among variants, and the rest as text.
+/// The first byte, which selects a variant, and the rest as text.
 fn options(bytes: &[u8]) -> (u8, Cow<'_, str>) {
     match bytes.split_first() {
         Some((first, rest)) => (*first, String::from_utf8_lossy(rest)),
@@ -79,12 +81,12 @@ fn lines(text: &str) -> [&str; 2] {
     text.split_once('\n').map_or([text, ""], |(first, rest)| [first, rest])
 }
 
-/// Somebody's site.
+/// An example site.
 fn example() -> ::url::Url {
     ::url::Url::parse("http://example.org/").unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Does something in an empty directory, in memory where the system has such a place.
+/// Runs `work` in an empty directory, in memory if the system has such a place.
 fn scratch<T>(work: impl FnOnce(&Path) -> T) -> T {
     let memory = Path::new("/dev/shm");
     let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };

@@ -1,7 +1,8 @@
 //! Does eight times the input take eight times the work?
 //!
-//! What a stranger may repeat must not cost more each time. A quadratic step makes the long input 64 times as dear as
-//! the short one; only what takes long enough to be measured is judged, and again before it is found guilty.
+//! Input that a stranger may repeat must not become more expensive each time. A quadratic step
+//! makes the long input 64 times as expensive as the short one. Only work that takes long enough to
+//! be measured is judged, and a failure is confirmed by a second measurement.
 
 use crate::options;
 use orb_extract::{Content, extract};
@@ -14,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 const SHORT: usize = 8 << 10;
 const TIMES: usize = 8;
-/// What takes less is not judged.
+/// Shorter times are not judged.
 const MEASURABLE: Duration = Duration::from_millis(40);
 /// More than linear, less than quadratic.
 const TOO_DEAR: u32 = 24;
@@ -47,7 +48,7 @@ const READERS: &[fn(&str)] = &[
     |text| drop(black_box(session_site().observe("http://x/", &text.split('\n').collect::<Vec<_>>()))),
 ];
 
-/// A site with session ids in two places.
+/// A site with session ids in two positions.
 fn session_site() -> session::Site {
     let id = "4f8ab91c77de20aa3bc1";
     session::one_session(&[&format!("http://x/{id}/a?zq={id}ff"), &format!("http://x/{id}/b?zq={id}ff")])
@@ -58,7 +59,8 @@ fn document(text: &str, mime: &str) {
     black_box(extract(&content));
 }
 
-/// One thing over and over, between two others. A byte for the reader, and three parts divided by 0x1e.
+/// One fragment repeated between two others. Input: a byte for the parser, and three parts
+/// separated by 0x1e.
 pub fn linear(bytes: &[u8]) {
     let (choice, text) = options(bytes);
     let mut parts = text.splitn(3, '\u{1e}');
@@ -76,7 +78,7 @@ pub fn linear(bytes: &[u8]) {
     assert!(!(too_dear() && too_dear() && too_dear()), "{thing:?} again and again");
 }
 
-/// The time of the processor that some work takes.
+/// The CPU time that some work takes.
 fn cost(work: impl FnOnce()) -> Duration {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);

@@ -1,4 +1,5 @@
-//! Is an answer the same however the network cut it, and the same when read back from the archive?
+//! Is a response the same however the network fragments it, and the same when read back from the
+//! archive?
 
 use crate::{options, scratch};
 use bytes::Bytes;
@@ -19,7 +20,8 @@ fn bytes_of(body: &Body) -> Bytes {
     body.read(u64::MAX).unwrap_or_else(|e| panic!("a body cannot be read: {e}"))
 }
 
-/// An answer: head, framing, body. An option byte, a byte that says where to cut, the answer.
+/// A response: head, framing, body. Input: an option byte, a byte that says where to split, then
+/// the response.
 pub fn response(bytes: &[u8]) {
     let Some(([options, cut], stream)) = bytes.split_first_chunk() else { return };
     let method = if options & 1 != 0 { Method::Head } else { Method::Get };
@@ -40,7 +42,7 @@ pub fn response(bytes: &[u8]) {
     assert_eq!((whole.status, &whole.head, &whole.headers), (pieced.status, &pieced.head, &pieced.headers));
     assert_eq!((bytes_of(&whole.body), whole.truncated), (bytes_of(&pieced.body), pieced.truncated));
     let (whole, pieced) = (bytes_of(&whole.wire), bytes_of(&pieced.wire));
-    // Where the framing breaks, as much is kept as had come.
+    // If the framing breaks, everything received until then is kept.
     assert!(whole.starts_with(&pieced) || pieced.starts_with(&whole));
 }
 
@@ -52,7 +54,7 @@ fn check(response: &Response, stream: &[u8], max_size: u64) {
     assert!((100..=999).contains(&response.status) && response.headers.len() <= 2_000);
 }
 
-/// An exchange in the archive: read back it is what was received. The answer.
+/// An exchange in the archive reads back as it was received. Input: the response.
 pub fn archive(bytes: &[u8]) {
     let (options, _) = options(bytes);
     let Some(response) = hear(&[bytes.get(1..).unwrap_or(&[])], Method::Get, &FetchConfig::default()) else { return };
@@ -110,7 +112,8 @@ const CODINGS: &[&str] = &[
     "exi",
 ];
 
-/// Content codings. A byte for the coding, two for the cap, the body; or, from 128 on, what is packed first.
+/// Content codings. Input: a byte for the coding, two for the size limit, the body; from 128 on the
+/// body is compressed first.
 pub fn coding(bytes: &[u8]) {
     let Some(([choice, cap @ ..], body)) = bytes.split_first_chunk::<3>() else { return };
     let cap = u64::from(u16::from_le_bytes(*cap));

@@ -1,11 +1,11 @@
-//! Does a robots.txt say the same however it is written, and nothing to others?
+//! Does a robots.txt mean the same however it is written, and nothing to other agents?
 
 use crate::lines;
 use orb_frontier::robots::{MAX_BYTES, product_token};
 use orb_frontier::{Robots, Ruling};
 use std::time::Duration;
 
-/// A robots.txt. The agent, the path asked for, the file.
+/// A robots.txt. Input: the agent, the path requested, the file.
 pub fn robots(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let [agent, rest] = lines(&text);

@@ -1,4 +1,4 @@
-//! Does a project file mean what it says, and is it told in one line where it does not?
+//! Does a project file mean what it says, and is an error reported in one line?
 
 use orb_fetch::{Proxy, Resolve};
 use orb_project::Settings;
@@ -36,7 +36,7 @@ fn one_line(error: &dyn Display) {
 
 pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str) {
     if let Err(error) = text.parse::<T>() {
-        // What a person wrote on several lines is shown as it is.
+        // A value that spans several lines is quoted as it is.
         assert!(text.contains(['\n', '\r']) || !error.to_string().contains('\n'), "{error}");
     }
 }

@@ -1,11 +1,11 @@
-//! Has every reference one spelling, whoever wrote it?
+//! Does every reference have one canonical spelling?
 
 use crate::{lines, options};
 use orb_urls::{Address, Canonicaliser, MAX_LENGTH, Refused, Rules, session, surt};
 use url::Url;
 
-/// Canonical form, session ids and keys: any reference, by any rules, against any base. An option byte (the rules), the base,
-/// the reference.
+/// Canonical form, session ids and keys: any reference, under any rules, against any base. Input:
+/// an option byte (the rules), the base, the reference.
 pub fn url(bytes: &[u8]) {
     let (options, text) = options(bytes);
     let reader = Canonicaliser::new(Rules {
@@ -65,7 +65,7 @@ fn has_userinfo(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
 }
 
-/// Session ids: what is found is what goes, and no host changes.
+/// Session ids: exactly what is found is removed, and no host changes.
 fn session(text: &str) {
     let (found, without) = (session::found(text), session::strip(text));
     assert_eq!(found.is_empty(), without == text, "{text}");
@@ -84,8 +84,8 @@ fn session(text: &str) {
     }
 }
 
-/// Session ids that are learnt: whatever two links have in common, an address without its ids stays as it is, and one whose ids are renewed
-/// is known by the same.
+/// Learnt session ids: whatever two links have in common, a URL without its ids is stable, and a
+/// URL with renewed ids has the same identity.
 fn sessions(one: &str, two: &str) {
     let site = session::one_session(&[one, two]);
     let next = session::two_sessions(&[one, two], &[two, one]);
@@ -104,7 +104,7 @@ fn sessions(one: &str, two: &str) {
     }
 }
 
-/// Keys of archives and prefixes of scopes.
+/// Archive keys and scope prefixes.
 fn surt(text: &str) {
     assert!(!surt::cdx_key(text).is_empty());
     let prefix = surt::prefix(text);

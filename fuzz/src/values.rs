@@ -1,4 +1,4 @@
-//! Are the values that people and servers write read as they were meant?
+//! Are the values that people and servers write parsed as they were meant?
 
 use crate::settings::parsed;
 use orb_fetch::{Proxy, Resolve};
@@ -11,7 +11,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-/// Durations, sizes, rates, hours, days, zones, dates, proxies and fixed addresses.
+/// Durations, sizes, rates, hours, days, zones, dates, proxies and pinned addresses.
 pub fn values(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     dates(&text);
@@ -35,7 +35,7 @@ fn round_trip<T: FromStr<Err: Display> + Display + PartialEq>(text: &str) {
     }
 }
 
-/// `Retry-After` and the dates in it, beside the dates of cookies, which another reader reads.
+/// `Retry-After` and its dates, compared with the cookie date parser.
 fn dates(text: &str) {
     const NOW: u64 = 784_111_777;
     let now = Moment(i64::try_from(NOW).unwrap_or(0) * 1_000);
@@ -45,7 +45,7 @@ fn dates(text: &str) {
     if value.bytes().all(|b| b.is_ascii_digit()) {
         return assert_eq!(wait.as_secs(), value.parse().unwrap_or(u64::MAX).min(86_400));
     }
-    // The name of the day comes first and says nothing; cookies know no leap seconds.
+    // The weekday comes first and is ignored; cookie dates have no leap seconds.
     let day = value.split([' ', ',', '-']).next().unwrap_or("");
     let told_well = day.bytes().all(|b| b.is_ascii_alphabetic()) && !day.is_empty() && !value.contains(":60");
     let told_well = told_well && !value.contains(|c: char| c == ';' || c.is_control());

@@ -1,4 +1,4 @@
-//! Is a damaged archive read as far as it can be, and never believed beyond that?
+//! Is a damaged archive read as far as possible, and never trusted beyond that?
 
 use crate::response::gzip;
 use crate::scratch;
@@ -9,11 +9,11 @@ use std::fs;
 use std::path::Path;
 
 const NAME: &str = "p-20260101000000-00000.warc.gz";
-/// What stands between two records of an input.
+/// Separates the records of an input.
 const BETWEEN: u8 = 0x1e;
 
-/// An archive file. An option byte, and records that are packed one by one; or the file as it is, if the lowest bit is set; or
-/// the index lines beside a good one, if the highest is.
+/// An archive file. Input: an option byte, and records that are compressed one by one; or the file
+/// as it is, if the lowest bit is set; or the index lines of an intact file, if the highest is.
 pub fn warc(bytes: &[u8]) {
     let Some((options, rest)) = bytes.split_first() else { return };
     if options & 0x80 != 0 {
@@ -37,7 +37,7 @@ pub fn warc(bytes: &[u8]) {
     });
 }
 
-/// The URL of an index line and the place of its record.
+/// The URL of an index line and the position of its record.
 fn place(line: &str) -> (String, WarcPosition) {
     let (_, rest) = line.split_once(' ').unwrap_or_else(|| panic!("no key: {line}"));
     let (at, json) = rest.split_once(' ').unwrap_or_else(|| panic!("no time: {line}"));
@@ -49,7 +49,7 @@ fn place(line: &str) -> (String, WarcPosition) {
     (text("url").to_owned(), WarcPosition { file: NAME.into(), offset: number("offset"), length: number("length") })
 }
 
-/// Opens an archive with one file that was left open, and perhaps the index lines written beside it.
+/// Opens an archive with one file that was left open, and optionally its index lines.
 fn opened(dir: &Path, file: &[u8], tail: Option<&[u8]>, records: u64) -> ArchiveStart {
     fs::write(dir.join(NAME), file).unwrap_or_else(|e| panic!("{e}"));
     if let Some(tail) = tail {
@@ -75,7 +75,7 @@ fn cdxj(records: u64, tail: &str) {
         let start = opened(dir, &file, Some(tail.as_bytes()), records);
         assert_eq!(start, ArchiveStart::default());
         let index = index(dir).unwrap_or_else(|| panic!("no index"));
-        // Whole lines: one may end in CR.
+        // Complete lines: one may end in CR.
         assert!(index.split_terminator('\n').is_sorted());
         let given: Vec<&str> = tail.split('\n').collect();
         let made = index.lines().count() == 2 && index.lines().all(|line| line.contains(NAME));

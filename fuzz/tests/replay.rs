@@ -1,4 +1,4 @@
-//! What was once found by fuzzing, or given to it to begin with, holds.
+//! Do the inputs that fuzzing found, and its seeds, still pass?
 #![expect(clippy::unwrap_used, reason = "a corpus that cannot be read fails the test")]
 
 use orb_fuzz::TARGETS;
@@ -11,7 +11,7 @@ fn here(place: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(place)
 }
 
-/// What lies in a directory, in order.
+/// The entries of a directory, sorted.
 fn listed(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
