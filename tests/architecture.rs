@@ -1,7 +1,8 @@
-//! Does the tree keep to its own rules?
+//! Does the tree keep its own rules?
 //!
-//! The manifests are read, not the compiler's graph: an arrow between crates is a line that someone wrote. What is checked:
-//! the arrows, the crates that alone may know a technology, and names that say nothing.
+//! Dependencies are read from the manifests, not from the compiler: an arrow between crates is a
+//! line that someone wrote. Checked are the arrows, the crates that alone may use a technology, and
+//! meaningless names.
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +25,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("export", &["store"]),
     ("crawl", &["project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     ("serve", &["store", "track", "graph", "index", "crawl"]),
-    // The program's commands that look at one thing (`inspect`, `check`, `cat`) ask the crate that knows it.
+    // The program's commands that look at one thing (`inspect`, `check`, `cat`) ask the crate that
+    // knows it.
     (
         "cli",
         &[
@@ -35,7 +37,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("testweb", &[]),
 ];
 
-/// What only these crates may know: SQL, sockets, async, the text index, the graph files.
+/// Technologies that only these crates may use: SQL, sockets, async, the text index, the graph
+/// files.
 const ALONE: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("fjall", &["store"]),
@@ -49,7 +52,7 @@ const ALONE: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
 ];
 
-/// Names that say nothing about what is inside.
+/// Names that say nothing about the content.
 const EMPTY_NAMES: &[&str] =
     &["core", "common", "utils", "util", "helpers", "misc", "types", "base", "manager", "data", "info"];
 
@@ -57,7 +60,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The crates by the name of their directory, with their manifests.
+/// The crates by directory name, with their manifests.
 fn manifests() -> BTreeMap<String, Table> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     crates
@@ -69,7 +72,7 @@ fn manifests() -> BTreeMap<String, Table> {
         .collect()
 }
 
-/// What a crate needs to be built, tests and benches left aside.
+/// A crate's build dependencies, without those of tests and benches.
 fn dependencies(manifest: &Table) -> BTreeSet<&str> {
     let tables = ["dependencies", "build-dependencies"];
     tables
@@ -79,7 +82,7 @@ fn dependencies(manifest: &Table) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The crate's directory behind a dependency's name, where it is one of ours.
+/// The directory of one of our crates, by dependency name.
 fn ours(dependency: &str) -> Option<&str> {
     dependency.strip_prefix("orb-")
 }
@@ -148,7 +151,7 @@ fn every_module_begins_with_the_question_it_answers() {
     }
 }
 
-/// Every Rust source below a directory; what tests read as input is no source.
+/// Every Rust source below a directory, except test inputs.
 fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

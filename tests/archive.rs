@@ -1,7 +1,7 @@
-//! Do other people's tools take our archives for what they are?
+//! Do other people's tools accept our archives?
 //!
-//! `warcio check` verifies every digest, `cdxj-indexer` makes the index that ours must equal, and pywb replays pages with
-//! their images from our files alone.
+//! `warcio check` verifies every digest, `cdxj-indexer` builds the index that ours must equal, and
+//! pywb replays pages with their images from our files alone.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -13,7 +13,8 @@ use orb_testweb::{Feature, GzipMode, Reach, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// A web with everything that ends in an archive: codings, framings, charsets, redirects, errors, images.
+/// A web with everything that ends up in an archive: codings, framings, charsets, redirects,
+/// errors, images.
 fn varied() -> Spec {
     let features = [
         Feature::Furniture,
@@ -31,7 +32,7 @@ fn varied() -> Spec {
     features.into_iter().fold(Spec { pages_per_host: 30, ..Spec::default() }, Spec::with)
 }
 
-/// The web, crawled whole.
+/// The web, crawled completely.
 fn crawled(spec: Spec) -> (World, Home) {
     let (world, home) = (World::new(spec), Home::new());
     home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--retries", "0"]));
@@ -107,7 +108,7 @@ fn pywb_replays_a_page_with_its_images() {
          WHERE s.url = '{page}' AND l.kind = 'img' AND d.status = 200"
     ));
     assert!(!images.is_empty(), "the page has images");
-    // What a lying server means to say, only its bytes on the wire can tell.
+    // Only the raw bytes show what a lying server meant to send.
     let honest = expected.pages.iter().filter(|url| !url.contains("/lies/"));
     for url in images.iter().chain([&page]).chain(honest.step_by(7)) {
         let home_copy = home.orb(&["cat", PROJECT, url]);
@@ -122,14 +123,14 @@ fn pywb_replays_a_page_with_its_images() {
     assert!(html.contains(&catalogue.page(&page).title.unwrap()), "{html}");
 }
 
-/// What the server has at a URL of its own, without any coding.
+/// The server's original content at a URL, without any coding.
 fn original(world: &World, url: &str) -> Vec<u8> {
     let host = (0..world.server.web().hosts()).find(|host| url.starts_with(&world.url(*host, "/"))).unwrap();
     let path = &url[world.url(host, "").len()..];
     world.server.web().get(world.naming(), host, path).body
 }
 
-/// A replayed body with its content coding taken off.
+/// A replayed body with its content coding removed.
 fn plain(head: &str, body: Vec<u8>) -> Vec<u8> {
     if !head.lines().any(|line| line.eq_ignore_ascii_case("content-encoding: gzip")) {
         return body;

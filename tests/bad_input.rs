@@ -1,6 +1,6 @@
-//! What does the program say to what it cannot use?
+//! What does the program say about input it cannot use?
 //!
-//! One clear line on standard error, exit 1 or 2, and nothing lost.
+//! One clear line on standard error, exit code 1 or 2, and nothing lost.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -13,14 +13,14 @@ use std::net::TcpListener;
 
 const PAGE: &str = "<!doctype html><title>Behind TLS</title><p>Here.";
 
-/// The one line of a command that must have failed because of what it was given.
+/// The one-line error of a command that must have failed because of its input.
 #[track_caller]
 fn refused(finished: &Finished) -> &str {
     let code = if finished.code == Some(2) { 2 } else { 1 };
     finished.complaint(code)
 }
 
-/// The one line of a crawl that must fail, in a home of its own.
+/// The one-line error of a crawl that must fail, in its own home.
 #[track_caller]
 fn refused_crawl(args: &[&str], words: &[&str]) {
     let finished = Home::new().orb(&crawling(args));
@@ -140,7 +140,7 @@ fn set_version(database: &std::path::Path, version: i64) -> i64 {
     before
 }
 
-/// A small web that was crawled to its end, and the home that holds it.
+/// A small web that was crawled completely, and its home.
 fn crawled() -> (Server, Home) {
     let server = Server::spawn(Spec { cross_host_links: 0.0, ..Spec::default() }).unwrap();
     let home = Home::new();

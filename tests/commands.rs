@@ -1,4 +1,4 @@
-//! Do the commands that look at a collection tell what is in it?
+//! Do the read-only commands report what is in a collection?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, File};
 
-/// A varied web, crawled whole.
+/// A varied web, crawled completely.
 fn crawled() -> (World, Home) {
     let features = [Feature::Furniture, Feature::Media, Feature::Duplicates, Feature::Errors, Feature::Robots];
     let world = World::new(features.into_iter().fold(Spec { pages_per_host: 10, ..Spec::default() }, Spec::with));
@@ -19,7 +19,7 @@ fn crawled() -> (World, Home) {
     (world, home)
 }
 
-/// What a command says as JSON.
+/// The JSON output of a command.
 fn told(home: &Home, args: &[&str]) -> Value {
     home.orb(&[args, &["--json"]].concat()).expect(0).json()
 }

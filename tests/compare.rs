@@ -1,7 +1,8 @@
-//! Is a page called updated when somebody wrote in it, and only then?
+//! Is a page reported as updated if and only if somebody edited it?
 //!
-//! The pages of the site are half noise: advertisements of one to three blocks, a token in a sentence, a counter, the hour, teasers in turn, a
-//! hidden field and a script, all drawn anew for every answer. No rule tells the program.
+//! The pages of the site are half noise: advertisements of one to three blocks, a token in a
+//! sentence, a counter, a clock, rotating teasers, a hidden field and a script, all generated for
+//! every response. No rule describes them.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -14,15 +15,15 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Pages at first.
+/// Number of pages at first.
 const PAGES: u64 = 60;
 
-/// A number that looks drawn.
+/// A pseudo-random number.
 fn drawn(of: &[u64]) -> u64 {
     of.iter().fold(0x9E37_79B9_7F4A_7C15, |mixed, n| (mixed ^ n).wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(29))
 }
 
-/// Words that mean nothing.
+/// Meaningless words.
 fn words(seed: u64, count: u64) -> String {
     const SYLLABLES: [&str; 8] = ["ta", "ri", "mo", "ne", "lu", "sa", "ki", "vo"];
     let syllable = |n: u64| SYLLABLES[(n % 8) as usize];
@@ -33,7 +34,7 @@ fn words(seed: u64, count: u64) -> String {
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// What is written on a page: six paragraphs, changed in one of five ways where it was.
+/// The written content of a page: six paragraphs, edited in one of five ways if it was changed.
 fn written(number: u64, changed: bool) -> Vec<String> {
     let mut text: Vec<String> = (0..6).map(|i| format!("{} for {} EUR", words(number * 10 + i, 12), 20 + i)).collect();
     match number % 5 {
@@ -47,7 +48,7 @@ fn written(number: u64, changed: bool) -> Vec<String> {
     text
 }
 
-/// The `n`th answer of a page.
+/// The `n`th response of a page.
 fn answer(number: u64, n: u64, changed: bool) -> String {
     let draw = |what: u64| drawn(&[number, n, what]) >> 16;
     let mut body =
@@ -70,7 +71,7 @@ fn answer(number: u64, n: u64, changed: bool) -> String {
     body
 }
 
-/// A site at an epoch that can be moved on.
+/// A site whose epoch can be advanced.
 fn site() -> (Script, Arc<AtomicU64>) {
     let epoch = Arc::new(AtomicU64::new(0));
     let (now, asked) = (Arc::clone(&epoch), Mutex::new(HashMap::<u64, u64>::new()));
@@ -95,7 +96,7 @@ fn site() -> (Script, Arc<AtomicU64>) {
     (server, epoch)
 }
 
-/// What a run says, by the last part of the URL.
+/// The result of a run, by the last part of the URL.
 fn track(home: &Home) -> BTreeMap<String, (String, String)> {
     home.orb(&["track", PROJECT, "--json", "--progress", "none"]).expect(0);
     let report = home.orb(&["report", PROJECT, "--json", "--flag", "new,upd,mis,err,sam"]);
@@ -124,7 +125,7 @@ fn noise_of_every_kind_is_told_from_changes_of_every_size_without_a_rule() {
     }
     let (_, detail) = &said["5"];
     assert!(detail.starts_with("1 changed; div#main p: ") && detail.contains("for 23 EUR\" became"), "{detail}");
-    // Later nothing is written, and most of the noise is known.
+    // Later nothing is edited, and most of the noise is known.
     let pages = || server.heard().iter().filter(|h| h.target[1..].parse::<u64>().is_ok()).count();
     let before = pages();
     let again = track(&home);

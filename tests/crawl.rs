@@ -1,6 +1,7 @@
-//! Does a crawl find every page, and say the truth about each?
+//! Does a crawl find every page and report each correctly?
 //!
-//! The synthetic web knows what must be found; its log says what was asked for; the catalogue must agree with both.
+//! The synthetic web knows what must be found; its log says what was requested; the catalogue must
+//! agree with both.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -10,7 +11,7 @@ use harness::web::{World, assert_same};
 use orb_testweb::{Dns, Feature, Reach, Spec};
 use std::collections::BTreeSet;
 
-/// Everything but what hangs, floods or has no end.
+/// Everything except hosts that hang, flood or never end.
 fn friendly() -> Spec {
     let features = [
         Feature::Furniture,
@@ -150,7 +151,7 @@ fn errors_are_facts_of_their_pages() {
     let world = World::with(&[Feature::Errors, Feature::Failures]);
     let home = Home::new();
     let hurried = ["frontier.delay = '0s'", "frontier.retries = 0", "frontier.max_backoff = '50ms'"];
-    // One of the failures asks to be left alone for a day, and would be.
+    // One of the failures asks for a day's back-off, and would get it.
     let settings = [hurried.as_slice(), &["scope.rules = [{ deny = '/failures/503' }]"]].concat();
     let finished = home.crawl(&[world.project(&home, &settings)]);
     let mut expected = world.expected(Reach::Host(0));

@@ -1,6 +1,6 @@
-//! What becomes of a project whose files were damaged?
+//! What happens to a project whose files were damaged?
 //!
-//! Both truths, the archive and the catalogue, are told to be damaged, by name; what is derived is made anew.
+//! Damage to the archive and the catalogue is reported by file name; derived data is rebuilt.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -11,7 +11,7 @@ use orb_testweb::{Feature, Spec};
 use std::fs;
 use std::path::Path;
 
-/// A small web, crawled whole.
+/// A small web, crawled completely.
 fn crawled() -> (World, Home) {
     let world = World::new(Spec { pages_per_host: 40, ..Spec::default() }.with(Feature::Furniture));
     let home = Home::new();
@@ -20,19 +20,19 @@ fn crawled() -> (World, Home) {
     (world, home)
 }
 
-/// Goes on with the project.
+/// Resumes the project.
 fn crawl_again(home: &Home) -> Finished {
     home.orb(&crawling(&[PROJECT]))
 }
 
-/// Changes one byte.
+/// Flips one byte.
 fn flip(file: &Path, offset: usize) {
     let mut bytes = fs::read(file).unwrap();
     bytes[offset] ^= 0x55;
     fs::write(file, bytes).unwrap();
 }
 
-/// Fails the test unless `orb check` fails and names all of this.
+/// Asserts that `orb check` fails and names all of this.
 #[track_caller]
 fn assert_found(home: &Home, words: &[&str]) {
     let finished = home.orb(&["check", PROJECT]);
@@ -105,7 +105,8 @@ fn an_index_of_the_archive_that_is_wrong_is_found() {
 fn a_damaged_catalogue_is_named_and_left_as_it_is() {
     let (_world, home) = crawled();
     let database = home.project().join("crawl.db");
-    // What a reader would still find in the log must be in the file itself.
+    // The data must be in the file itself, not in the write-ahead log, where a reader would still
+    // find it.
     checkpoint(&database);
     let whole = fs::read(&database).unwrap();
     for (from, until) in [(0, 100), (4096, whole.len())] {
@@ -122,7 +123,7 @@ fn a_damaged_catalogue_is_named_and_left_as_it_is() {
     home.orb(&["check", PROJECT]).expect(0);
 }
 
-/// Moves what is in the write-ahead log into the database itself.
+/// Checkpoints the write-ahead log into the database.
 fn checkpoint(database: &Path) {
     let connection = rusqlite::Connection::open(database).unwrap();
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).unwrap();

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the versions of a page say.
+/// The versions of a page.
 const VERSIONS: [&str; 4] = [
     "<nav>Menu</nav><main><h1>Tea</h1><p>A tin of it costs 20 EUR.</p><p>It is green.</p></main>",
     "<nav>Menu, new</nav><main><h1>Tea</h1><p>A tin of it costs 25 EUR.</p><p>It is green.</p><p>Sold &lt;out&gt;.</p></main>",
@@ -18,7 +18,7 @@ const VERSIONS: [&str; 4] = [
     "",
 ];
 
-/// A site whose pages say what versions of the first will say, and a picture.
+/// A site whose pages contain the versions that the first one will have, and an image.
 fn crawled(more: &[&str]) -> (Script, Home) {
     let server = Script::serve(|heard| match heard.target.as_str() {
         "/robots.txt" => absent(),
@@ -69,7 +69,7 @@ fn two_versions_are_told_apart_line_by_line() {
     assert!(text.starts_with(&head) && text.contains(&format!("\n+++ {url} run 3 ")), "{text}");
     let body = "@@ -1,5 +1,6 @@\n Shop\n-Menu\n+Menu, new\n Tea\n-A tin of it costs 20 EUR.\n+A tin of it costs 25 EUR.\n It is green.\n+Sold <out>.\n";
     assert!(text.ends_with(body), "{text}");
-    // The last two that differ, without being told which; the main content alone.
+    // The last two that differ, without naming the runs; the main content only.
     let last = diff(&home, &url, &["--by", "main", "--context", "0"]);
     assert!(
         last.expect(0).text().ends_with(
@@ -160,7 +160,7 @@ fn versions_that_orb_track_saw_are_compared() {
         now.store(seen, Ordering::SeqCst);
         home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
     }
-    // Runs 1 and 2 saw the first, runs 3 and 4 the second: what is the same is kept once.
+    // Runs 1 and 2 saw the first, runs 3 and 4 the second: identical versions are stored once.
     for more in [&[][..], &["--from", "2"], &["--from", "1", "--to", "3"]] {
         let finished = diff(&home, &seed, &[more, &["--by", "main", "--context", "0"]].concat());
         let text = finished.expect(0).text();

@@ -1,4 +1,4 @@
-//! Is a project run when its time has come, and only then?
+//! Is a project run when it is due, and only then?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -21,14 +21,14 @@ fn seed(server: &Script) -> String {
     format!("http://127.0.0.1:{}/", server.port())
 }
 
-/// Runs what is due at a time so many hours from now.
+/// Runs what is due this many hours from now.
 fn run_due(home: &Home, hours: i64, more: &[&str]) -> Finished {
     let now = orb_page::Moment::now().0 + hours * 3_600_000 + 1;
     let now = orb_page::Moment(now).to_string();
     home.orb(&[&["run-due", "--json", "--progress", "none", "--now", &now], more].concat())
 }
 
-/// What ran: projects and what was done.
+/// The projects that ran, and what was done.
 fn ran(finished: &Finished) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let account = finished.json();
@@ -43,7 +43,7 @@ fn pair(project: &str, kind: &str) -> (String, String) {
 fn a_project_is_crawled_when_it_is_due_and_not_before() {
     let (server, home) = (Script::of_two_pages(), Home::new());
     project(&home, "a", &seed(&server), "every = '6h'");
-    // Some twelve hours from now: Berlin is one hour ahead in winter, two in summer.
+    // About twelve hours from now: Berlin is one hour ahead in winter, two in summer.
     let now = orb_page::Moment::now().0 / 3_600_000;
     let hour = |ahead: i64| (now + ahead) % 24;
     let (winter, summer) = (hour(12), hour(11));
@@ -110,7 +110,7 @@ fn what_is_due_next_is_said_in_the_zone_of_the_schedule() {
     assert!(wrong.expect(2).stderr.contains("write it like 2026-11-15T06:30:00Z"), "{wrong}");
 }
 
-/// A site of a front page and ten others, crawled once.
+/// A site with a front page and ten others, crawled once.
 fn crawled(home: &Home, settings: &str) -> Script {
     let server = Script::serve(|heard| match heard.target.as_str() {
         "/" => page(["/0", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"]),

@@ -1,7 +1,7 @@
 //! Does a report on a real site agree with `diff` on its files?
 //!
-//! The manual of Clang from two Debian packages, served at the same address one after the other. What a run says of each page is held against
-//! what `diff -rq` says of its file.
+//! The Clang manual from two Debian packages, served in turn at the same address. What a run
+//! reports for each page is compared with what `diff -rq` says of its file.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -16,7 +16,8 @@ use std::process::Command;
 const OLD: &str = "/usr/share/doc/clang-14/html";
 const NEW: &str = "/usr/share/doc/clang-15/html";
 
-/// What `diff -rq` says of two editions: files that differ, that only the first has, that only the second has.
+/// The result of `diff -rq` on two editions: files that differ, that only the first has, that only
+/// the second has.
 fn diff(from: &str, to: &str) -> [BTreeSet<PathBuf>; 3] {
     let ran = Command::new("diff").args(["-rq", from, to]).env("LC_ALL", "C").output().unwrap();
     let mut said = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
@@ -36,7 +37,7 @@ fn diff(from: &str, to: &str) -> [BTreeSet<PathBuf>; 3] {
     said
 }
 
-/// The place where an edition is served, and how to put the other one there.
+/// The directory that is served, and how to switch editions.
 struct Shelf {
     dir: tempfile::TempDir,
     site: Site,
@@ -58,7 +59,7 @@ impl Shelf {
     }
 }
 
-/// Documents by file, with what the last run says of them.
+/// Documents by file, with their flags in the last run.
 fn told(home: &Home, site: &Site) -> BTreeMap<PathBuf, String> {
     let sql = "SELECT p.url, v.flag FROM visit v JOIN page p ON p.id = v.page_id LEFT JOIN change c ON c.run = v.run AND c.page_id = p.id
                WHERE v.run = (SELECT max(id) FROM run) AND (c.seq NOTNULL OR v.flag = 'SAM' OR v.run = 1 AND v.flag = 'NEW')
@@ -75,7 +76,7 @@ fn project(home: &Home, site: &Site, compare: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// What must be said of a file that was known.
+/// The expected flag of a known file.
 fn flag(file: &Path, [differ, gone, _]: &[BTreeSet<PathBuf>; 3]) -> &'static str {
     match file {
         _ if differ.contains(file) => "UPD",
@@ -116,7 +117,8 @@ fn by_its_text_a_page_is_updated_only_where_its_file_differs_and_nothing_linked_
     home.orb(&["track", PROJECT, "--json", "--progress", "none"]).expect(0);
     let after = told(&home, &shelf.site);
     for file in before.keys() {
-        // Every page of the manual names its edition; where the bytes of anything differ, its text may still be the same.
+        // Every page of the manual names its edition; other files may differ in bytes but not in
+        // text.
         let (said, want) = (after[file].as_str(), flag(file, &diff));
         let is_page = file.extension().is_some_and(|ending| ending == "html");
         assert!(said == want || !is_page && (said, want) == ("SAM", "UPD"), "{said} {want} {}", file.display());

@@ -1,4 +1,4 @@
-//! Does what is exported say what the catalogue and the archive say, in the eyes of others?
+//! Do other tools see in an export what the catalogue and the archive contain?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -20,12 +20,12 @@ fn export(home: &Home, args: &[&str]) -> Finished {
     home.orb(&[&["export", PROJECT], args, &["--progress", "none"]].concat())
 }
 
-/// The rows of a file of JSON lines.
+/// The rows of a JSON Lines file.
 fn lines(file: &Path) -> Vec<Value> {
     fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What a directory holds, hidden files included.
+/// The entries of a directory, including hidden files.
 fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

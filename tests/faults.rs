@@ -1,8 +1,9 @@
-//! Broken off, or let down by the disk, at any step: does the work go on as if nothing had been?
+//! After a crash or a disk failure at any step, does the work resume as if nothing had happened?
 //!
-//! Every point of [`POINTS`] is walked, so that a new one is tested without being listed here: under one of the circumstances in which it is
-//! passed at all the process is ended there, several times, or the disk is said to be full or broken; afterwards the crawl goes on,
-//! and must end like an undisturbed one.
+//! Iterates over every point in [`POINTS`], so a new one is tested without being listed here. Under
+//! one of the circumstances in which the point is reached, the process is killed there, several
+//! times, or the disk reports that it is full or broken. Afterwards the crawl is resumed and must
+//! end like an undisturbed one.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -12,13 +13,13 @@ use harness::scene::Scene;
 use orb_store::fault::POINTS;
 use std::fs;
 
-/// Into how many tests the points are divided, which may run beside each other.
+/// Number of tests among which the points are divided, so that they can run in parallel.
 const PARTS: usize = 5;
 
-/// What may have happened to a home before, in words and in deeds.
+/// A circumstance: its name, and how to set it up in a home.
 type Circumstance = (&'static str, fn(&Scene, &Home));
 
-/// All that lead to some point.
+/// Circumstances that together reach every point.
 const CIRCUMSTANCES: &[Circumstance] = &[
     ("a new home", |_, _| {}),
     ("a file that no commit named", |scene, home| crash(scene, home, "after-file")),
@@ -30,7 +31,7 @@ const CIRCUMSTANCES: &[Circumstance] = &[
     }),
 ];
 
-/// Files so small that some are rolled on the way.
+/// Archive files so small that some are rotated on the way.
 fn scene() -> Scene {
     Scene::small(&["store.warc_size = '30kB'", "store.min_free = '1B'"])
 }
@@ -47,7 +48,7 @@ fn crash(scene: &Scene, home: &Home, plan: &str) {
     assert_eq!(finished.code, None, "{plan} was not met: {finished}");
 }
 
-/// A home in such circumstances that the point is passed, in which the process ended there.
+/// A home in which the process crashed at the point.
 fn crashed_at(scene: &Scene, point: &str) -> Home {
     for (what, happened) in CIRCUMSTANCES {
         let home = Home::new();
@@ -70,7 +71,8 @@ fn crash_at_points_of(number: usize) {
     for point in part(number) {
         let home = crashed_at(&scene, point);
         for pass in [2, 5] {
-            // Recovered from the last crash, it may have come too far to pass this point as often.
+            // Having recovered from the last crash, it may be too far along to reach the point as
+            // often.
             let finished = with_fault(&scene, &home, &format!("{point}:{pass}"));
             assert!(matches!(finished.code, None | Some(0)), "{point}:{pass}: {finished}");
         }
@@ -79,13 +81,14 @@ fn crash_at_points_of(number: usize) {
     }
 }
 
-/// Whether a run waits for room at this point instead of giving up: from its first commit to its last word.
+/// Whether a run waits for space at this point instead of failing: from its first commit to its
+/// last.
 fn waits_for_room(point: &str) -> bool {
     let place = |name: &str| POINTS.iter().position(|p| *p == name).unwrap();
     place(point) >= place("before-archive")
 }
 
-/// With the disk full at this point, a new crawl waits until it no longer is, or says so and can be gone on with.
+/// With the disk full at this point, a new crawl waits for space, or says so and can be resumed.
 fn fill_disk_at(scene: &Scene, point: &str) {
     let home = Home::new();
     let full = with_fault(scene, &home, &format!("{point}:2:enospc"));
@@ -113,7 +116,7 @@ fn fail_at_points_of(number: usize) {
     }
 }
 
-/// Every fifth point, from this one on.
+/// Every fifth point, starting from this one.
 macro_rules! part {
     ($name:ident, $number:literal) => {
         mod $name {

@@ -1,4 +1,4 @@
-//! Is everybody told what changed, once, whole and in order?
+//! Is every consumer told what changed, exactly once, completely and in order?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A site of a few pages, crawled, with these outputs.
+/// A small site, crawled, with these outputs.
 fn crawled(outputs: &str) -> (Script, Home) {
     let server = Script::serve(|heard| match heard.target.as_str() {
         "/robots.txt" => absent(),
@@ -72,7 +72,7 @@ fn the_feed_goes_on_from_any_cursor_over_several_runs() {
     assert_eq!(changed["detail"], "1 line of 3 differs");
     assert_ne!(changed["digest"], changed["digest_before"]);
     assert_eq!((&all[2]["title"], &all[2]["moved_to"]), (&"Page </c> & \"more\"".into(), &url(&server, "/d").into()));
-    // Piece by piece it is the same.
+    // Read page by page, the result is the same.
     let (mut pieces, mut cursor) = (Vec::new(), 0);
     loop {
         let piece = home.orb(&["changes", PROJECT, "--after", &cursor.to_string(), "--limit", "2"]);
@@ -116,7 +116,7 @@ fn the_file_of_lines_never_holds_a_change_twice() {
     assert_eq!(lines(&whole).len(), 5);
     assert_eq!(told(deliver().expect(0)), Some(0));
     assert_eq!(fs::read_to_string(&file).unwrap(), whole);
-    // A crash after the lines and before the mark, and one in the middle of a line.
+    // A crash after the lines and before the cursor, and one in the middle of a line.
     let marks = home.project().join("outputs.json");
     for cut in [whole.len(), whole.len() - 7] {
         fs::remove_file(&marks).unwrap();
@@ -134,7 +134,7 @@ fn the_file_of_lines_never_holds_a_change_twice() {
     assert_eq!(told(deliver().expect(0)), Some(6), "of which the file holds all");
     assert!(fs::read_to_string(&marks).unwrap().contains("\"out/changes.jsonl\""), "as the project file has it");
     assert_eq!(lines(&fs::read_to_string(&file).unwrap()).len(), 6);
-    // What is not ours is left alone.
+    // Foreign files are left alone.
     fs::write(&file, "dear diary\n").unwrap();
     let refused = deliver();
     assert!(refused.expect(1).stderr.contains("its last line is no change"), "{refused}");
@@ -156,7 +156,7 @@ fn the_atom_feed_is_valid_bounded_and_keeps_its_ids() {
     assert_eq!((second.len(), &second[1..]), (4, &first[..3]));
 }
 
-/// The head of a Markdown file, and its words.
+/// The front matter of a Markdown file, and its text.
 fn markdown(dir: &Path, ending: &str) -> (String, String) {
     let mut found = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let path = found.find(|path| path.to_str().unwrap().ends_with(ending)).unwrap_or_else(|| panic!("no {ending}"));
@@ -189,13 +189,13 @@ fn changed_pages_are_kept_as_markdown_and_those_gone_are_marked() {
     let (head, words) = markdown(&dir, "-a.md");
     assert_eq!(words, "words of /b");
     assert!(head.contains("gone: \"2026-") && head.contains("moved_to: \"http://b.test/\""), "{head}");
-    // The same names as an export has, so that one goes on where the other ended.
+    // The same file names as in an export, so that one continues the other.
     let exported = home.beside("exported");
     home.orb(&["export", PROJECT, "markdown", "-o", exported.to_str().unwrap(), "--quiet"]).expect(0);
     markdown(&exported.join(format!("127.0.0.1_{}", server.port())), "-c.md");
 }
 
-/// A receiver that fails so many times before it listens.
+/// A receiver that fails this many times before it accepts.
 fn receiver(failures: usize, status: &'static str) -> (Script, Arc<AtomicUsize>) {
     let left = Arc::new(AtomicUsize::new(failures));
     let counter = Arc::clone(&left);
@@ -206,7 +206,7 @@ fn receiver(failures: usize, status: &'static str) -> (Script, Arc<AtomicUsize>)
     (server, left)
 }
 
-/// The changes that a receiver heard, with the name of the delivery.
+/// The changes that a receiver got, with the id of the delivery.
 fn heard(receiver: &Script) -> Vec<(String, Vec<u64>)> {
     let read = |heard: &Heard| {
         let body: Value = serde_json::from_slice(&heard.body).unwrap();
@@ -255,7 +255,7 @@ fn a_receiver_that_fails_is_told_again_under_the_same_name_and_nothing_is_left_o
     let told = heard(&hook);
     assert_eq!((told.len(), &told[0]), (2, &told[1]));
     assert_eq!(told[0].1, [1, 2, 3, 4]);
-    // A receiver that is out of order for longer holds nobody up, and hears the same the next time.
+    // A receiver with a longer outage blocks nobody, and gets the same changes next time.
     later_run(&home, &[Told::new(&url(&server, "/a"), "UPD")]);
     left.store(9, Ordering::SeqCst);
     let failed = home.orb(&["deliver", PROJECT, "--json"]);
@@ -267,7 +267,7 @@ fn a_receiver_that_fails_is_told_again_under_the_same_name_and_nothing_is_left_o
     let told = heard(&hook);
     assert_eq!(told[2..].iter().map(|(_, seqs)| seqs.as_slice()).collect::<Vec<_>>(), [[6], [6], [6], [7]]);
     assert!(told[2].0 == told[3].0 && told[3].0 == told[4].0 && told[4].0 != told[5].0, "{told:?}");
-    // What a receiver says it never wants is not tried again at once.
+    // A permanent rejection is not retried at once.
     left.store(9, Ordering::SeqCst);
     let (before, _) = (heard(&hook).len(), later_run(&home, &[Told::new(&url(&server, "/b"), "UPD")]));
     home.orb(&["deliver", PROJECT]).expect(1);
@@ -319,7 +319,7 @@ fn outputs_are_told_after_a_run_and_a_dead_receiver_fails_none() {
         assert!(head.contains("gone: \"") && !words.is_empty(), "{gone}: {head}");
     }
     assert!(!lines(home.orb(&["changes", PROJECT]).expect(0).text()).is_empty());
-    // The next run goes on where this one ended.
+    // The next run continues where this one ended.
     world.server.web().set_epoch(2);
     home.orb(&["track", PROJECT, "--quiet", "--progress", "none"]).expect(0);
     let seqs: Vec<u64> = lines(&fs::read_to_string(home.project().join("c.jsonl")).unwrap())

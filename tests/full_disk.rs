@@ -1,6 +1,7 @@
-//! What does a crawl do on a disk that is full, for real?
+//! What does a crawl do on a disk that is really full?
 //!
-//! The home lies on a small file system of its own (tmpfs), which takes root to mount, as the machines that run these tests are.
+//! The home is on a small tmpfs of its own, which takes root to mount; the machines that run these
+//! tests have it.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -11,7 +12,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A small disk that holds a home, until it is dropped.
+/// A small disk with a home on it, unmounted on drop.
 struct Disk {
     place: PathBuf,
 }
@@ -24,7 +25,7 @@ impl Disk {
         disk
     }
 
-    /// Mounts it again with this option.
+    /// Remounts it with this option.
     fn again(&self, option: &str) {
         self.mount(&["-o", &format!("remount,{option}")]);
     }
@@ -42,7 +43,7 @@ impl Drop for Disk {
     }
 }
 
-/// No room is left free on purpose: the disk fills up to its last byte.
+/// No space is kept free on purpose: the disk fills up to its last byte.
 fn scene() -> Scene {
     Scene::small(&["store.min_free = '1B'"])
 }
@@ -158,7 +159,7 @@ fn a_graph_that_finds_no_room_is_given_up_and_leaves_the_old_one() {
     while fs::write(&filler, &filled).is_err() {
         filled.truncate(filled.len() - (16 << 10));
     }
-    // Enough to read the catalogue and to begin.
+    // Enough to read the catalogue and to start.
     fs::write(&filler, &filled[..filled.len() - (64 << 10)]).unwrap();
     let refused = home.orb(&build);
     assert!(refused.complaint(1).contains("graph"), "{refused}");

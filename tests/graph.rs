@@ -1,6 +1,7 @@
-//! Is the web graph what the catalogue says, and does it survive what happens to it?
+//! Does the web graph match the catalogue, and does it survive crashes and damage?
 //!
-//! The judge reads the files after the published description of their format alone; the catalogue is read by SQL.
+//! The oracle reads the files from the published description of their format alone; the catalogue
+//! is read with SQL.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Links that are arcs unless told otherwise.
+/// Links that are arcs by default.
 const ARCS: &str = "kind IN ('a', 'area', 'frame', 'redirect', 'refresh') AND last_run IS NULL AND src <> dst";
 
 /// A varied web.
@@ -24,19 +25,19 @@ fn world(pages_per_host: u32) -> World {
     World::new(features.into_iter().fold(Spec { hosts: 4, pages_per_host, ..Spec::default() }, Spec::with))
 }
 
-/// What lies in a home after a crawl of it.
+/// A home after a crawl.
 fn crawled(more: &[&str]) -> (World, Home) {
     let (world, home) = (world(12), Home::new());
     home.crawl(&world.args(&[&["--scope", "any", "--delay", "0"], more].concat()));
     (world, home)
 }
 
-/// What a command says as JSON.
+/// The JSON output of a command.
 fn told(home: &Home, args: &[&str]) -> Value {
     home.orb(&[args, &["--json"]].concat()).expect(0).json()
 }
 
-/// The pairs of pages that links of some sort join, as nodes in the order of URLs.
+/// The pairs of pages connected by links of some kind, as nodes in URL order.
 fn pairs(home: &Home, which: &str) -> BTreeSet<(usize, usize)> {
     let catalogue = home.catalogue();
     let mut urls = catalogue.column("SELECT url FROM page");
@@ -53,7 +54,7 @@ fn turned(arcs: &BTreeSet<(usize, usize)>) -> BTreeSet<(usize, usize)> {
     arcs.iter().map(|(src, dst)| (*dst, *src)).collect()
 }
 
-/// The links to a page as SQL tells them: source, kind, anchor, in the order of the answers.
+/// The links to a page according to SQL: source, kind, anchor, in output order.
 fn backward(home: &Home, url: &str) -> Vec<(String, String, String)> {
     let sql = format!(
         "SELECT s.url, l.kind, l.anchor FROM link l JOIN page s ON s.id = l.src JOIN page d ON d.id = l.dst
@@ -188,7 +189,7 @@ fn a_build_killed_at_any_moment_leaves_the_old_graph_or_the_new_one() {
     home.orb(&["check", PROJECT]).expect(0);
 }
 
-/// Whether the new graph stands already.
+/// Whether the new graph is already in place.
 fn settled(project: &Path, arcs: u64) -> bool {
     let manifest = fs::read(project.join("graph/graph.json")).unwrap_or_default();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();

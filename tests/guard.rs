@@ -1,7 +1,8 @@
 //! Can a page, a redirect or a name server make the crawl go where it should not?
 //!
-//! The seed lies where the user says (`--resolve`), as a public site would lie on the internet. Beside it listens a victim within:
-//! whatever the seed's pages say, nobody may ever connect to it.
+//! The seed is at an address given by the user (`--resolve`), as a public site would be on the
+//! internet. Beside it listens an internal victim: whatever the seed's pages say, nobody may ever
+//! connect to it.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -13,7 +14,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a crawl from a public site needs: where the site is, any scope, no waiting.
+/// Arguments for a crawl from a public site: its address, any scope, no delays.
 fn from_outside(site: &Script, more: &[&str]) -> Vec<String> {
     let port = site.port();
     let mut args = vec![format!("http://site.test:{port}/"), "--resolve".into(), format!("site.test:{port}:127.0.0.1")];
@@ -22,17 +23,17 @@ fn from_outside(site: &Script, more: &[&str]) -> Vec<String> {
     args
 }
 
-/// A server within that nobody should ever reach.
+/// An internal server that nobody should ever reach.
 fn victim() -> Script {
     Script::serve(|_| page(["/secret"]))
 }
 
-/// The robots.txt is missing; everything else is up to `pages`.
+/// A site without robots.txt; everything else comes from `pages`.
 fn site(pages: impl Fn(&Heard) -> Vec<u8> + Send + Sync + 'static) -> Script {
     Script::serve(move |heard| if heard.target == "/robots.txt" { absent() } else { pages(heard) })
 }
 
-/// Names within: every name that begins with `in` leads to loopback.
+/// Internal names: every name that starts with `in` resolves to loopback.
 fn name_server() -> Dns {
     Dns::answering(|name| match name {
         "metadata.google.internal" => Some(vec!["169.254.169.254".parse().unwrap()]),
@@ -42,7 +43,7 @@ fn name_server() -> Dns {
     .unwrap()
 }
 
-/// Every spelling of an address within that a link may have, with the victim's port.
+/// Every spelling of an internal address that a link may have, with the victim's port.
 fn inner_links(port: u16) -> Vec<String> {
     let hosts = "127.0.0.1 127.1 127.0.0.1. 2130706433 0x7f000001 0177.0.0.1 0x7f.1 017700000001 0 0.0.0.0 localhost localhost. a.localhost \
         [::1] [::] [::ffff:127.0.0.1] [::127.0.0.1] [64:ff9b::127.0.0.1] [64:ff9b:1::7f00:1] [2002:7f00:1::] [2001:0:7f00:1::] [fe80::5efe:127.0.0.1] \
@@ -85,14 +86,15 @@ fn no_redirect_of_a_public_page_leads_inwards_not_even_after_a_resumption() {
     let links: Vec<String> = (0..targets.len()).map(|n| format!("/to/{n}")).collect();
     let site = site(move |heard| match heard.target.rsplit_once('/') {
         Some(("", "")) => page(&links),
-        // A chain: two redirects at home, then out of the window.
+        // A chain: two redirects within the site, then an internal one.
         Some(("/to", n)) => moved(&format!("/next/{n}")),
         Some(("/next", n)) => moved(&targets[n.parse::<usize>().unwrap()]),
         _ => absent(),
     });
     let home = Home::new();
     let dns = names.addr().to_string();
-    // Stopped by its budget over and over, so that every step of every chain is gone on with by another process.
+    // Stopped by its budget again and again, so that every hop of every chain is resumed by another
+    // process.
     for pages in ["1", "20", "40", "60", "500"] {
         home.crawl(&from_outside(&site, &["--dns", &dns, "--max-pages", pages]));
     }
@@ -137,7 +139,8 @@ fn no_robots_txt_and_no_sitemap_leads_inwards() {
     home.crawl(&from_outside(&polite, &[]));
     assert_eq!(victim.connections(), 0);
     assert!(home.catalogue().number("SELECT count(*) FROM page WHERE kind = 'DOMAIN_ERROR'") >= 3);
-    // A robots.txt that has moved inwards is not read there, and its host is not taken to allow everything.
+    // A robots.txt that redirects to an internal address is not fetched there, and its host is not
+    // taken to allow everything.
     let moving = Script::serve(move |heard| match heard.target.as_str() {
         "/robots.txt" => moved(&format!("http://127.0.0.1:{port}/robots.txt")),
         _ => page([""; 0]),
@@ -166,7 +169,7 @@ fn a_redirect_to_a_file_or_another_scheme_reads_nothing() {
 fn a_private_seed_opens_its_own_name_and_no_other() {
     let victim = victim();
     let port = victim.port();
-    // The same server by another name and by its address: what was opened is the seed, not the machine.
+    // The same server by another name and by its address: the seed is allowed, not the machine.
     let links = [
         format!("http://inner.test:{port}/"),
         format!("http://127.0.0.1:{port}/"),
@@ -197,7 +200,7 @@ fn a_seed_seen_at_a_public_address_stays_public_across_a_restart() {
     let home = Home::new();
     home.crawl(&[args.as_slice(), &["--max-pages", "1"]].concat());
     assert!(!inside.heard().is_empty(), "a private seed is visited");
-    // As if the name had led to the internet when it was seen first.
+    // As if the name had resolved to a public address when it was first seen.
     let database = rusqlite::Connection::open(home.project().join("crawl.db")).unwrap();
     assert_eq!(database.execute("UPDATE host_row SET ip = '93.184.216.34'", []).unwrap(), 1);
     drop(database);

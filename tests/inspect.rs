@@ -1,7 +1,7 @@
-//! Does `orb inspect` answer rightly on what we did not write?
+//! Is `orb inspect` right about input that we did not write?
 //!
-//! Robots: the examples of RFC 9309. URLs: the test data of the WHATWG URL standard. Documents: real pages, judged by
-//! html5lib.
+//! Robots: the examples of RFC 9309. URLs: the test data of the WHATWG URL standard. Documents:
+//! real pages, with html5lib as the oracle.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A robots.txt, who asks, for which path, whether it is allowed.
+/// A robots.txt, the agent, the path, and whether it is allowed.
 type Case = (&'static str, &'static str, &'static str, bool);
 
 /// RFC 9309, section 5.1.
@@ -24,11 +24,11 @@ const SIMPLE: &str = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllo
 /// RFC 9309, section 5.2.
 const LONGEST: &str = "User-Agent: foobot\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n";
 
-/// RFC 9309, section 2.2.1: groups of one agent are one group.
+/// RFC 9309, section 2.2.1: groups of one agent are merged.
 const SPLIT: &str =
     "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
 
-/// RFC 9309, section 2.2.1: a group begins with any number of agents.
+/// RFC 9309, section 2.2.1: a group starts with any number of agents.
 const SHARED: &str = "user-agent: ExampleBot\nuser-agent: OtherBot\ndisallow: /foo\n\nuser-agent: *\ndisallow: /all\n";
 
 /// RFC 9309, section 2.2.3.
@@ -75,7 +75,8 @@ const ROBOTS: &[Case] = &[
     (OCTETS, "anybot", "/foo/baz/%E3%83%84", false),
     (OCTETS, "anybot", "/foo/baz", false),
     (OCTETS, "anybot", "/foo/bay", true),
-    // Section 2.2.2: no group for us, or no rule, is no prohibition; robots.txt itself is always allowed.
+    // Section 2.2.2: without a group for us, or without rules, everything is allowed; robots.txt
+    // itself always is.
     ("", "anybot", "/anything", true),
     ("user-agent: other\ndisallow: /\n", "anybot", "/anything", true),
     ("user-agent: *\ndisallow:\n", "anybot", "/anything", true),
@@ -112,7 +113,7 @@ fn the_rule_that_decides_is_shown_with_its_line() {
     assert!(lines[1].starts_with("disallowed") && lines[1].contains("line 7"), "{finished}");
 }
 
-/// The cases of the URL standard by base: input, and what a browser makes of it.
+/// The cases of the URL standard by base: the input, and a browser's result.
 fn url_cases() -> BTreeMap<Option<String>, Vec<(String, Option<String>)>> {
     let mut cases: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let file = root().join("crates/urls/tests/data/whatwg.tsv");
@@ -120,7 +121,7 @@ fn url_cases() -> BTreeMap<Option<String>, Vec<(String, Option<String>)>> {
         let mut parts = line.split('\t').map(|part| serde_json::from_str::<Option<String>>(part).unwrap());
         let mut next = || parts.next().unwrap();
         let (base, input, href) = (next(), next().unwrap(), next());
-        // A command line cannot hold a NUL, and what begins with a dash is a flag there.
+        // A command line cannot contain a NUL, and an argument with a leading dash is a flag.
         if !input.contains('\0') && !input.starts_with('-') && !input.is_empty() {
             cases.entry(base).or_default().push((input, href));
         }
@@ -128,7 +129,7 @@ fn url_cases() -> BTreeMap<Option<String>, Vec<(String, Option<String>)>> {
     cases
 }
 
-/// What `inspect url` says of each, in their order: the canonical form, or nothing where it is refused.
+/// The output of `inspect url` for each, in order: the canonical form, or `None` if it is refused.
 fn canonical(home: &Home, base: Option<&str>, urls: &[&str]) -> Vec<Option<String>> {
     let mut args = vec!["inspect", "url", "--json"];
     args.extend(base.iter().flat_map(|base| ["--base", *base]));
@@ -145,7 +146,7 @@ fn urls_lead_where_browsers_go() {
     let (mut told, mut wrong) = (0, Vec::new());
     for (base, cases) in url_cases() {
         let inputs: Vec<&str> = cases.iter().map(|(input, _)| input.as_str()).collect();
-        // Where even the base is no web address, nothing is to be asked.
+        // If the base is not a web address, there is nothing to test.
         if base.as_deref().is_some_and(|base| canonical(&home, None, &[base])[0].is_none()) {
             continue;
         }
@@ -153,7 +154,7 @@ fn urls_lead_where_browsers_go() {
         for ((input, href), ours) in cases.iter().zip(ours) {
             let theirs = href.as_deref().and_then(|href| canonical(&home, None, &[href]).remove(0));
             told += 1;
-            // A person may leave the scheme out, a browser's parser may not.
+            // A user may omit the scheme, a browser's parser requires it.
             let seed = base.is_none() && href.is_none();
             if ours != theirs && !seed {
                 wrong.push(format!("{input:?} on {base:?}: {ours:?}, not {theirs:?}"));
@@ -164,7 +165,8 @@ fn urls_lead_where_browsers_go() {
     assert!(wrong.is_empty(), "{} of {told} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Some real pages: each `step`th below a directory, none so large that the judge takes minutes.
+/// A sample of real pages: every `step`th below a directory, none so large that the oracle takes
+/// minutes.
 fn pages(dir: &str, step: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let dir = Path::new(dir).canonicalize().expect("`cargo xtask setup` installs the real sites");
@@ -184,7 +186,7 @@ fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The targets of a document's links of one kind, as they are written.
+/// The targets of a document's links of one kind, as written.
 fn targets(document: &Value, kind: &str) -> BTreeSet<String> {
     let links = document["links"].as_array().unwrap().iter().filter(|link| link["kind"] == kind);
     links.map(|link| link["target"].as_str().unwrap().to_owned()).collect()

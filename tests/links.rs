@@ -1,4 +1,4 @@
-//! Does the program tell who points where, with which words, and since when?
+//! Does the program report who links where, with which anchor text, and since when?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -10,7 +10,7 @@ use orb_page::{Flag, PageId};
 use orb_store::Batch;
 use serde_json::Value;
 
-/// Three pages that point to each other with words of their own.
+/// Three pages that link to each other with distinct anchor texts.
 fn site() -> Script {
     Script::serve(|heard| {
         let page = |body: &str| reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html>{body}"));
@@ -38,7 +38,7 @@ fn told(home: &Home, args: &[&str]) -> Value {
     home.orb(&[args, &["--json"]].concat()).expect(0).json()
 }
 
-/// Another run sees the page with these links and words.
+/// Records another run that sees the page with these links and anchor texts.
 fn seen_again(home: &Home, url: &str, links: &[(String, &str)]) {
     let catalogue = home.catalogue();
     let id = |url: &str| PageId(u64::try_from(catalogue.page(url).id).unwrap());
@@ -67,7 +67,7 @@ fn the_words_of_links_to_a_page_are_listed_most_common_first() {
     assert!(shown.expect(0).text().contains("called   'Alpha' (3)"), "{shown}");
     assert_eq!(told(&home, &["show", PROJECT, &url("/b")])["anchors"].as_array().unwrap().len(), 2);
     home.orb(&["links", PROJECT, &url("/a"), "--anchors"]).expect(2);
-    // With a graph the same is found another way.
+    // With a graph the same result is found by another path.
     home.orb(&["graph", "build", PROJECT, "--progress", "none"]).expect(0);
     assert_eq!(told(&home, &["links", PROJECT, &url("/a"), "--in", "--anchors"]), anchors);
     let shown = home.orb(&["show", PROJECT, &url("/a")]);
@@ -123,6 +123,6 @@ fn views_answer_the_common_questions() {
     for words in ["broken_link (", "  A living link to a page that could not be had.", "the run that first saw it"] {
         assert!(schema.expect(0).text().contains(words), "{schema}");
     }
-    // The catalogue itself has them, for other tools.
+    // The catalogue itself contains them, for other tools.
     assert_eq!(home.catalogue().number("SELECT count(*) FROM broken_link"), 1);
 }

@@ -1,7 +1,8 @@
 //! Do servers have reason to complain?
 //!
-//! The synthetic web's own log is the witness: nothing forbidden is asked for, no host and no address is asked twice within
-//! the delay, no more connections are open than allowed, and nothing is asked for twice.
+//! The synthetic web's own log is the witness: nothing forbidden is requested, no host and no
+//! address is contacted twice within the delay, no more connections are open than allowed, and
+//! nothing is requested twice.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -12,7 +13,7 @@ use orb_testweb::{Dns, Feature, GzipMode, Latency, Reach, Requests, Spec};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How long the requests took, from the first to the last.
+/// The time from the first request to the last.
 fn span(requests: &Requests) -> Duration {
     requests.0[requests.0.len() - 1].at - requests.0[0].at
 }
@@ -35,14 +36,14 @@ fn a_host_whose_rules_cannot_be_had_is_not_asked_for_pages() {
     let world = World::new(Spec { hosts: 2, pages_per_host: 5, ..Spec::default() }.with(Feature::Failures));
     let home = Home::new();
     let hurried = ["frontier.delay = '0s'", "frontier.retries = 1", "frontier.max_backoff = '50ms'"];
-    // One of the failures asks to be left alone for a day, and would be.
+    // One of the failures asks for a day's back-off, and would get it.
     let narrowed = ["scope.mode = 'any'", "scope.rules = [{ deny = '/failures/503' }]"];
     let finished = home.crawl(&[world.project(&home, &[hurried.as_slice(), &narrowed].concat())]);
     let forbidden = world.expected(Reach::Linked).disallowed;
     assert_eq!(forbidden.len(), 1);
     let asked: BTreeSet<String> = world.asked().into_keys().collect();
     assert!(asked.is_disjoint(&forbidden), "{asked:?}");
-    // Its pages wait until it answers, and the user is told why.
+    // Its pages wait until it responds, and the user is told why.
     assert_same("waiting", &home.catalogue().urls(&["FRONTIER"]).into_iter().collect(), &forbidden);
     assert_eq!(finished.number("frontier"), 1);
     assert!(finished.json()["waiting"].to_string().contains("robots"), "{finished}");
@@ -86,16 +87,16 @@ fn rules_for_another_agent_do_not_bind_us_and_ours_do() {
 #[test]
 fn no_host_and_no_address_is_asked_twice_within_the_delay() {
     let delay = Duration::from_millis(200);
-    // Two hosts share each address, so that an address is slower than its hosts.
+    // Two hosts share each address, so the address is the bottleneck.
     let world = World::new(Spec { hosts: 4, pages_per_host: 5, hosts_per_ip: 2, ..Spec::default() });
     Home::new().crawl(&world.args(&["--scope", "any", "--delay", "200ms"]));
     let requests = world.server.log().take();
-    // Five pages and robots.txt of four hosts.
+    // Five pages and the robots.txt of four hosts.
     assert_eq!(requests.0.len(), 24);
     assert_polite(&requests, delay);
     let addresses: BTreeSet<_> = requests.0.iter().map(|request| request.local).collect();
     assert_eq!(addresses.len(), 2);
-    // Not slower than it must be: eleven gaps on each address, both at once.
+    // Not slower than necessary: eleven gaps on each address, both in parallel.
     assert!(span(&requests) < delay * 11 * 2, "took {:?}", span(&requests));
 }
 
@@ -108,7 +109,7 @@ fn the_crawl_delay_of_a_host_is_kept() {
     let mut requests = world.server.log().take();
     requests.0.retain(|request| request.host.starts_with("h0004."));
     assert_eq!(requests.0.len(), 4);
-    // robots.txt itself is asked for before its wish is known.
+    // robots.txt itself is requested before its delay is known.
     requests.0.remove(0);
     assert_polite(&requests, Duration::from_secs(1));
     let delay = home.catalogue().column("SELECT crawl_delay FROM host WHERE name = 'h0004.test'");
@@ -193,7 +194,7 @@ fn the_total_rate_is_kept() {
     let world = World::new(spec);
     Home::new().crawl(&world.args(&["--scope", "any", "--delay", "0", "--bandwidth", "400kB/s"]));
     let requests = world.server.log().take();
-    // Forty pages of 20 kB are two seconds at that rate; a first burst is allowed.
+    // Forty pages of 20 kB take two seconds at that rate; an initial burst is allowed.
     assert!(span(&requests) > Duration::from_millis(1_000), "took {:?}", span(&requests));
 }
 
@@ -204,7 +205,7 @@ fn a_server_that_asks_for_time_gets_it_and_its_pages_are_had_in_the_end() {
     home.crawl(&world.args(&["--delay", "0", "--retries", "4"]));
     let expected = world.expected(Reach::Host(0));
     let asked = world.asked();
-    // An error of the server that does not speak of time is believed at once.
+    // A server error without `Retry-After` is final.
     let refusing = expected.retried.iter().filter(|(url, _)| !url.ends_with("/stumbles.html"));
     for (url, refusals) in refusing {
         let page = home.catalogue().page(url);

@@ -13,7 +13,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// A crawl that takes its time and is watched.
+/// A slow crawl with a metrics endpoint.
 struct Watched {
     _world: World,
     home: Home,
@@ -34,7 +34,7 @@ impl Watched {
         watched
     }
 
-    /// What it answers to these bytes, up to the end.
+    /// The complete response to these bytes.
     fn ask(&self, request: &str) -> String {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
@@ -108,7 +108,7 @@ fn prometheus_reads_everything_and_counters_only_grow() {
     grown(&first, &watched.families());
 }
 
-/// Fails where a counter or a bucket shrank, or where buckets do not add up.
+/// Panics if a counter or bucket shrank, or if buckets do not add up.
 fn grown(first: &[Family], second: &[Family]) {
     for earlier in first.iter().filter(|f| f.kind != "gauge") {
         let later = family(second, &earlier.name);
@@ -136,7 +136,7 @@ fn only_metrics_are_served_and_nobody_can_hold_them_up() {
     assert!(watched.ask("DELETE /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
     let head = watched.ask("HEAD /metrics HTTP/1.1\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 200 ") && head.ends_with("\r\n\r\n"), "{head}");
-    // More silent clients than are answered at once: they are let go, and others have their turn.
+    // More silent clients than are served at once: they are disconnected, and others are served.
     let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, watched.port)).unwrap();
     let silent: Vec<TcpStream> = (0..30).map(|_| connect()).collect();
     let answers = || {
@@ -147,12 +147,12 @@ fn only_metrics_are_served_and_nobody_can_hold_them_up() {
     };
     until("the silent ones were let go", answers);
     drop(silent);
-    // An endless head is not read to its end.
+    // An endless request head is not read to its end.
     let mut flood = connect();
     let line = [b'x'; 4_096];
     until("it stops listening", || flood.write_all(&line).is_err());
     watched.page();
-    // And the crawl did not mind.
+    // And the crawl was not affected.
     watched.running.signal(Signal::TERM);
     watched.running.finish().expect(130);
 }

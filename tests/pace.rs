@@ -1,7 +1,7 @@
 //! Does anybody wait for somebody else?
 //!
-//! A server keeps its visitors waiting until the rest of the web has been fetched and recorded: a crawl in which the others waited for it
-//! would never end. No clock is asked.
+//! A server keeps its clients waiting until the rest of the web has been fetched and recorded: a
+//! crawl in which the others waited for it would never end. No clock is involved.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -14,16 +14,16 @@ use orb_testweb::{Reach, Spec};
 
 const HOSTS: u32 = 40;
 const PAGES: u32 = 10;
-/// More than may be under way on one host.
+/// More than may be in flight on one host.
 const HELD_PAGES: usize = 20;
 const PER_HOST: usize = 8;
 
-/// Crawls a web with a server in it that keeps its visitors waiting until the rest is there.
+/// Crawls a web with a server in it that keeps its clients waiting until the rest is there.
 fn crawl_beside(manner: Manner) {
     let held = HeldSite::serve(manner);
     let world = World::new(Spec { hosts: HOSTS, pages_per_host: PAGES, ..Spec::default() });
     let home = Home::new();
-    // Half of the connections are the slow server's, and its pages stand first.
+    // Half of the connections are the slow server's, and its pages come first.
     let mut args: Vec<String> = (0..HELD_PAGES).map(|page| held.url(&format!("/{page}.html"))).collect();
     args.extend(world.args(&["--scope", "any", "--delay", "0", "--connections", "16", "--timeout", "10m"]));
     let running = home.start(&crawling(&args), &[]);

@@ -1,7 +1,8 @@
-//! Is a server still left alone for as long as it asked when the process that was asked is dead?
+//! Is a server's `Retry-After` still honoured after the process that received it was killed?
 //!
-//! Each process is killed soon after an answer, so that the next request can only come from one that has read in the store how long to
-//! wait. The host's and the address's own delay are judged in `resume.rs`.
+//! Each process is killed soon after a response, so the next request can only come from one that
+//! read from the store how long to wait. The host's and the address's own delays are tested in
+//! `resume.rs`.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -12,22 +13,23 @@ use rustix::process::Signal;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How late the server may be in noticing a request.
+/// How late the server may notice a request.
 const LATENESS: Duration = Duration::from_millis(60);
 
-/// What to answer to the request with this number, from 0, for this path.
+/// The response to the request with this number, from 0, for this path.
 type Answers = fn(usize, &str) -> Vec<u8>;
 
-/// When the server was asked for what.
+/// The requests with their times.
 type Asked = Vec<(Instant, String)>;
 
-/// Twenty pages that each point to the next.
+/// Twenty pages that each link to the next.
 fn chain(path: &str) -> Vec<u8> {
     let number: u32 = path.trim_start_matches('/').parse().unwrap_or(0);
     page((number < 20).then(|| format!("/{}", number + 1)))
 }
 
-/// Crawls, and kills each process as soon as it has recorded something new: what this query gives, in the catalogue.
+/// Crawls, and kills each process as soon as it has recorded something new according to this query
+/// on the catalogue.
 fn crawl_with_kills(answers: Answers, kills: usize, recorded: &str) -> Asked {
     let asked: Arc<Mutex<Asked>> = Arc::default();
     let log = Arc::clone(&asked);
@@ -60,7 +62,7 @@ fn crawl_with_kills(answers: Answers, kills: usize, recorded: &str) -> Asked {
     asked.lock().unwrap().clone()
 }
 
-/// The pauses between requests, robots.txt included.
+/// The pauses between requests, including robots.txt.
 fn pauses(asked: &Asked) -> Vec<Duration> {
     asked.windows(2).map(|two| two[1].0 - two[0].0).collect()
 }

@@ -1,4 +1,4 @@
-//! Can others read the graphs that are exported, and does the drawing draw?
+//! Can other tools read the exported graphs, and does the drawing render?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// A varied web, crawled whole, with its graph.
+/// A varied web, crawled completely, with its graph.
 fn mapped() -> (World, Home) {
     let features = [Feature::Furniture, Feature::Media, Feature::Errors];
     let world = World::new(features.into_iter().fold(Spec { pages_per_host: 12, ..Spec::default() }, Spec::with));
@@ -29,7 +29,7 @@ fn export(home: &Home, format: &str, file: &Path, more: &[&str]) -> Finished {
     home.orb(&args)
 }
 
-/// The arcs there must be, by URLs.
+/// The expected arcs, by URL.
 fn arcs(home: &Home) -> BTreeSet<(String, String)> {
     let sql = "SELECT a.url, b.url FROM link l JOIN page a ON a.id = l.src JOIN page b ON b.id = l.dst \
                WHERE l.last_run IS NULL AND l.src <> l.dst AND l.kind IN ('a', 'area', 'frame', 'redirect', 'refresh')";
@@ -140,12 +140,12 @@ fn a_file_that_is_there_is_spared_and_nothing_half_is_left() {
     assert!(webgraph.complaint(2).contains("whole graph"), "{webgraph}");
 }
 
-/// What Debian's browser makes of a page, as HTML or as a picture.
+/// A page as rendered by Debian's browser, as HTML or as an image.
 fn browser(home: &Home, url: &str, more: &[&str]) -> Finished {
     let mut command = Command::new("chromium");
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,800"]);
     command.args(["--virtual-time-budget=10000", "--host-resolver-rules=MAP * ~NOTFOUND"]).args(more).arg(url);
-    // Its profile and whatever it remembers belong to the test.
+    // The browser's profile and state belong to the test.
     command.env("HOME", home.beside("browser")).current_dir(home.beside("browser"));
     let finished = Running::start(command).finish();
     finished.expect(0);
@@ -164,7 +164,7 @@ fn the_drawing_draws_in_a_browser_and_tells_of_the_page_asked_for() {
     let dom = page.text();
     assert!(dom.contains("data-ready=\"yes\""), "the script did not come to its end: {page}");
     assert!(dom.contains(&format!("60 pages, {} links", written["arcs"])), "{page}");
-    // The legend names the hosts, the details the page that the address names.
+    // The legend names the hosts, the details the page that the URL names.
     let hosts = dom.matches("<button title=\"").count();
     assert!(hosts >= 2, "{hosts} hosts: {page}");
     let title = home.catalogue().page(&world.url(0, "/")).title.unwrap();

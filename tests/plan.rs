@@ -1,4 +1,4 @@
-//! Does the plan say what a crawl will take?
+//! Does the plan predict what a crawl will take?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -21,13 +21,14 @@ fn disk(plan: &Value, store: &str) -> f64 {
     number(&shares.iter().find(|s| s["store"] == store).unwrap_or_else(|| panic!("no {store} in {plan}"))["bytes"])
 }
 
-/// Within so many hundredths.
+/// Asserts agreement within this many per cent.
 fn near(what: &str, ours: f64, theirs: f64, percent: f64) {
     assert!((ours / theirs - 1.0).abs() * 100.0 <= percent, "{what}: {ours:.4e} instead of {theirs:.4e}");
 }
 
-/// A study of the Italian web (Padova, 2010) expected 271.1 million pages of 50 KB with 54.5 links and addresses of 61 characters. It counts in
-/// powers of 1,024 and rounds to three digits, hence one hundredth, and two where it rounds to two digits.
+/// A study of the Italian web (Padova, 2010) expected 271.1 million pages of 50 KB with 54.5 links
+/// and addresses of 61 characters. It counts in powers of 1,024 and rounds to three digits, hence
+/// one per cent, and two where it rounds to two digits.
 #[test]
 fn the_estimates_of_a_crawl_of_the_italian_web_follow_from_its_assumptions() {
     const GIB: f64 = 1_073_741_824.0;
@@ -42,7 +43,8 @@ fn the_estimates_of_a_crawl_of_the_italian_web_follow_from_its_assumptions() {
     let small = plan(&home, &[&italy[..], &["--bits-per-link", "32"]].concat());
     near("with identifiers of 32 bits: a quarter", disk(&small, "graph"), 55.0 * GIB, 1.0);
     near("compressed", disk(&plan(&home, &italy), "graph"), 271.1e6 * 54.5 * 3.08 / 8.0, 0.1);
-    // Its 83 days do not follow from the 3.4 MB/s it names with them, which make 45: they are those of 1.85 MB/s.
+    // Its 83 days do not follow from the 3.4 MB/s it names with them, which make 45: they match
+    // 1.85 MB/s.
     for (rate, days) in [("27.85Mbit/s", 46.1), ("1.94MB/s", 82.8)] {
         let told = plan(&home, &[&italy[..], &["--bandwidth", rate, "--hosts", "1.78M"]].concat());
         near(rate, number(&told["days"]["total"]), days, 1.0);
@@ -50,9 +52,9 @@ fn the_estimates_of_a_crawl_of_the_italian_web_follow_from_its_assumptions() {
     }
 }
 
-/// A database of web structures (Düsseldorf, 2006) was reckoned at 113,344 bytes for a page of 50,000 characters (112,500 bytes as stored
-/// there), its two hosts and a link. Beside the page that is 844 bytes; ours are 2.3 kB with both heads and a replayable record, 1.3 % of the whole
-/// more.
+/// A database of web structures (Düsseldorf, 2006) was estimated at 113,344 bytes for a page of
+/// 50,000 characters (112,500 bytes as stored there), its two hosts and a link. Besides the page
+/// that is 844 bytes; ours are 2.3 kB with both heads and a replayable record, 1.3 % more in total.
 #[test]
 fn the_estimate_of_a_database_of_web_structures_follows_from_its_assumptions() {
     let home = Home::new();
@@ -81,7 +83,7 @@ fn what_is_measured_here_is_what_the_plan_rests_on() {
         assert_eq!(assumed["from"], "measured", "{told}");
         near(name, number(&assumed["value"]) * pages as f64, catalogue.number(sql) as f64, 0.1);
     }
-    // As many pages again as there are take as much archive again.
+    // As many pages again take as much archive again.
     let archive: u64 = home.warcs().iter().map(|file| file.metadata().unwrap().len()).sum();
     near("archive", disk(&told, "WARC"), archive as f64, 20.0);
     let largest = catalogue.number("SELECT max(pages) FROM host");

@@ -56,7 +56,7 @@ fn both_models_have_the_rows_of_the_catalogue() {
     let row =
         postgres.client().query_one("SELECT data FROM crawldb.page_data WHERE data_type_code = 'PDF'", &[]).unwrap();
     assert_eq!(row.get::<_, Vec<u8>>(0), pdf);
-    // The next row gets the next number.
+    // The sequence continues after the last row.
     postgres
         .client()
         .batch_execute("INSERT INTO crawldb.page (url) VALUES ('x'); INSERT INTO hosts (hname) VALUES ('x')")

@@ -1,4 +1,4 @@
-//! Is a project typed once, run many times, and told where it is wrong?
+//! Is a project written once, run many times, and told where it is wrong?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -22,7 +22,7 @@ fn a_project_is_typed_once_and_runs_many_times() {
         assert_eq!(crawled.expect(0).number("pages"), 2, "run {run}: {crawled}");
         assert_eq!(fs::read_to_string(&file).unwrap(), typed, "the comments are kept");
     }
-    // A flag is kept, and all else stays as it was typed.
+    // A flag is saved, and everything else stays as written.
     home.orb(&["crawl", PROJECT, "--depth", "7", "--progress", "none"]).expect(0);
     let changed = fs::read_to_string(&file).unwrap();
     let but_depth = |text: &str| {
@@ -71,7 +71,7 @@ fn an_edit_that_makes_no_sense_is_refused_with_its_line_and_not_lost() {
     let said = refused.complaint(1);
     assert!(said.contains(&format!("edit.toml:{line}:19: the rule `(`")) && said.contains("goes on with"), "{said}");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
-    // What was written is not lost: the next edit goes on with it.
+    // The edit is not lost: the next one continues from it.
     let mended = edit("sed -i \"s/'('/'x'/\"");
     mended.expect(0);
     assert!(mended.stderr.contains("going on with"), "{mended}");
@@ -134,7 +134,7 @@ fn a_held_project_waits_until_its_changes_are_acknowledged() {
         assert!(said.contains(&format!("run {run} of project p has changes that nobody has acknowledged")), "{said}");
         home.orb(&["project", "ack", PROJECT, "--quiet"]).expect(0);
     }
-    // Where nothing changed there is nothing to acknowledge.
+    // If nothing changed there is nothing to acknowledge.
     for run in 4..=5 {
         assert_eq!(track().expect(0).number("run"), run);
     }

@@ -1,4 +1,4 @@
-//! Are the ranks what networkx finds on the same arcs?
+//! Do the ranks agree with networkx on the same arcs?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use tempfile::TempDir;
 
-/// Numbers that look drawn, always the same ones.
+/// A deterministic pseudo-random number generator.
 struct Draw(u64);
 
 impl Draw {
@@ -23,12 +23,13 @@ impl Draw {
 
 type Arcs = BTreeSet<(u32, u32)>;
 
-/// Every arc as likely as any other.
+/// Every arc equally likely.
 fn random(nodes: u32, arcs: usize, draw: &mut Draw) -> Arcs {
     (0..arcs).map(|_| (draw.below(nodes), draw.below(nodes))).filter(|(a, b)| a != b).collect()
 }
 
-/// Hosts of a hundred pages: most links stay near, some go to the few that everyone points to, and a fifth of the pages point nowhere.
+/// Hosts of a hundred pages: most links are local, some go to the few popular pages, and a fifth of
+/// the pages are dangling.
 fn web_like(nodes: u32, degree: u32, draw: &mut Draw) -> Arcs {
     let mut arcs = Arcs::new();
     for from in 0..nodes {
@@ -52,7 +53,7 @@ fn web_like(nodes: u32, degree: u32, draw: &mut Draw) -> Arcs {
     arcs
 }
 
-/// A graph built and ranked, and what networkx says of it.
+/// A ranked graph, and networkx's scores for it.
 struct Judged {
     ours: Vec<Merit>,
     theirs: BTreeMap<String, Vec<Value>>,
@@ -69,7 +70,8 @@ impl Judged {
         Self { ours, theirs: networkx_ranks(&list, nodes as usize, wanted) }
     }
 
-    /// Every score is theirs within a millionth of itself; what is less than a hundredth of the largest, within a millionth of that.
+    /// Every score agrees within a relative error of a millionth; those below a hundredth of the
+    /// largest, within a millionth of that.
     #[track_caller]
     fn agree(&self, what: &str, ours: impl Fn(&Merit) -> f64) {
         let theirs: Vec<f64> = self.theirs[what].iter().map(|x| x.as_f64().unwrap()).collect();
@@ -81,7 +83,7 @@ impl Judged {
         }
     }
 
-    /// Nodes share a component here when they share one there.
+    /// Two nodes share a component here if and only if they share one there.
     #[track_caller]
     fn same_components(&self) {
         let mut pairs = BTreeMap::new();
@@ -100,12 +102,12 @@ impl Judged {
     }
 }
 
-/// The merits of the nodes of a graph; node n is page n + 1.
+/// The scores of a graph's nodes; node n is page n + 1.
 fn ranked(dir: &std::path::Path, nodes: u32, arcs: &Arcs, ranking: &Ranking) -> Vec<Merit> {
     let mut naming = Naming::begin(dir, GraphOptions::default(), Mark::default(), unwatched()).unwrap();
     naming.host(HostId(1), "http://h").unwrap();
     for node in 0..nodes {
-        // The order of URLs is another than that of the numbers.
+        // URL order differs from number order.
         naming.page(PageId(u64::from(node) + 1), HostId(1), &format!("http://h/{:08x}", node.reverse_bits())).unwrap();
     }
     let mut linking = naming.number().unwrap();
@@ -127,7 +129,7 @@ fn networkx_finds_the_same_ranks_on_small_graphs_of_every_sort() {
     for (nodes, arcs) in [
         (600, web_like(600, 6, &mut draw)),
         (500, random(500, 2_500, &mut draw)),
-        // So few arcs that the graph falls apart.
+        // So few arcs that the graph is disconnected.
         (400, random(400, 350, &mut draw)),
     ] {
         let all = ["pagerank", "hits", "harmonic", "components", "bowtie"];
@@ -149,7 +151,7 @@ fn networkx_finds_the_same_ranks_on_small_graphs_of_every_sort() {
 #[test]
 fn networkx_finds_the_same_ranks_on_a_web_of_100_000_pages() {
     let arcs = web_like(100_000, 4, &mut Draw(2));
-    // networkx would need hours for all distances: three pages are enough for a sample.
+    // networkx would need hours for all distances: three pages suffice as a sample.
     let all = ["pagerank", "hits", "harmonic:0,1,50000", "components", "bowtie"];
     let judged = Judged::new(100_000, &arcs, &Ranking::default(), &all);
     judged.agree("pagerank", |m| m.pagerank);

@@ -1,7 +1,8 @@
 //! Are all pages of a real site found, as an independent crawler finds them?
 //!
-//! Two real sites from Debian packages, a static server on loopback, and `wget --recursive` as the other witness. Where the
-//! two crawlers ask for different things, the test names each kind of difference and the reason for it.
+//! Two real sites from Debian packages, a static server on loopback, and `wget --recursive` as the
+//! reference. Where the two crawlers request different URLs, the test names each kind of difference
+//! and its reason.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -12,29 +13,29 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// A kind of difference: what the path contains, and why only one of the two crawlers asks for it.
+/// A kind of difference: a path fragment, and why only one of the two crawlers requests it.
 type Reason = (&'static str, &'static str);
 
-/// What a crawl asked for, percent-encoding aside, which the two write differently.
+/// The requests of a crawl, percent-decoded, since the two encode differently.
 fn asked(site: &Site) -> BTreeSet<String> {
     let mut asked: BTreeSet<String> = site.take_asked().into_keys().map(|path| decoded(&path)).collect();
     asked.remove("/robots.txt");
     asked
 }
 
-/// What wget finds.
+/// The URLs that wget finds.
 fn by_wget(site: &Site, start: &str) -> BTreeSet<String> {
     let dir = tempfile::tempdir().unwrap();
     let mut wget = Command::new("wget");
     wget.args(["--recursive", "--level=inf", "--quiet", "--no-directories", "--delete-after", "--no-config"]);
-    // It ends with 8 where the site has a dead link, as these have.
+    // It exits with 8 if the site has a dead link, as these have.
     let ended = wget.arg(site.url(start)).current_dir(dir.path()).status();
     let ended = ended.expect("wget is missing; `cargo xtask setup` installs it");
     assert!(matches!(ended.code(), Some(0 | 8)), "wget: {ended}");
     asked(site)
 }
 
-/// What the program finds, and the catalogue with it.
+/// The URLs that the program finds, checked against the catalogue.
 fn by_orb(site: &Site, start: &str) -> BTreeSet<String> {
     let home = Home::new();
     let finished = home.crawl(&[&site.url(start), "--delay", "0"]);
@@ -52,14 +53,14 @@ fn by_orb(site: &Site, start: &str) -> BTreeSet<String> {
     recorded.iter().map(|path| decoded(path)).collect()
 }
 
-/// What of a difference has no reason, and the reasons for which nothing differs.
+/// The differences without a reason, and the reasons without a difference.
 fn unexplained<'a>(difference: &'a BTreeSet<String>, reasons: &[Reason]) -> (Vec<&'a String>, Vec<Reason>) {
     let explained = |path: &str| reasons.iter().any(|(part, _)| path.contains(part));
     let idle = |(part, _): &&Reason| !difference.iter().any(|path| path.contains(part));
     (difference.iter().filter(|path| !explained(path)).collect(), reasons.iter().filter(idle).copied().collect())
 }
 
-/// Fails the test where one crawler found what the other did not, for no reason that is named.
+/// Asserts that the crawlers differ only for the named reasons.
 #[track_caller]
 fn compare(root: &str, start: &str, only_orb: &[Reason], only_wget: &[Reason]) {
     let site = Site::serve(Path::new(root));
@@ -90,7 +91,7 @@ fn what_matters_most_in_the_python_documentation_is_what_every_page_leads_to() {
     for (by, expected) in [
         ("pagerank", ["/genindex.html", "/py-modindex.html", "/contents.html", "/library/index.html"]),
         ("harmonic", ["/genindex.html", "/py-modindex.html", "/contents.html", "/bugs.html"]),
-        // Who points to what matters: the lists of contents.
+        // Hubs link to what matters: the tables of contents.
         ("hub", ["/contents.html", "/library/index.html", "/genindex-all.html", "/py-modindex.html"]),
     ] {
         let top = home.orb(&["top", PROJECT, "--by", by, "--fetched", "--limit", "12", "--json"]).expect(0).json();

@@ -1,4 +1,4 @@
-//! Is a report what the run found, in every form?
+//! Does a report show what the run found, in every format?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// A title that would be a script if it were let.
+/// A title that would run as a script if unescaped.
 const TITLE: &str = "Page </script><script>alert(1)</script>, \"quoted\" & more";
 
-/// A site of a front page and eight others, crawled.
+/// A site with a front page and eight others, crawled.
 fn crawled() -> (Script, Home) {
     let server = Script::serve(|heard| match heard.target.as_str() {
         "/robots.txt" => absent(),
@@ -35,7 +35,7 @@ fn url(server: &Script, path: &str) -> String {
     format!("http://127.0.0.1:{}{path}", server.port())
 }
 
-/// The site with a later run: one new, two updated, one moved, one that failed, five the same.
+/// The site with a later run: one new, two updated, one moved, one failed, five the same.
 fn tracked() -> (Script, Home) {
     let (server, home) = crawled();
     let at: Vec<String> = (0..=9).map(|n| url(&server, &format!("/{n}"))).collect();
@@ -54,7 +54,7 @@ fn report(home: &Home, more: &[&str]) -> Finished {
     home.orb(&[&["report", PROJECT], more].concat())
 }
 
-/// The documents of a report in JSON: flag and path.
+/// The documents of a JSON report: flag and path.
 fn listed(report: &Finished) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let path = |url: String| url.rsplit('/').next().unwrap().to_owned();
@@ -186,12 +186,12 @@ fn an_acknowledgement_is_kept_with_its_run() {
     assert!(none.complaint(1).contains("has no run 9"), "{none}");
 }
 
-/// What Debian's browser makes of a page, as HTML or as a picture.
+/// A page as rendered by Debian's browser, as HTML or as an image.
 fn browser(home: &Home, url: &str, more: &[&str]) -> Finished {
     let mut command = Command::new("chromium");
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,1000"]);
     command.args(["--virtual-time-budget=10000", "--host-resolver-rules=MAP * ~NOTFOUND"]).args(more).arg(url);
-    // Its profile and whatever it remembers belong to the test.
+    // The browser's profile and state belong to the test.
     command.env("HOME", home.beside("browser")).current_dir(home.beside("browser"));
     let finished = Running::start(command).finish();
     finished.expect(0);
@@ -215,7 +215,7 @@ fn the_page_shows_counts_filters_and_versions_side_by_side() {
     let body = dom.split("<tbody>").nth(1).unwrap();
     assert_eq!(body.matches("<abbr class=\"flag\"").count(), 10, "{whole}");
     assert!(body.contains("moved to <a class=\"address\""));
-    // Updated documents alone, one of them open.
+    // Only the updated documents, one of them expanded.
     let seq = home.catalogue().number("SELECT seq FROM change_row WHERE flag = 2 AND detail NOTNULL");
     let view = format!("{address}#flag=UPD&find=%2F2&open={seq}");
     let chosen = browser(&home, &view, &["--dump-dom"]);

@@ -1,7 +1,7 @@
-//! Is a crawl that was stopped, killed or broken off in the end what an undisturbed one is?
+//! Does a crawl that was stopped, killed or crashed end up like an undisturbed one?
 //!
-//! One server, one undisturbed crawl of it, and many disturbed ones: each must end with the same pages, links, images and
-//! records, every page recorded once, and a clean check.
+//! One server, one undisturbed crawl of it, and many disturbed ones: each must end with the same
+//! pages, links, images and records, every page recorded once, and a clean check.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 #![allow(clippy::print_stdout, reason = "a long run says how far it is")]
 
@@ -15,11 +15,11 @@ use orb_testweb::Spec;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
-/// How many processes are killed at moments of no special kind; the nightly run says more.
+/// Number of processes killed at random moments; the nightly run uses more.
 const KILLS: usize = 36;
-/// Counts the pages that were visited.
+/// Counts the visited pages.
 const RECORDED: &str = "SELECT count(DISTINCT page_id) FROM visit";
-/// How many of them one crawl must bear.
+/// Number of kills per crawl.
 const KILLS_EACH: usize = 6;
 
 #[test]
@@ -46,7 +46,7 @@ fn killed_at_any_moment_a_crawl_loses_nothing_and_doubles_nothing() {
     assert!(most <= BATCH + CONNECTIONS, "{most} pages were fetched and not recorded");
 }
 
-/// How far the server and the catalogue have come when no process is at work.
+/// Progress of the server and the catalogue while no process is running.
 struct Standing {
     asked: usize,
     recorded: usize,
@@ -59,7 +59,7 @@ impl Standing {
         Self { asked: world.server.log().all().0.len(), recorded: usize::try_from(recorded).unwrap() }
     }
 
-    /// How many pages the process in between asked for and did not record.
+    /// Number of pages that the process in between requested and did not record.
     fn unrecorded_since(&self, before: &Self, world: &World) -> usize {
         let mut requests = world.server.log().all();
         requests.0.drain(..before.asked);
@@ -67,11 +67,11 @@ impl Standing {
     }
 }
 
-/// Goes on with the crawl and kills it at some moment; says whether it was still at work then.
+/// Resumes the crawl and kills it at some moment; returns whether it was still running.
 fn killed_once(scene: &Scene, home: &Home, dice: &mut Dice) -> bool {
     let before = scene.world.server.counters().requests;
     let mut running = scene.start(home, &[]);
-    // Few requests mean a kill while starting or recovering, many one in the middle of the work.
+    // Few requests mean a kill during start-up or recovery, many one in the middle of the work.
     let wanted = if dice.below(3) == 0 { dice.below(3) } else { dice.below(250) };
     let mut ended = None;
     harness::until("the moment has come", || {
@@ -97,7 +97,8 @@ fn no_more_than_a_batch_is_fetched_and_not_recorded_however_slow_the_disk() {
     home.crawl(&[&file, "--max-pages", "150"]);
     for commit in [2, 3, 5] {
         let before = Standing::of(&world, &home);
-        // From this commit on the disk is full, and the recorder waits while everybody else goes on.
+        // From this commit on the disk is full, and the recorder waits while everybody else
+        // continues.
         let fault = format!("before-archive:{commit}:enospc:1000");
         let running = home.start(&crawling(&[&file]), &[("ORB_FAIL", &fault)]);
         until_still(&world);
@@ -113,7 +114,7 @@ fn no_more_than_a_batch_is_fetched_and_not_recorded_however_slow_the_disk() {
     assert!((1..=3 * (batch + connections)).contains(&again), "{again} pages were fetched again");
 }
 
-/// Waits until a crawl that has begun asks for nothing any more.
+/// Waits until a running crawl makes no more requests.
 fn until_still(world: &World) {
     let (begin, mut last, mut since) = (world.server.counters().requests, 0, Instant::now());
     harness::until("nothing is asked for any more", || {

@@ -1,4 +1,4 @@
-//! Is what belongs to a collection collected, and nothing else?
+//! Is everything in scope collected, and nothing else?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -27,7 +27,7 @@ fn by_default_a_crawl_keeps_to_the_hosts_of_its_seeds() {
     let catalogue = home.catalogue();
     let outside = catalogue.urls(&["OUTSIDE"]);
     assert!(!outside.is_empty() && outside.iter().all(|url| host(url) != "h0000.test"), "{outside:?}");
-    // Links that lead out are links all the same.
+    // Links out of scope are still recorded.
     assert!(catalogue.links().iter().any(|link| host(&link[1]) == "h0001.test"));
     assert_eq!(catalogue.column("SELECT DISTINCT why FROM page WHERE kind = 'OUTSIDE'"), ["scope"]);
 }
@@ -51,7 +51,8 @@ fn a_seed_on_each_host_opens_each_host() {
 fn a_domain_is_all_its_hosts_and_test_is_no_domain() {
     let world = connected();
     Home::new().crawl(&world.args(&["--delay", "0", "--scope", "domain"]));
-    // `h0001.test` and `h0002.test` are registered apart, as `.test` has no rule of its own.
+    // `h0001.test` and `h0002.test` are separate registrable domains, since `.test` is not in the
+    // Public Suffix List.
     assert_same("asked for", &world.asked_once(), &world.expected(Reach::Host(0)).urls);
 }
 
@@ -120,7 +121,7 @@ fn depth_is_counted_in_links_from_the_seed() {
     }
 }
 
-/// How far each page of a web is from the first, found by a crawl of all of it and a walk over its links.
+/// The distance of each page from the first, from a full crawl and a walk over its links.
 fn depths_of(world: &World) -> BTreeMap<String, u32> {
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0", "--scope", "any"]));
@@ -188,11 +189,11 @@ fn orders_differ_in_what_comes_first_and_agree_in_the_end() {
         courses.insert(course);
     }
     assert_eq!(courses.len(), 4, "four orders are four courses");
-    // Depth first goes on from the page it has just read, wherever that page has something new.
+    // Depth-first continues from the page just read, if that page has something new.
     assert!(followed["dfs"] > 20 && followed["dfs"] > 2 * followed["bfs"], "{followed:?}");
 }
 
-/// The pages of a crawl in the order in which they were asked for, and the links between them.
+/// The pages of a crawl in the order they were requested, and the links between them.
 fn course(world: &World, order: &str) -> (Vec<String>, BTreeSet<(String, String)>) {
     let home = Home::new();
     let order = format!("frontier.order = '{order}'");

@@ -8,7 +8,7 @@ use harness::script::{Script, absent, reply};
 use serde_json::Value;
 use std::fs;
 
-/// Pages of a small site: path, more header lines, title, what the body says.
+/// Pages of a small site: path, additional header lines, title, body text.
 const PAGES: &[(&str, &str, &str, &str)] = &[
     (
         "/",
@@ -41,7 +41,7 @@ fn crawl(site: &Script, home: &Home, more: &[&str]) -> Finished {
     home.crawl(&[&[url.as_str(), "--delay", "0"], more].concat())
 }
 
-/// What a search finds, as JSON.
+/// The JSON output of a search.
 fn search(home: &Home, args: &[&str]) -> Value {
     let finished = home.orb(&[&["search", PROJECT, "--json"], args].concat());
     finished.expect(0);
@@ -49,7 +49,7 @@ fn search(home: &Home, args: &[&str]) -> Value {
     finished.json()
 }
 
-/// The paths of what a search finds, best first.
+/// The paths of the results, best first.
 fn paths(home: &Home, args: &[&str]) -> Vec<String> {
     let found = search(home, args);
     let path = |hit: &Value| hit["url"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
@@ -189,7 +189,7 @@ fn pages_that_found_no_room_are_read_from_the_archive_at_the_end() {
     home.orb(&["check", PROJECT]).expect(0);
 }
 
-/// Goes on with the crawl, with a failure staged.
+/// Resumes the crawl with an injected fault.
 fn go_on(site: &Script, home: &Home, fault: &str) -> Finished {
     let url = format!("http://{}/", site.address);
     home.start(&crawling(&[&url, "--delay", "0"]), &[("ORB_FAIL", fault)]).finish()
@@ -206,7 +206,7 @@ fn killed_while_indexing_it_lacks_nothing_in_the_end() {
         home.orb(&["check", PROJECT]).expect(0);
         assert_eq!(paths(&home, &["*"]).len(), 6, "{point}");
         assert_eq!(paths(&home, &["json load"])[0], "/json");
-        // Making it anew is cut off, too.
+        // The rebuild is interrupted, too.
         let killed = home.start(&["index", "rebuild", PROJECT], &[("ORB_FAIL", point)]).finish();
         assert_eq!(killed.code, None, "{killed}");
         home.orb(&["check", PROJECT]).expect(0);

@@ -1,8 +1,10 @@
 //! Does a new user find the obvious page first?
 //!
-//! Two real sites from Debian packages are crawled and asked what somebody would ask who does not know them. `search_quality/*.tsv` lists the
-//! queries with the pages that answer them, most of them one, some two that answer as well; they were written down before anything was
-//! weighed. What counts is the mean reciprocal rank (Voorhees, TREC-8): 1 where the page is always first, 0.5 where it is second.
+//! Two real sites from Debian packages are crawled and asked what somebody who does not know them
+//! would ask. `search_quality/*.tsv` lists the queries with the pages that answer them, usually
+//! one, sometimes two equally good ones; the list was written before any weights were tuned. The
+//! measure is the mean reciprocal rank (Voorhees, TREC-8): 1 if the page is always first, 0.5 if it
+//! is second.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 #![allow(clippy::print_stdout, reason = "the table of ranks")]
 
@@ -12,10 +14,10 @@ use harness::orb::{Home, PROJECT};
 use harness::site::Site;
 use std::path::Path;
 
-/// What is wanted of each site.
+/// Required value for each site.
 const WANTED: f64 = 0.8;
 
-/// The place of the first page that answers; none where it is not among the first ten.
+/// The rank of the first page that answers; `None` if it is not in the top ten.
 fn place(home: &Home, site: &Site, query: &str, wanted: &[&str]) -> Option<usize> {
     let finished = home.orb(&["search", PROJECT, query, "--json", "--no-snippets"]);
     let found = finished.expect(0).json();

@@ -1,4 +1,4 @@
-//! Do cookies and passwords stay where they belong, and do pages keep their hands off terminal and disk?
+//! Do cookies and passwords stay where they belong, and are terminal and disk safe from pages?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Every one of these names at the server, no waiting.
+/// Arguments that resolve all these names to the server, without delays.
 fn args(server: &Script, names: &[&str], more: &[&str]) -> Vec<String> {
     let port = server.port();
     let mut args = Vec::new();
@@ -21,7 +21,7 @@ fn args(server: &Script, names: &[&str], more: &[&str]) -> Vec<String> {
     args
 }
 
-/// All that the project's archive holds, unpacked.
+/// The decompressed content of the project's archive.
 fn archived(home: &Home) -> String {
     let mut all = Vec::new();
     for file in home.warcs() {
@@ -31,7 +31,7 @@ fn archived(home: &Home) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// What a host was told in a field, over all requests to it.
+/// The values of a header field that a host received, over all requests.
 fn told(server: &Script, host: &str, field: &str) -> BTreeSet<String> {
     let heard = server.heard();
     let to = heard.iter().filter(|heard| heard.host() == host);
@@ -109,7 +109,7 @@ fn the_password_of_a_seed_goes_to_its_host_alone_and_not_into_the_archive() {
     assert!(archive.contains("GET /here HTTP/1.1") && !archive.contains("bWU6cHc"));
     let kept = home.catalogue().column("SELECT settings FROM run");
     assert!(kept.iter().all(|settings| !settings.contains("pw@")), "{kept:?}");
-    // Unless it is asked for, a password is not even used.
+    // A password is not even used unless the user asks for it.
     let plain = Home::new();
     plain.crawl(&[vec![format!("http://me:pw@site.test:{port}/none")], args(&server, &["site.test"], &[])].concat());
     let last = server.heard().pop().unwrap();
@@ -129,7 +129,8 @@ fn the_password_of_a_proxy_is_told_to_the_proxy_and_kept_nowhere_but_in_the_proj
     assert!(home.catalogue().column("SELECT settings FROM run").iter().all(|s| !s.contains("pw@")));
 }
 
-/// A title that would clear the screen, rename the window and hide what follows, in every way a terminal knows.
+/// A title that would clear the screen, rename the window and hide what follows, with every escape
+/// a terminal knows.
 const HOSTILE: &str = "T\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31mred\u{9d}0;x\u{9c}\u{8}\u{8}\u{7f}\u{c}end";
 
 #[test]
@@ -173,7 +174,7 @@ fn no_page_steers_the_terminal() {
         let control = said.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
         assert_eq!(control, None, "{command:?}: {said:?}");
     }
-    // What is asked for as it is comes as it is, where no terminal shows it.
+    // Raw output is unmodified when it does not go to a terminal.
     assert!(home.orb(&["cat", PROJECT, &seed, "--as", "raw"]).text().contains(HOSTILE));
 }
 

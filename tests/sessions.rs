@@ -1,4 +1,4 @@
-//! Are pages known by what they are, whatever session id stands in their URLs?
+//! Are pages identified correctly, whatever session id is in their URLs?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -11,7 +11,7 @@ use orb_testweb::{Expectation, Feature, Reach};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What `inspect sessions` says of recorded lists.
+/// The output of `inspect sessions` for recorded lists.
 fn inspected(home: &Home, lists: &[&str]) -> Value {
     let dir = root().join("crates/urls/tests/data/sessions");
     let files: Vec<String> = lists.iter().map(|list| dir.join(list).to_str().unwrap().to_owned()).collect();
@@ -70,7 +70,7 @@ fn urls_that_share_an_id_say_so_beside_the_ids_known_by_name() {
     assert_eq!(names, ["PHPSESSID", "zq"]);
 }
 
-/// Documents that the project holds, by their URLs.
+/// The documents of the project, by URL.
 fn documents(home: &Home) -> BTreeSet<String> {
     home.catalogue().column("SELECT url FROM page WHERE kind IN ('HTML', 'DUPLICATE')").into_iter().collect()
 }
@@ -103,7 +103,7 @@ fn ids_are_left_where_they_stand_when_nobody_is_to_learn_them() {
 const ONE: &str = "4f8ab91c77de20aa3bc1";
 const TWO: &str = "90ab44d1f7de20ccb1c7";
 
-/// Crawls what a script serves; gives the documents' paths.
+/// Crawls a scripted site and returns the documents' paths.
 fn crawled(home: &Home, script: &Script, seed: &str) -> BTreeSet<String> {
     let origin = format!("http://127.0.0.1:{}", script.port());
     home.crawl(&[&format!("{origin}{seed}"), "--delay", "0"]);
@@ -178,7 +178,7 @@ fn flags(home: &Home, run: u32) -> BTreeMap<String, String> {
     rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
-/// What became of the documents from one expectation to the next.
+/// The expected flags of the documents from one expectation to the next.
 fn course(before: &Expectation, after: &Expectation) -> BTreeMap<String, String> {
     let all = |of: &Expectation| -> BTreeSet<String> { of.pages.union(&of.sessions).cloned().collect() };
     let (old, new) = (all(before), all(after));
@@ -206,7 +206,7 @@ fn a_new_session_and_a_later_epoch_double_no_document_and_every_flag_is_right() 
         tracked.expect(0);
         let wanted = course(&before, &world.expected(Reach::Host(0)));
         let mut given = flags(&home, run);
-        // What was missing before is asked for again, and is no document that was known.
+        // A page that was missing before is requested again, and was never a known document.
         given.retain(|url, flag| wanted.contains_key(url) || flag != "ERR");
         assert_eq!(given, wanted, "run {run}");
         let requests: usize = world.asked().values().sum();

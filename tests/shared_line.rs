@@ -1,6 +1,6 @@
-//! Does a crawl keep to its share of a line that others use too?
+//! Does a crawl keep to its share of a connection that others use too?
 //!
-//! What the server saw and what the system's own table of connections says are the witnesses.
+//! The witnesses are the server's log and the kernel's connection table.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -19,7 +19,7 @@ fn row(row: &str) -> String {
     format!("limits.schedule = [{{ {row} }}]")
 }
 
-/// A time of day so many seconds from now, as a schedule has it.
+/// A time of day this many seconds from now, as written in a schedule.
 fn hour(seconds: u64) -> String {
     let (_, _, _, hour, minute, second, _) = Moment::now().plus(Duration::from_secs(seconds)).civil();
     format!("{hour:02}:{minute:02}:{second:02}")
@@ -51,7 +51,7 @@ fn a_pause_of_the_schedule_ends_by_itself_and_nothing_is_asked_before() {
     let world = World::new(Spec { hosts: 2, pages_per_host: 5, ..Spec::default() });
     let home = Home::new();
     let begin = Instant::now();
-    // From before now until a few seconds from now; around midnight it begins on either day.
+    // From before now until a few seconds from now; around midnight it starts on either day.
     let quiet = row(&format!("from = '{}', to = '{}', rate = '0'", hour(86_400 - 7_200), hour(4)));
     home.crawl(&[world.project(&home, &["frontier.delay = '0s'", "scope.mode = 'any'", &quiet])]);
     let first = world.server.log().take().0[0].at;
@@ -98,7 +98,8 @@ fn a_schedule_that_means_nothing_is_refused_with_its_line() {
     }
 }
 
-/// The local ends of sockets to a port in the system's own table; those in TIME_WAIT (6) belong to nobody any more.
+/// The local ends of sockets to a port in the kernel's table; those in TIME_WAIT (6) belong to no
+/// process any more.
 fn sockets_to(port: u16) -> BTreeSet<String> {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let remote = format!(":{port:04X}");
@@ -110,7 +111,7 @@ fn sockets_to(port: u16) -> BTreeSet<String> {
     table.lines().skip(1).filter_map(open).collect()
 }
 
-/// A text that is like no other.
+/// A text that resembles no other.
 fn words(path: &str) -> String {
     let mut state = path.bytes().fold(7_u64, |n, b| n.wrapping_mul(31).wrapping_add(b.into()));
     let mut word = || {
@@ -122,7 +123,8 @@ fn words(path: &str) -> String {
 
 #[test]
 fn the_system_counts_no_more_connections_than_allowed_not_even_closing_ones() {
-    // A server that takes its time and ends every connection after one answer, so that some are always closing.
+    // A slow server that closes every connection after one response, so that some are always
+    // closing.
     let site = Script::serve(|heard| {
         std::thread::park_timeout(Duration::from_millis(300));
         match heard.target.as_str() {
@@ -138,7 +140,8 @@ fn the_system_counts_no_more_connections_than_allowed_not_even_closing_ones() {
     let (mut most, mut finished) = (0, None);
     let mut before = BTreeSet::new();
     until("the crawl ends", || {
-        // The table is not read in one moment, but what is in it twice was there in between.
+        // Reading the table is not atomic, but an entry in two consecutive snapshots existed in
+        // between.
         let now = sockets_to(site.port());
         most = most.max(now.intersection(&before).count());
         before = now;
@@ -165,7 +168,7 @@ fn too_few_open_files_are_named_before_anything_is_asked() {
 
 #[test]
 fn on_a_full_line_what_has_begun_is_finished_before_more_is_begun() {
-    // Each body takes a tenth of a second at the rate, and all forty could be begun at once.
+    // Each body takes a tenth of a second at the rate, and all forty could start at once.
     let body = "x".repeat(60_000);
     let site = Script::serve(move |heard| match heard.target.as_str() {
         "/robots.txt" => absent(),
@@ -176,6 +179,6 @@ fn on_a_full_line_what_has_begun_is_finished_before_more_is_begun() {
     let seed = format!("http://127.0.0.1:{}/", site.port());
     home.crawl(&[&seed, "--delay", "0", "--per-host", "64", "--connections", "64", "--bandwidth", "600kB/s"]);
     assert_eq!(home.catalogue().number("SELECT count(*) FROM page WHERE status = 200"), 41);
-    // Connections are kept and used again: as many were opened as were ever needed at once.
+    // Connections are kept alive and reused: no more were opened than were ever needed at once.
     assert!(site.connections() < 32, "{} connections", site.connections());
 }

@@ -1,4 +1,4 @@
-//! Does a project get where only a person gets: through a log-in and a search, and no further than it was told?
+//! Does a project get through a log-in and a search like a person, and no further than configured?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -16,12 +16,12 @@ fn members() -> World {
 
 const FETCHED: &str = "SELECT url FROM page WHERE kind NOT IN ('OUTSIDE', 'FRONTIER', 'DISALLOWED')";
 
-/// The pages that were fetched, as the catalogue tells.
+/// The fetched pages, according to the catalogue.
 fn fetched(home: &Home) -> BTreeSet<String> {
     home.catalogue().column(FETCHED).into_iter().collect()
 }
 
-/// A project of these steps and nothing else.
+/// A project with only these steps.
 fn project(world: &World, home: &Home, steps: &str) -> String {
     let file = world.project(home, &["frontier.delay = '0s'", steps]);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -39,7 +39,8 @@ fn log_in(world: &World, password: &str) -> String {
     )
 }
 
-/// Search by GET and pass through all pages of results, then take the results and what they point to.
+/// Searches by GET and passes through all result pages, then collects the results and what they
+/// link to.
 const SEARCH: &str = "[[steps]]\nname = 'search'\ncollect = false\nform = { action = 'search', fields = { q = 'basalt' } }\n\
     depth = 9\nrules = [{ allow = '[?&]page=' }]\n\
     [[steps]]\nname = 'results'\nlinks = 'ol.results a'\ndepth = 1\nrules = [{ allow = '/inside/item-' }]\n";
@@ -48,7 +49,7 @@ fn item(world: &World, n: usize, what: &str) -> String {
     world.url(0, &format!("/members/inside/item-{}{what}.html", n % MEMBER_ITEMS))
 }
 
-/// The items of a word and what they point to.
+/// The items of a word and what they link to.
 fn two_levels(world: &World, word: usize) -> BTreeSet<String> {
     let items = (0..MEMBER_ITEMS).filter(|n| n % MEMBER_WORDS.len() == word);
     let pages = |n: usize| [(n, ""), (n, "/part-1"), (n, "/part-2"), (n + 1, ""), (n + 3, "")];
@@ -72,7 +73,7 @@ fn a_members_area_is_entered_searched_and_its_results_collected_two_levels_deep(
     assert_eq!(kinds, ["HTML"]);
     assert_eq!(home.catalogue().number("SELECT count(*) FROM page WHERE url LIKE '%logout%' AND kind <> 'OUTSIDE'"), 0);
     home.orb(&["check", PROJECT]).expect(0);
-    // What is done is done: nobody logs in for nothing.
+    // Completed steps are not repeated: there is no needless log-in.
     world.asked();
     home.crawl(&[file.as_str()]);
     assert_eq!(world.asked().len(), 0);
@@ -101,7 +102,7 @@ fn a_failed_log_in_stops_the_run_with_its_place_in_the_file() {
     assert!(line.starts_with(&expected), "{line}\n{}", std::fs::read_to_string(&file).unwrap());
     assert!(line.contains("step 'log in': 'Wrong' stands on ") && !line.contains("horse"), "{line}");
     assert_eq!(home.catalogue().column(FETCHED), Vec::<String>::new());
-    // With the right password it goes on.
+    // With the right password it continues.
     let file = project(&world, &home, &(log_in(&world, MEMBER.1) + SEARCH));
     home.crawl(&[file.as_str()]);
     assert_same("fetched", &fetched(&home), &two_levels(&world, 1));

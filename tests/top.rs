@@ -1,4 +1,4 @@
-//! Do the commands that ask the graph say who matters, and what lies around a page?
+//! Do the graph commands say who matters, and what is near a page?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -10,7 +10,7 @@ use orb_testweb::{Feature, Spec};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A varied web, crawled whole.
+/// A varied web, crawled completely.
 fn crawled() -> (World, Home) {
     let features = [Feature::Furniture, Feature::Media, Feature::Errors, Feature::Robots];
     let world = World::new(features.into_iter().fold(Spec { pages_per_host: 12, ..Spec::default() }, Spec::with));
@@ -26,7 +26,7 @@ fn mapped() -> (World, Home) {
     (world, home)
 }
 
-/// What a command says as JSON.
+/// The JSON output of a command.
 fn told(home: &Home, args: &[&str]) -> Value {
     home.orb(&[args, &["--json"]].concat()).expect(0).json()
 }
@@ -35,7 +35,7 @@ fn column<'a>(rows: &'a Value, name: &str) -> Vec<&'a Value> {
     rows.as_array().unwrap().iter().map(|row| &row[name]).collect()
 }
 
-/// The kinds of links that are arcs unless told otherwise.
+/// The kinds of links that are arcs by default.
 const ARCS: &str =
     "link WHERE last_run IS NULL AND src <> dst AND kind IN ('a', 'area', 'frame', 'redirect', 'refresh')";
 
@@ -158,7 +158,7 @@ fn what_needs_a_graph_or_ranks_says_how_to_get_them() {
     let finished = home.orb(&["top", PROJECT]);
     assert!(finished.complaint(1).contains("has no ranks; orb graph build p makes them"), "{finished}");
     assert!(told(&home, &["show", PROJECT, &url])["ranks"].is_null());
-    // A graph that is there and has no ranks gets them.
+    // An existing graph without ranks gets them.
     home.orb(&["graph", "build", PROJECT, "--quiet"]).expect(0);
     assert_eq!(told(&home, &["top", PROJECT, "--limit", "1"]).as_array().unwrap().len(), 1);
 }

@@ -1,8 +1,9 @@
-//! What becomes of a project whose files have lost their ends?
+//! What happens to a project whose files have lost their ends?
 //!
-//! A killed crawl is copied again and again; in each copy one file, whatever files there are, is cut at its end or has its end overwritten.
-//! What a power cut can do to bytes that were never handed to the disk must be made good without a word. What only damage can do
-//! must be made good or be told in one line that names the file; nothing may go wrong silently.
+//! A killed crawl is copied again and again; in each copy one file is truncated or has its end
+//! overwritten. Whatever a power cut can do to unsynced bytes must be repaired silently. What only
+//! damage can do must be repaired, or reported in one line that names the file; nothing may go
+//! wrong silently.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A crawl that was ended in good order, lost its index, went on, and was killed.
+/// A crawl that ended cleanly, lost its index, was resumed, and was killed.
 struct Wreck {
     scene: Scene,
     home: Home,
@@ -61,7 +62,7 @@ impl Wreck {
         copy
     }
 
-    /// Harms the last `most` bytes of a file, or some of them.
+    /// Damages up to `most` bytes at the end of a file.
     fn harm(&mut self, file: &Path, harm: Harm, most: u64) {
         let length = fs::metadata(file).unwrap().len();
         let used = used(file, length);
@@ -80,7 +81,7 @@ impl Wreck {
         fs::write(file, bytes).unwrap();
     }
 
-    /// Goes on with a harmed project; what it said where it could not.
+    /// Resumes a damaged project; returns the result if it failed.
     #[track_caller]
     fn go_on(&self, home: &Home, what: &str) -> Option<Finished> {
         let finished = home.orb(&crawling(&[PROJECT]));
@@ -90,7 +91,7 @@ impl Wreck {
     }
 }
 
-/// How often each file is harmed; the nightly run does it more often than the ordinary one.
+/// How often each file is damaged; the nightly run does more.
 fn rounds() -> u64 {
     std::env::var("ORB_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
 }
@@ -102,7 +103,7 @@ fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The length of a file without the zeros that make room for more.
+/// The length of a file without preallocated zeros.
 fn used(file: &Path, length: u64) -> u64 {
     if file.extension().is_none_or(|ending| ending != "jnl") {
         return length;
@@ -115,7 +116,7 @@ fn name(file: &Path) -> &str {
     file.file_name().unwrap().to_str().unwrap()
 }
 
-/// Whether a file is made from others and can be made again, or tells something to people only.
+/// Whether a file is derived and can be rebuilt, or is only informative.
 fn is_derived(file: &Path) -> bool {
     let derived = [".cdxj", ".tail", ".new", "-shm", ".json", ".log"];
     let name = name(file);
@@ -131,7 +132,7 @@ fn whatever_happens_to_a_file_that_can_be_made_again_it_is() {
     let derived: Vec<PathBuf> = wreck.files().into_iter().filter(|file| is_derived(file)).collect();
     for round in 0..rounds() {
         for (i, file) in derived.iter().enumerate() {
-            // One kind of harm a file and round; in three rounds each file suffers all of them.
+            // One kind of damage per file and round; in three rounds each file suffers all of them.
             let harm = HARMS[(i + usize::try_from(round).unwrap()) % 3];
             let home = wreck.copy();
             wreck.harm(&home.project().join(file), harm, u64::MAX);
@@ -178,7 +179,7 @@ fn damage_to_what_was_recorded_is_made_good_or_told_by_name() {
             let home = wreck.copy();
             wreck.harm(&home.project().join(file), harm, 20_000);
             let what = format!("{harm:?} of {}", file.display());
-            // The log of the catalogue is part of it.
+            // The catalogue's write-ahead log is part of it.
             let named = name(file).trim_end_matches("-wal").to_owned();
             if let Some(finished) = wreck.go_on(&home, &what) {
                 assert!(finished.complaint(1).contains(&named), "{what}: {finished}");

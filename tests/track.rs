@@ -1,4 +1,4 @@
-//! Does a later run say exactly what is new, the same, updated, gone or not to be had?
+//! Does a later run report exactly what is new, the same, updated, gone or failed?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const TRACK: [&str; 6] = ["track", PROJECT, "--json", "--progress", "none", "--no-index"];
 
-/// Visits the project's pages again.
+/// Revisits the project's pages.
 #[track_caller]
 fn track(home: &Home) -> Finished {
     let finished = home.orb(&TRACK);
@@ -27,7 +27,7 @@ fn track(home: &Home) -> Finished {
     finished
 }
 
-/// What the last run says of each document, by path: the flag, and where it has moved to.
+/// The last run's result for each document, by path: the flag, and where it has moved to.
 fn told(home: &Home, root: &str) -> BTreeMap<String, String> {
     let sql = "SELECT p.url, v.flag, coalesce(c.moved_to, '') FROM visit v JOIN page p ON p.id = v.page_id
                LEFT JOIN change c ON c.run = v.run AND c.page_id = v.page_id
@@ -38,7 +38,7 @@ fn told(home: &Home, root: &str) -> BTreeMap<String, String> {
     rows.iter().map(|row| (path(&row[0]), said(row))).collect()
 }
 
-/// How many documents have each flag.
+/// Number of documents by flag.
 fn counted(told: &BTreeMap<String, String>) -> BTreeMap<&str, usize> {
     told.values().fold(BTreeMap::new(), |mut counts, flag| {
         *counts.entry(flag.split(' ').next().unwrap()).or_default() += 1;
@@ -50,12 +50,13 @@ fn html(body: &str) -> Vec<u8> {
     reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html><title>News</title>{body}"))
 }
 
-/// A newspaper whose every answer has other advertisements, tokens, counters and teasers, and an order of its own.
+/// A newspaper whose every response has different advertisements, tokens, counters and teasers, in
+/// a different order.
 fn newspaper() -> World {
     World::with(&[Feature::Gazette])
 }
 
-/// Moves a web to an epoch; says what must be told of its pages since the one before, by path.
+/// Advances a web to an epoch; returns the expected changes since the previous one, by path.
 fn moved_on(world: &World, epoch: u64) -> BTreeMap<String, String> {
     let before = world.expected(Reach::Linked);
     world.server.web().set_epoch(epoch);
@@ -68,13 +69,14 @@ fn moved_on(world: &World, epoch: u64) -> BTreeMap<String, String> {
     all.into_iter().flatten().collect()
 }
 
-/// What `rows` say of documents, by path.
+/// The flags of documents in `rows`, by path.
 fn flags_in<'a>(rows: impl IntoIterator<Item = &'a Value>, root: &str) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     rows.into_iter().map(|row| (text(&row["url"]).replacen(root, "", 1), text(&row["flag"]))).collect()
 }
 
-/// What the report of the last run and the feed from a cursor on say of each document, which must be this; the cursor after it.
+/// Asserts that the last run's report and the feed from a cursor on agree with the expectation;
+/// returns the next cursor.
 #[track_caller]
 fn assert_told(home: &Home, world: &World, expected: &BTreeMap<String, String>, cursor: u64) -> u64 {
     let root = world.url(0, "");
@@ -95,7 +97,7 @@ fn assert_told(home: &Home, world: &World, expected: &BTreeMap<String, String>, 
     end["next"].as_u64().unwrap()
 }
 
-/// Fails the test where documents have another flag than they must, and says which.
+/// Asserts that documents have the expected flags, and names those that do not.
 #[track_caller]
 fn assert_differs_nowhere(who: &str, said: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>) {
     let paths: BTreeSet<&String> = said.keys().chain(wanted.keys()).collect();
@@ -115,7 +117,7 @@ fn advertisements_and_tokens_do_not_make_a_page_updated_and_every_real_change_is
         assert_eq!(counted(&expected), [("NEW", 6), ("SAM", expected.len() - 21), ("UPD", 11), ("MIS", 4)].into());
         track(&home);
         cursor = assert_told(&home, &world, &expected, cursor);
-        // And nothing is to be told of the same edition.
+        // And there is nothing to report for the same edition.
         let still = moved_on(&world, epoch);
         track(&home);
         assert_eq!(assert_told(&home, &world, &still, cursor), cursor);
@@ -158,7 +160,7 @@ fn the_synthetic_web_is_flagged_as_it_went_from_epoch_to_epoch() {
         let mut features = vec![Feature::Changes, Feature::Furniture];
         features.extend(validators.then_some(Feature::Validators));
         let (world, home) = (World::with(&features), Home::new());
-        // An advertisement that is the same all day is no noise: it has to be named.
+        // An advertisement that stays the same all day is not noise: a rule has to name it.
         let rule = "track.compare = [{ match = 'advertised', exclude = ['.advertisement'] }]";
         let settings = ["frontier.delay = '0s'", "frontier.retries = 0", "index.enabled = false", rule];
         home.crawl(&[&world.project(&home, &settings)]);
@@ -172,7 +174,7 @@ fn the_synthetic_web_is_flagged_as_it_went_from_epoch_to_epoch() {
             let path = |url: &String| url.strip_prefix(root.trim_end_matches('/')).unwrap().to_owned();
             for (urls, flag) in [(&course.new, "NEW"), (&course.same, "SAM"), (&course.updated, "UPD")] {
                 for url in urls.iter().filter(|url| !url.ends_with("/changes/")) {
-                    // What failed in the epoch before was never gone.
+                    // What failed in the previous epoch was never gone.
                     let flag = if url.ends_with("/fails-at-1.html") { "SAM" } else { flag };
                     assert_eq!(told[&path(url)], flag, "{url} in epoch {epoch}");
                 }
@@ -190,7 +192,7 @@ fn the_synthetic_web_is_flagged_as_it_went_from_epoch_to_epoch() {
     }
 }
 
-/// A site of three pages whose answers a test changes.
+/// A site of three pages whose responses a test changes.
 fn changing(answer: impl Fn(&str, u64) -> Vec<u8> + Send + Sync + 'static) -> (Script, Arc<AtomicU64>, Home) {
     let day = Arc::new(AtomicU64::new(1));
     let now = Arc::clone(&day);
@@ -204,7 +206,7 @@ fn changing(answer: impl Fn(&str, u64) -> Vec<u8> + Send + Sync + 'static) -> (S
     (script, day, home)
 }
 
-/// What is said of `/a` on each of these days.
+/// The result for `/a` on each of these days.
 fn said(script: &Script, day: &AtomicU64, home: &Home, days: std::ops::RangeInclusive<u64>) -> Vec<String> {
     let flag_on = |today| {
         day.store(today, Ordering::Relaxed);
@@ -339,7 +341,7 @@ fn a_page_that_its_sitemap_calls_changed_is_visited_whatever_the_budget() {
 #[test]
 fn a_project_of_which_nothing_could_ever_be_fetched_fails_and_says_why() {
     let home = Home::new();
-    // A port that nobody listens on: taken for a moment, so that it is a free one.
+    // A port that nobody listens on: bound for a moment, so that it is a free one.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let seed = format!("http://127.0.0.1:{port}/");
     home.orb(&["project", "new", PROJECT, "--seed", &seed]).expect(0);

@@ -1,7 +1,7 @@
 //! Does a crawl know why it is not faster?
 //!
-//! Webs that are slow for one reason each: the reason must be named, by a command in another process, while the crawl runs and after it
-//! has ended, was stopped, or was killed.
+//! Webs that are slow for one reason each: the reason must be named, by a command in another
+//! process, while the crawl runs and after it has ended, was stopped, or was killed.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
@@ -20,12 +20,12 @@ fn one_host(pages: u32) -> Spec {
     Spec { hosts: 1, pages_per_host: pages, cross_host_links: 0.0, ..Spec::default() }
 }
 
-/// What `orb status --why` says as JSON.
+/// The JSON output of `orb status --why`.
 fn why(home: &Home) -> Value {
     home.orb(&["status", PROJECT, "--why", "--json"]).expect(0).json()
 }
 
-/// What the advice of this rule says, if it is given.
+/// The text of this rule's advice, if it is given.
 fn advice(account: &Value, rule: &str) -> Option<String> {
     let given = account["advice"].as_array().unwrap();
     given.iter().find(|a| a["rule"] == rule).map(|a| a["text"].as_str().unwrap().to_owned())
@@ -36,7 +36,7 @@ fn told(account: &Value, rule: &str) -> String {
     advice(account, rule).unwrap_or_else(|| panic!("nothing about {rule}: {}", account["advice"]))
 }
 
-/// The share of the time that was spent waiting for this.
+/// The share of the time spent waiting for this.
 fn waited(account: &Value, why: &str) -> f64 {
     let idle = account["timing"]["idle"].as_array().unwrap();
     idle.iter().find(|i| i["why"] == why).map_or(0.0, |i| i["share"].as_f64().unwrap())
@@ -96,7 +96,7 @@ fn a_running_crawl_is_looked_at_from_another_process() {
     {
         assert!(text.contains(part), "no '{part}':\n{text}");
     }
-    // Killed, it still tells; gone on with, it goes on counting.
+    // After a kill the account is still readable; when resumed, it continues counting.
     running.signal(Signal::KILL);
     running.finish();
     let account = why(&home);
@@ -158,7 +158,7 @@ fn slow_names_are_told() {
     assert!(stage(&account, "dns")["median_ms"].as_f64().unwrap() >= 250.0, "{account}");
 }
 
-/// A name server that lets one wait for the answers of another.
+/// A name server that forwards to another one after a delay.
 struct SlowDns {
     addr: SocketAddr,
 }
@@ -172,7 +172,7 @@ impl SlowDns {
             ahead.send_to(question, other).unwrap();
             let mut reply = [0; 1_500];
             let (length, _) = ahead.recv_from(&mut reply).unwrap();
-            // What is tested is how long this takes.
+            // The delay is what is being tested.
             std::thread::park_timeout(Duration::from_millis(300));
             let _ = socket.send_to(&reply[..length], asker);
         };

@@ -1,4 +1,4 @@
-//! What the catalogue says, read by SQL as any user may.
+//! What does the catalogue contain, read with SQL as any user may?
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
@@ -10,7 +10,7 @@ pub(crate) struct Catalogue {
     connection: Connection,
 }
 
-/// A page as the catalogue tells it.
+/// A page in the catalogue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Page {
     pub(crate) id: i64,
@@ -35,7 +35,7 @@ impl Catalogue {
         Self { connection }
     }
 
-    /// The rows of a query, each cell as text; NULL is an empty one.
+    /// The rows of a query, each cell as text; NULL is empty.
     pub(crate) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
         let mut statement = self.connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         let columns = statement.column_count();
@@ -48,12 +48,12 @@ impl Catalogue {
         self.rows(sql).into_iter().map(|row| row.into_iter().next().unwrap()).collect()
     }
 
-    /// The one number that a query gives.
+    /// The single number that a query returns.
     pub(crate) fn number(&self, sql: &str) -> i64 {
         self.connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
-    /// All pages by URL; fails where two rows have one URL.
+    /// All pages by URL; panics if two rows have the same URL.
     pub(crate) fn pages(&self) -> BTreeMap<String, Page> {
         const SQL: &str = "SELECT url, id, kind, status, mime, charset, title, digest, length, depth, duplicate_of, \
                            coalesce(visits, 0), warc_file FROM page";
@@ -105,7 +105,7 @@ impl Catalogue {
         links
     }
 
-    /// Whether the page points to the other by this kind of link.
+    /// Whether a page has a link of this kind to another.
     pub(crate) fn has_link(&self, from: &str, to: &str, kind: &str) -> bool {
         self.links().iter().any(|link| link[..3] == [from, to, kind])
     }

@@ -1,4 +1,4 @@
-//! A server that keeps everyone waiting until it is told not to, on loopback.
+//! How can a server keep its clients waiting until a test releases them?
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// How it keeps one waiting.
+/// How it keeps them waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// It does not answer.
+    /// It does not respond.
     Silent,
-    /// It begins to answer and goes on byte by byte.
+    /// It responds byte by byte.
     Dripping,
 }
 
-/// A page of it is so long that no test can wait for its last drop.
+/// A page is so long that no test can wait for its last byte.
 const LENGTH: usize = 100_000;
-/// How long a drop takes.
+/// The time per byte.
 const DROP: Duration = Duration::from_millis(20);
 
 /// Such a server, until it is dropped.
@@ -55,7 +55,7 @@ impl HeldSite {
                     return;
                 }
                 let shared = Arc::clone(&accepting);
-                // A client that leaves is its own business.
+                // A client may disconnect at any time.
                 std::thread::spawn(move || drop(shared.talk(&stream)));
             }
         });
@@ -67,17 +67,17 @@ impl HeldSite {
         format!("http://{}{path}", self.address)
     }
 
-    /// How many pages were asked for.
+    /// Number of page requests.
     pub(crate) fn asked(&self) -> usize {
         self.shared.asked.load(Ordering::Acquire)
     }
 
-    /// How many pages were sent whole.
+    /// Number of complete responses.
     pub(crate) fn answered(&self) -> usize {
         self.shared.answered.load(Ordering::Acquire)
     }
 
-    /// Lets everyone have what they wait for, now and from now on.
+    /// Releases everyone, now and from now on.
     pub(crate) fn release(&self) {
         *self.shared.released.lock().unwrap() = true;
         self.shared.change.notify_all();

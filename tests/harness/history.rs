@@ -1,31 +1,34 @@
-//! A later run written straight into a catalogue, for what only reads it: which flags it gives is not its business here.
+//! How is a later run written straight into a catalogue?
+//!
+//! For tests of what only reads the catalogue: how a run arrives at its flags does not matter
+//! there.
 
 use super::orb::Home;
 use rusqlite::{Connection, params};
 
-/// What a later run says of a document.
+/// What a later run reports for a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Told<'a> {
     /// The document.
     pub(crate) url: &'a str,
-    /// What is said.
+    /// Its flag.
     pub(crate) flag: &'a str,
-    /// The document whose first content it has now.
+    /// The document whose original content it has now.
     pub(crate) like: &'a str,
     /// Where it has moved to.
     pub(crate) moved: Option<&'a str>,
-    /// What is different.
+    /// What changed.
     pub(crate) detail: Option<&'a str>,
 }
 
 impl<'a> Told<'a> {
-    /// That a document has this flag, and the content it had.
+    /// A document with this flag and unchanged content.
     pub(crate) fn new(url: &'a str, flag: &'a str) -> Self {
         Self { url, flag, like: url, moved: None, detail: None }
     }
 }
 
-/// Adds a run that says this, and that all other documents are the same; gives its number.
+/// Adds a run with these reports, in which all other documents are the same; returns its number.
 pub(crate) fn later_run(home: &Home, told: &[Told<'_>]) -> u32 {
     let mut db = Connection::open(home.project().join("crawl.db")).unwrap();
     let tx = db.transaction().unwrap();

@@ -1,6 +1,6 @@
-//! Other people's tools, asked about what we write.
+//! What do other people's tools say about our output?
 //!
-//! They live in `target/judges`, where `cargo xtask setup` puts them.
+//! They are in `target/judges`, where `cargo xtask setup` installs them.
 
 use super::orb::Running;
 use super::root;
@@ -12,7 +12,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A record as warcio reads it.
+/// A record as read by warcio.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Record {
     #[serde(rename = "type")]
@@ -25,7 +25,7 @@ pub(crate) struct Record {
     pub(crate) length: u64,
 }
 
-/// A program of the judges.
+/// The path of one of these tools.
 fn judge(name: &str) -> PathBuf {
     let path = root().join("target/judges/bin").join(name);
     assert!(path.exists(), "{} is missing; `cargo xtask setup` installs it", path.display());
@@ -34,7 +34,7 @@ fn judge(name: &str) -> PathBuf {
 
 fn ask<A: AsRef<std::ffi::OsStr>>(program: &str, args: impl IntoIterator<Item = A>) -> String {
     let mut command = Command::new(judge(program));
-    // One of their dependencies warns of another; nothing else may be said.
+    // One of their dependencies warns about another; nothing else may be printed.
     command.args(args).env("PYTHONWARNINGS", "ignore");
     let finished = Running::start(command).finish();
     finished.expect(0);
@@ -42,7 +42,7 @@ fn ask<A: AsRef<std::ffi::OsStr>>(program: &str, args: impl IntoIterator<Item = 
     finished.text().to_owned()
 }
 
-/// Fails the test unless `warcio check` passes on every file.
+/// Asserts that `warcio check` passes on every file.
 pub(crate) fn warcio_check(warcs: &[PathBuf]) {
     assert!(!warcs.is_empty(), "nothing to check");
     let mut args = vec![PathBuf::from("check"), PathBuf::from("-v")];
@@ -51,14 +51,14 @@ pub(crate) fn warcio_check(warcs: &[PathBuf]) {
     assert!(!said.contains("fail"), "{said}");
 }
 
-/// Every record of the files, in their order.
+/// Every record of the files, in order.
 pub(crate) fn records(warcs: &[PathBuf]) -> Vec<Record> {
     let script = root().join("tests/judges/records.py");
     let listed = ask("python", [script].iter().chain(warcs));
     listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every arc of a graph in the format of WebGraph, read by somebody else.
+/// Every arc of a graph in WebGraph's format, read by an independent decoder.
 pub(crate) fn bvgraph(base: &Path) -> BTreeSet<(usize, usize)> {
     let script = root().join("tests/judges/bvgraph.py");
     let arc = |line: &str| {
@@ -75,7 +75,7 @@ pub(crate) fn parquet_rows(files: &[PathBuf]) -> Vec<Value> {
     listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Fails the test unless `wacz validate` finds nothing wrong with the file.
+/// Asserts that `wacz validate` accepts the file.
 pub(crate) fn wacz_validate(file: &Path) {
     let mut command = Command::new(judge("wacz"));
     command.args(["validate", "-f"]).arg(file).env("PYTHONWARNINGS", "ignore");
@@ -85,7 +85,7 @@ pub(crate) fn wacz_validate(file: &Path) {
     assert!(said.contains("passed") && !said.contains("failed") && !said.contains("invalid"), "{finished}");
 }
 
-/// Unpacks a ZIP file as Python does, which checks what it reads.
+/// Unzips a file with Python, which verifies checksums.
 pub(crate) fn unzip(file: &Path, to: &Path) {
     let said = ask("python", [Path::new("-m"), Path::new("zipfile"), Path::new("-e"), file, to]);
     assert!(said.is_empty(), "{said}");
@@ -107,7 +107,7 @@ pub(crate) struct CdxjLine {
     pub(crate) fields: BTreeMap<String, String>,
 }
 
-/// What `cdxj-indexer` makes of the files.
+/// The index that `cdxj-indexer` builds from the files.
 pub(crate) fn cdxj_indexer(warcs: &[PathBuf]) -> Vec<CdxjLine> {
     read_cdxj(&ask("cdxj-indexer", warcs))
 }
@@ -122,12 +122,13 @@ fn read_cdxj_line(line: &str) -> CdxjLine {
     let mut part = || parts.next().unwrap_or_else(|| panic!("no CDXJ line: {line}")).to_owned();
     let (key, time, json) = (part(), part(), part());
     let fields: BTreeMap<String, Value> = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}: {line}"));
-    // Numbers are written as strings by some and as numbers by others.
+    // Some write numbers as strings, others as numbers.
     let plain = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     CdxjLine { key, time, fields: fields.into_iter().map(|(name, value)| (name, plain(value))).collect() }
 }
 
-/// What networkx says of a graph: `arcs` has two numbers a line, `wanted` names what to compute.
+/// Scores of a graph according to networkx: `arcs` has two numbers per line, `wanted` names the
+/// measures.
 pub(crate) fn networkx_ranks(arcs: &Path, nodes: usize, wanted: &[&str]) -> BTreeMap<String, Vec<Value>> {
     let script = root().join("tests/judges/ranks.py");
     let mut args = vec![script.into_os_string(), arcs.into(), nodes.to_string().into()];
@@ -135,7 +136,8 @@ pub(crate) fn networkx_ranks(arcs: &Path, nodes: usize, wanted: &[&str]) -> BTre
     serde_json::from_str(&ask("python", args)).unwrap()
 }
 
-/// A graph as networkx reads it from a file: its nodes with what is said of each, and its arcs, both sorted.
+/// A graph as read by networkx from a file: its nodes with their attributes, and its arcs, both
+/// sorted.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub(crate) struct ReadGraph {
     pub(crate) nodes: Vec<(String, BTreeMap<String, Value>)>,
@@ -148,15 +150,15 @@ pub(crate) fn networkx_reads(format: &str, path: &Path) -> ReadGraph {
     serde_json::from_str(&ask("python", [script.as_os_str(), format.as_ref(), path.as_os_str()])).unwrap()
 }
 
-/// pywb over one archive, until it is dropped.
+/// pywb on one archive, until it is dropped.
 pub(crate) struct Replay {
     server: Child,
     port: u16,
-    /// It goes on talking, and fails where nobody listens.
+    /// Kept open: it goes on logging, and fails if nobody reads.
     _out: Lines<BufReader<ChildStdout>>,
 }
 
-/// An answer of the replay: status and body.
+/// A replayed response: status and body.
 pub(crate) struct Replayed {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -164,7 +166,7 @@ pub(crate) struct Replayed {
 }
 
 impl Replay {
-    /// Serves the WARC and CDXJ files of a directory; `private` is where pywb may keep what it likes.
+    /// Serves the WARC and CDXJ files of a directory; `private` is pywb's working directory.
     pub(crate) fn start(warcs: &Path, private: &Path) -> Self {
         std::fs::create_dir_all(private).unwrap();
         let mut server = Command::new(judge("python"))
@@ -176,7 +178,7 @@ impl Replay {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // pywb says on the way that it has no configuration file; the line that is a number is ours.
+        // pywb also logs that it has no configuration file; the line that is a number is the port.
         let mut out = BufReader::new(server.stdout.take().unwrap()).lines();
         let port = out.by_ref().map_while(Result::ok).find_map(|line| line.parse().ok());
         let mut replay = Self { server, port: 0, _out: out };
@@ -184,7 +186,7 @@ impl Replay {
         replay
     }
 
-    /// The page in its archived form, as near to this time as there is one; `modifier` is pywb's, such as `id_`.
+    /// The archived page closest to this time; `modifier` is pywb's, such as `id_`.
     pub(crate) fn get(&self, time: &str, modifier: &str, url: &str) -> Replayed {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let ask = format!("GET /orb/{time}{modifier}/{url} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port);
@@ -205,7 +207,7 @@ impl Drop for Replay {
     }
 }
 
-/// A page as html5lib reads it.
+/// A page as parsed by html5lib.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Read {
     pub(crate) title: Option<String>,
@@ -213,13 +215,13 @@ pub(crate) struct Read {
     pub(crate) img: Vec<String>,
 }
 
-/// What html5lib sees in these files, in their order.
+/// What html5lib finds in these files, in order.
 pub(crate) fn html5lib(files: &[PathBuf]) -> Vec<Read> {
     let script = root().join("tests/judges/document.py");
     ask("python", [script].iter().chain(files)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A metric with its samples, as Prometheus' own client reads it.
+/// A metric with its samples, as parsed by the Prometheus client.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Family {
     pub(crate) name: String,
@@ -229,7 +231,7 @@ pub(crate) struct Family {
     pub(crate) samples: Vec<(String, BTreeMap<String, String>, f64)>,
 }
 
-/// What Prometheus' client sees in a page of metrics; `beside` is a place to put the page.
+/// Parses a page of metrics with the Prometheus client; `beside` is a scratch file.
 pub(crate) fn prometheus(page: &str, beside: &Path) -> Vec<Family> {
     std::fs::write(beside, page).unwrap();
     let script = root().join("tests/judges/metrics.py");
@@ -237,14 +239,14 @@ pub(crate) fn prometheus(page: &str, beside: &Path) -> Vec<Family> {
     families.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }
 
-/// The entries of an Atom file: id, title, time and link.
+/// The entries of an Atom feed: id, title, time and link.
 pub(crate) fn read_feed(file: &Path) -> Vec<(String, String, String, String)> {
     let script = root().join("tests/judges/atom.py");
     let listed = ask("python", [script.as_path(), file]);
     listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The signature that Standard Webhooks asks for, without its version.
+/// The signature that Standard Webhooks requires, without its version.
 pub(crate) fn webhook_signature(secret: &str, id: &str, time: &str, body: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(body).unwrap();

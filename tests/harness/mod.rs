@@ -1,7 +1,8 @@
-//! How is the program asked, and how is what it did judged?
+//! How is the program run, and how is the result judged?
 //!
-//! Tests at the front door run the binary as a user would, in a home of their own, against servers on loopback, and judge
-//! it by three witnesses: what it printed, what the servers' logs say, and what its files hold in the eyes of others.
+//! End-to-end tests run the binary as a user would, in a home of their own, against servers on
+//! loopback. Three witnesses judge it: what it printed, what the servers logged, and what other
+//! tools find in its files.
 #![allow(dead_code, reason = "each test file needs its own part of this")]
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
@@ -21,7 +22,7 @@ pub(crate) mod web;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Nothing in a test may take longer: a hang is a failure, not a wait.
+/// Timeout for everything in a test: a hang is a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The root of the workspace.
@@ -29,12 +30,12 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Waits until something is so, which another thread or process brings about; fails the test where it never is.
+/// Waits for a condition that another thread or process brings about; panics on timeout.
 pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !so() {
         assert!(begin.elapsed() < PATIENCE, "waited in vain until {what}");
-        // Not a guess at how long it takes: only how often to look.
+        // Only the polling interval, not a guess at how long it takes.
         std::thread::park_timeout(Duration::from_millis(1));
     }
 }

@@ -1,4 +1,4 @@
-//! The program, run as a user would.
+//! How is the program run as a user would?
 
 use super::PATIENCE;
 use super::catalogue::Catalogue;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// The project's name in every test.
 pub(crate) const PROJECT: &str = "p";
 
-/// A home of its own for one test, removed with it.
+/// A home for one test, removed on drop.
 pub(crate) struct Home {
     dir: TempDir,
 }
@@ -24,12 +24,12 @@ impl Home {
         Self { dir: TempDir::new().unwrap() }
     }
 
-    /// Where the program keeps everything.
+    /// The program's home directory.
     pub(crate) fn path(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    /// A place for files that are not the program's.
+    /// A path for files outside the home.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -44,31 +44,31 @@ impl Home {
         Catalogue::open(&self.project().join("crawl.db"))
     }
 
-    /// The project's WARC files, in the order of their names.
+    /// The project's WARC files, sorted by name.
     pub(crate) fn warcs(&self) -> Vec<PathBuf> {
         files(&self.project().join("warc"), ".warc.gz")
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to completion.
     pub(crate) fn orb<S: AsRef<OsStr>>(&self, args: &[S]) -> Finished {
         self.start(args, &[]).finish()
     }
 
-    /// Crawls with `--json` into the project and expects the run to end well.
+    /// Crawls with `--json` into the project and asserts success.
     pub(crate) fn crawl<S: AsRef<str>>(&self, args: &[S]) -> Finished {
         let finished = self.orb(&crawling(args));
         finished.expect(0);
         finished
     }
 
-    /// Starts a command, with more in its environment.
+    /// Starts a command with additional environment variables.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S], environment: &[(&str, &str)]) -> Running {
         let mut command = self.command(args);
         command.envs(environment.iter().copied());
         Running::start(command)
     }
 
-    /// A command with this home, in an environment that says nothing to it.
+    /// A command with this home and an otherwise neutral environment.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_orb"));
         command.args(args).arg("--home").arg(self.path()).current_dir(self.dir.path());
@@ -79,14 +79,14 @@ impl Home {
     }
 }
 
-/// The arguments of a crawl into the project, as JSON, without progress.
+/// The arguments of a crawl into the project, with JSON output and without progress.
 pub(crate) fn crawling<S: AsRef<str>>(args: &[S]) -> Vec<String> {
     let before = ["crawl"].into_iter();
     let after = ["--project", PROJECT, "--json", "--progress", "none"].into_iter();
     before.chain(args.iter().map(AsRef::as_ref)).chain(after).map(str::to_owned).collect()
 }
 
-/// The files of a directory whose names end like this, sorted; none where the directory is missing.
+/// The files of a directory with this suffix, sorted; empty if the directory is missing.
 pub(crate) fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -95,7 +95,7 @@ pub(crate) fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A process under way.
+/// A running process.
 pub(crate) struct Running {
     pid: Pid,
     what: String,
@@ -104,7 +104,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts it with its output kept.
+    /// Starts it and captures its output.
     pub(crate) fn start(mut command: Command) -> Self {
         let what = format!("{command:?}");
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -116,19 +116,19 @@ impl Running {
         Self { pid, what, output, ended: false }
     }
 
-    /// Sends it a signal; one that has ended already does not mind.
+    /// Sends it a signal; ignored if it has exited.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = kill_process(self.pid, signal);
     }
 
-    /// The most memory it has taken so far, in bytes; nothing where it is gone.
+    /// Its peak memory so far in bytes; `None` if it has exited.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid.as_raw_nonzero())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
     }
 
-    /// Waits for its end.
+    /// Waits for it to exit.
     pub(crate) fn finish(mut self) -> Finished {
         match self.output.recv_timeout(PATIENCE) {
             Ok(output) => {
@@ -140,7 +140,7 @@ impl Running {
         }
     }
 
-    /// Whether it has ended; its output is then to be had by `finish` no more, so this takes it.
+    /// Its result if it has exited. Consumes the output, so `finish` cannot be called afterwards.
     pub(crate) fn ended(&mut self) -> Option<Finished> {
         let output = self.output.try_recv().ok()?;
         self.ended = true;
@@ -156,11 +156,11 @@ impl Drop for Running {
     }
 }
 
-/// What a command left: its code and its words.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Finished {
     what: String,
-    /// The exit code; none where a signal ended it.
+    /// The exit code; `None` if it was killed by a signal.
     pub(crate) code: Option<i32>,
     /// Standard output.
     pub(crate) stdout: Vec<u8>,
@@ -179,7 +179,7 @@ impl Finished {
         std::str::from_utf8(&self.stdout).expect("stdout is UTF-8")
     }
 
-    /// Standard output, or its last line, read as JSON.
+    /// Standard output, or its last line, parsed as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let last = self.text().lines().last().unwrap_or_default();
@@ -192,14 +192,14 @@ impl Finished {
         self.json()[field].as_u64().unwrap_or_else(|| panic!("no number {field}: {self}"))
     }
 
-    /// Fails the test unless the command ended with this code.
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn expect(&self, code: i32) -> &Self {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// The one line on standard error of a command that must have failed with this code.
+    /// The one-line error of a command that must have failed with this code.
     #[track_caller]
     pub(crate) fn complaint(&self, code: i32) -> &str {
         self.expect(code);

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of one's own, for one test.
+//! How does a test get its own PostgreSQL server?
 
 use super::orb::Running;
 use postgres::{Client, NoTls};
@@ -12,17 +12,17 @@ use tempfile::TempDir;
 /// The password of its only user.
 pub(crate) const PASSWORD: &str = "s3cret-of-the-test";
 
-/// Whom a server runs as where the tests run as root, which it refuses: nobody.
+/// The user a server runs as when the tests run as root, which it refuses: nobody.
 const NOBODY: u32 = 65_534;
 
-/// A server in a directory of its own, reached by a socket in it, until it is dropped.
+/// A server in its own directory, reached by a socket in it, until it is dropped.
 pub(crate) struct Postgres {
     dir: TempDir,
     server: Child,
 }
 
 impl Postgres {
-    /// Makes a database cluster and starts a server for it.
+    /// Creates a database cluster and starts a server for it.
     pub(crate) fn start() -> Self {
         let dir = TempDir::new().unwrap();
         let password = dir.path().join("password");
@@ -44,18 +44,18 @@ impl Postgres {
         postgres
     }
 
-    /// Its address, password included.
+    /// Its URL, including the password.
     pub(crate) fn url(&self) -> String {
         self.with_password(PASSWORD)
     }
 
-    /// Its address with this password.
+    /// Its URL with this password.
     pub(crate) fn with_password(&self, password: &str) -> String {
         let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
         format!("postgres://orb:{password}@{socket}/postgres")
     }
 
-    /// Its address without a password.
+    /// Its URL without a password.
     pub(crate) fn without_password(&self) -> String {
         format!("host={} user=orb dbname=postgres", self.dir.path().display())
     }
@@ -65,7 +65,7 @@ impl Postgres {
         Client::connect(&self.url(), NoTls).unwrap()
     }
 
-    /// The one number that a query gives.
+    /// The single number that a query returns.
     pub(crate) fn number(&self, sql: &str) -> i64 {
         self.client().query_one(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}")).get(0)
     }
@@ -78,7 +78,7 @@ impl Drop for Postgres {
     }
 }
 
-/// A program of the newest PostgreSQL that is installed, to be run by somebody it accepts.
+/// A program of the newest installed PostgreSQL, run as a user it accepts.
 fn program(dir: &Path, name: &str) -> Command {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let mut found: Vec<PathBuf> = versions.map(|entry| entry.unwrap().path().join("bin").join(name)).collect();

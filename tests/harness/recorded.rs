@@ -1,4 +1,4 @@
-//! Facts recorded without a crawl, through the store, as the recorder does it.
+//! How are facts recorded without a crawl, through the store, as the recorder does it?
 
 use super::orb::{Home, PROJECT};
 use orb_page::{Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
@@ -9,7 +9,7 @@ pub(crate) fn open(home: &Home) -> Project {
     Project::open(&orb_store::Home::open(&home.path()).unwrap().project(PROJECT).unwrap()).unwrap()
 }
 
-/// Links to URLs with words.
+/// Links to URLs with anchor texts.
 pub(crate) fn links<U: AsRef<str>, W: AsRef<str>>(said: impl IntoIterator<Item = (U, W)>) -> Links {
     let mut links = Links::default();
     for (url, words) in said {
@@ -34,7 +34,8 @@ pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Links) -> Visit 
     }
 }
 
-/// Records a finished crawl of `pages` pages of one host, each of which points to `links` others with words of its own.
+/// Records a finished crawl of `pages` pages of one host, each with `links` links to others, with
+/// distinct anchor texts.
 pub(crate) fn crawl(home: &Home, pages: u64, links: u64) {
     let mut project = open(home);
     let run = project.catalogue_mut().begin_run("crawl", "").unwrap();

@@ -1,4 +1,4 @@
-//! A crawl to be disturbed again and again, and what an undisturbed one leaves.
+//! How is a crawl disturbed again and again, and compared with an undisturbed one?
 
 use super::judge;
 use super::orb::{Home, PROJECT, Running, crawling, files};
@@ -7,18 +7,18 @@ use orb_testweb::{Feature, Latency, Spec};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Pages that may be fetched and not yet recorded.
+/// Maximum pages that are fetched and not yet recorded.
 pub(crate) const BATCH: usize = 20;
-/// Requests that may be in flight.
+/// Maximum requests in flight.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// What a crawl leaves, apart from times and the order of discovery.
+/// The result of a crawl, ignoring times and the order of discovery.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Picture {
     pub(crate) pages: BTreeMap<String, Vec<String>>,
     links: Vec<Vec<String>>,
     images: Vec<Vec<String>>,
-    /// How many answers the archive holds of each URL, as its CDXJ files tell.
+    /// Number of responses in the archive by URL, according to its CDXJ files.
     answers: BTreeMap<String, usize>,
 }
 
@@ -38,7 +38,7 @@ impl Picture {
         let mut answers = BTreeMap::new();
         for index in files(&home.project().join("warc"), ".cdxj") {
             for line in judge::read_cdxj(&std::fs::read_to_string(&index).unwrap()) {
-                // Rules that could not be had are asked for again by every process.
+                // Every process requests unavailable rules again.
                 if !line.fields["url"].ends_with("/robots.txt") {
                     *answers.entry(line.fields["url"].clone()).or_default() += 1;
                 }
@@ -47,7 +47,7 @@ impl Picture {
         Self { pages, links: catalogue.links(), images, answers }
     }
 
-    /// Fails the test where it is not like another.
+    /// Asserts that it equals another.
     #[track_caller]
     pub(crate) fn assert_like(&self, theirs: &Self, what: &str) {
         assert_alike(&format!("pages after {what}"), &self.pages, &theirs.pages);
@@ -57,7 +57,7 @@ impl Picture {
     }
 }
 
-/// Gives duplicates the kind of the page they are duplicates of: which one comes first depends on the order.
+/// Gives duplicates the kind of their original: which one comes first depends on the order.
 fn one_kind_for_one_content(pages: &mut BTreeMap<String, Vec<String>>) {
     let (kind, digest) = (0, 2);
     let mut originals = BTreeMap::new();
@@ -69,7 +69,7 @@ fn one_kind_for_one_content(pages: &mut BTreeMap<String, Vec<String>>) {
     }
 }
 
-/// Fails the test where two lists differ, and shows some of what does.
+/// Asserts that two lists are equal, and shows some of the differences.
 #[track_caller]
 fn assert_alike<T: PartialEq + std::fmt::Debug>(
     what: &str,
@@ -120,7 +120,7 @@ impl Scene {
         scene
     }
 
-    /// Starts a crawl of it, or goes on with one.
+    /// Starts or resumes a crawl of it.
     pub(crate) fn start(&self, home: &Home, environment: &[(&str, &str)]) -> Running {
         self.start_with(home, &[], environment)
     }
@@ -131,14 +131,14 @@ impl Scene {
         home.start(&crawling(&[&[file.as_str()], args].concat()), environment)
     }
 
-    /// Fails the test unless the home holds what the undisturbed crawl left, in our own eyes.
+    /// Asserts that the home holds the same as the undisturbed crawl's, by our own reading.
     #[track_caller]
     pub(crate) fn compare(&self, home: &Home, what: &str) {
         Picture::of(home).assert_like(&self.undisturbed, what);
         home.orb(&["check", PROJECT]).expect(0);
     }
 
-    /// The same, and in the eyes of others too.
+    /// The same, and by other tools too.
     #[track_caller]
     pub(crate) fn judge(&self, home: &Home, what: &str) {
         self.compare(home, what);
@@ -160,7 +160,7 @@ impl Picture {
     }
 }
 
-/// Writes the project's file, with batches so small that a short crawl has many.
+/// Writes the project file, with batches so small that a short crawl has many.
 pub(crate) fn project(home: &Home, world: &World, more: &[&str]) -> String {
     let settings = ["scope.mode = 'any'", "frontier.retries = 0", "frontier.max_backoff = '100ms'"];
     let bounds = [format!("crawl.batch_pages = {BATCH}"), format!("fetch.connections = {CONNECTIONS}")];
@@ -168,7 +168,7 @@ pub(crate) fn project(home: &Home, world: &World, more: &[&str]) -> String {
     world.project(home, &[settings.as_slice(), &batches, more].concat())
 }
 
-/// Numbers without a pattern, the same in every run (Marsaglia's xorshift).
+/// A deterministic pseudo-random number generator (Marsaglia's xorshift).
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -1,18 +1,18 @@
-//! A server that says exactly what a test tells it to, and writes down every word it hears.
+//! How does a server say exactly what a test tells it to, and log every request?
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A request as it was heard.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
-    /// What was asked for, as it stands in the request line.
+    /// The request target.
     pub(crate) target: String,
     /// All lines, the request line first.
     pub(crate) lines: Vec<String>,
-    /// What was sent along.
+    /// The request body.
     pub(crate) body: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl Heard {
         fields.into_iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The host asked, without its port.
+    /// The requested host, without its port.
     pub(crate) fn host(&self) -> &str {
         self.field("host").unwrap_or_default().rsplit_once(':').map_or("", |(host, _)| host)
     }
@@ -45,7 +45,7 @@ struct Shared {
 }
 
 impl Script {
-    /// Answers every request with the bytes that `answer` gives, on all addresses of loopback.
+    /// Answers every request with the bytes that `answer` returns, on all loopback addresses.
     pub(crate) fn serve(answer: impl Fn(&Heard) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -69,7 +69,7 @@ impl Script {
         Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), shared }
     }
 
-    /// A site of two pages, of which the first points to the second.
+    /// A site of two pages, the first of which links to the second.
     pub(crate) fn of_two_pages() -> Self {
         Self::serve(|heard| match heard.target.as_str() {
             "/" => page(["/a"]),
@@ -83,12 +83,12 @@ impl Script {
         self.address.port()
     }
 
-    /// Everything heard so far.
+    /// All requests so far.
     pub(crate) fn heard(&self) -> Vec<Heard> {
         self.shared.heard.lock().unwrap().clone()
     }
 
-    /// How many connections there ever were.
+    /// Total number of connections.
     pub(crate) fn connections(&self) -> usize {
         self.shared.accepted.load(Ordering::SeqCst)
     }
@@ -124,7 +124,7 @@ impl Shared {
     }
 }
 
-/// An answer with a status line, header lines (each with its line end) and a body.
+/// A response with a status line, header lines (each with its line ending) and a body.
 pub(crate) fn reply(status: &str, fields: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
@@ -135,12 +135,12 @@ pub(crate) fn page<S: AsRef<str>>(links: impl IntoIterator<Item = S>) -> Vec<u8>
     reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html><title>t</title>{links}"))
 }
 
-/// There is nothing here.
+/// A 404 response.
 pub(crate) fn absent() -> Vec<u8> {
     reply("404 Not Found", "", "")
 }
 
-/// It has moved there.
+/// A redirect.
 pub(crate) fn moved(to: &str) -> Vec<u8> {
     reply("302 Found", &format!("Location: {to}\r\n"), "")
 }

@@ -1,7 +1,8 @@
-//! A directory as a web site: the plainest static server, on loopback.
+//! How is a directory served as a web site?
 //!
-//! A thread a connection, HTTP/1.1 with keep-alive; a directory is its `index.html`, and one asked for without its slash
-//! is a redirect. What was asked for is written down.
+//! A minimal static server on loopback: a thread per connection, HTTP/1.1 with keep-alive. A
+//! directory is its `index.html`, and a directory without its slash is a redirect. Requests are
+//! logged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Media types by ending, as Debian's servers give them.
+/// Media types by extension, as Debian's servers give them.
 const TYPES: &[(&str, &str)] = &[
     ("html", "text/html"),
     ("css", "text/css"),
@@ -63,7 +64,7 @@ impl Site {
         format!("http://{}{path}", self.address)
     }
 
-    /// What was asked for since the last time, and how often.
+    /// The requests since the last call, with their counts.
     pub(crate) fn take_asked(&self) -> BTreeMap<String, usize> {
         std::mem::take(&mut self.shared.asked.lock().unwrap())
     }
@@ -77,7 +78,7 @@ impl Drop for Site {
 }
 
 impl Shared {
-    /// Answers one connection until either side has enough; a broken one is the client's business.
+    /// Serves one connection until either side closes it.
     fn talk(&self, stream: &TcpStream) {
         let _ = stream.set_nodelay(true);
         let mut reader = BufReader::new(stream);
@@ -107,7 +108,7 @@ impl Shared {
     }
 }
 
-/// Method and target of the next request; none at the end, or where there is no request.
+/// Method and target of the next request; `None` at the end, or if it is not a request.
 fn read_request(reader: &mut impl BufRead) -> Option<(String, String)> {
     let mut lines = reader.lines().map_while(Result::ok);
     let first = lines.next()?;
@@ -129,7 +130,7 @@ fn media_type(file: &Path) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == ending).map_or("application/octet-stream", |(_, media_type)| media_type)
 }
 
-/// The path with its percent-encoding taken off.
+/// Percent-decodes a path.
 pub(crate) fn decoded(path: &str) -> String {
     let (mut out, mut rest) = (Vec::new(), path.as_bytes());
     while let Some((byte, tail)) = rest.split_first() {

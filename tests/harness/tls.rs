@@ -1,4 +1,4 @@
-//! A site behind TLS, with a good certificate or a bad one.
+//! How does a test get a site behind TLS, with a valid or an invalid certificate?
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::PrivateKeyDer;
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is wrong with a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// Nothing, for who trusts the issuer.
+    /// Nothing, if the issuer is trusted.
     None,
-    /// It ended long ago.
+    /// It has expired.
     Expired,
-    /// It belongs to another host.
+    /// It is for another host.
     WrongName,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Flaw {
 pub(crate) struct SecureSite {
     address: SocketAddr,
     closing: Arc<AtomicBool>,
-    /// The issuer's certificate, for who wants to trust it.
+    /// The issuer's certificate, to be trusted.
     pub(crate) issuer: String,
 }
 
@@ -41,7 +41,8 @@ impl SecureSite {
                     return;
                 }
                 let config = Arc::clone(&config);
-                // A client that breaks off because of the certificate is what half of the tests are about.
+                // A client that aborts because of the certificate is what half of the tests are
+                // about.
                 std::thread::spawn(move || drop(talk(config, stream, page)));
             }
         });
@@ -83,7 +84,7 @@ fn talk(config: Arc<ServerConfig>, socket: TcpStream, page: &str) -> std::io::Re
     }
 }
 
-/// A certificate with its key, signed by an issuer made for it, and the issuer's own certificate.
+/// A certificate with its key, signed by a new issuer, and the issuer's certificate.
 fn identity(flaw: Flaw) -> (Arc<ServerConfig>, String) {
     let mut issuing = CertificateParams::new(Vec::new()).unwrap();
     issuing.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

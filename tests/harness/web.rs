@@ -1,14 +1,14 @@
-//! The synthetic web with its hosts at addresses of their own, as a crawl meets it.
+//! How is the synthetic web served, with its hosts at distinct addresses?
 
 use super::orb::Home;
 use orb_testweb::{Expectation, Feature, Naming, Reach, Requests, Server, Spec, Web};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How late the server may be in noticing a request: a gap it saw may have been longer by as much.
+/// How late the server may notice a request: a gap may really have been longer by this much.
 const LATENESS: Duration = Duration::from_millis(40);
 
-/// A web whose hosts have names, and addresses of their own.
+/// A web whose hosts have names and distinct addresses.
 pub(crate) struct World {
     pub(crate) server: Server,
 }
@@ -20,13 +20,13 @@ impl World {
         Self { server: Server::start(web, "0.0.0.0:0").unwrap() }
     }
 
-    /// A web of one small host with nothing but these features.
+    /// A web of one small host with only these features.
     pub(crate) fn with(features: &[Feature]) -> Self {
         let spec = Spec { hosts: 1, pages_per_host: 5, cross_host_links: 0.0, links: 4, ..Spec::default() };
         Self::new(features.iter().copied().fold(spec, Spec::with))
     }
 
-    /// A varied web of a few hosts, crawled whole.
+    /// A varied web of a few hosts, crawled completely.
     pub(crate) fn crawled() -> (Self, Home) {
         let features = [Feature::Furniture, Feature::Media, Feature::Duplicates, Feature::Errors, Feature::Charsets];
         let world = Self::new(features.into_iter().fold(Spec { pages_per_host: 10, ..Spec::default() }, Spec::with));
@@ -35,7 +35,7 @@ impl World {
         (world, home)
     }
 
-    /// How hosts are written in its URLs.
+    /// How its URLs name hosts.
     pub(crate) fn naming(&self) -> Naming {
         self.server.names()
     }
@@ -50,7 +50,7 @@ impl World {
         self.server.web().expected(self.naming(), reach)
     }
 
-    /// Every host at its own address, as `--resolve` takes it.
+    /// The `--resolve` arguments that map every host to its address.
     fn resolve(&self) -> Vec<String> {
         let web = self.server.web();
         let at = |host: u32| orb_testweb::address(host / web.spec().hosts_per_ip);
@@ -58,7 +58,7 @@ impl World {
         (0..web.hosts()).map(|host| format!("{}:{port}:{}", orb_testweb::name(host), at(host))).collect()
     }
 
-    /// The arguments of a crawl from its first page: where to find it, and these.
+    /// The arguments of a crawl from its first page: its addresses, and these.
     pub(crate) fn args(&self, more: &[&str]) -> Vec<String> {
         let mut args = vec![self.url(0, "/")];
         for fixed in self.resolve() {
@@ -68,7 +68,8 @@ impl World {
         args
     }
 
-    /// Writes a project file for a crawl from its first page, with these settings (`section.key = value`); gives its path.
+    /// Writes a project file for a crawl from its first page, with these settings (`section.key =
+    /// value`); returns its path.
     pub(crate) fn project(&self, home: &Home, settings: &[&str]) -> String {
         let file = home.beside("p.toml");
         let found = format!("seeds = ['{}']\nfetch.resolve = {:?}\n", self.url(0, "/"), self.resolve());
@@ -76,12 +77,12 @@ impl World {
         file.to_str().unwrap().to_owned()
     }
 
-    /// What was asked for since the last time, robots.txt aside, and how often.
+    /// The requests since the last call with their counts, except robots.txt.
     pub(crate) fn asked(&self) -> BTreeMap<String, usize> {
         without_robots(&self.server.log().take())
     }
 
-    /// What was asked for since the last time, robots.txt aside; fails the test where something was asked for twice.
+    /// The requests since the last call, except robots.txt; panics if anything was requested twice.
     #[track_caller]
     pub(crate) fn asked_once(&self) -> BTreeSet<String> {
         let asked = self.asked();
@@ -91,14 +92,14 @@ impl World {
     }
 }
 
-/// How often each URL was asked for, robots.txt aside.
+/// Number of requests by URL, except robots.txt.
 pub(crate) fn without_robots(requests: &Requests) -> BTreeMap<String, usize> {
     let mut asked = requests.by_url();
     asked.retain(|url, _| !url.ends_with("/robots.txt"));
     asked
 }
 
-/// Fails the test where two requests to one host, or to one address, were closer than the delay.
+/// Asserts that no two requests to one host, or to one address, were closer than the delay.
 #[track_caller]
 pub(crate) fn assert_polite(requests: &Requests, delay: Duration) {
     let by_host = requests.min_gap_by_host();
@@ -111,7 +112,7 @@ pub(crate) fn assert_polite(requests: &Requests, delay: Duration) {
     }
 }
 
-/// Fails the test where two sets of URLs differ, and says by which.
+/// Asserts that two sets of URLs are equal, and names the differences.
 #[track_caller]
 pub(crate) fn assert_same(what: &str, found: &BTreeSet<String>, wanted: &BTreeSet<String>) {
     let too_many: Vec<_> = found.difference(wanted).take(20).collect();

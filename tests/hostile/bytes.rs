@@ -1,4 +1,4 @@
-//! Do answers end that the server never ends, and stay small that it makes large?
+//! Do endless responses end, and do decompression bombs stay small?
 
 use crate::crawl;
 use orb_testweb::Feature;

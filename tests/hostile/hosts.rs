@@ -1,4 +1,4 @@
-//! Are hosts without end cut off, and mirrors told?
+//! Are endless hosts cut off, and mirrors recognised?
 
 use crate::crawl;
 use orb_testweb::Feature;
@@ -49,7 +49,7 @@ fn a_domain_that_is_the_same_everywhere_is_left() {
     let crawled = crawl(&[Feature::Wilds], &settings);
     crawled.assert_complete();
     let mirrors = hosts_asked(&crawled, "h0007.test");
-    // How many were asked before the first answers were compared depends on the machine.
+    // How many were requested before the first responses were compared depends on the machine.
     assert!((20..300).contains(&mirrors), "{mirrors} hosts of 401");
     assert!(crawled.finished.json()["traps"]["trap-mirror"].as_u64() > Some(90), "{}", crawled.finished);
     let own = crawled.world.url(7, "/page-");

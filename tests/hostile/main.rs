@@ -1,7 +1,8 @@
 //! Does a crawl survive whatever the web does to it?
 //!
-//! Each family of traps and nonsense is crawled together with good pages. Three things must be so in the end: the run is done within bounded
-//! time and memory, what went wrong is a fact in the catalogue, and every good page is there.
+//! Each family of traps and nonsense is crawled together with good pages. Three things must hold in
+//! the end: the run finished in bounded time and memory, what went wrong is recorded in the
+//! catalogue, and every good page is there.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 #[path = "../harness/mod.rs"]
@@ -19,14 +20,15 @@ use orb_testweb::{Expectation, Feature, Spec};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// The most memory a crawl of any of these webs may take, and the longest it may last, on a machine busy with others.
+/// Maximum memory and time of a crawl of any of these webs, on a busy machine.
 const MOST_MEMORY: u64 = 300 << 20;
 const LONGEST: Duration = Duration::from_secs(400);
 
-/// How many pages may lie between the sockets and the recorder, which compares them: so many more of a trap may be asked for.
+/// Maximum pages between the sockets and the recorder, which compares them: this many more of a
+/// trap may be requested.
 const AHEAD: usize = 2_000;
 
-/// Settings under which nothing waits for long.
+/// Settings without long waits.
 const HURRIED: &[&str] = &[
     "frontier.delay = '0s'",
     "frontier.retries = 0",
@@ -35,7 +37,7 @@ const HURRIED: &[&str] = &[
     "fetch.total_timeout = '5s'",
 ];
 
-/// A crawl of a hostile web, when it is over.
+/// A finished crawl of a hostile web.
 struct Crawled {
     world: World,
     home: Home,
@@ -48,7 +50,7 @@ fn web(features: &[Feature]) -> World {
     World::new(features.iter().copied().fold(spec, Spec::with))
 }
 
-/// Writes the project file: every name leads to the server.
+/// Writes the project file: every name resolves to the server.
 fn project(world: &World, home: &Home, settings: &[&str]) -> String {
     let port = world.server.addr().port();
     let found = format!("seeds = ['{}']\nfetch.resolve = ['*:{port}:127.0.0.1']\n", world.url(0, "/"));
@@ -58,7 +60,7 @@ fn project(world: &World, home: &Home, settings: &[&str]) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Runs a crawl to its end, watching its time and its memory.
+/// Runs a crawl to completion, watching its time and memory.
 fn watched(home: &Home, args: &[&str]) -> Finished {
     let mut running = home.start(&crawling(args), &[]);
     let (begin, mut peak) = (Instant::now(), 0);
@@ -74,7 +76,7 @@ fn watched(home: &Home, args: &[&str]) -> Finished {
     }
 }
 
-/// Crawls a web with these features and expects the run to be done, with nothing left.
+/// Crawls a web with these features and asserts that the run is complete.
 fn crawl(features: &[Feature], settings: &[&str]) -> Crawled {
     let (world, home) = (web(features), Home::new());
     let finished = watched(&home, &[&project(&world, &home, settings)]);
@@ -93,7 +95,7 @@ impl Crawled {
         self.home.catalogue()
     }
 
-    /// Fails the test unless every good page was fetched, and everything that is broken is recorded.
+    /// Asserts that every good page was fetched, and everything broken is recorded.
     #[track_caller]
     fn assert_complete(&self) {
         let expected = self.expected();
@@ -115,7 +117,7 @@ impl Crawled {
         (kind, problem)
     }
 
-    /// How many pages were asked for whose path begins so.
+    /// Number of pages requested with this path prefix.
     fn asked_below(&self, path: &str) -> usize {
         let begin = self.world.url(0, path);
         self.catalogue()
@@ -125,7 +127,7 @@ impl Crawled {
             .count()
     }
 
-    /// The traps that cut off addresses beginning so.
+    /// The traps that cut off URLs with this path prefix.
     fn cut_below(&self, path: &str) -> BTreeSet<String> {
         let begin = self.world.url(0, path);
         let sql = format!("SELECT DISTINCT why FROM page WHERE kind = 'OUTSIDE' AND url LIKE '{begin}%'");

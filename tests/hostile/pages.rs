@@ -1,4 +1,4 @@
-//! Are pages read that no browser would bear, and sitemaps that nobody would read?
+//! Are pages read that would choke a browser, and sitemaps of absurd size?
 
 use crate::{AHEAD, crawl};
 use orb_testweb::Feature;

@@ -1,4 +1,4 @@
-//! Are addresses without end cut off, under the name of their trap?
+//! Are endless URL spaces cut off, under the name of their trap?
 
 use crate::harness::orb::{Home, PROJECT};
 use crate::{AHEAD, crawl, project, watched, web};
