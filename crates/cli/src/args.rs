@@ -6,7 +6,7 @@ use orb_track::rate::simulate::Policy;
 use orb_urls::scope::Rule;
 use std::path::PathBuf;
 
-/// Crawls web sites into one directory: standard WARC files, a database of pages and links, a clear account.
+/// Crawls web sites into a directory: WARC files, a database of pages and links, a text index, a web graph.
 #[derive(Debug, Parser)]
 #[command(name = "orb", version, about, long_about = None, max_term_width = 110, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -45,9 +45,9 @@ fn ordered_rules(matches: &ArgMatches) -> Vec<Rule> {
 
 /// What every command understands.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
-    /// The directory that holds everything
+    /// The directory that holds all projects
     #[arg(long, global = true, default_value = "orb-data", value_name = "DIR")]
     pub(crate) home: PathBuf,
     /// Print the result as JSON
@@ -56,7 +56,7 @@ pub(crate) struct Common {
     /// Print nothing but results and errors
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say a line on stderr for every page
+    /// Print a line on standard error for every page
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     /// How to show progress
@@ -69,7 +69,7 @@ pub(crate) struct Common {
 pub(crate) enum ProgressStyle {
     /// A live display on a terminal, plain lines elsewhere
     Auto,
-    /// A line now and then
+    /// A line every few seconds
     Plain,
     /// Nothing
     None,
@@ -78,53 +78,53 @@ pub(crate) enum ProgressStyle {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Collect pages; goes on where a stopped run ended
+    /// Crawl from seeds, or resume a stopped crawl
     Crawl(Box<CrawlArgs>),
-    /// Visit a project's pages again, and say what is new, the same, updated, missing or in error
+    /// Visit a project's pages again and report what is new, unchanged, updated, missing or in error
     Track(Box<TrackArgs>),
-    /// Run every project whose time has come
+    /// Run every project that is due
     RunDue(crate::command::run_due::RunDueArgs),
-    /// What is there, what is running
+    /// List projects with the state of their last run
     Status(StatusArgs),
-    /// Sites, pages, kinds, images, documents, degrees: the table of a crawl
+    /// Show counts of sites, pages by kind, documents, images and links
     Stats(ProjectArgs),
-    /// What a run found new, the same, updated, missing: flags, counts, differences
+    /// Report what a run found new, unchanged, updated, missing or in error
     Report(crate::command::report::ReportArgs),
-    /// What changed, run after run: JSON lines with a cursor
+    /// Print the change feed: JSON lines with a cursor
     Changes(crate::command::changes::ChangesArgs),
-    /// Tell feeds, files and webhooks of a project what they do not know yet
+    /// Deliver pending changes to a project's feeds, files and webhooks
     Deliver(crate::command::deliver::DeliverArgs),
-    /// One page: record, versions, links
+    /// Show one page: facts, versions, links
     Show(PageArgs),
-    /// A page's content
+    /// Print a page's content
     Cat(CatArgs),
-    /// What differs between two versions of a page
+    /// Show the difference between two versions of a page
     Diff(crate::command::diff::DiffArgs),
-    /// Which pages answer a query
+    /// Search the full text
     Search(crate::command::search::SearchArgs),
-    /// In which pages a word stands, and where
+    /// Look a word up in the dictionary: pages and positions
     Words(crate::command::words::WordsArgs),
-    /// A page's links
+    /// List a page's links, or the links that changed since a run
     Links(LinksArgs),
-    /// The pages or hosts that matter most
+    /// List the highest-ranked pages or hosts
     Top(crate::command::top::TopArgs),
-    /// The web graph: who points to whom
+    /// Build, inspect and export the web graph
     Graph(crate::command::graph::GraphArgs),
-    /// Read-only SQL over the catalogue
+    /// Run a read-only SQL statement over the catalogue
     Sql(SqlArgs),
-    /// What was collected, for other people's tools: tables, a database, one file, Markdown, graphs
+    /// Export tables, a database, a WACZ file, Markdown or graphs for other tools
     Export(crate::command::export::ExportArgs),
-    /// The text index: how it stands, bring it up to date, make it anew
+    /// Inspect, update or rebuild the text index
     Index(crate::command::index::IndexArgs),
-    /// Prove that archive, catalogue, index and graph agree
+    /// Verify that archive, catalogue, index and graph agree
     Check(ProjectArgs),
-    /// What a crawl will take: disk, time, memory
+    /// Estimate disk, time and memory of a crawl
     Plan(crate::command::plan::PlanArgs),
-    /// Look at one thing without crawling
+    /// Inspect a URL, robots.txt, document, form or list of session ids without crawling
     Inspect(InspectArgs),
-    /// List, begin, show, change and remove projects
+    /// List, create, show, edit and remove projects
     Project(ProjectCommandArgs),
-    /// A small built-in web, crawled, tracked and shown, with no network
+    /// Crawl, track and show a small built-in web; needs no network
     Demo(DemoArgs),
 }
 
@@ -140,22 +140,22 @@ fn policy(name: &str) -> Result<Policy, String> {
 pub(crate) struct TrackArgs {
     #[command(flatten)]
     pub(crate) crawl: CrawlArgs,
-    /// Exit with 3 where something is new, updated or missing
+    /// Exit with code 3 if something is new, updated or missing
     #[arg(long)]
     pub(crate) fail_on_change: bool,
     /// Visit only the pages that are due under the project's budget ([track] budget), and the seeds
     #[arg(long)]
     pub(crate) due: bool,
-    /// Visit so many of the known pages, where a visit is worth most, and the seeds
+    /// Visit this many of the known pages, the most worthwhile first, and the seeds
     #[arg(long, value_name = "N", conflicts_with = "due", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) budget: Option<u64>,
-    /// Visit nothing; compare ways of choosing visits on what was recorded, or on a mix of made-up pages
+    /// Visit nothing; compare strategies for choosing visits on recorded visits or on a mix of synthetic pages
     #[arg(long)]
     pub(crate) simulate: bool,
-    /// On what to compare them: recorded, or a file such as examples/freshness-mix.toml
+    /// What to simulate: recorded visits, or a file such as examples/freshness-mix.toml
     #[arg(long, value_name = "recorded|FILE", requires = "simulate")]
     pub(crate) history: Option<String>,
-    /// Which of them: uniform, proportional, known, learning [default: all]
+    /// Strategies: uniform, proportional, known, learning [default: all]
     #[arg(long, value_name = "POLICY", requires = "simulate", value_delimiter = ',', value_parser = policy)]
     pub(crate) policies: Vec<Policy>,
 }
@@ -163,13 +163,13 @@ pub(crate) struct TrackArgs {
 /// `orb crawl`.
 #[derive(Debug, Args)]
 pub(crate) struct CrawlArgs {
-    /// A URL, @file with one URL a line, a project file (.toml), or the name of a project to go on with
+    /// A URL, @file with one URL per line, a project file (.toml), or the name of a project to resume
     #[arg(required = true, value_name = "SEED|PROJECT.toml")]
     pub(crate) seeds: Vec<String>,
     /// The project's name [default: the first seed's host]
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
-    /// Links to follow from a seed at most
+    /// Maximum number of links to follow from a seed
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<u32>,
     /// Stop after this many pages
@@ -181,13 +181,13 @@ pub(crate) struct CrawlArgs {
     /// Stop after this time, e.g. 30m
     #[arg(long, value_name = "DUR")]
     pub(crate) max_time: Option<Span>,
-    /// What belongs to the collection [default: host]
+    /// Which URLs belong to the collection [default: host]
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub(crate) scope: Option<ScopeName>,
-    /// Keep only URLs that match (rules are tried in the order given, with --deny; the first that matches decides)
+    /// Keep URLs that match (--allow and --deny are tried in the order given; the first match decides)
     #[arg(long, value_name = "REGEX")]
     pub(crate) allow: Vec<String>,
-    /// Leave out URLs that match
+    /// Skip URLs that match
     #[arg(long, value_name = "REGEX")]
     pub(crate) deny: Vec<String>,
     /// Both of them, in the order given
@@ -196,25 +196,25 @@ pub(crate) struct CrawlArgs {
     /// Fetch only bodies of this media type, e.g. text/html or image/*; may be repeated
     #[arg(long, value_name = "MIME", value_delimiter = ',')]
     pub(crate) accept: Vec<String>,
-    /// Larger bodies are not fetched whole [default: 10MB]
+    /// Do not fetch larger bodies completely [default: 10MB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_size: Option<ByteSize>,
-    /// In which order [default: bfs]
+    /// Crawl order [default: bfs]
     #[arg(long, value_enum, value_name = "ORDER")]
     pub(crate) order: Option<OrderName>,
-    /// Wait between requests to one host, and to one address [default: 1s]
+    /// Minimum time between requests to a host, and to an IP address [default: 1s]
     #[arg(long, value_name = "DUR")]
     pub(crate) delay: Option<Span>,
-    /// Connections at once [default: 128]
+    /// Maximum number of open connections [default: 128]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
-    /// Requests to one host at once, where the delay is 0 [default: 8]
+    /// Concurrent requests per host when the delay is 0 [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) per_host: Option<u32>,
     /// Total download rate, e.g. 10MB/s or 20Mbit/s
     #[arg(long, value_name = "RATE")]
     pub(crate) bandwidth: Option<Rate>,
-    /// Who to say we are; its first word is looked for in robots.txt
+    /// The User-Agent header; its first word is the name looked up in robots.txt
     #[arg(long, value_name = "S")]
     pub(crate) user_agent: Option<String>,
     /// A proxy, http://[user:password@]host:port
@@ -223,25 +223,25 @@ pub(crate) struct CrawlArgs {
     /// A fixed address for a host; may be repeated
     #[arg(long, value_name = "HOST:PORT:ADDR")]
     pub(crate) resolve: Vec<String>,
-    /// Ask this name server instead of the system's
+    /// Use this name server instead of the system's
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) dns: Option<String>,
-    /// Go to private addresses, not only those of seeds
+    /// Allow all private addresses, not only those of seeds
     #[arg(long)]
     pub(crate) allow_private: bool,
-    /// Certificates (PEM) to trust besides the usual ones
+    /// Additional CA certificates to trust (PEM)
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// Cookies to begin with: a cookies.txt as browsers' extensions and curl write it
+    /// Initial cookies: a cookies.txt file as written by browser extensions and curl
     #[arg(long, value_name = "FILE")]
     pub(crate) cookies: Option<PathBuf>,
     /// Accept any certificate
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Fetch what robots.txt forbids, too
+    /// Also fetch what robots.txt disallows
     #[arg(long)]
     pub(crate) ignore_robots: bool,
-    /// Go on although archive files are damaged or missing
+    /// Continue although archive files are damaged or missing
     #[arg(long)]
     pub(crate) despite_damage: bool,
     /// Render pages in a browser (only 'never' in this version)
@@ -256,16 +256,16 @@ pub(crate) struct CrawlArgs {
     /// Keep no link table
     #[arg(long)]
     pub(crate) no_links: bool,
-    /// Wait for an answer to begin, and between its pieces [default: 20s]
+    /// Time to wait for a response to begin, and between its pieces [default: 20s]
     #[arg(long, value_name = "DUR")]
     pub(crate) timeout: Option<Span>,
-    /// Attempts after the first, where a failure may pass [default: 2]
+    /// Retries after a transient failure [default: 2]
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
-    /// Tell how it goes to a monitoring system (Prometheus) at http://ADDR/metrics; a port alone is one on this machine
+    /// Serve Prometheus metrics at http://ADDR/metrics; a port alone listens on the loopback interface
     #[arg(long, value_name = "ADDR")]
     pub(crate) metrics: Option<String>,
-    /// Threads that read pages [default: one for each core]
+    /// Threads that parse pages [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) workers: Option<u32>,
 }
@@ -279,7 +279,7 @@ pub(crate) enum ScopeName {
     Domain,
     /// Below the seeds' directories
     Prefix,
-    /// The seeds' hosts and what they link to
+    /// The seeds' hosts and the pages they link to
     Neighbours,
     /// Everything
     Any,
@@ -292,9 +292,9 @@ pub(crate) enum OrderName {
     Bfs,
     /// Depth first
     Dfs,
-    /// The most important first
+    /// Most important first
     Best,
-    /// At random
+    /// Random
     Random,
 }
 
@@ -303,7 +303,7 @@ pub(crate) enum OrderName {
 pub(crate) enum Render {
     /// Never
     Never,
-    /// When the page is an empty shell
+    /// If the page is an empty shell
     Auto,
     /// Every page
     Always,
@@ -312,9 +312,9 @@ pub(crate) enum Render {
 /// `orb status`.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// The project; all of them where none is given
+    /// The project [default: all projects]
     pub(crate) project: Option<String>,
-    /// Where its time goes, which hosts wait for what, and what would make it faster
+    /// Show where the time goes, which hosts wait for what, and what would make it faster
     #[arg(long, requires = "project")]
     pub(crate) why: bool,
 }
@@ -340,7 +340,7 @@ pub(crate) struct PageArgs {
 pub(crate) struct CatArgs {
     #[command(flatten)]
     pub(crate) page: PageArgs,
-    /// In which form
+    /// Output format
     #[arg(long = "as", value_enum, default_value_t = Form::Raw, value_name = "FORM")]
     pub(crate) form: Form,
     /// As run N saw it [default: the latest]
@@ -351,7 +351,7 @@ pub(crate) struct CatArgs {
 /// Forms of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
-    /// The bytes, content coding taken off
+    /// The bytes, content decoded
     Raw,
     /// The visible text
     Text,
@@ -362,10 +362,10 @@ pub(crate) enum Form {
 /// How much of a list to print.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Listing {
-    /// Rows at most
+    /// Maximum number of rows
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Rows to leave out at the beginning
+    /// Number of rows to skip
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: u64,
 }
@@ -381,16 +381,16 @@ pub(crate) struct LinksArgs {
     /// Where it points
     #[arg(long)]
     pub(crate) out: bool,
-    /// Who points to it, with their words
+    /// What points to it, with anchor texts
     #[arg(long = "in", conflicts_with = "out")]
     pub(crate) backward: bool,
-    /// What others call it: the words of the links to it, the most common first
+    /// Anchor texts of the links to it, most common first
     #[arg(long, requires = "backward")]
     pub(crate) anchors: bool,
-    /// Everything its links ever said, from which run to which
+    /// Every state its links ever had, with first and last run
     #[arg(long, conflicts_with_all = ["backward", "since"])]
     pub(crate) history: bool,
-    /// Which links are new, lost or changed since this run; of all pages, unless one is named
+    /// Links that are new, lost or changed since this run, of all pages or of one
     #[arg(long, value_name = "RUN", conflicts_with = "backward", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) since: Option<u32>,
     /// Only links that are new since then
@@ -399,7 +399,7 @@ pub(crate) struct LinksArgs {
     /// Only links that are lost since then
     #[arg(long, requires = "since")]
     pub(crate) lost: bool,
-    /// Only links whose words, rel or count changed since then
+    /// Only links whose anchor text, rel or count changed since then
     #[arg(long, requires = "since")]
     pub(crate) changed: bool,
     #[command(flatten)]
@@ -411,16 +411,16 @@ pub(crate) struct LinksArgs {
 pub(crate) struct SqlArgs {
     /// The project
     pub(crate) project: String,
-    /// One statement that reads; '-' takes it from standard input
+    /// One read-only statement; '-' reads it from standard input
     #[arg(required_unless_present = "schema")]
     pub(crate) sql: Option<String>,
-    /// How to print the rows
+    /// Output format
     #[arg(long, value_enum, default_value_t = RowFormat::Table, value_name = "FORMAT")]
     pub(crate) format: RowFormat,
-    /// Show the tables and columns there are
+    /// Explain the tables, views and columns
     #[arg(long)]
     pub(crate) schema: bool,
-    /// Give up after this time
+    /// Time limit
     #[arg(long, value_name = "DUR", default_value = "60s")]
     pub(crate) timeout: Span,
     #[command(flatten)]
@@ -432,7 +432,7 @@ pub(crate) struct SqlArgs {
 pub(crate) enum RowFormat {
     /// Aligned columns
     Table,
-    /// Comma separated
+    /// Comma-separated values
     Csv,
     /// One array of objects
     Json,
@@ -448,54 +448,54 @@ pub(crate) struct InspectArgs {
 /// What can be inspected.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Inspect {
-    /// Which URLs a robots.txt allows, and by which rule
+    /// Say which URLs a robots.txt allows, and by which rule
     Robots {
         /// The robots.txt; '-' reads standard input
         #[arg(long, value_name = "F")]
         file: PathBuf,
-        /// Who asks
+        /// The crawler's name
         #[arg(long, value_name = "A", default_value = "orbweaver")]
         agent: String,
         /// URLs or paths
         #[arg(required = true)]
         urls: Vec<String>,
     },
-    /// What the extractors see in a file: links, text, title, images, forms, charset
+    /// Show what is extracted from a file: links, text, title, images, forms, charset
     Document {
         /// The file; '-' reads standard input
         file: PathBuf,
-        /// Where it was found
+        /// The document's URL
         #[arg(long, value_name = "URL")]
         base: String,
-        /// The media type the server gave, with its charset if any
+        /// The media type the server sent, with charset if any
         #[arg(long, value_name = "T")]
         mime: Option<String>,
     },
-    /// The forms of a page with their fields, as steps of a project file to be pasted
+    /// List the forms of a page as steps ready to paste into a project file
     Forms {
         /// A URL, or a file; '-' reads standard input
         #[arg(value_name = "URL|FILE")]
         page: String,
-        /// Where the file was found
+        /// The file's URL
         #[arg(long, value_name = "URL", default_value = "http://example.org/")]
         base: String,
         /// A fixed address for a host; may be repeated
         #[arg(long, value_name = "HOST:PORT:ADDR")]
         resolve: Vec<String>,
     },
-    /// The session ids in a list of URLs of one session, or in two lists of two sessions, host by host
+    /// Find the session ids in a list of URLs of one session, or in two lists of two sessions, by host
     Sessions {
-        /// URLs, one a line; '-' reads standard input
+        /// URLs, one per line; '-' reads standard input
         file: PathBuf,
         /// URLs of another session of the same sites
         second: Option<PathBuf>,
     },
-    /// Canonical form, SURT, site and session ids of URLs
+    /// Show canonical form, SURT, site and session ids of URLs
     Url {
         /// The URLs
         #[arg(required = true)]
         urls: Vec<String>,
-        /// Resolve them against this
+        /// Resolve them against this URL
         #[arg(long, value_name = "URL")]
         base: Option<String>,
     },
@@ -511,15 +511,15 @@ pub(crate) struct ProjectCommandArgs {
 /// What can be done with projects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
-    /// The projects in the home
+    /// List the projects in the home
     List(Listing),
-    /// Begin a project with a commented file of its settings
+    /// Create a project with a commented settings file
     New(crate::command::project::new::NewArgs),
-    /// A project's settings
+    /// Show a project's settings
     Show(ProjectArgs),
-    /// Change a project's settings with $VISUAL or $EDITOR; what makes no sense is refused with its line
+    /// Edit a project's settings with $VISUAL or $EDITOR; invalid settings are refused with their line
     Edit(ProjectArgs),
-    /// Say that the changes of a run were looked at; see hold_until_acknowledged in docs/project.toml
+    /// Acknowledge the changes of a run; see hold_until_acknowledged in docs/project.toml
     Ack(crate::command::project::ack::AckArgs),
     /// Delete a project with everything it collected
     Remove {

@@ -24,16 +24,16 @@ const OFTEN: Duration = Duration::from_secs(1);
 pub(crate) struct ChangesArgs {
     /// The project
     project: String,
-    /// Go on after this change: the seq of the last one that was read
+    /// Continue after this change: the seq of the last one read
     #[arg(long, value_name = "CURSOR", default_value_t = 0)]
     after: u64,
-    /// Changes at most
+    /// Maximum number of changes
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Only these flags [default: NEW, UPD, MIS and ERR]
     #[arg(long, value_name = "FLAG", value_delimiter = ',', value_parser = flag)]
     flag: Vec<Flag>,
-    /// Wait for more, until stopped
+    /// Wait for more until stopped
     #[arg(long)]
     follow: bool,
 }

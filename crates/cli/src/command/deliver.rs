@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) struct DeliverArgs {
     /// The project
     project: String,
-    /// Tell everything after this change once more, whatever was told before; 0 for everything
+    /// Deliver everything after this change again, whatever was delivered before; 0 for everything
     #[arg(long, value_name = "CURSOR")]
     from: Option<u64>,
 }

@@ -23,22 +23,22 @@ use std::path::{Path, PathBuf};
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     page: PageArgs,
-    /// The version that run N had [default: the last one that differs from the other]
+    /// The version of run N [default: the last one that differs from the other]
     #[arg(long, value_name = "N")]
     from: Option<u32>,
-    /// The version that run N had [default: the latest]
+    /// The version of run N [default: the latest]
     #[arg(long, value_name = "N")]
     to: Option<u32>,
-    /// What of it
+    /// What to compare
     #[arg(long, value_enum, default_value_t = Shown::Text, value_name = "WHAT")]
     by: Shown,
-    /// Lines shown around each difference
+    /// Context lines around each difference
     #[arg(long, value_name = "N", default_value_t = 3)]
     context: usize,
     /// Write a page with both versions side by side; '-' for standard output
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
-    /// Write over a file that is there already
+    /// Overwrite an existing file
     #[arg(long, requires = "html")]
     force: bool,
 }

@@ -25,11 +25,11 @@ pub(crate) struct IndexArgs {
 /// What can be done with the index.
 #[derive(Debug, Subcommand)]
 enum IndexCommand {
-    /// How many pages it has, and what it lacks
+    /// Show its size and what is missing
     Status(ProjectArgs),
-    /// Read what it lacks from the archive
+    /// Index what is missing, from the archive
     Update(ProjectArgs),
-    /// Make it anew from the archive
+    /// Rebuild it from the archive
     Rebuild(ProjectArgs),
 }
 

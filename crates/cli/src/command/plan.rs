@@ -12,41 +12,43 @@ use std::io::Write as _;
 /// `orb plan`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: the Italian web of 2010, as it was estimated then
-  orb plan --pages 271.1M --links-per-page 54.5 --page-size 50KiB --url-length 61 --hosts 1.8M --bandwidth 3.4MB/s
+  orb plan --pages 271.1M --links-per-page 54.5 --page-size 50KiB --url-length 61 --hosts 1.8M \\
+           --bandwidth 3.4MB/s
 
-What is not given is taken from the crawls in the home, or from --from PROJECT, or is a default; the answer says which.")]
+What is not given is measured on the crawls in the home or on --from PROJECT, or is a default;
+the answer says which.")]
 pub(crate) struct PlanArgs {
     /// Pages to fetch, e.g. 20000 or 271.1M
     #[arg(long, value_name = "N", value_parser = amount)]
     pages: f64,
-    /// Take the averages of this project alone [default: of all projects in the home]
+    /// Use the averages of this project only [default: of all projects in the home]
     #[arg(long, value_name = "PROJECT")]
     from: Option<String>,
-    /// Links of a page [default: measured, or 54.5]
+    /// Links per page [default: measured, or 54.5]
     #[arg(long, value_name = "N", value_parser = ratio)]
     links_per_page: Option<f64>,
-    /// URLs that become known for each page fetched [default: measured, or 2]
+    /// Known URLs per fetched page [default: measured, or 2]
     #[arg(long, value_name = "N", value_parser = amount)]
     urls_per_page: Option<f64>,
-    /// A page's body as transferred [default: measured, or 50kB]
+    /// Size of a page's body as transferred [default: measured, or 50kB]
     #[arg(long, value_name = "SIZE")]
     page_size: Option<ByteSize>,
-    /// Bytes in the archive for each byte transferred [default: measured, or 0.4]
+    /// Bytes in the archive per byte transferred [default: measured, or 0.4]
     #[arg(long, value_name = "RATIO", value_parser = ratio)]
     compression: Option<f64>,
     /// Characters of a URL [default: measured, or 64]
     #[arg(long, value_name = "N", value_parser = amount)]
     url_length: Option<f64>,
-    /// Hosts [default: measured, or one for 500 pages]
+    /// Number of hosts [default: measured, or one per 500 pages]
     #[arg(long, value_name = "N", value_parser = amount)]
     hosts: Option<f64>,
-    /// Bits of a link in the graph [default: 3.08]
+    /// Bits per link in the graph [default: 3.08]
     #[arg(long, value_name = "N", value_parser = amount)]
     bits_per_link: Option<f64>,
-    /// What the line allows, e.g. 20Mbit/s [default: no bound]
+    /// Available bandwidth, e.g. 20Mbit/s [default: unlimited]
     #[arg(long, value_name = "RATE")]
     bandwidth: Option<Rate>,
-    /// Wait between requests to one host [default: 1s]
+    /// Minimum time between requests to a host [default: 1s]
     #[arg(long, value_name = "DUR")]
     delay: Option<Span>,
     /// Memory for known URLs [default: 800MB]

@@ -21,10 +21,10 @@ use std::io::Write as _;
 /// `orb run-due`.
 #[derive(Debug, Args)]
 pub(crate) struct RunDueArgs {
-    /// Only say what is due, and when the others are
+    /// Only print what is due, and when the others are
     #[arg(long)]
     dry_run: bool,
-    /// Judge by this time and not by the clock, e.g. 2026-11-15T06:30:00Z
+    /// Use this time instead of the clock, e.g. 2026-11-15T06:30:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Moment>,
 }

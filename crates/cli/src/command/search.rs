@@ -23,33 +23,34 @@ use std::time::Instant;
 pub(crate) struct SearchArgs {
     /// The project
     project: String,
-    /// What to look for
+    /// The query
     #[arg(required_unless_present = "timing")]
     query: Vec<String>,
-    /// Results at most
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     limit: u64,
-    /// Results to leave out at the beginning
+    /// Number of results to skip
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     offset: u64,
-    /// Results of one host at most, 0 for all [default: as the project says]
+    /// Maximum number of results per host, 0 for no limit [default: as in the project]
     #[arg(long, value_name = "N")]
     per_host: Option<usize>,
-    /// Show where each score comes from
+    /// Show how each score is composed
     #[arg(long)]
     explain: bool,
-    /// Show no piece of the pages' texts
+    /// Show no snippets
     #[arg(long)]
     no_snippets: bool,
-    /// Only measure: ask the queries of a file, one a line, and say how long they took
+    /// Benchmark: run the queries of a file, one per line, and print how long they took
     #[arg(long, value_name = "FILE", conflicts_with = "query")]
     timing: Option<PathBuf>,
 }
 
-const QUERY: &str = "A query is words, all of which are wanted (put it in quotes where one begins with -), with:
-  \"a phrase\"  a OR b  (a b) OR c  -without  vec* (beginning)  vectr~ (nearly)  * (every page)
-  title:word  headings:word  body:word  inurl:word  anchor:word (the words of links to the page)
-  site:example.org  host:docs.example.org  lang:en  filetype:pdf  since:2026-11  until:2026-11-15  since:7d";
+const QUERY: &str = "A query is a list of words, all of which must match (quote it if one begins with -), with:
+  \"a phrase\"  a OR b  (a b) OR c  -without  vec* (prefix)  vectr~ (fuzzy)  * (every page)
+  title:word  headings:word  body:word  inurl:word  anchor:word (anchor texts of links to the page)
+  site:example.org  host:docs.example.org  lang:en  filetype:pdf
+  since:2026-11  until:2026-11-15  since:7d";
 
 /// A result with what the catalogue and the archive know of it.
 struct Shown {

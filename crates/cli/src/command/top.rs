@@ -20,13 +20,13 @@ const SHOWN: u64 = 20;
 pub(crate) struct TopArgs {
     /// The project
     project: String,
-    /// By what
+    /// The ranking
     #[arg(long, value_enum, default_value_t = Measure::Pagerank, value_name = "MEASURE")]
     by: Measure,
     /// Hosts instead of pages
     #[arg(long)]
     hosts: bool,
-    /// Only pages that were fetched; places are those among all
+    /// Only pages that were fetched; positions are those among all
     #[arg(long, conflicts_with = "hosts")]
     fetched: bool,
     #[command(flatten)]
@@ -36,17 +36,17 @@ pub(crate) struct TopArgs {
 /// What pages and hosts can be ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Measure {
-    /// Where a reader would be who follows links at random
+    /// Probability of a random surfer being there
     Pagerank,
-    /// How many point to it
+    /// Number of pages that link to it
     Backlinks,
-    /// How much it points to what matters (HITS)
+    /// Hub score (HITS): how much it links to authorities
     Hub,
-    /// How much it is pointed to by those who know (HITS)
+    /// Authority score (HITS): how much hubs link to it
     Authority,
-    /// How near it is to all others
+    /// Harmonic centrality: how near it is to all others
     Harmonic,
-    /// How many it points to
+    /// Number of pages it links to
     Outdegree,
 }
 

@@ -20,7 +20,7 @@ const SHOWN: u64 = 20;
 pub(crate) struct WordsArgs {
     /// The project
     project: String,
-    /// The word; with a * behind, the words that begin so
+    /// The word; with a trailing *, all words with that prefix
     word: String,
     #[command(flatten)]
     listing: Listing,

@@ -27,31 +27,31 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ExportArgs {
     /// The project
     project: String,
-    /// In which form
+    /// Output format
     #[arg(value_enum)]
     format: Format,
-    /// The database, for postgres: postgres://user@host/database; the password may stand in PGPASSWORD
+    /// The database, for postgres: postgres://user@host/database; the password may be in PGPASSWORD
     #[arg(value_name = "URL", required_if_eq("format", "postgres"))]
     url: Option<String>,
-    /// Where to: a file, a directory, or '-' for standard output [default: named after the project]
+    /// A file, a directory, or '-' for standard output [default: named after the project]
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Only these tables, for parquet, jsonl and csv [default: all]
     #[arg(long = "table", value_enum, value_delimiter = ',', value_name = "TABLE")]
     tables: Vec<rows::Name>,
-    /// Write over what is there already
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
     /// Only pages found new or changed after this run, for markdown
     #[arg(long, value_name = "RUN", value_parser = clap::value_parser!(u32).range(1..))]
     since: Option<u32>,
-    /// Which tables to make, for postgres [default: both]
+    /// Data model to create, for postgres [default: both]
     #[arg(long, value_enum, value_name = "MODEL")]
     model: Option<database::ModelName>,
-    /// The schema to make them in, for postgres [default: public for classic, crawldb for crawldb]
+    /// Schema to create it in, for postgres [default: public for classic, crawldb for crawldb]
     #[arg(long, value_name = "NAME")]
     schema: Option<String>,
-    /// Leave out what pages say, for postgres
+    /// Leave out page content, for postgres
     #[arg(long)]
     no_content: bool,
 }
@@ -59,23 +59,23 @@ pub(crate) struct ExportArgs {
 /// Forms of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Tables, compressed by column: Apache Parquet
+    /// Tables as Apache Parquet
     Parquet,
-    /// Tables, a JSON object a row
+    /// Tables as JSON lines
     Jsonl,
-    /// Tables, comma separated
+    /// Tables as comma-separated values
     Csv,
-    /// Archive, index and list of pages in one file that replays
+    /// Archive, index and page list in one file for replay (WACZ)
     Wacz,
-    /// HTML pages as Markdown, a file each
+    /// HTML pages as Markdown, one file each
     Markdown,
-    /// The link graph with URLs: GraphML
+    /// The web graph as GraphML
     Graphml,
-    /// The link graph with URLs: GEXF, for Gephi
+    /// The web graph as GEXF, for Gephi
     Gexf,
-    /// The link graph: a pair of URLs a line
+    /// The web graph, a pair of URLs per line
     Edges,
-    /// The link graph as WebGraph keeps it
+    /// The web graph in WebGraph's format
     Webgraph,
     /// Tables in a PostgreSQL database
     Postgres,

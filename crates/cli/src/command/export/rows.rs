@@ -27,10 +27,10 @@ pub(super) enum Name {
     /// What each run saw of each page
     #[value(alias = "visit")]
     Visits,
-    /// Links, living or gone
+    /// Links, current or gone
     #[value(alias = "link")]
     Links,
-    /// Pictures on pages
+    /// Images on pages
     #[value(alias = "image")]
     Images,
 }

@@ -20,19 +20,19 @@ use std::time::Instant;
 pub(crate) struct BuildArgs {
     /// The project
     project: String,
-    /// Which links become arcs: a,area,img,…, or all; redirects are arcs from the page that sends on to the one it sends to
+    /// Link kinds that become arcs: a,area,img,…, or all; a redirect is an arc to its target
     #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "a,area,frame,redirect,refresh")]
     kinds: Vec<String>,
-    /// What becomes of links marked nofollow
+    /// What to do with links marked nofollow
     #[arg(long, value_enum, default_value_t = Choice::Keep, value_name = "WHAT")]
     nofollow: Choice,
-    /// What becomes of links of a page to itself
+    /// What to do with self-loops
     #[arg(long, value_enum, default_value_t = Choice::Drop, value_name = "WHAT")]
     self_loops: Choice,
-    /// Take links that are no longer there, too
+    /// Include links that are gone
     #[arg(long)]
     gone: bool,
-    /// Build it even where nothing has changed
+    /// Build even if nothing has changed
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -42,9 +42,9 @@ pub(crate) struct BuildArgs {
 /// What becomes of links of a sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// They are arcs
+    /// Make them arcs
     Keep,
-    /// They are none
+    /// Leave them out
     Drop,
 }
 

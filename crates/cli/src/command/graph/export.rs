@@ -25,30 +25,30 @@ const DRAWN: (usize, usize) = (100, 500);
 pub(crate) struct ExportArgs {
     /// The project
     project: String,
-    /// In which form
+    /// Output format
     #[arg(value_enum)]
     format: Format,
-    /// The file to write; '-' is standard output. Parquet has a second file beside it, webgraph several that begin so
+    /// The file to write; '-' is standard output. Parquet writes a second file beside it, webgraph several with this prefix
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// The best N only [default: all; 100 for html]
+    /// Only the best N [default: all; 100 for html]
     #[arg(long, value_name = "N", conflicts_with = "around", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// The best by what
+    /// Ranking to select the best by
     #[arg(long, value_enum, default_value_t = Measure::Backlinks, value_name = "MEASURE", conflicts_with = "around")]
     by: Measure,
-    /// What lies around this page only
+    /// Only the neighbourhood of this page
     #[arg(long, value_name = "URL")]
     around: Option<String>,
     #[command(flatten)]
     reach: AroundArgs,
-    /// Pages around it at most, the best where there are more [default: all; 500 for html]
+    /// Maximum number of pages around it, best first [default: all; 500 for html]
     #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Hosts instead of pages
     #[arg(long)]
     hosts: bool,
-    /// Replace the file where it is there already
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
@@ -62,13 +62,13 @@ pub(crate) enum Format {
     Gexf,
     /// Graphviz
     Dot,
-    /// Two addresses a line
+    /// Two URLs per line
     Edges,
     /// Arcs, and nodes with their ranks
     Parquet,
-    /// The compressed files, for WebGraph
+    /// WebGraph's compressed files
     Webgraph,
-    /// A drawing to move about in, in one file
+    /// An interactive drawing in one file
     Html,
 }
 

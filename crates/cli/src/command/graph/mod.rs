@@ -27,11 +27,11 @@ pub(crate) struct GraphArgs {
 enum GraphCommand {
     /// Build it from the links collected so far
     Build(build::BuildArgs),
-    /// Its size, and how old it is
+    /// Show its size and how far it is behind
     Stats(ProjectArgs),
-    /// What lies around a page
+    /// List the neighbourhood of a page
     Neighbours(neighbours::NeighbourArgs),
-    /// Write it, or a part of it, for other tools or as a drawing
+    /// Export it or a part of it for other tools, or as a drawing
     Export(export::ExportArgs),
 }
 

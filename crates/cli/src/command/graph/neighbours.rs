@@ -29,10 +29,10 @@ pub(crate) struct NeighbourArgs {
 /// How far to look around a page.
 #[derive(Debug, Args)]
 pub(crate) struct AroundArgs {
-    /// Links to follow at most
+    /// Maximum number of links to follow
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(super) hops: u32,
-    /// Which way to follow them
+    /// Direction to follow them
     #[arg(long, value_enum, default_value_t = Way::Both, value_name = "WAY")]
     pub(super) direction: Way,
 }
@@ -40,9 +40,9 @@ pub(crate) struct AroundArgs {
 /// Which way links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
-    /// To what points here
+    /// Incoming links
     In,
-    /// To where this points
+    /// Outgoing links
     Out,
     /// Both
     Both,

@@ -14,19 +14,19 @@ use serde_json::{Value, json};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Ranks")]
 pub(super) struct RankArgs {
-    /// Build the graph alone
+    /// Build the graph without rankings
     #[arg(long)]
     no_ranks: bool,
-    /// PageRank: the probability of following a link
+    /// PageRank: damping factor, the probability of following a link
     #[arg(long, value_name = "P", default_value_t = PageRank::default().damping, value_parser = share)]
     damping: f64,
-    /// PageRank: the sum of changes at which it ends
+    /// PageRank: L1 norm of the change at which iteration stops
     #[arg(long, value_name = "X", default_value_t = PageRank::default().tolerance, value_parser = positive)]
     tolerance: f64,
-    /// Harmonic centrality: sources to draw in a graph too large for all of them
+    /// Harmonic centrality: number of sources to sample in a graph too large for all of them
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// Arrays of the arcs are made where they take no more than this; else the compressed files are read again and again
+    /// Load the arcs into arrays if they take no more than this; otherwise iterate over the compressed files
     #[arg(long, value_name = "SIZE", default_value = "4GB")]
     memory: ByteSize,
 }

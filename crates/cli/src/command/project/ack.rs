@@ -18,10 +18,10 @@ pub(crate) struct AckArgs {
     /// The run, and all before it [default: the last]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     run: Option<u32>,
-    /// Who looked [default: the user's name]
+    /// Who acknowledges [default: the user's name]
     #[arg(long, value_name = "WHO")]
     by: Option<String>,
-    /// What there is to say
+    /// A note
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }

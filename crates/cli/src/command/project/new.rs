@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 pub(crate) struct NewArgs {
     /// Its name
     name: String,
-    /// Where to start: a URL, or @file with one URL a line; may be repeated
+    /// Where to start: a URL, or @file with one URL per line; may be repeated
     #[arg(long = "seed", value_name = "URL")]
     seeds: Vec<String>,
-    /// What it is like
+    /// Template
     #[arg(long, value_enum, default_value_t = Template::Plain, value_name = "TEMPLATE")]
     template: Template,
-    /// Write the file here, to be run by orb crawl FILE, and not into the home
+    /// Write the file here, to be run with orb crawl FILE, instead of into the home
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -33,9 +33,9 @@ pub(crate) struct NewArgs {
 enum Template {
     /// A site
     Plain,
-    /// A news site, looked at again and again
+    /// A news site, visited frequently
     News,
-    /// A manual, collected whole
+    /// A manual or reference, collected completely
     Docs,
     /// A site behind a log-in
     Members,

@@ -27,25 +27,25 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReportArgs {
     /// The project
     project: String,
-    /// Of this run [default: the last]
+    /// The run [default: the last]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     run: Option<u32>,
-    /// In which form [default: text, or json with --json]
+    /// Output format [default: text, or json with --json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Format>,
     /// List only documents with these flags [default: NEW, UPD, MIS and ERR]
     #[arg(long, value_name = "FLAG", value_delimiter = ',', value_parser = flag)]
     flag: Vec<Flag>,
-    /// Updated documents whose differences are shown, in html
+    /// Number of updated documents to show with their differences, for html
     #[arg(long, value_name = "N", default_value_t = 200)]
     diffs: u64,
-    /// Write it to a file
+    /// Write to a file
     #[arg(long = "out", short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write over a file that is there already
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
-    /// Exit with 3 where the run found something new, updated or missing
+    /// Exit with code 3 if the run found something new, updated or missing
     #[arg(long)]
     fail_on_change: bool,
     #[command(flatten)]
@@ -76,9 +76,9 @@ enum Format {
     Text,
     /// One object
     Json,
-    /// The documents, comma separated
+    /// The documents as comma-separated values
     Csv,
-    /// One page with tables, filters and differences, to be read without a network
+    /// One self-contained page with tables, filters and differences
     Html,
 }
 
