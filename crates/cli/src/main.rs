@@ -10,6 +10,8 @@ mod live;
 mod meter;
 mod metrics;
 mod out;
+#[cfg(test)]
+mod reference;
 mod signals;
 
 use args::{Cli, Command};

@@ -1,0 +1,92 @@
+//! Do the documents hold together?
+//!
+//! What is checked: links between files and to headings lead somewhere, the manual's index names
+//! every page, prose wraps at 100 columns, and the README keeps the project's two commands.
+#![expect(clippy::unwrap_used, reason = "a document that cannot be read fails the test")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every document by its path: those at the root, the manual, the decisions, the map of the crates.
+fn documents() -> BTreeMap<PathBuf, String> {
+    ["", "docs", "docs/decisions", "crates"]
+        .iter()
+        .flat_map(|folder| fs::read_dir(root().join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+/// The lines of a document that are prose: no code blocks, no tables, no comments.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut inside = false;
+    text.lines().enumerate().filter(move |(_, line)| {
+        let fence = line.trim_start().starts_with("```");
+        inside ^= fence;
+        !inside && !fence && !line.starts_with('|')
+    })
+}
+
+/// The targets of a document's links, code spans and addresses on the web left out.
+fn links(text: &str) -> Vec<String> {
+    let whole = text.lines().filter(|line| !line.trim_start().starts_with("```")).collect::<Vec<_>>().join("\n");
+    let targets = whole.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
+}
+
+/// The anchor that a heading gets.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.trim_start_matches('#').trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+}
+
+fn has_heading(text: &str, wanted: &str) -> bool {
+    prose(text).any(|(_, line)| line.starts_with('#') && anchor(line) == wanted)
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let documents = documents();
+    assert!(documents.len() > 40, "the documents were not found");
+    for (path, text) in &documents {
+        for target in links(text) {
+            let (file, heading) = target.split_once('#').unwrap_or((&target, ""));
+            let aim = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let aim = aim.canonicalize().unwrap_or_else(|_| panic!("{}: {target} is not there", path.display()));
+            let there = heading.is_empty() || documents.get(&aim).is_some_and(|text| has_heading(text, heading));
+            assert!(there, "{}: {target} names no heading", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_index_of_the_manual_names_every_page() {
+    let index = fs::read_to_string(root().join("docs/README.md")).unwrap();
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(name == "README.md" || index.contains(&format!("]({name})")), "docs/README.md does not name {name}");
+    }
+}
+
+#[test]
+fn prose_wraps_at_a_hundred_columns() {
+    for (path, text) in documents() {
+        for (number, line) in prose(&text) {
+            assert!(line.chars().count() <= 100, "{}:{} is too long", path.display(), number + 1);
+        }
+    }
+}
+
+#[test]
+fn the_readme_keeps_the_two_commands_of_the_project() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for command in ["cargo run --release -- demo", "cargo xtask test"] {
+        assert!(readme.contains(command), "README.md does not say {command}");
+    }
+}
