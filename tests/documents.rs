@@ -1,10 +1,11 @@
 //! Do the documents hold together?
 //!
 //! What is checked: links between files and to headings lead somewhere, the manual's index names
-//! every page, prose wraps at 100 columns, and the README keeps the project's two commands.
+//! every page, its lists of traps, metrics and tables and the map of the crates are complete, prose
+//! wraps at 100 columns, and the README keeps the project's two commands.
 #![expect(clippy::unwrap_used, reason = "a document that cannot be read fails the test")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,58 @@ fn the_index_of_the_manual_names_every_page() {
     for entry in fs::read_dir(root().join("docs")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(name == "README.md" || index.contains(&format!("]({name})")), "docs/README.md does not name {name}");
+    }
+}
+
+/// The string literals below a folder's sources that begin with a prefix and are one word.
+fn literals(folder: &str, prefix: &str) -> BTreeSet<String> {
+    let mut sources = vec![root().join(folder)];
+    let mut found = BTreeSet::new();
+    while let Some(path) = sources.pop() {
+        if path.is_dir() {
+            sources.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+            let text = fs::read_to_string(path).unwrap();
+            let words = text.split('"').filter(|word| word.starts_with(prefix) && word.len() > prefix.len());
+            let plain = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_'));
+            found.extend(words.filter(plain).map(str::to_owned));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_manual_lists_every_trap_and_every_metric() {
+    let lists = [
+        ("docs/crawling.md", "crates/frontier/src/traps", "trap-"),
+        ("docs/monitoring.md", "crates/cli/src/metrics", "orb_"),
+    ];
+    for (page, folder, prefix) in lists {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let names = literals(folder, prefix);
+        assert!(names.len() > 5, "{folder} names nothing that begins with {prefix}");
+        for name in names {
+            assert!(text.contains(&format!("`{name}`")), "{page} does not list {name}");
+        }
+    }
+}
+
+#[test]
+fn the_manual_lists_every_table_and_view() {
+    let schema = fs::read_to_string(root().join("tests/golden/sql-schema.json")).unwrap();
+    let tables: Vec<serde_json::Value> = serde_json::from_str(&schema).unwrap();
+    let text = fs::read_to_string(root().join("docs/sql.md")).unwrap();
+    for table in tables.iter().map(|table| table["table"].as_str().unwrap()) {
+        assert!(text.contains(&format!("`{table}`")), "docs/sql.md does not list {table}");
+    }
+}
+
+#[test]
+fn the_map_names_every_crate() {
+    let map = fs::read_to_string(root().join("crates/README.md")).unwrap();
+    for entry in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap()) {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(!entry.path().is_dir() || map.contains(&format!("]({name})")), "crates/README.md does not name {name}");
     }
 }
 
