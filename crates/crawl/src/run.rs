@@ -32,7 +32,7 @@ use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
-use orb_store::{ArchiveReader, CatalogueReader, Known, Project, Queues as _, StoreError};
+use orb_store::{ArchiveReader, CatalogueReader, FrontierIndex, Known, Project, Queues as _, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -326,7 +326,7 @@ fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, St
 }
 
 /// Starts recorder and readers, and gives the driver that will keep them busy.
-fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Crew), CrawlError> {
+fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<FrontierIndex>, Crew), CrawlError> {
     let Scene { config, shared, clock, .. } = scene;
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
@@ -356,12 +356,13 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver, Cre
         active: AtomicUsize::new(0),
     };
     let limits = config.limits(&run.counters);
-    let driver = Driver { errand: Arc::new(errand), queues, governor: Governor::new(schedule), limits };
+    let (errand, governor, failures) = (Arc::new(errand), Governor::new(schedule), unbounded());
+    let driver = Driver { errand, queues, failures, governor, limits };
     Ok((driver, Crew { readers, recorder }))
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers see the end of their work.
-fn drive(driver: Driver, chronicle: &Arc<Chronicle>) -> Result<RunState, CrawlError> {
+fn drive(driver: Driver<FrontierIndex>, chronicle: &Arc<Chronicle>) -> Result<RunState, CrawlError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CrawlError::Threads)?;
     let watcher = chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
     // Among its tasks, not in a thread of its own: for every page one woke the other and was woken by it.

@@ -73,7 +73,11 @@ fn crawl(hosts: u32, delay: u64, per_address: u32) -> Duration {
     let (queues, ended) = (Endless { hosts }, Ended { status: Some(200), ..Ended::default() });
     let (mut now, mut pages, started) = (Moment(1), 0, Instant::now());
     while pages < PAGES {
-        match frontier.next(&queues, now).unwrap_or(Next::Finished) {
+        match frontier.next(now) {
+            Next::Read(read) => {
+                let Ok(answer) = read.answer(&queues);
+                frontier.answered(answer, now);
+            }
             Next::Lease(lease, _) => {
                 frontier.sent(lease.host, lease.addr, now);
                 frontier.done(&lease, &ended, now);

@@ -4,6 +4,7 @@
 //! of its name, its robots.txt, a page, or the dismissal of a page that may not be fetched.
 
 use crate::intake::Intake;
+use crate::reads::{Reads, StoreRead};
 use crate::robots::Shelf;
 use crate::site::{Rules, Site};
 use crate::traps::{Target, TrapLimits, Traps, path_and_query};
@@ -11,7 +12,7 @@ use crate::workbench::{Key, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::{HashMap, HashSet};
 use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose};
-use orb_store::{Queued, Queues};
+use orb_store::{Queued, RobotsRecord};
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,6 +21,8 @@ use xxhash_rust::xxh3::xxh3_64;
 pub enum Next {
     /// Fetch this; its rank is its place in its host's queue (0 for a robots.txt).
     Lease(Lease, u64),
+    /// Read this from the store, where blocking does no harm, and tell [`Frontier::answered`].
+    Read(StoreRead),
     /// Look a name up and tell [`Frontier::resolved`].
     Resolve {
         /// Whom to tell about.
@@ -61,6 +64,7 @@ pub struct Frontier {
     pub(crate) sites: HashMap<HostId, Box<Site>>,
     pub(crate) intake: Intake,
     pub(crate) shelf: Shelf,
+    pub(crate) reads: Reads,
     pub(crate) traps: Traps,
     /// Pages granted or dropped and still in their queues.
     pub(crate) out: HashMap<PageId, Out>,
@@ -86,6 +90,7 @@ impl Frontier {
             sites: HashMap::new(),
             intake: Intake::new(config.workbench),
             shelf: Shelf::new(config.robots_memory),
+            reads: Reads::default(),
             traps: Traps::new(trap_limits(&config)),
             out: HashMap::new(),
             attempts: HashMap::new(),
@@ -102,20 +107,23 @@ impl Frontier {
     }
 
     /// What is to be done next. To be asked again and again: one answer does not use up the others.
-    pub fn next<Q: Queues>(&mut self, q: &Q, now: Moment) -> Result<Next, Q::Error> {
+    pub fn next(&mut self, now: Moment) -> Next {
         if self.config.budget.pages.is_some_and(|most| self.spent >= most) {
-            return Ok(if self.is_busy() { Next::Busy } else { Next::BudgetSpent });
+            return if self.is_busy() { Next::Busy } else { Next::BudgetSpent };
         }
-        self.take_in(q, now)?;
+        self.take_in(now);
+        if let Some(read) = self.reads.hand_out() {
+            return Next::Read(read);
+        }
         while let Some(mut site) = self.bench.first_due(now).and_then(|id| self.sites.remove(&id)) {
             self.lift(&mut site);
-            let step = if site.opens() > now { Ok(None) } else { self.turn(q, &mut site, now) };
+            let step = if site.opens() > now { None } else { self.turn(&mut site, now) };
             self.put(site, now);
-            if let Some(next) = step? {
-                return Ok(next);
+            if let Some(next) = step.or_else(|| self.reads.hand_out().map(Next::Read)) {
+                return next;
             }
         }
-        Ok(self.nothing_due(now))
+        self.nothing_due(now)
     }
 
     /// Whether a newly discovered page, so many links from a seed, is to be fetched, as far as traps and robots known by now can tell; `asked` is the URL
@@ -171,6 +179,7 @@ impl Frontier {
             self.attempts.remove(page);
             self.second.remove(page);
         }
+        self.reads.note_left(pages);
     }
 
     /// How many pages were granted and are not to be granted again.
@@ -178,36 +187,38 @@ impl Frontier {
         self.spent
     }
 
-    /// What a host's state calls for, now that it is due. Nothing where it has no page left.
-    fn turn<Q: Queues>(&mut self, q: &Q, site: &mut Site, now: Moment) -> Result<Option<Next>, Q::Error> {
-        if !self.refill(q, site)? {
-            return Ok(None);
+    /// What a host's state calls for, now that it is due. Nothing where it has no page left, or none before the store has answered.
+    fn turn(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+        if !self.refill(site) {
+            return None;
         }
         self.try_elsewhere(site);
         if site.dead.take_if(|dead| dead.until <= now).is_some() {
             site.lookups = 0;
-            return Ok(None);
+            return None;
         }
         if let Some(dead) = &site.dead {
             let failure = dead.failure.clone();
-            return Ok(self.fail_first(site, failure));
+            return self.fail_first(site, failure);
         }
         if !self.config.ignore_robots {
-            if !self.has_rules(q, site, now)? {
-                return Ok(self.ask_robots(site, now));
+            match self.has_rules(site, now) {
+                Some(true) => {}
+                Some(false) => return self.ask_robots(site, now),
+                None => return None,
             }
-            let robots = self.shelf.get(site.id);
+            let robots = site.at_hand.as_ref().or_else(|| self.shelf.get(site.id));
             let first = site.queue.front().map(|p| path_and_query(p.asked.as_deref().unwrap_or(&p.url)));
             if robots.zip(first).is_none_or(|(robots, path)| !robots.is_allowed(path)) {
-                return Ok(self.drop_first(site, PageKind::Disallowed, "robots"));
+                return self.drop_first(site, PageKind::Disallowed, "robots");
             }
         }
         // What is visited again was no trap when it was found.
         let first = site.queue.front().filter(|p| p.before.is_none());
         if let Some(trap) = first.and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
-            return Ok(self.drop_first(site, PageKind::Outside, trap));
+            return self.drop_first(site, PageKind::Outside, trap);
         }
-        Ok(self.lease_first(site, now))
+        self.lease_first(site, now)
     }
 
     /// A host that has answered and now fails may do so on one kind of page only: another is asked for next, wherever it stands, so that a
@@ -221,23 +232,32 @@ impl Frontier {
         }
     }
 
-    /// Whether the host's rules are at hand and recent, fetching them from the store where they left the shelf.
-    fn has_rules<Q: Queues>(&mut self, q: &Q, site: &mut Site, now: Moment) -> Result<bool, Q::Error> {
-        let Rules::Read { until } = site.rules else { return Ok(false) };
-        if self.shelf.get(site.id).is_none() {
-            let record = q.host(site.id)?.and_then(|h| h.robots);
-            let readable = record.filter(robots::is_told);
-            if let Some(record) = &readable {
-                self.shelf.put(site.id, robots::Robots::of(record, &self.config.agent));
-            } else {
-                site.rules = Rules::Unread { tries: 0 };
-                return Ok(false);
-            }
-        }
+    /// Whether the host's rules are at hand and recent; `None` where they left the shelf and the store is asked for them.
+    fn has_rules(&mut self, site: &mut Site, now: Moment) -> Option<bool> {
+        let Rules::Read { until } = site.rules else { return Some(false) };
         if now >= until {
             site.rules = Rules::Unread { tries: 0 };
+            return Some(false);
         }
-        Ok(now < until)
+        if site.at_hand.is_none() && self.shelf.get(site.id).is_none() {
+            site.loading = true;
+            self.reads.want(StoreRead::Load(site.id));
+            return None;
+        }
+        Some(true)
+    }
+
+    /// The store said what robots.txt a host had when its rules left the shelf.
+    pub(crate) fn recall_rules(&mut self, mut site: Box<Site>, robots: Option<RobotsRecord>, now: Moment) {
+        site.loading = false;
+        match robots.filter(robots::is_told) {
+            // The shelf may have no room for them when the host's turn comes: it keeps them until then.
+            Some(record) => {
+                site.at_hand = Some(self.shelf.put(site.id, robots::Robots::of(&record, &self.config.agent)));
+            }
+            None => site.rules = Rules::Unread { tries: 0 },
+        }
+        self.put(site, now);
     }
 
     fn ask_robots(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
@@ -273,6 +293,7 @@ impl Frontier {
             return Some(look_up);
         }
         let Queued { page, rank, url, asked, depth, redirects, step, before } = self.pop(site)?;
+        self.read_ahead(site);
         self.grant(site, now);
         self.spent += 1;
         self.out.insert(page, Out { rank, grant: self.grants, busy: true });
@@ -376,7 +397,7 @@ impl Frontier {
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        self.in_flight + self.resolving + self.asked > 0
+        self.in_flight + self.resolving + self.asked + self.reads.out() > 0
     }
 
     fn nothing_due(&self, now: Moment) -> Next {

@@ -6,6 +6,7 @@
 //! for the rest of the run costs a bit.
 
 use crate::frontier::Frontier;
+use crate::reads::{Refill, StoreAnswer, StoreRead, Walk};
 use crate::recent::Recent;
 use crate::robots::{self, Robots};
 use crate::site::Site;
@@ -13,7 +14,7 @@ use crate::workbench::Key;
 use crate::{Order, Why};
 use hashbrown::{HashMap, HashSet};
 use orb_page::{HostId, Moment};
-use orb_store::{Queued, Queues};
+use orb_store::{HostRecord, Queued};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ const PARK_AFTER: Duration = Duration::from_secs(61);
 /// The longest time a host is parked because many others share its address.
 const MAX_CROWD_WAIT: Duration = Duration::from_secs(600);
 
-/// Hosts looked at by the walk in one call, so that a call stays short.
+/// Hosts read by the walk at a time.
 const STEPS: usize = 64;
 
 /// About how many bytes of queued pages are in memory, but for one page a host.
@@ -38,8 +39,12 @@ pub(crate) struct Intake {
     capacity: usize,
     arrivals: VecDeque<HostId>,
     arrived: HashSet<HostId>,
+    /// Newcomers that the store is asked about; each has its room already.
+    loading: HashSet<HostId>,
     /// How far the walk over the queues has come; `None` when it is over.
     walk: Option<HostId>,
+    /// Whether the store is asked for its next steps.
+    walking: bool,
     /// Whether hosts were turned away since the walk began.
     again: bool,
     pub(crate) parked: HashMap<HostId, Box<Site>>,
@@ -55,7 +60,9 @@ impl Intake {
             capacity: capacity.max(1),
             arrivals: VecDeque::new(),
             arrived: HashSet::new(),
+            loading: HashSet::new(),
             walk: Some(HostId(0)),
+            walking: false,
             again: false,
             parked: HashMap::new(),
             wakes: BTreeSet::new(),
@@ -66,7 +73,8 @@ impl Intake {
 
     /// A host that is not on the workbench has pages.
     pub(crate) fn arrive(&mut self, host: HostId) {
-        if self.gone.contains(host) || self.parked.contains_key(&host) || self.arrived.contains(&host) {
+        let coming = self.arrived.contains(&host) || self.loading.contains(&host);
+        if coming || self.gone.contains(host) || self.parked.contains_key(&host) {
             return;
         }
         if self.arrivals.len() < self.capacity * 4 {
@@ -81,13 +89,15 @@ impl Intake {
 
     /// When something may happen here by time alone.
     pub(crate) fn next_wake(&self, sites: &HashMap<HostId, Box<Site>>, now: Moment) -> Option<Moment> {
-        let full = sites.len() >= self.capacity;
+        let full = sites.len() + self.loading.len() >= self.capacity;
+        // What the store is asked for comes with its answer.
+        let asked = self.walking || !self.loading.is_empty();
         let room = self.idle.first().map(|(at, _)| *at);
         let wanted = !self.arrivals.is_empty() || self.walk.is_some();
         let parked = self.wakes.first().map(|(at, _)| *at).filter(|at| !full || *at > now);
         let woken = self.wakes.first().is_some_and(|(at, _)| *at <= now);
         let entry = match (wanted || woken, full) {
-            (true, false) => Some(now),
+            (true, false) => (!asked).then_some(now),
             (true, true) => room,
             (false, _) => None,
         };
@@ -108,7 +118,7 @@ impl Intake {
 
 impl Frontier {
     /// Fills the workbench: hosts whose parking is over, then newcomers, then what the walk finds.
-    pub(crate) fn take_in<Q: Queues>(&mut self, q: &Q, now: Moment) -> Result<(), Q::Error> {
+    pub(crate) fn take_in(&mut self, now: Moment) {
         while let Some(&(_, host)) = self.intake.wakes.first().filter(|(at, _)| *at <= now)
             && self.has_room(now)
         {
@@ -120,33 +130,66 @@ impl Frontier {
         while let Some(&host) = self.intake.arrivals.front()
             && self.has_room(now)
         {
-            self.load(q, host, now)?;
             self.intake.arrivals.pop_front();
             self.intake.arrived.remove(&host);
+            if !self.is_placed(host) && self.intake.loading.insert(host) {
+                self.reads.want(StoreRead::Load(host));
+            }
         }
-        self.walk(q, now)
+        if let Some(after) = self.intake.walk.filter(|_| !self.intake.walking)
+            && self.has_room(now)
+        {
+            let room = self.intake.capacity.saturating_sub(self.sites.len() + self.intake.loading.len());
+            self.intake.walking = true;
+            self.reads.want(StoreRead::Walk(Walk { after, limit: room.clamp(1, STEPS) }));
+        }
     }
 
-    fn walk<Q: Queues>(&mut self, q: &Q, now: Moment) -> Result<(), Q::Error> {
-        for _ in 0..STEPS {
-            let Some(after) = self.intake.walk else { break };
-            if !self.has_room(now) {
-                break;
+    /// The store has answered a read.
+    pub fn answered(&mut self, answer: StoreAnswer, now: Moment) {
+        self.reads.answered();
+        match answer {
+            StoreAnswer::Refilled(refill, pages) => {
+                self.refilled(&refill, pages, now);
+                self.reads.close(refill.ticket);
             }
-            match q.next_host(after)? {
-                Some(host) => {
-                    self.load(q, host, now)?;
-                    self.intake.walk = Some(host);
-                }
-                None => self.intake.walk = std::mem::take(&mut self.intake.again).then_some(HostId(0)),
+            StoreAnswer::Loaded(host, record) => self.loaded(host, record, now),
+            StoreAnswer::Walked(hosts, reached) => self.walked(hosts, reached, now),
+        }
+    }
+
+    fn loaded(&mut self, host: HostId, record: Option<HostRecord>, now: Moment) {
+        let arrives = self.intake.loading.remove(&host);
+        if let Some(site) = self.take_if(host, |site| site.loading) {
+            self.recall_rules(site, record.and_then(|record| record.robots), now);
+        } else if let Some(record) = record.filter(|_| arrives) {
+            self.bring_in(record, now);
+        }
+    }
+
+    fn walked(&mut self, hosts: Vec<HostRecord>, reached: Option<HostId>, now: Moment) {
+        self.intake.walking = false;
+        for record in hosts {
+            if !self.has_room(now) {
+                // The walk goes on from the last one that was brought in.
+                return;
+            }
+            self.intake.walk = Some(record.id);
+            if !self.intake.loading.contains(&record.id) {
+                self.bring_in(record, now);
             }
         }
-        Ok(())
+        self.intake.walk = reached.or_else(|| std::mem::take(&mut self.intake.again).then_some(HostId(0)));
+    }
+
+    /// Whether a host has a place already, be it outside.
+    fn is_placed(&self, host: HostId) -> bool {
+        self.sites.contains_key(&host) || self.intake.parked.contains_key(&host) || self.intake.gone.contains(host)
     }
 
     /// Whether a host can be brought in, after one with nothing to do was forgotten if need be.
     fn has_room(&mut self, now: Moment) -> bool {
-        if self.sites.len() < self.intake.capacity {
+        if self.sites.len() + self.intake.loading.len() < self.intake.capacity {
             return true;
         }
         let Some(&(_, host)) = self.intake.idle.first().filter(|(at, _)| *at <= now) else { return false };
@@ -155,12 +198,12 @@ impl Frontier {
         true
     }
 
-    fn load<Q: Queues>(&mut self, q: &Q, host: HostId, now: Moment) -> Result<(), Q::Error> {
-        let known = self.sites.contains_key(&host) || self.intake.parked.contains_key(&host);
-        if known || self.intake.gone.contains(host) {
-            return Ok(());
+    /// Brings in a host as the store knows it.
+    fn bring_in(&mut self, record: HostRecord, now: Moment) {
+        let host = record.id;
+        if self.is_placed(host) {
+            return;
         }
-        let Some(record) = q.host(host)? else { return Ok(()) };
         if let Some(read) = record.robots.as_ref().filter(|r| !self.config.ignore_robots && robots::is_told(r)) {
             self.shelf.put(host, Robots::of(read, &self.config.agent));
         }
@@ -173,7 +216,6 @@ impl Frontier {
             site.gone = Some(Why::LongWait);
         }
         self.put(site, now);
-        Ok(())
     }
 
     /// Takes a host off the workbench, to be put back where it then belongs.
@@ -237,48 +279,74 @@ impl Frontier {
         now.plus(wait.min(MAX_CROWD_WAIT))
     }
 
-    /// Makes sure that the host's first page is in memory, if it has one.
-    pub(crate) fn refill<Q: Queues>(&mut self, q: &Q, site: &mut Site) -> Result<bool, Q::Error> {
+    /// Whether the host's first page is in memory; where it has one that is not, the store is asked for it.
+    pub(crate) fn refill(&mut self, site: &mut Site) -> bool {
         if site.fresh && self.config.order != Order::Bfs {
             self.clear(site);
             site.fresh = false;
         }
-        while site.queue.is_empty() {
-            if !site.more {
-                if !std::mem::take(&mut site.fresh) {
-                    return Ok(false);
-                }
+        if site.queue.is_empty() && site.reading.is_none() {
+            if !site.more && std::mem::take(&mut site.fresh) {
                 self.clear(site);
             }
-            self.read_on(q, site)?;
+            if site.more {
+                self.read_on(site);
+            }
         }
-        Ok(true)
+        !site.queue.is_empty()
     }
 
-    /// Reads the next piece of a host's queue, without what is granted already.
-    fn read_on<Q: Queues>(&mut self, q: &Q, site: &mut Site) -> Result<(), Q::Error> {
-        let share = QUEUE_MEMORY.saturating_sub(self.held) / 16;
-        let limit = (share / (2 * PAGE_WEIGHT)).clamp(self.config.refill.clamp(1, 8), self.config.refill.max(1));
-        let pages = q.peek(site.id, site.cursor, limit)?;
-        site.more = pages.len() >= limit;
-        let mut weight = 0;
+    /// Asks for the next piece of a host's queue while the last of this one are granted, so that no host waits for the store.
+    pub(crate) fn read_ahead(&mut self, site: &mut Site) {
+        if site.more && site.reading.is_none() && site.queue.len() < self.piece() / 4 {
+            self.read_on(site);
+        }
+    }
+
+    /// Asks for the next piece of a host's queue.
+    fn read_on(&mut self, site: &mut Site) {
+        site.returned = false;
+        site.reading = Some(self.reads.refill(site.id, site.cursor, self.piece()));
+    }
+
+    /// Bytes of one host's pages that there is room for at present.
+    fn share(&self) -> usize {
+        QUEUE_MEMORY.saturating_sub(self.held) / 16
+    }
+
+    /// Pages of a queue that are read at a time at present.
+    fn piece(&self) -> usize {
+        let most = self.config.refill.max(1);
+        (self.share() / (2 * PAGE_WEIGHT)).clamp(most.min(8), most)
+    }
+
+    /// Takes the next piece of a host's queue, without what was granted already.
+    fn refilled(&mut self, refill: &Refill, pages: Vec<Queued>, now: Moment) {
+        let ticket = refill.ticket;
+        // Where the host was forgotten or its queue is to be read from the front again, nobody waits for this piece.
+        let Some(mut site) = self.take_if(refill.host, |site| site.reading == Some(ticket)) else { return };
+        site.reading = None;
+        site.more = pages.len() >= refill.limit;
+        let (share, mut weight) = (self.share(), 0);
         for page in pages {
             if weight > share {
                 site.more = true;
                 break;
             }
             site.cursor = Some((page.rank, page.page));
-            if !self.out.contains_key(&page.page) {
+            let back = site.returned && site.queue.iter().any(|queued| queued.page == page.page);
+            if !(back || self.out.contains_key(&page.page) || self.reads.has_left(page.page, ticket)) {
                 weight += PAGE_WEIGHT + page.url.len();
                 site.queue.push_back(page);
             }
         }
         self.held += weight;
-        Ok(())
+        self.put(site, now);
     }
 
     pub(crate) fn pop(&mut self, site: &mut Site) -> Option<Queued> {
         let page = site.queue.pop_front()?;
+        site.at_hand = None;
         self.held = self.held.saturating_sub(PAGE_WEIGHT + page.url.len());
         Some(page)
     }
@@ -286,6 +354,7 @@ impl Frontier {
     /// Puts a page back where it stood.
     pub(crate) fn put_back(&mut self, site: &mut Site, page: Queued) {
         self.held += PAGE_WEIGHT + page.url.len();
+        site.returned = true;
         let place = site.queue.partition_point(|p| (p.rank, p.page) < (page.rank, page.page));
         site.queue.insert(place, page);
     }
@@ -294,7 +363,7 @@ impl Frontier {
     fn clear(&mut self, site: &mut Site) {
         while self.pop(site).is_some() {}
         site.queue = VecDeque::new();
-        (site.cursor, site.more) = (None, true);
+        (site.cursor, site.more, site.reading) = (None, true, None);
     }
 }
 

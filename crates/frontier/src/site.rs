@@ -1,11 +1,12 @@
 //! What does the frontier know about a host it works on?
 
 use crate::workbench::{Key, Place, Standing};
-use crate::{FrontierConfig, Politeness, Why, robots};
+use crate::{FrontierConfig, Politeness, Robots, Why, robots};
 use orb_page::{Failure, FailureKind, HostId, Moment, PageId};
 use orb_store::{HostRecord, Queued};
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the pages of a host that cannot be reached are dropped before it is tried again.
@@ -26,6 +27,14 @@ pub(crate) struct Site {
     pub(crate) more: bool,
     /// Whether pages were admitted since the queue was last read from its front.
     pub(crate) fresh: bool,
+    /// The refill that is out for it.
+    pub(crate) reading: Option<u64>,
+    /// Whether pages came back into the queue since that was asked for.
+    pub(crate) returned: bool,
+    /// Whether the store is asked for its robots.txt.
+    pub(crate) loading: bool,
+    /// Its rules, between their return from the store and the next page.
+    pub(crate) at_hand: Option<Arc<Robots>>,
     pub(crate) in_flight: usize,
     pub(crate) address: Option<(IpAddr, Moment)>,
     pub(crate) resolving: bool,
@@ -112,6 +121,10 @@ impl Site {
             cursor: None,
             more: true,
             fresh: false,
+            reading: None,
+            returned: false,
+            loading: false,
+            at_hand: None,
             in_flight: 0,
             address: None,
             resolving: false,
@@ -171,7 +184,12 @@ impl Site {
 
     /// Whether it waits for somebody to tell us something.
     pub(crate) fn is_waited_for(&self) -> bool {
-        self.resolving || matches!(self.rules, Rules::Asked { .. })
+        self.resolving || self.is_read() || matches!(self.rules, Rules::Asked { .. })
+    }
+
+    /// Whether nothing can be done for it before the store has answered.
+    pub(crate) fn is_read(&self) -> bool {
+        self.loading || (self.reading.is_some() && self.queue.is_empty())
     }
 
     /// Leaves it alone until `at`, unless it is left alone for longer already.

@@ -36,6 +36,8 @@ pub enum Why {
     Resolving,
     /// Its robots.txt is being read.
     Robots,
+    /// Its queue is being read from the store.
+    Reading,
     /// Its robots.txt could not be read: left out for the rest of the run.
     RobotsUnreachable,
     /// It failed too often in a row: left out for the rest of the run.
@@ -62,6 +64,7 @@ impl Why {
             Self::Address => "address busy",
             Self::Resolving => "resolving",
             Self::Robots => "reading robots.txt",
+            Self::Reading => "reading its queue",
             Self::RobotsUnreachable => "robots unreachable",
             Self::Silent => "not answering",
             Self::LongWait => "wants a longer break than this run",
@@ -154,6 +157,7 @@ impl Frontier {
             (None, Some((_, why))) => why,
             (None, None) if self.in_flight == 0 && self.resolving > 0 => Why::Resolving,
             (None, None) if self.in_flight == 0 && self.asked > 0 => Why::Robots,
+            (None, None) if self.in_flight == 0 && self.reads.out() > 0 => Why::Reading,
             (None, None) => Why::InFlight,
         }
     }
@@ -221,6 +225,7 @@ impl Frontier {
         match site.rules {
             _ if site.resolving => Why::Resolving,
             Rules::Asked { .. } => Why::Robots,
+            _ if site.is_read() && site.in_flight == 0 => Why::Reading,
             _ if site.in_flight > 0 && site.place.is_none() => Why::InFlight,
             _ if !site.has_work() => Why::Drained,
             _ if site.gate > now => site.cause,

@@ -6,6 +6,8 @@
 pub(crate) mod budget;
 pub(crate) mod clock;
 pub(crate) mod governor;
+#[cfg(test)]
+mod tests;
 
 use crate::drive::budget::Limits;
 use crate::drive::clock::Clock;
@@ -14,11 +16,11 @@ use crate::read::sessions::Sessions;
 use crate::record::Item;
 use crate::shared::Shared;
 use crate::watch::ledger::{Idle, Stage};
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 use orb_fetch::{Fetch as _, HttpFetcher, Watch};
-use orb_frontier::{After, Ended, Next, retry_after};
+use orb_frontier::{After, Ended, Next, StoreRead, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
-use orb_store::{FrontierIndex, HostFact, StoreError};
+use orb_store::{HostFact, Queues, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,24 +57,29 @@ pub(crate) struct Errand {
 }
 
 /// The driver of one run.
-pub(crate) struct Driver {
+pub(crate) struct Driver<Q> {
     /// What its tasks need.
     pub errand: Arc<Errand>,
-    /// The queues.
-    pub queues: FrontierIndex,
+    /// The queues, read on threads that may block.
+    pub queues: Q,
+    /// Where those threads say that the store failed.
+    pub failures: (Sender<StoreError>, Receiver<StoreError>),
     /// Tasks at once, and the share of the line they have.
     pub governor: Governor,
     /// Budgets besides pages.
     pub limits: Limits,
 }
 
-impl Driver {
+impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
     /// Drives until there is nothing left, a budget is spent, or somebody asks to stop.
     pub(crate) async fn drive(&self) -> Result<RunState, StoreError> {
         let shared = &self.errand.shared;
         let ending = loop {
             if shared.stop.is_set() {
                 break RunState::Stopped;
+            }
+            if let Ok(failure) = self.failures.1.try_recv() {
+                return Err(failure);
             }
             if self.limits.are_spent(shared.progress.bytes()) {
                 break RunState::Budget;
@@ -83,18 +90,12 @@ impl Driver {
             }
             let (next, why) = {
                 let mut frontier = shared.frontier();
-                let next = frontier.next(&self.queues, self.errand.clock.now());
-                let waits = matches!(next, Ok(Next::Wait(_) | Next::Busy));
+                let next = frontier.next(self.errand.clock.now());
+                let waits = matches!(next, Next::Wait(_) | Next::Busy);
                 (next, if waits { frontier.holdup().into() } else { Idle::Commit })
             };
-            match next {
-                // The queues are closed until there is room for them on the disk again, which the recorder waits for.
-                Err(StoreError::NoSpace { .. }) => self.pause(why, Duration::from_secs(1)).await,
-                next => {
-                    if let Some(state) = self.act(next?, why).await {
-                        break state;
-                    }
-                }
+            if let Some(state) = self.act(next, why).await {
+                break state;
             }
         };
         self.drain().await;
@@ -117,6 +118,7 @@ impl Driver {
                 self.errand.active.fetch_add(1, Ordering::Relaxed);
                 tokio::spawn(Arc::clone(&self.errand).attend(lease, rank));
             }
+            Next::Read(read) => self.read(read),
             Next::Resolve { host, name, port } => {
                 self.errand.active.fetch_add(1, Ordering::Relaxed);
                 tokio::spawn(Arc::clone(&self.errand).resolve(host, name, port));
@@ -142,6 +144,26 @@ impl Driver {
             Next::BudgetSpent => return Some(RunState::Budget),
         }
         None
+    }
+
+    /// Reads the store for the frontier, on a thread of its own: neither sockets nor the frontier wait for the disk.
+    fn read(&self, read: StoreRead) {
+        let (errand, queues, failures) = (Arc::clone(&self.errand), self.queues.clone(), self.failures.0.clone());
+        tokio::task::spawn_blocking(move || {
+            let answer = loop {
+                match read.answer(&queues) {
+                    // The queues are closed until there is room for them on the disk again, which the recorder waits for.
+                    Err(StoreError::NoSpace { .. }) if errand.shared.stop.wait(Duration::from_secs(1)) => return,
+                    Err(StoreError::NoSpace { .. }) => {}
+                    answer => break answer,
+                }
+            };
+            match answer {
+                Ok(answer) => errand.shared.frontier().answered(answer, errand.clock.now()),
+                Err(failure) => drop(failures.send(failure)),
+            }
+            errand.shared.wake.notify_one();
+        });
     }
 
     /// Nothing can be fetched until what came in is read and the recorder commits: makes it hurry, and waits for it.

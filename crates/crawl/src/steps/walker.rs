@@ -156,12 +156,16 @@ impl<'a> Walker<'a> {
 
     /// Does what the frontier says.
     async fn turn(&mut self, question: &Question) -> Result<Step, Halt> {
-        let next = lock(&self.frontier).next(&self.trail, self.clock.now());
-        let Ok(next) = next;
+        let next = lock(&self.frontier).next(self.clock.now());
         let url = &question.address;
         match next {
             Next::Lease(lease, _) if lease.purpose == Purpose::Robots => self.robots(&lease).await,
             Next::Lease(lease, _) => return self.fetch(&lease, question).await,
+            // The trail is in memory: nothing to wait for.
+            Next::Read(read) => {
+                let Ok(answer) = read.answer(&self.trail);
+                lock(&self.frontier).answered(answer, self.clock.now());
+            }
             Next::Resolve { host, name, port } => {
                 let answer = self.fetcher.resolve(&name, port).await;
                 lock(&self.frontier).resolved(host, answer, self.clock.now());

@@ -3,7 +3,7 @@
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
 use crate::{Budget, FrontierConfig, Next, Order, Politeness};
 use expect_test::expect;
-use orb_page::{FailureKind, HostId, Lease, Moment};
+use orb_page::{FailureKind, HostId, Lease};
 use std::time::Duration;
 
 #[test]
@@ -172,7 +172,7 @@ fn a_crowded_address_leaves_room_for_others() {
 #[test]
 fn an_empty_frontier_is_finished() {
     let mut world = World::new(FrontierConfig::default(), fine);
-    assert_eq!(world.frontier.next(&world.memory, Moment(0)).unwrap(), Next::Finished);
+    assert_eq!(world.next(), Next::Finished);
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod memory;
 mod politeness;
 mod property;
 mod robots;
+mod store;
 mod why;
 mod world;

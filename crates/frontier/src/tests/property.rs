@@ -4,7 +4,7 @@
 //! every request. Once the choices run out, everything goes well, so that every crawl ends.
 
 use super::memory::Memory;
-use crate::{After, Budget, Ended, Frontier, FrontierConfig, Next, Order, Politeness};
+use crate::{After, Budget, Ended, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, RobotsRecord};
 use proptest::prelude::*;
@@ -59,6 +59,8 @@ struct Crawl {
     judge: Judge,
     now: Moment,
     flights: Vec<(Lease, u64, bool)>,
+    /// What the store was found to hold, and the frontier has not been told.
+    reads: Vec<StoreAnswer>,
     finished: Vec<(HostId, u64, PageId)>,
     facts: Vec<HostFact>,
     pages: u64,
@@ -97,6 +99,7 @@ impl Crawl {
 
     fn crash(&mut self) {
         self.flights.clear();
+        self.reads.clear();
         self.finished.clear();
         self.facts.clear();
         self.judge.out.clear();
@@ -149,11 +152,25 @@ impl Crawl {
         }
     }
 
+    /// The frontier is told one of the store's answers.
+    fn tell(&mut self) {
+        let at = self.choose(self.reads.len() as u64) as usize;
+        let answer = self.reads.swap_remove(at);
+        self.frontier.answered(answer, self.now);
+    }
+
     fn act(&mut self, next: Next) -> bool {
         match next {
             Next::Lease(lease, rank) => {
                 self.judge.granted(&lease);
                 self.flights.push((lease, rank, false));
+            }
+            // At once, or after whatever else happens meanwhile.
+            Next::Read(read) => {
+                self.reads.push(read.answer(&self.memory).unwrap());
+                if self.choose(3) < 2 {
+                    self.tell();
+                }
             }
             Next::Resolve { host, .. } => {
                 let address = IpAddr::V4(Ipv4Addr::new(10, 0, 0, host.0 as u8 % 3));
@@ -171,13 +188,18 @@ impl Crawl {
                 assert!(at > self.now);
                 self.now = at;
             }
+            Next::Wait(_) | Next::Busy
+                if !self.reads.is_empty() && (self.flights.is_empty() || self.choose(2) == 0) =>
+            {
+                self.tell();
+            }
             Next::Wait(_) | Next::Busy => {
                 self.now = self.now.plus(Duration::from_millis(self.choose(1_500)));
                 self.fly();
             }
             Next::Starved => self.commit(),
             Next::Finished | Next::BudgetSpent => {
-                assert!(self.flights.is_empty());
+                assert!(self.flights.is_empty() && self.reads.is_empty());
                 return false;
             }
         }
@@ -193,7 +215,7 @@ impl Crawl {
                 23 => self.now = self.now.plus(Duration::from_millis(self.choose(250) * 10)),
                 _ => {}
             }
-            let next = self.frontier.next(&self.memory, self.now).unwrap();
+            let next = self.frontier.next(self.now);
             assert!(self.frontier.sites.len() <= self.config.workbench);
             if !self.act(next) && self.choices.is_empty() {
                 self.commit();
@@ -212,7 +234,7 @@ proptest! {
         choices in prop::collection::vec(any::<u8>(), 0..600),
         delay in prop_oneof![Just(0u64), Just(1_000), Just(2_500)],
         workbench in 1usize..8,
-        refill in 1usize..5,
+        refill in 1usize..20,
         order in prop_oneof![Just(Order::Bfs), Just(Order::Dfs)],
         budget in prop_oneof![Just(1_000_000u64), Just(7)],
     ) {
@@ -240,6 +262,7 @@ proptest! {
             },
             now: Moment(0),
             flights: Vec::new(),
+            reads: Vec::new(),
             finished: Vec::new(),
             facts: Vec::new(),
             pages: 0,

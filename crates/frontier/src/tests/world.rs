@@ -1,7 +1,7 @@
 //! A small web and a crawler of it, both in no time at all: the clock moves only from event to event, and a line is written for each.
 
 use super::memory::Memory;
-use crate::{After, Ended, Frontier, FrontierConfig, Next, retry_after};
+use crate::{After, Ended, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
 use expect_test::Expect;
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, RobotsRecord};
@@ -58,6 +58,9 @@ pub(super) struct World {
     addresses: BTreeMap<String, u8>,
     answer: Box<dyn FnMut(&Lease) -> Answer>,
     ends: BTreeMap<(Moment, u64), (Lease, u64, Answer)>,
+    /// How long the store takes to answer, in milliseconds.
+    pub(super) store_takes: u64,
+    reads: BTreeMap<(Moment, u64), StoreAnswer>,
     events: u64,
     finished: Vec<(HostId, u64, PageId)>,
     facts: Vec<HostFact>,
@@ -75,6 +78,8 @@ impl World {
             addresses: BTreeMap::new(),
             answer: Box::new(answer),
             ends: BTreeMap::new(),
+            store_takes: 0,
+            reads: BTreeMap::new(),
             events: 0,
             finished: Vec::new(),
             facts: Vec::new(),
@@ -96,6 +101,7 @@ impl World {
     /// Forgets everything that was not committed, as a crash would.
     pub(super) fn restart(&mut self) {
         self.ends.clear();
+        self.reads.clear();
         self.finished.clear();
         self.facts.clear();
         self.frontier = Frontier::new(self.config.clone(), self.now, true);
@@ -117,10 +123,14 @@ impl World {
     pub(super) fn run(&mut self, until: i64) -> String {
         loop {
             let full = self.ends.len() >= self.connections;
-            let next = if full { Next::Busy } else { self.frontier.next(&self.memory, self.now).unwrap() };
+            let next = if full { Next::Busy } else { self.frontier.next(self.now) };
             let wake = match next {
                 Next::Lease(lease, rank) => {
                     self.request(lease, rank);
+                    continue;
+                }
+                Next::Read(read) => {
+                    self.read(&read);
                     continue;
                 }
                 Next::Resolve { host, name, .. } => {
@@ -148,7 +158,8 @@ impl World {
                     break;
                 }
             };
-            let end = self.ends.keys().next().map_or(Moment(i64::MAX), |(at, _)| *at);
+            let ends = self.ends.keys().next().into_iter().chain(self.reads.keys().next());
+            let end = ends.map(|(at, _)| *at).min().unwrap_or(Moment(i64::MAX));
             if wake.min(end) > Moment(until) {
                 self.now = Moment(until);
                 break;
@@ -167,6 +178,27 @@ impl World {
             let _ = writeln!(text, "{}: {}", host.name, why.replace("1970-01-01T", ""));
         }
         text
+    }
+
+    /// What is to be done next, besides reading the store.
+    pub(super) fn next(&mut self) -> Next {
+        loop {
+            match self.frontier.next(self.now) {
+                Next::Read(read) => self.read(&read),
+                next => return next,
+            }
+        }
+    }
+
+    /// Reads the store now; the answer comes when the store has taken its time.
+    fn read(&mut self, read: &StoreRead) {
+        let answer = read.answer(&self.memory).unwrap();
+        if self.store_takes == 0 {
+            self.frontier.answered(answer, self.now);
+            return;
+        }
+        self.events += 1;
+        self.reads.insert((self.now.plus(Duration::from_millis(self.store_takes)), self.events), answer);
     }
 
     fn resolve(&mut self, host: HostId, name: &str) {
@@ -192,6 +224,9 @@ impl World {
     }
 
     fn end_due(&mut self) {
+        while let Some(first) = self.reads.first_entry().filter(|e| e.key().0 <= self.now) {
+            self.frontier.answered(first.remove(), self.now);
+        }
         while let Some(first) = self.ends.first_entry().filter(|e| e.key().0 <= self.now) {
             let (lease, rank, answer) = first.remove();
             self.end(&lease, rank, &answer);

@@ -39,6 +39,8 @@ idle! {
     Names => "names";
     /// Nothing is known to be fetched but what a robots.txt being read may allow.
     Robots => "robots.txt";
+    /// Queues are being read from the store.
+    Queues => "queues";
     /// The schedule lets nothing be begun at this hour.
     Schedule => "schedule";
     /// The line is full: what has begun is finished first.
@@ -62,6 +64,7 @@ impl From<Why> for Idle {
             Why::RetryAfter | Why::LongWait => Self::RetryAfter,
             Why::Resolving => Self::Names,
             Why::Robots => Self::Robots,
+            Why::Reading => Self::Queues,
             Why::InFlight | Why::Ready | Why::Drained => Self::Answers,
         }
     }
