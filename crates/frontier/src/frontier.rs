@@ -201,7 +201,7 @@ impl Frontier {
             let failure = dead.failure.clone();
             return self.fail_first(site, failure);
         }
-        if !self.config.ignore_robots {
+        if site.manners.robots && !self.config.ignore_robots {
             match self.has_rules(site, now) {
                 Some(true) => {}
                 Some(false) => return self.ask_robots(site, now),
@@ -351,7 +351,8 @@ impl Frontier {
 
     /// Asks for the address of the next request where it is not known.
     fn look_up_first(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
-        if self.config.behind_proxy || site.next_address(now).is_some() {
+        let addressed = self.config.behind_proxy || !site.manners.resolve;
+        if addressed || site.next_address(now).is_some() {
             return None;
         }
         site.resolving = true;

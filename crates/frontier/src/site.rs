@@ -4,6 +4,7 @@ use crate::workbench::{Key, Place, Standing};
 use crate::{FrontierConfig, Politeness, Robots, Why, robots};
 use orb_page::{Failure, FailureKind, HostId, Moment, PageId};
 use orb_store::{HostRecord, Queued};
+use orb_urls::scheme::{Manners, manners_of};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(crate) struct Site {
     pub(crate) scheme: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) port: u16,
+    /// How servers of its scheme are treated.
+    pub(crate) manners: Manners,
     /// The next pages, read from the store.
     pub(crate) queue: VecDeque<Queued>,
     /// The last page read.
@@ -114,6 +117,7 @@ impl Site {
         let crawl_delay = record.robots.as_ref().and_then(|r| r.crawl_delay).filter(|_| !config.ignore_robots);
         Self {
             id: record.id,
+            manners: manners_of(&record.scheme),
             scheme: record.scheme.into(),
             name: record.name.into(),
             port: record.port,
@@ -234,9 +238,9 @@ impl Site {
     pub(crate) fn robots_url(&self) -> String {
         let (open, close) = if self.name.contains(':') { ("[", "]") } else { ("", "") };
         let (scheme, name, port) = (&self.scheme, &self.name, self.port);
-        match (&**scheme, port) {
-            ("http", 80) | ("https", 443) => format!("{scheme}://{open}{name}{close}/robots.txt"),
-            _ => format!("{scheme}://{open}{name}{close}:{port}/robots.txt"),
+        match port == self.manners.port {
+            true => format!("{scheme}://{open}{name}{close}/robots.txt"),
+            false => format!("{scheme}://{open}{name}{close}:{port}/robots.txt"),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::world::{Answer, HOUR, World, fine, is_robots, shows};
 use crate::{Budget, FrontierConfig, Next, Order, Politeness};
 use expect_test::expect;
 use orb_page::{FailureKind, HostId, Lease};
+use orb_urls::scheme::Manners;
 use std::time::Duration;
 
 #[test]
@@ -200,4 +201,20 @@ fn where_connections_are_scarce_hosts_are_finished_before_others_are_begun() {
     assert!(log.ends_with("finished\n") && open.is_empty(), "{log}");
     // In the order in which they came, all thirty would be begun before one is finished.
     assert!(most <= 16, "{most} hosts begun at once");
+}
+
+#[test]
+fn a_scheme_without_robots_and_names_is_asked_for_neither() {
+    orb_urls::scheme::register("mem", Manners { port: 1, robots: false, resolve: false }).unwrap();
+    let mut world = World::new(FrontierConfig::default(), fine);
+    world.memory.host(1).scheme = "mem".to_owned();
+    world.host(1, 1, 2);
+    shows(
+        &world.run(HOUR),
+        &expect![[r#"
+        0.000 get h1/1
+        1.000 get h1/2
+        1.100 finished
+    "#]],
+    );
 }
