@@ -24,6 +24,10 @@ pub struct Counters {
     pub connections: u64,
     /// Connections open now.
     pub open: u64,
+    /// TLS handshakes in which the server proved who it is.
+    pub full_handshakes: u64,
+    /// TLS handshakes that resumed a session.
+    pub resumed_handshakes: u64,
     /// The most connections that were ever open at once.
     pub max_open: u64,
     /// The same for each host, by its name as it was asked for.
@@ -39,6 +43,8 @@ const STATUSES: usize = 1_000;
 pub(crate) struct Gauge {
     requests: AtomicU64,
     bytes: AtomicU64,
+    full_handshakes: AtomicU64,
+    resumed_handshakes: AtomicU64,
     by_status: Vec<AtomicU64>,
     connections: Mutex<Connections>,
 }
@@ -78,7 +84,8 @@ impl Connections {
 impl Gauge {
     pub(crate) fn new() -> Self {
         let by_status = (0..STATUSES).map(|_| AtomicU64::new(0)).collect();
-        Self { requests: AtomicU64::new(0), bytes: AtomicU64::new(0), by_status, connections: Mutex::default() }
+        let [requests, bytes, full_handshakes, resumed_handshakes] = [const { AtomicU64::new(0) }; 4];
+        Self { requests, bytes, full_handshakes, resumed_handshakes, by_status, connections: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Connections> {
@@ -127,11 +134,16 @@ impl Gauge {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
+    /// Count a handshake.
+    pub(crate) fn shaken(&self, resumed: bool) {
+        let count = if resumed { &self.resumed_handshakes } else { &self.full_handshakes };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Begin anew, with the connections that are open.
     pub(crate) fn reset(&self) {
-        self.requests.store(0, Ordering::Relaxed);
-        self.bytes.store(0, Ordering::Relaxed);
-        for count in &self.by_status {
+        let totals = [&self.requests, &self.bytes, &self.full_handshakes, &self.resumed_handshakes];
+        for count in totals.into_iter().chain(&self.by_status) {
             count.store(0, Ordering::Relaxed);
         }
         let mut connections = self.lock();
@@ -150,6 +162,8 @@ impl Gauge {
             bytes: self.bytes.load(Ordering::Relaxed),
             connections: connections.accepted,
             open: connections.counted(0, |_| true),
+            full_handshakes: self.full_handshakes.load(Ordering::Relaxed),
+            resumed_handshakes: self.resumed_handshakes.load(Ordering::Relaxed),
             max_open: connections.max,
             max_open_by_host: connections.max_by_host.clone(),
             max_open_by_local_ip: connections.max_by_ip.clone(),

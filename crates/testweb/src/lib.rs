@@ -39,7 +39,7 @@ pub use expect::{Course, Expectation, Reach};
 pub use gauge::Counters;
 pub use log::{Request, RequestLog, Requests};
 pub use naming::{Naming, address, name};
-pub use serve::Server;
+pub use serve::{Server, TlsIdentity};
 pub use spec::{Feature, Features, GzipMode, Latency, Spec};
 pub use web::{Rendered, Web};
 
@@ -57,6 +57,9 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// The certificate or its key cannot be used.
+    #[error("cannot serve over TLS: {0}")]
+    Tls(String),
     /// No thread could be had.
     #[error("cannot start a thread to serve the web")]
     Thread(#[source] std::io::Error),

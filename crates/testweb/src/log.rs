@@ -29,12 +29,15 @@ pub struct Request {
     pub status: u16,
     /// The `User-Agent`.
     pub agent: Box<str>,
+    /// Whether it came over TLS.
+    pub secure: bool,
 }
 
 impl Request {
     /// The URL that was asked for.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.host.strip_suffix(":80").unwrap_or(&self.host), self.path)
+        let (scheme, port) = if self.secure { ("https", ":443") } else { ("http", ":80") };
+        format!("{scheme}://{}{}", self.host.strip_suffix(port).unwrap_or(&self.host), self.path)
     }
 }
 

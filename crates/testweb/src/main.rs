@@ -4,8 +4,9 @@
 //! counters on the way out.
 
 use clap::{Parser, ValueEnum};
-use orb_testweb::{Dns, Features, GzipMode, Latency, Server, Spec, Web};
+use orb_testweb::{Dns, Features, GzipMode, Latency, Server, Spec, TlsIdentity, Web};
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -58,6 +59,15 @@ struct Args {
     /// How many hosts share an address.
     #[arg(long)]
     hosts_per_ip: Option<u32>,
+    /// Serve over TLS 1.3 with this certificate (PEM).
+    #[arg(long, requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM).
+    #[arg(long, requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Offer HTTP/2, too.
+    #[arg(long, requires = "tls_cert")]
+    http2: bool,
     /// How many threads.
     #[arg(long)]
     threads: Option<usize>,
@@ -105,12 +115,22 @@ impl Args {
             log: self.log,
         }
     }
+
+    /// The certificate to serve with, where there is to be TLS.
+    fn identity(&self) -> std::io::Result<Option<TlsIdentity>> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let (certificate, key) = (std::fs::read(certificate)?, std::fs::read(key)?);
+        Ok(Some(TlsIdentity { certificate, key, http2: self.http2 }))
+    }
 }
 
 fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let web = Web::new(args.spec())?;
     let mut out = std::io::stdout();
-    let server = Server::start(web.clone(), &args.listen)?;
+    let server = match args.identity()? {
+        Some(identity) => Server::start_tls(web.clone(), &args.listen, &identity)?,
+        None => Server::start(web.clone(), &args.listen)?,
+    };
     if args.expect {
         for url in server.expected(orb_testweb::Reach::Linked).urls {
             writeln!(out, "{url}")?;

@@ -171,8 +171,8 @@ impl Writer<'_> {
         prose::gist(self.key, out);
         out.extend_from_slice(b".\">\n");
         if self.based {
-            out.extend_from_slice(b"<base href=\"http://");
-            out.extend_from_slice(self.ask.authority.as_bytes());
+            out.extend_from_slice(b"<base href=\"");
+            self.origin(self.ask.host, out);
             out.extend_from_slice(b"/\">\n");
         }
         if self.furnished {
@@ -283,9 +283,9 @@ impl Writer<'_> {
         out.extend_from_slice(close);
     }
 
-    /// Write `http://` and a host as the page was asked for.
+    /// Write the scheme and a host as the page was asked for.
     fn origin(&self, host: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"http://");
+        out.extend_from_slice(if self.ask.secure { b"https://" } else { b"http://" });
         if host == self.ask.host {
             out.extend_from_slice(self.ask.authority.as_bytes());
         } else {

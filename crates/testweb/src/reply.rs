@@ -47,6 +47,8 @@ pub(crate) struct Ask<'a> {
     /// The cookies sent along; empty where there are none.
     pub(crate) cookie: &'a str,
     pub(crate) client: IpAddr,
+    /// Whether it is asked over TLS; plain pages then point to `https` pages.
+    pub(crate) secure: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -59,7 +61,8 @@ impl<'a> Ask<'a> {
     pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Self { scene, host, authority, path, query, method: "GET", body: &[], none_match: "", cookie: "", client }
+        let (method, body, secure) = ("GET", &[][..], false);
+        Self { scene, host, authority, path, query, method, body, none_match: "", cookie: "", client, secure }
     }
 }
 

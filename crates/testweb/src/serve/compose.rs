@@ -6,6 +6,8 @@ use crate::plain::decimal;
 use crate::press::Press;
 use crate::reply::{Reply, Wire};
 use crate::spec::GzipMode;
+use bytes::Bytes;
+use http::Response;
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -54,16 +56,7 @@ impl Workshop {
             }
             Wire::Sized | Wire::Chunked | Wire::UntilClose => {}
         }
-        self.validate(request);
-        let zips = mode == GzipMode::WhenAccepted && request.accepts_gzip && !self.reply.identity;
-        let zips = zips && self.reply.wire == Wire::Sized && self.reply.body.len() > 200 && self.reply.status != 304;
-        if zips {
-            self.zipped.clear();
-            if self.reply.filler.end == 0 {
-                (self.reply.filler.start, self.reply.filler.end) = (self.reply.body.len(), self.reply.body.len());
-            }
-            self.press.gzip(&self.reply.body, &self.reply.filler, &mut self.zipped);
-        }
+        let zips = self.prepare(request, mode);
         let keeps = request.keeps_alive && self.reply.wire != Wire::UntilClose;
         self.head(zips, keeps);
         if request.method != "HEAD" && self.reply.status != 304 {
@@ -74,6 +67,45 @@ impl Workshop {
             }
         }
         keeps
+    }
+
+    /// The answer to a request over HTTP/2; none where it can only be told in the bytes of HTTP/1.1.
+    pub(super) fn respond(&mut self, request: &Request<'_>, mode: GzipMode) -> Option<(Response<()>, Bytes)> {
+        if matches!(self.reply.wire, Wire::Silence | Wire::Flow(_) | Wire::Verbatim) {
+            return None;
+        }
+        let zips = self.prepare(request, mode);
+        self.tell_time();
+        let reply = &self.reply;
+        let body = if zips { &self.zipped } else { &reply.body };
+        let mut response = Response::builder().status(reply.status).header("date", &self.date);
+        response = response.header("server", "testweb");
+        for (name, value) in reply.headers.lines().filter_map(|line| line.split_once(": ")) {
+            response = response.header(name, value);
+        }
+        if reply.status != 304 {
+            response = response.header("content-type", reply.mime).header("content-length", body.len());
+        }
+        if zips {
+            response = response.header("content-encoding", "gzip").header("vary", "accept-encoding");
+        }
+        let sent = request.method != "HEAD" && reply.status != 304;
+        Some((response.body(()).ok()?, if sent { Bytes::copy_from_slice(body) } else { Bytes::new() }))
+    }
+
+    /// Validate and compress; says whether the body goes compressed.
+    fn prepare(&mut self, request: &Request<'_>, mode: GzipMode) -> bool {
+        self.validate(request);
+        let zips = mode == GzipMode::WhenAccepted && request.accepts_gzip && !self.reply.identity;
+        let zips = zips && self.reply.wire == Wire::Sized && self.reply.body.len() > 200 && self.reply.status != 304;
+        if zips {
+            self.zipped.clear();
+            if self.reply.filler.end == 0 {
+                (self.reply.filler.start, self.reply.filler.end) = (self.reply.body.len(), self.reply.body.len());
+            }
+            self.press.gzip(&self.reply.body, &self.reply.filler, &mut self.zipped);
+        }
+        zips
     }
 
     /// Add validators, and answer 304 where the client has what we have.

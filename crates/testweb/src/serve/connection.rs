@@ -5,7 +5,7 @@
 
 use super::compose::Workshop;
 use super::request::{self, Read, Request};
-use super::{Shared, control, flow};
+use super::{Shared, control, flow, secure};
 use crate::log;
 use crate::naming::Naming;
 use crate::reply::{Ask, Flow, Wire};
@@ -16,9 +16,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
 
 thread_local! {
     static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::default());
+}
+
+/// Work with what this thread makes answers with.
+pub(super) fn in_workshop<T>(work: impl FnOnce(&mut Workshop) -> T) -> T {
+    WORKSHOP.with_borrow_mut(work)
 }
 
 /// One connection.
@@ -28,6 +34,8 @@ pub(super) struct Connection {
     id: u64,
     peer: IpAddr,
     local: SocketAddr,
+    /// Whether it is under TLS.
+    pub(super) secure: bool,
     /// The host of the last request.
     pub(super) host: String,
     input: Vec<u8>,
@@ -52,12 +60,20 @@ impl Connection {
         socket.set_nodelay(true).ok()?;
         let socket = Arc::new(socket);
         let id = shared.gauge.opened(&socket, local.ip().to_canonical());
-        let (host, input) = (String::new(), Vec::with_capacity(1_024));
-        Some(Self { socket, shared: Arc::clone(shared), id, peer: peer.ip().to_canonical(), local, host, input })
+        let (peer, host, input) = (peer.ip().to_canonical(), String::new(), Vec::with_capacity(1_024));
+        Some(Self { socket, shared: Arc::clone(shared), id, peer, local, secure: false, host, input })
     }
 
-    /// Serve until one side has enough. A socket that fails is the client's affair.
-    pub(super) async fn run(mut self) {
+    /// Serve until one side has enough. A socket that fails is the client's affair. Where there is TLS, whoever does not
+    /// begin with a handshake is served in the clear: so a bench asks the server about itself.
+    pub(super) async fn run(mut self, tls: Option<TlsAcceptor>) {
+        if let Some(tls) = tls
+            && self.begins_handshake().await.unwrap_or(false)
+        {
+            // As below.
+            let _ = secure::run(&mut self, &tls).await;
+            return;
+        }
         while let Ok(true) = self.receive().await {
             let input = std::mem::take(&mut self.input);
             let Ok(Some(used)) = self.serve(&input).await else {
@@ -66,6 +82,12 @@ impl Connection {
             self.input = input;
             self.input.drain(..used);
         }
+    }
+
+    /// Whether the first record is that of a handshake (RFC 8446, section 5.1).
+    async fn begins_handshake(&self) -> Result<bool, Error> {
+        let mut first = [0];
+        Ok(self.socket.peek(&mut first).await? == 1 && first == [22])
     }
 
     /// Wait for more bytes; false where the client has left.
@@ -120,7 +142,7 @@ impl Connection {
 
     /// Make the answer, write it down, and send what the socket takes at once.
     fn answer(&mut self, request: &Request<'_>, at: Instant) -> Result<Next, Error> {
-        WORKSHOP.with_borrow_mut(|shop| {
+        in_workshop(|shop| {
             shop.output.clear();
             if let Some(rest) = request.target.strip_prefix(control::PREFIX) {
                 return Ok(Next::Send { rest: control::answer(&self.shared, rest), then_on: false });
@@ -145,7 +167,8 @@ impl Connection {
         })
     }
 
-    fn render(&self, request: &Request<'_>, shop: &mut Workshop) {
+    /// Make the reply to a request.
+    pub(super) fn render(&self, request: &Request<'_>, shop: &mut Workshop) {
         let reply = &mut shop.reply;
         reply.clear();
         if !matches!(request.method, "GET" | "HEAD" | "POST") {
@@ -165,7 +188,7 @@ impl Connection {
             Cow::Owned(format!("{name}:{}", self.local.port()))
         };
         let mut ask = Ask::new(self.shared.web.scene(here), host, &authority, request.target);
-        ask.client = self.peer;
+        (ask.client, ask.secure) = (self.peer, self.secure);
         ask.cookie = request.cookie;
         ask.none_match = request.none_match;
         (ask.method, ask.body) = (request.method, request.body);
@@ -173,7 +196,7 @@ impl Connection {
     }
 
     /// Count the request and write it down.
-    fn note(&mut self, request: &Request<'_>, at: Instant, status: u16) {
+    pub(super) fn note(&mut self, request: &Request<'_>, at: Instant, status: u16) {
         self.shared.gauge.asked(status);
         if self.host != request.host || self.host.is_empty() {
             request.host.clone_into(&mut self.host);
@@ -190,6 +213,7 @@ impl Connection {
                 method: request.method.into(),
                 status,
                 agent: request.agent.into(),
+                secure: self.secure,
             });
         }
     }

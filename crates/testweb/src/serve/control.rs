@@ -56,11 +56,12 @@ fn expected(shared: &Shared, argument: &str) -> Option<String> {
 
 fn counters(counters: &Counters) -> String {
     let by_status: Vec<_> = counters.by_status.iter().map(|(status, count)| format!("\"{status}\":{count}")).collect();
-    let Counters { requests, bytes, connections, open, max_open, .. } = counters;
+    let Counters { requests, bytes, connections, open, max_open, full_handshakes, resumed_handshakes, .. } = counters;
     let by_status = by_status.join(",");
     format!(
         "{{\"requests\":{requests},\"bytes\":{bytes},\"connections\":{connections},\"open\":{open},\
-         \"max_open\":{max_open},\"by_status\":{{{by_status}}}}}\n"
+         \"max_open\":{max_open},\"full_handshakes\":{full_handshakes},\
+         \"resumed_handshakes\":{resumed_handshakes},\"by_status\":{{{by_status}}}}}\n"
     )
 }
 

@@ -1,6 +1,6 @@
 //! How does the web get onto a socket?
 //!
-//! Our own HTTP/1.1 loop: one thread (or more), one runtime a thread, one task a connection. It must never be the
+//! Our own HTTP/1.1 loop, in the clear or over TLS (`secure`), and HTTP/2 where both sides want it: one thread (or more), one runtime a thread, one task a connection. It must never be the
 //! bottleneck of what it measures, so the common case is one read, one page written into the thread's buffers, one write.
 //! It speaks to loopback alone, whatever it is bound to.
 
@@ -9,6 +9,9 @@ mod connection;
 mod control;
 mod flow;
 mod request;
+mod secure;
+
+pub use secure::TlsIdentity;
 
 use crate::gauge::{Counters, Gauge};
 use crate::log::RequestLog;
@@ -18,6 +21,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 4_096;
@@ -42,6 +46,15 @@ pub struct Server {
 impl Server {
     /// Serve a web at an address, `127.0.0.1:0` for instance; `0.0.0.0` stands for all of 127/8.
     pub fn start(web: Arc<Web>, addr: &str) -> Result<Self, Error> {
+        Self::listen(web, addr, None)
+    }
+
+    /// The same over TLS 1.3. Plain pages then point to `https` pages; corners, and all that is expected, are written as without.
+    pub fn start_tls(web: Arc<Web>, addr: &str, identity: &TlsIdentity) -> Result<Self, Error> {
+        Self::listen(web, addr, Some(&secure::acceptor(identity)?))
+    }
+
+    fn listen(web: Arc<Web>, addr: &str, tls: Option<&TlsAcceptor>) -> Result<Self, Error> {
         let listen = |source| Error::Listen { addr: addr.to_owned(), source };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -57,11 +70,11 @@ impl Server {
         let mut server = Self { addr, shared, stop, threads: Vec::new() };
         for _ in 0..server.shared.web.spec().threads {
             let listener = listener.try_clone().map_err(listen)?;
-            let (shared, stopped) = (Arc::clone(&server.shared), stopped.clone());
+            let (shared, stopped, tls) = (Arc::clone(&server.shared), stopped.clone(), tls.cloned());
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Thread)?;
             let thread = std::thread::Builder::new()
                 .name("testweb".into())
-                .spawn(move || runtime.block_on(accept(listener, shared, stopped)))
+                .spawn(move || runtime.block_on(accept(listener, shared, tls, stopped)))
                 .map_err(Error::Thread)?;
             server.threads.push(thread);
         }
@@ -144,7 +157,12 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
+async fn accept(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    tls: Option<TlsAcceptor>,
+    mut stopped: watch::Receiver<bool>,
+) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
@@ -156,7 +174,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::
         match accepted {
             Ok((socket, peer)) if peer.ip().to_canonical().is_loopback() => {
                 if let Some(connection) = connection::Connection::new(socket, peer, &shared) {
-                    tokio::spawn(connection.run());
+                    tokio::spawn(connection.run(tls.clone()));
                 }
             }
             Ok(_) => {}
