@@ -29,7 +29,7 @@ const TASKS: &[Task] = &[
     ("nightly", "kill, tear and break far more often than the tests do (--kills N --rounds N)", nightly::run),
     (
         "bench",
-        "measure the crawler (--only PART,… --tools TOOL,… --webs WEB,… --pages N --rounds N --slow)",
+        "measure the crawler (--only PART,… --tools TOOL,… --webs WEB,… --pages N --rounds N --slow --orb PATH --against PATH)",
         bench::run,
     ),
     ("profile", "where each microsecond of a page goes (--web WEB --pages N)", profile::profile),

@@ -1,6 +1,6 @@
 //! How many pages a second could be fetched if nothing else had to be done?
 //!
-//! `ceiling URLS [CONNECTIONS] [PER_HOST]` fetches every URL of a file, one a line, with the client and the concurrency of a crawl, on all
+//! `ceiling URLS [CA_FILE]` fetches every URL of a file, one a line, with the client and the concurrency of a crawl, on all
 //! cores, and forgets what comes: nothing is decoded, read or stored, and nobody decides what comes next. `cargo xtask bench` divides the
 //! crawler's rate by this one.
 
@@ -9,6 +9,7 @@
 use orb_fetch::{Fetch, FetchConfig, FetchError, HttpFetcher, Unwatched, raise_open_files};
 use orb_page::{HostId, Lease, PageId, Purpose};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,12 +21,11 @@ const PER_HOST: usize = 8;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let number = |at: usize, default| args.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
     let Some(text) = args.first().and_then(|path| std::fs::read_to_string(path).ok()) else {
-        eprintln!("usage: ceiling URLS [CONNECTIONS] [PER_HOST]");
+        eprintln!("usage: ceiling URLS [CA_FILE]");
         return ExitCode::from(2);
     };
-    match run(&text, number(1, CONNECTIONS), number(2, PER_HOST)) {
+    match run(&text, args.get(1).map(Into::into)) {
         Ok(fetched) => println!("{fetched}"),
         Err(error) => {
             eprintln!("ceiling: {error}");
@@ -36,10 +36,12 @@ fn main() -> ExitCode {
 }
 
 /// Fetches all of it; says how much, and how fast.
-fn run(text: &str, connections: usize, per_host: usize) -> Result<String, FetchError> {
+fn run(text: &str, ca_file: Option<PathBuf>) -> Result<String, FetchError> {
     let (urls, hosts) = in_turns(text);
+    let (connections, per_host) = (CONNECTIONS, PER_HOST);
     raise_open_files(connections as u64 + 100)?;
-    let config = FetchConfig { connections, per_host, private_hosts: vec!["*".to_owned()], ..FetchConfig::default() };
+    let private_hosts = vec!["*".to_owned()];
+    let config = FetchConfig { connections, per_host, private_hosts, ca_file, ..FetchConfig::default() };
     let lanes = connections.min(per_host * hosts);
     let all = Arc::new(All { urls, fetcher: HttpFetcher::new(config)?, next: AtomicUsize::new(0) });
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {

@@ -1,20 +1,21 @@
 //! How fresh is a collection whose visits are chosen well?
 
 use super::verdict::{Verdict, Wanted};
-use super::{Report, built};
+use super::{Report, Wish};
 use crate::steps::root;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
 
 /// The mixes, and whether a figure is wanted of what is gained on it.
 const MIXES: [(&str, bool); 2] = [("freshness-mix", true), ("freshness-web", false)];
 
 /// Compares ways of choosing visits on the mixes in `examples`.
-pub(super) fn measured() -> Result<Report> {
+pub(super) fn measured(wish: &Wish) -> Result<Report> {
     let mut report = Report::default();
     for (name, judged) in MIXES {
-        let account = compared(name)?;
+        let account = compared(&wish.orb, name)?;
         let optimum = account["optimum"].as_f64().context("no optimum")?;
         let mut table =
             format!("| {name} | fresh | against uniform | of the optimum | age, days |\n|---|---|---|---|---|\n");
@@ -37,9 +38,9 @@ pub(super) fn measured() -> Result<Report> {
     Ok(report)
 }
 
-fn compared(name: &str) -> Result<Value> {
+fn compared(orb: &Path, name: &str) -> Result<Value> {
     let mix = root().join("examples").join(format!("{name}.toml"));
-    let output = Command::new(built("orb")).args(["track", "--simulate", "--json", "--history"]).arg(&mix).output()?;
+    let output = Command::new(orb).args(["track", "--simulate", "--json", "--history"]).arg(&mix).output()?;
     if !output.status.success() {
         bail!("orb track --simulate failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }

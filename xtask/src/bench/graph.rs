@@ -4,7 +4,7 @@
 //! must find the same arcs in it, forwards and backwards. `star` makes a collection in which 100,000 pages point to one.
 
 use super::verdict::{Verdict, Wanted};
-use super::{Report, built};
+use super::{Report, Wish, built};
 use crate::steps::{cargo, root, step, succeeds};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::HashMap;
@@ -23,12 +23,12 @@ const STAR: (&str, &str) = ("100000", "20");
 const ASKED: usize = 21;
 
 /// What is measured, in a directory of its own.
-pub(super) fn measured() -> Result<Report> {
+pub(super) fn measured(wish: &Wish) -> Result<Report> {
     set_up()?;
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-graph", std::process::id()));
     std::fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let report = graph(&dir).and_then(|mut report| {
-        let star = links_in(&dir)?;
+        let star = links_in(&dir, &wish.orb)?;
         report.tables.extend(star.tables);
         report.verdicts.extend(star.verdicts);
         Ok(report)
@@ -134,10 +134,10 @@ fn sum(command: &mut Command) -> Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&summed.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
-fn links_in(dir: &Path) -> Result<Report> {
+fn links_in(dir: &Path, program: &Path) -> Result<Report> {
     let home = dir.join("home");
     let orb = |args: &[&str]| {
-        let mut command = Command::new(built("orb"));
+        let mut command = Command::new(program);
         command.args(args).args(["--progress", "none", "--quiet", "--home"]).arg(&home);
         command
     };

@@ -6,8 +6,8 @@
 
 use super::verdict::{Verdict, Wanted};
 use super::web::BenchWeb;
-use super::{Report, built};
-use crate::steps::{cargo, run};
+use super::{Report, Wish};
+use crate::steps::{cargo, run, step};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -17,21 +17,39 @@ use std::time::{Duration, Instant};
 const KNOWN: &str = "10";
 /// A start that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Lets the store's bench measure, print and judge.
-pub(super) fn growth() -> Result<Report> {
-    cargo(&["bench", "-p", "orb-store", "--bench", "growth", "--", "--sizes", "1,10,33,50"])?;
+
+/// Lets the store's bench measure, print and judge; that of the base first, which is not judged.
+pub(super) fn growth(wish: &Wish) -> Result<Report> {
+    let bench = ["bench", "-p", "orb-store", "--bench", "growth"];
+    let sizes = ["--", "--sizes", "1,10,33,50"];
+    match (&wish.base_tree, &wish.against) {
+        (Some(tree), _) => {
+            let [manifest, target] =
+                ["Cargo.toml", "target"].map(|name| tree.join(name).to_string_lossy().into_owned());
+            let there = ["--manifest-path", &manifest, "--target-dir", &target];
+            let judged = step("the base", || cargo(&[&bench[..], &there, &sizes].concat()));
+            if let Err(error) = judged {
+                println!("    the base: {error:#}");
+            }
+        }
+        (None, Some(_)) => {
+            println!("    the store is grown by its own bench: name the base by its tree to measure it, too");
+        }
+        (None, None) => {}
+    }
+    cargo(&[&bench[..], &sizes].concat())?;
     Ok(Report::default())
 }
 
 /// The table of starts.
-pub(super) fn restart() -> Result<Report> {
+pub(super) fn restart(wish: &Wish) -> Result<Report> {
     let home = std::env::temp_dir().join(format!("orb-bench-{}-grown", std::process::id()));
-    let table = starts(&home);
+    let table = starts(&home, wish);
     std::fs::remove_dir_all(&home).with_context(|| format!("cannot remove {}", home.display()))?;
     table
 }
 
-fn starts(home: &Path) -> Result<Report> {
+fn starts(home: &Path, wish: &Wish) -> Result<Report> {
     let web = BenchWeb::start((1, 100), 100)?;
     let project = home.join("grown");
     std::fs::create_dir_all(&project)?;
@@ -61,7 +79,7 @@ fn starts(home: &Path) -> Result<Report> {
     for (after, signal) in
         [("a crash while it grew", "-KILL"), ("kill -9 under load", "-TERM"), ("an orderly end", "-KILL")]
     {
-        let (mut process, took) = first_request(home, &web)?;
+        let (mut process, took) = first_request(home, &web, &wish.orb)?;
         // Some commits more, so that there is something to be cut off from.
         std::thread::sleep(Duration::from_secs(5));
         run("kill", &[signal, &process.id().to_string()])?;
@@ -74,10 +92,10 @@ fn starts(home: &Path) -> Result<Report> {
 }
 
 /// Starts the program and waits until the server is asked for something.
-fn first_request(home: &Path, web: &BenchWeb) -> Result<(Child, Duration)> {
+fn first_request(home: &Path, web: &BenchWeb, orb: &Path) -> Result<(Child, Duration)> {
     web.reset()?;
     let begun = Instant::now();
-    let mut process = Command::new(built("orb"))
+    let mut process = Command::new(orb)
         .args(["crawl", "grown", "--quiet", "--progress", "none", "--home"])
         .arg(home)
         .stdin(Stdio::null())

@@ -5,10 +5,10 @@
 //! anew for a few of them.
 
 use super::measure::{self, Figures};
-use super::tools::{Role, Tool, crawl_of};
-use super::verdict::{Verdict, Wanted};
+use super::tools::{Role, Tool, crawl_of, orb};
+use super::verdict::{NO_SLOWER, Verdict, Wanted};
 use super::web::{BenchWeb, WEBS, number_field};
-use super::{Report, Wish, built, chosen};
+use super::{Report, Wish, chosen};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -21,16 +21,10 @@ const WANTED: f64 = 0.6;
 const PAGES: u32 = 100_000;
 
 const WITH: Tool = Tool { name: "with index", role: Role::Ours, command: with_index };
-const WITHOUT: Tool = Tool { name: "without", role: Role::Ours, command: without };
+const WITHOUT: Tool = Tool { name: "without", role: Role::Ours, command: orb };
 
-fn without(web: &BenchWeb, dir: &Path) -> Result<Command> {
-    let mut command = Command::new(built("orb"));
-    command.args(crawl_of(web, dir));
-    Ok(command)
-}
-
-fn with_index(web: &BenchWeb, dir: &Path) -> Result<Command> {
-    let mut command = Command::new(built("orb"));
+fn with_index(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {
+    let mut command = Command::new(build);
     command.args(crawl_of(web, dir).into_iter().filter(|arg| arg != "--no-index"));
     Ok(command)
 }
@@ -41,9 +35,11 @@ pub(super) fn crawled(wish: &Wish) -> Result<Report> {
     let one = |name: &str| if wish.webs.is_empty() { name.starts_with("one-") } else { chosen(&wish.webs, name) };
     for ground in WEBS.iter().filter(|ground| one(ground.name)) {
         let web = BenchWeb::on(ground, wish.pages)?;
-        let mut rounds: Vec<[Figures; 2]> = Vec::new();
+        let (mut rounds, mut base): (Vec<[Figures; 2]>, Vec<[Figures; 2]>) = (Vec::new(), Vec::new());
+        let both = |build| anyhow::Ok([measure::run(&WITHOUT, &web, build)?, measure::run(&WITH, &web, build)?]);
         for _ in 0..wish.rounds {
-            rounds.push([measure::run(&WITHOUT, &web)?, measure::run(&WITH, &web)?]);
+            rounds.push(both(&wish.orb)?);
+            base.extend(wish.against.as_deref().map(both).transpose()?);
         }
         let rows = [WITHOUT, WITH]
             .iter()
@@ -53,6 +49,11 @@ pub(super) fn crawled(wish: &Wish) -> Result<Report> {
         let ratios = rounds.iter().map(|[without, with]| with.rate() / without.rate());
         let what = format!("{}: pages/s with the index / without", ground.name);
         report.verdicts.extend(Verdict::of(what, ratios, Wanted::AtLeast(WANTED)));
+        for (which, tool) in [WITHOUT, WITH].iter().enumerate() {
+            let ratios = rounds.iter().zip(&base).map(|(ours, base)| ours[which].rate() / base[which].rate());
+            let what = format!("{}: pages/s {}, orb / base", ground.name, tool.name);
+            report.verdicts.extend(Verdict::of(what, ratios, NO_SLOWER));
+        }
     }
     Ok(report)
 }
@@ -68,22 +69,22 @@ pub(super) fn searched(wish: &Wish) -> Result<Report> {
 fn search_in(dir: &Path, wish: &Wish) -> Result<Report> {
     let pages = PAGES.min(wish.pages.max(20_000) * 5);
     let web = BenchWeb::start((1, pages), pages)?;
-    let crawled = with_index(&web, dir)?.status().context("cannot start orb")?;
+    let crawled = with_index(&web, dir, &wish.orb)?.status().context("cannot start orb")?;
     if !crawled.success() {
         bail!("the crawl failed: {crawled}");
     }
     drop(web);
-    let (orb, home) = (built("orb"), dir.display().to_string());
+    let (orb, home) = (wish.orb.as_path(), dir.display().to_string());
     let queries = dir.join("queries");
-    std::fs::write(&queries, questions(&orb, &home)?)?;
+    std::fs::write(&queries, questions(orb, &home)?)?;
     let search = ["search", "bench", "--home", &home, "--json", "--timing"];
-    let told = output(Command::new(&orb).args(search).arg(&queries))?;
+    let told = output(Command::new(orb).args(search).arg(&queries))?;
     let figure = |name: &str| number_field(&told, name).with_context(|| format!("no {name} in {told}"));
     let (p50, p99) = (figure("p50_us")? as f64 / 1e3, figure("p99_us")? as f64 / 1e3);
     let mut starts = Vec::new();
     for query in std::fs::read_to_string(&queries)?.lines().take(9) {
         let began = Instant::now();
-        output(Command::new(&orb).args(["search", "bench", query, "--home", &home, "--json"]))?;
+        output(Command::new(orb).args(["search", "bench", query, "--home", &home, "--json"]))?;
         starts.push(began.elapsed().as_secs_f64() * 1e3);
     }
     let table = format!("### {pages} pages, queries of three words\n\n{told}\n");

@@ -3,7 +3,7 @@
 //! A host of more than a million pages, crawled in two runs of one project: the rate of the second, which knows almost all URLs from the
 //! beginning, against that of the first. The pages' 40 links are spread over the whole host, so after 100,000 pages nearly all are known.
 
-use super::built;
+use super::Wish;
 use super::web::{BenchWeb, number_field};
 use anyhow::{Context, Result};
 use std::io::Read as _;
@@ -22,10 +22,10 @@ struct Run {
 }
 
 /// The table of both runs.
-pub(super) fn measured() -> Result<String> {
+pub(super) fn measured(wish: &Wish) -> Result<String> {
     let web = BenchWeb::start((1, PAGES), PAGES)?;
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-known", std::process::id()));
-    let runs = crawl(&web, &dir, 100_000).and_then(|first| Ok([first, crawl(&web, &dir, 50_000)?]));
+    let runs = crawl(wish, &web, &dir, 100_000).and_then(|first| Ok([first, crawl(wish, &web, &dir, 50_000)?]));
     std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
     let mut table = "### a million known URLs\n\n| pages fetched | URLs known at the end | pages/s | peak RSS MB |\n|---|---|---|---|\n".to_owned();
     let mut known = 0;
@@ -37,8 +37,8 @@ pub(super) fn measured() -> Result<String> {
     Ok(table)
 }
 
-fn crawl(web: &BenchWeb, dir: &Path, pages: u32) -> Result<Run> {
-    let mut child = Command::new(built("orb"))
+fn crawl(wish: &Wish, web: &BenchWeb, dir: &Path, pages: u32) -> Result<Run> {
+    let mut child = Command::new(&wish.orb)
         .args([
             "crawl",
             &web.seed(),

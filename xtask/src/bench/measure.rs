@@ -5,7 +5,7 @@ use super::web::{BenchWeb, Seen};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use wait4::{ResUse, ResourceUsage, Wait4};
@@ -47,14 +47,23 @@ impl Figures {
         let share = self.seen.pages as f64 * 100.0 / all as f64;
         let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate()) };
         let (fetching, cpu, rss) = (self.over(self.seen.span), self.cpu_per_page(), self.peak_rss as f64 / 1e6);
-        let Seen { pages, requests, .. } = self.seen;
-        format!("{end} | {fetching:.0} | {cpu:.0} | {rss:.0} | {pages} ({share:.1} %) | {requests}")
+        let Seen { pages, requests, handshakes: [full, resumed], .. } = self.seen;
+        format!(
+            "{end} | {fetching:.0} | {cpu:.0} | {rss:.0} | {pages} ({share:.1} %) | {requests} | {full} + {resumed}"
+        )
     }
 }
 
 /// The heads of the cells.
-const HEADS: &[&str] =
-    &["pages/s to the end", "while fetching", "CPU µs a page", "peak RSS MB", "pages found", "requests"];
+const HEADS: &[&str] = &[
+    "pages/s to the end",
+    "while fetching",
+    "CPU µs a page",
+    "peak RSS MB",
+    "pages found",
+    "requests",
+    "TLS handshakes, full + resumed",
+];
 
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -65,21 +74,20 @@ impl std::fmt::Display for Figures {
     }
 }
 
-/// Lets a tool crawl a web into an empty directory, which is removed afterwards, whatever came of it.
-pub(super) fn run(tool: &Tool, web: &BenchWeb) -> Result<Figures> {
+/// Lets a tool, a build of ours where it is ours, crawl a web into an empty directory, which is removed afterwards, whatever came of it.
+pub(super) fn run(tool: &Tool, web: &BenchWeb, build: &Path) -> Result<Figures> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-{}", std::process::id(), tool.name));
     fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let figures = crawl(tool, web, &dir);
+    let figures = (tool.command)(web, &dir, build).and_then(|command| crawl(command, tool.name, web));
     fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
     figures
 }
 
-fn crawl(tool: &Tool, web: &BenchWeb, dir: &Path) -> Result<Figures> {
-    let mut command = (tool.command)(web, dir)?;
+fn crawl(mut command: Command, name: &str, web: &BenchWeb) -> Result<Figures> {
     web.reset()?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
-    let mut child = command.spawn().with_context(|| format!("cannot start {}", tool.name))?;
+    let mut child = command.spawn().with_context(|| format!("cannot start {name}"))?;
     let pid = child.id();
     let (sender, end) = channel();
     // Some of them end with an error because robots.txt is missing; what counts is what the web saw.
@@ -87,7 +95,7 @@ fn crawl(tool: &Tool, web: &BenchWeb, dir: &Path) -> Result<Figures> {
     let (used, wall, stalled) = wait(&end, pid, web)?;
     let seen = web.seen()?;
     if seen.pages == 0 {
-        bail!("{} found nothing", tool.name);
+        bail!("{name} found nothing");
     }
     Ok(Figures { wall, cpu: used.utime + used.stime, peak_rss: used.maxrss, seen, stalled })
 }

@@ -2,8 +2,10 @@
 //!
 //! The synthetic web runs as a process of its own. Every tool crawls it whole, one after the other and round after round,
 //! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. What is wanted of a ratio is
-//! said beside it, and a bench that misses it fails. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
+//! said beside it, and a bench that misses it fails. Another build can be measured in turn with ours (`--against`), so that a
+//! change shows which the machine's own moods would hide. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
+mod authority;
 mod freshness;
 mod graph;
 mod grown;
@@ -23,7 +25,8 @@ pub(crate) use tools::crawl_of;
 pub(crate) use web::{BenchWeb, WEBS};
 
 use crate::steps::{cargo, root, step};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use std::path::PathBuf;
 use verdict::Verdict;
 
 /// A part of the bench: its name, what it shows, and what measures it.
@@ -31,17 +34,17 @@ type Part = (&'static str, &'static str, fn(&Wish) -> Result<Report>);
 
 const PARTS: &[Part] = &[
     ("peers", "crawlers side by side", peers::measured),
-    ("polite", "a thousand hosts at a request a second each", |_| polite::measured()),
+    ("polite", "a thousand hosts at a request a second each", polite::measured),
     ("index", "a crawl with the text index and without", indexed::crawled),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
     ("track", "twenty thousand unchanged pages, visited again", tracked::measured),
-    ("known", "a million known URLs", |_| known::measured().map(Report::from)),
-    ("graph", "fifty million arcs, and who points to a page", |_| graph::measured()),
+    ("known", "a million known URLs", |wish| known::measured(wish).map(Report::from)),
+    ("graph", "fifty million arcs, and who points to a page", graph::measured),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("sessions", "session ids in links", |_| sessions::measured()),
-    ("freshness", "what is gained by visiting pages where it is worth most", |_| freshness::measured()),
-    ("growth", "what a page costs with 1, 10 and 50 million known URLs", |_| grown::growth()),
-    ("restart", "how soon a project of 10 million known URLs goes on", |_| grown::restart()),
+    ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
+    ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
+    ("restart", "how soon a project of 10 million known URLs goes on", grown::restart),
 ];
 
 /// Parts that take half an hour or more, and 20 GB: only where asked for by name.
@@ -68,14 +71,37 @@ struct Wish {
     only: Vec<String>,
     tools: Vec<String>,
     webs: Vec<String>,
+    /// The build that is measured; the release build of this tree unless another is named.
+    orb: PathBuf,
+    /// The build it is held against, in turn with it.
+    against: Option<PathBuf>,
+    /// The tree of that build, where it was named by its tree.
+    base_tree: Option<PathBuf>,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        let [only, tools, webs] = [const { Vec::new() }; 3];
+        Self {
+            pages: 20_000,
+            rounds: 3,
+            slow: false,
+            only,
+            tools,
+            webs,
+            orb: built("orb"),
+            against: None,
+            base_tree: None,
+        }
+    }
 }
 
 impl Wish {
     /// Reads `--pages N` (a web's pages, at most), `--rounds N`, `--slow` (the tools that take minutes, too), and what to choose of
-    /// each: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
+    /// each: `--only part,part`, `--tools tool,tool`, `--webs web,web`. `--orb PATH` measures that program instead of the one that is built;
+    /// `--against PATH` measures another in turn with it: a program, or the tree of one, which is built and grown, too.
     fn read(args: &[String]) -> Result<Self> {
-        let mut wish =
-            Self { pages: 20_000, rounds: 3, slow: false, only: Vec::new(), tools: Vec::new(), webs: Vec::new() };
+        let mut wish = Self::default();
         let mut args = args.iter();
         while let Some(flag) = args.next() {
             if flag == "--slow" {
@@ -90,13 +116,44 @@ impl Wish {
                 "--only" => wish.only = names(),
                 "--tools" => wish.tools = names(),
                 "--webs" => wish.webs = names(),
-                _ => bail!("unknown flag {flag}; there are --pages, --rounds, --slow, --only, --tools and --webs"),
+                "--orb" => wish.orb = std::path::absolute(value)?,
+                "--against" => wish.hold_against(std::path::absolute(value)?),
+                _ => bail!(
+                    "unknown flag {flag}; there are --pages, --rounds, --slow, --only, --tools, --webs, --orb and --against"
+                ),
             }
         }
         check("part", &wish.only, PARTS.iter().map(|part| part.0))?;
         check("tool", &wish.tools, tools::TOOLS.iter().map(|tool| tool.name))?;
         check("web", &wish.webs, WEBS.iter().map(|web| web.name))?;
         Ok(wish)
+    }
+
+    /// Holds ours against a program, or against that of another tree.
+    fn hold_against(&mut self, path: PathBuf) {
+        if path.is_dir() {
+            self.against = Some(path.join("target/release/orb"));
+            self.base_tree = Some(path);
+        } else {
+            self.against = Some(path);
+        }
+    }
+
+    /// Builds what is measured, as far as it is not given.
+    fn build(&self) -> Result<()> {
+        if let Some(tree) = &self.base_tree {
+            let manifest = tree.join("Cargo.toml").to_string_lossy().into_owned();
+            let target = tree.join("target").to_string_lossy().into_owned();
+            let build = ["build", "--release", "-p", "orb", "--manifest-path", &manifest, "--target-dir", &target];
+            step("release build of the base", || cargo(&build))?;
+        }
+        let web = ["build", "--release", "-p", "orb-testweb"];
+        let both = ["build", "--release", "-p", "orb", "-p", "orb-testweb"];
+        step("release build", || cargo(if self.orb == built("orb") { &both } else { &web }))?;
+        for program in [Some(&self.orb), self.against.as_ref()].into_iter().flatten() {
+            ensure!(program.is_file(), "there is no program {}", program.display());
+        }
+        Ok(())
     }
 }
 
@@ -117,7 +174,7 @@ fn chosen(names: &[String], name: &str) -> bool {
 /// Builds, measures part after part, and prints all tables and verdicts at the end; a verdict missed is a failure.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let wish = Wish::read(args)?;
-    step("release build", || cargo(&["build", "--release", "-p", "orb", "-p", "orb-testweb"]))?;
+    wish.build()?;
     let mut all = Report::default();
     let wanted = |part: &&Part| chosen(&wish.only, part.0) && !(wish.only.is_empty() && LONG.contains(&part.0));
     for (name, what, measured) in PARTS.iter().filter(wanted) {
@@ -138,7 +195,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 /// A program of the release build.
-pub(crate) fn built(name: &str) -> std::path::PathBuf {
+pub(crate) fn built(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     target.join("release").join(name)
 }

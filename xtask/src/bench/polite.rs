@@ -9,7 +9,7 @@ use super::measure;
 use super::tools::{Role, Tool};
 use super::verdict::{Verdict, Wanted};
 use super::web::BenchWeb;
-use super::{Report, built};
+use super::{Report, Wish};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
@@ -24,9 +24,9 @@ const WANTED: f64 = 0.9;
 const LATENESS: Duration = Duration::from_millis(100);
 
 /// The crawl's figures and what they are of what politeness allows.
-pub(super) fn measured() -> Result<Report> {
+pub(super) fn measured(wish: &Wish) -> Result<Report> {
     let web = BenchWeb::start((HOSTS, PAGES_PER_HOST), HOSTS * PAGES_PER_HOST)?;
-    let figures = measure::run(&Tool { name: "orb", role: Role::Ours, command: politely }, &web)?;
+    let figures = measure::run(&Tool { name: "orb", role: Role::Ours, command: politely }, &web, &wish.orb)?;
     let (seen, least) = (figures.seen, DELAY * PAGES_PER_HOST);
     let title = format!("{}, a request a second to each", web.title());
     let mut table = measure::table(&title, web.pages(), [("orb", figures)].into_iter());
@@ -44,10 +44,10 @@ pub(super) fn measured() -> Result<Report> {
     Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
-fn politely(web: &BenchWeb, dir: &Path) -> Result<Command> {
+fn politely(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {
     let seeds = dir.join("seeds");
     std::fs::write(&seeds, web.homes().join("\n")).with_context(|| format!("cannot write {}", seeds.display()))?;
-    let mut command = Command::new(built("orb"));
+    let mut command = Command::new(build);
     command.arg("crawl").arg(format!("@{}", seeds.display())).args(["--project", "bench", "--progress", "none"]);
     command.args(["--delay", &format!("{}ms", DELAY.as_millis()), "--connections", &HOSTS.to_string(), "--home"]);
     command.arg(dir.join("home"));

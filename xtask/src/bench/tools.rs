@@ -2,7 +2,8 @@
 //!
 //! Each with what its manual says for a whole site as fast as may be, and with what was found to make it faster here. orb, wget and HTTrack
 //! keep what they fetch, Scrapy keeps a line a page, the crate spider keeps nothing. Hosts are named by their addresses, so that nobody
-//! needs a resolver or a proxy.
+//! needs a resolver or a proxy. Over TLS everybody verifies certificates, resumes sessions where it can, and chooses HTTP/2 where the
+//! server offers it.
 
 use super::web::BenchWeb;
 use super::{built, peers};
@@ -17,32 +18,38 @@ pub(super) struct Tool {
     pub(super) name: &'static str,
     /// What it is beside ours.
     pub(super) role: Role,
-    /// The command that crawls this web into a directory.
-    pub(super) command: fn(&BenchWeb, &Path) -> Result<Command>,
+    /// The command that crawls this web into a directory; the program is a build of ours, for tools that are.
+    pub(super) command: Call,
 }
+
+/// Makes the command that crawls a web into a directory, with this build where the tool is ours.
+pub(super) type Call = fn(&BenchWeb, &Path, &Path) -> Result<Command>;
 
 /// What a tool is beside ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Ours.
     Ours,
+    /// Ours as it was: another build to hold ours against, in every round.
+    Base,
     /// As fast as there are any: measured in every round.
     Rival,
     /// Slower: measured once.
     Once,
-    /// Slower by minutes: measured once, where asked for, and where the web compresses.
+    /// Slower by minutes: measured once, where asked for, and where the web compresses and is not under TLS.
     Slow,
     /// Not a crawler: our client with all URLs given and nothing else to do.
     Ceiling,
 }
 
-const fn tool(name: &'static str, role: Role, command: fn(&BenchWeb, &Path) -> Result<Command>) -> Tool {
+const fn tool(name: &'static str, role: Role, command: Call) -> Tool {
     Tool { name, role, command }
 }
 
 /// All of them; ours first.
 pub(super) const TOOLS: &[Tool] = &[
     tool("orb", Role::Ours, orb),
+    tool("base", Role::Base, orb),
     tool("fetch-only", Role::Ceiling, fetch_only),
     tool("spider", Role::Rival, spider),
     tool("wget2", Role::Rival, wget2),
@@ -51,8 +58,8 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("scrapy", Role::Slow, scrapy),
 ];
 
-fn orb(web: &BenchWeb, dir: &Path) -> Result<Command> {
-    let mut command = Command::new(built("orb"));
+pub(super) fn orb(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {
+    let mut command = Command::new(build);
     command.args(crawl_of(web, dir));
     Ok(command)
 }
@@ -64,21 +71,24 @@ pub(crate) fn crawl_of(web: &BenchWeb, home: &Path) -> Vec<String> {
     if web.has_many() {
         args.extend(["--scope", "any", "--allow-private"]);
     }
+    let ca_file = web.ca_file().map(|path| path.to_string_lossy().into_owned());
+    args.extend(ca_file.iter().flat_map(|path| ["--ca-file", path]));
     args.into_iter().map(str::to_owned).collect()
 }
 
-fn fetch_only(web: &BenchWeb, dir: &Path) -> Result<Command> {
+fn fetch_only(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     let urls = dir.join("urls");
     std::fs::write(&urls, web.urls()?).with_context(|| format!("cannot write {}", urls.display()))?;
     let mut command = Command::new(built("examples/ceiling"));
-    command.arg(urls);
+    command.arg(urls).args(web.ca_file());
     Ok(command)
 }
 
 /// It crawls sites, so it is given them all; more at once made it no faster.
-fn spider(web: &BenchWeb, _: &Path) -> Result<Command> {
+fn spider(web: &BenchWeb, _: &Path, _: &Path) -> Result<Command> {
     let mut command = Command::new(peers::spider());
     command.args(if web.has_many() { ["16", "8"] } else { ["1", "32"] }).args(web.homes());
+    command.envs(web.ca_file().map(|path| ("SSL_CERT_FILE", path)));
     Ok(command)
 }
 
@@ -87,21 +97,22 @@ fn wget_like(program: &str, web: &BenchWeb, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["--recursive", "--level=0", "--quiet", "--directory-prefix"]).arg(dir);
     command.args(web.has_many().then_some("--span-hosts")).arg(web.seed());
+    command.args(web.ca_file().map(|path| format!("--ca-certificate={}", path.display())));
     command
 }
 
-fn wget(web: &BenchWeb, dir: &Path) -> Result<Command> {
+fn wget(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     Ok(wget_like("wget", web, dir))
 }
 
 /// More threads than its five help on one host and hurt on many.
-fn wget2(web: &BenchWeb, dir: &Path) -> Result<Command> {
+fn wget2(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     let mut command = wget_like("wget2", web, dir);
     command.arg(if web.has_many() { "--max-threads=5" } else { "--max-threads=20" });
     Ok(command)
 }
 
-fn httrack(web: &BenchWeb, dir: &Path) -> Result<Command> {
+fn httrack(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     let mut command = Command::new("httrack");
     command.args([&web.seed(), "--quiet", "--sockets=16", "--max-rate=0", "--connection-per-second=0"]);
     command.args(["--disable-security-limits", "-I0", "--depth=9999", "--path"]).arg(dir);
@@ -109,7 +120,7 @@ fn httrack(web: &BenchWeb, dir: &Path) -> Result<Command> {
     Ok(command)
 }
 
-fn scrapy(web: &BenchWeb, dir: &Path) -> Result<Command> {
+fn scrapy(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     let mut command = Command::new(root().join("target/peers/bin/python"));
     command.arg(root().join("xtask/peers/with_scrapy.py")).arg(web.seed()).current_dir(dir);
     Ok(command)

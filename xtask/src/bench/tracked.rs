@@ -4,9 +4,9 @@
 //! against those of the first.
 
 use super::tools::crawl_of;
-use super::verdict::{Verdict, Wanted};
+use super::verdict::{NO_SLOWER, Verdict, Wanted};
 use super::web::{BenchWeb, number_field};
-use super::{Report, Wish, built};
+use super::{Report, Wish};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -27,39 +27,56 @@ struct Account {
 
 pub(super) fn measured(wish: &Wish) -> Result<Report> {
     let (mut faster, mut less) = (Vec::new(), Vec::new());
+    let mut than_base = [Vec::new(), Vec::new()];
     let mut table = String::from("| run | pages/s | bytes |\n|---|---|---|\n");
-    for round in 0..wish.rounds {
-        let web = BenchWeb::with_validators((1, 20_000), wish.pages)?;
-        let dir = std::env::temp_dir().join(format!("orb-bench-{}-track-{round}", std::process::id()));
-        let runs = both(&web, &dir);
-        std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
-        let [first, second] = runs?;
-        if second.same != web.pages() as u64 {
-            bail!("{} of {} pages were found unchanged", second.same, web.pages());
-        }
-        for (name, run) in [("crawl", &first), ("track", &second)] {
-            table += &format!("| {name} | {:.0} | {:.0} |\n", run.rate, run.bytes);
+    let mut row = |name: &str, run: &Account| table += &format!("| {name} | {:.0} | {:.0} |\n", run.rate, run.bytes);
+    for _ in 0..wish.rounds {
+        let [first, second] = site(wish, &wish.orb)?;
+        row("crawl", &first);
+        row("track", &second);
+        if let Some(base) = &wish.against {
+            let [base_first, base_second] = site(wish, base)?;
+            row("crawl, base", &base_first);
+            row("track, base", &base_second);
+            than_base[0].push(first.rate / base_first.rate);
+            than_base[1].push(second.rate / base_second.rate);
         }
         faster.push(second.rate / first.rate);
         less.push(second.bytes / first.bytes);
     }
+    let [crawl, track] = than_base;
     let verdicts = [
+        Verdict::of("track: pages/s of the first crawl, orb / base", crawl, NO_SLOWER),
+        Verdict::of("track: pages/s, orb / base", track, NO_SLOWER),
         Verdict::of("track: pages/s / those of the first crawl".to_owned(), faster, Wanted::AtLeast(FASTER)),
         Verdict::of("track: bytes / those of the first crawl".to_owned(), less, Wanted::AtMost(BYTES)),
     ];
     Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
-fn both(web: &BenchWeb, dir: &Path) -> Result<[Account; 2]> {
+/// Crawls a site and tracks it with this build.
+fn site(wish: &Wish, build: &Path) -> Result<[Account; 2]> {
+    let web = BenchWeb::with_validators((1, 20_000), wish.pages)?;
+    let dir = std::env::temp_dir().join(format!("orb-bench-{}-track", std::process::id()));
+    let runs = both(&web, &dir, build);
+    std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    let runs = runs?;
+    if runs[1].same != web.pages() as u64 {
+        bail!("{} of {} pages were found unchanged", runs[1].same, web.pages());
+    }
+    Ok(runs)
+}
+
+fn both(web: &BenchWeb, dir: &Path, build: &Path) -> Result<[Account; 2]> {
     let crawl = crawl_of(web, dir);
     let home = dir.to_string_lossy().into_owned();
     let track = ["track", "bench", "--quiet", "--home", &home].map(str::to_owned);
-    Ok([account(&crawl)?, account(&track)?])
+    Ok([account(build, &crawl)?, account(build, &track)?])
 }
 
-fn account(args: &[String]) -> Result<Account> {
+fn account(build: &Path, args: &[String]) -> Result<Account> {
     let began = Instant::now();
-    let output = Command::new(built("orb")).args(args).arg("--json").output().context("cannot start orb")?;
+    let output = Command::new(build).args(args).arg("--json").output().context("cannot start orb")?;
     let seconds = began.elapsed().as_secs_f64();
     if !output.status.success() {
         bail!("orb {args:?}: {}", String::from_utf8_lossy(&output.stderr));

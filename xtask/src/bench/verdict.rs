@@ -11,6 +11,11 @@ pub(super) enum Wanted {
     AtMost(f64),
 }
 
+/// What is wanted of a rate, ours over that of the build it is held against.
+pub(super) const NO_SLOWER: Wanted = Wanted::AtLeast(0.97);
+/// What is wanted of a cost, ours over that of the build it is held against.
+pub(super) const NO_DEARER: Wanted = Wanted::AtMost(1.03);
+
 /// A figure and what is wanted of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {

@@ -1,10 +1,12 @@
 //! Which webs are crawled, and how is one asked what it saw?
 
+use super::authority::Authority;
 use super::built;
 use anyhow::{Context, Result, bail};
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -20,18 +22,36 @@ pub(crate) struct Ground {
     pub(super) gzip: bool,
     /// Whether it can say that a page is still the same.
     pub(super) validators: bool,
+    /// What is spoken over TLS; nothing where it is not under TLS.
+    pub(super) tls: Option<Tls>,
+}
+
+/// What is spoken over TLS 1.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tls {
+    /// HTTP/1.1 alone.
+    Http1,
+    /// HTTP/2 for who asks for it.
+    Http2,
 }
 
 const fn ground(name: &'static str, shape: Shape, gzip: bool) -> Ground {
-    Ground { name, shape, gzip, validators: false }
+    Ground { name, shape, gzip, validators: false, tls: None }
 }
 
-/// One large host, and many small ones, in plain bytes and compressed.
+/// Many hosts over TLS, compressed.
+const fn secure(name: &'static str, tls: Tls) -> Ground {
+    Ground { tls: Some(tls), ..ground(name, (200, 100), true) }
+}
+
+/// One large host, and many small ones, in plain bytes and compressed; and many small ones over TLS.
 pub(crate) const WEBS: &[Ground] = &[
     ground("one-plain", (1, 20_000), false),
     ground("one-gzip", (1, 20_000), true),
     ground("many-plain", (200, 100), false),
     ground("many-gzip", (200, 100), true),
+    secure("tls-http1", Tls::Http1),
+    secure("tls-http2", Tls::Http2),
 ];
 
 const BYTES: u32 = 20_000;
@@ -45,6 +65,7 @@ pub(crate) struct BenchWeb {
     hosts: u32,
     pages_per_host: u32,
     gzip: bool,
+    tls: Option<(Tls, Authority)>,
 }
 
 /// What a crawl asked for.
@@ -58,6 +79,8 @@ pub(super) struct Seen {
     pub(super) span: Duration,
     /// The shortest time between two requests to one address.
     pub(super) least_gap: Duration,
+    /// TLS handshakes: whole ones, and those that resumed a session.
+    pub(super) handshakes: [u64; 2],
 }
 
 impl BenchWeb {
@@ -76,11 +99,14 @@ impl BenchWeb {
         let ((hosts, pages_per_host), gzip) = (ground.shape, ground.gzip);
         let pages_per_host = pages_per_host.min((pages / hosts).max(LINKS + 1));
         let numbers = [("--hosts", hosts), ("--pages", pages_per_host), ("--bytes", BYTES), ("--links", LINKS)];
+        let tls = ground.tls.map(|tls| Ok::<_, anyhow::Error>((tls, Authority::of(hosts)?))).transpose()?;
         let mut process = Command::new(built("testweb"))
             .args(numbers.iter().flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]))
             .arg("--log")
             .args(ground.validators.then_some(["--features", "validators"]).into_iter().flatten())
             .args((!gzip).then_some("--no-gzip"))
+            .args(tls.iter().flat_map(|(_, authority)| authority.arguments()))
+            .args(ground.tls.filter(|tls| *tls == Tls::Http2).map(|_| "--http2"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -90,14 +116,19 @@ impl BenchWeb {
             BufReader::new(out).read_line(&mut line)?;
         }
         let address = text_field(&line, "addr").with_context(|| format!("testweb did not say where it is: {line}"))?;
-        Ok(Self { process, address: address.to_owned(), hosts, pages_per_host, gzip })
+        Ok(Self { process, address: address.to_owned(), hosts, pages_per_host, gzip, tls })
     }
 
     /// What it is, in words.
     pub(crate) fn title(&self) -> String {
         let hosts = if self.hosts == 1 { "one host".to_owned() } else { format!("{} hosts", self.hosts) };
         let coding = if self.gzip { "gzip" } else { "plain bytes" };
-        format!("{hosts} × {} pages × {} kB × {LINKS} links, {coding}", self.pages_per_host, BYTES / 1000)
+        let over = match self.tls {
+            None => "",
+            Some((Tls::Http1, _)) => ", HTTP/1.1 over TLS 1.3",
+            Some((Tls::Http2, _)) => ", HTTP/2 over TLS 1.3",
+        };
+        format!("{hosts} × {} pages × {} kB × {LINKS} links, {coding}{over}", self.pages_per_host, BYTES / 1000)
     }
 
     /// How many pages there are to find.
@@ -112,20 +143,31 @@ impl BenchWeb {
 
     /// Where a crawl begins.
     pub(super) fn seed(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("{}://{}/", self.scheme(), self.address)
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+
+    /// The certificate (PEM) to trust, where there is TLS.
+    pub(super) fn ca_file(&self) -> Option<PathBuf> {
+        self.tls.as_ref().map(|(_, authority)| authority.ca_file())
     }
 
     /// The home of every host.
     pub(super) fn homes(&self) -> Vec<String> {
         let port = self.address.rsplit(':').next().unwrap_or_default();
         let first = u32::from(Ipv4Addr::LOCALHOST);
-        (0..self.hosts).map(|host| format!("http://{}:{port}/", Ipv4Addr::from(first + host))).collect()
+        let scheme = self.scheme();
+        (0..self.hosts).map(|host| format!("{scheme}://{}:{port}/", Ipv4Addr::from(first + host))).collect()
     }
 
     /// Every page, one URL a line.
     pub(super) fn urls(&self) -> Result<String> {
         let port = self.address.rsplit(':').next().unwrap_or_default();
-        self.ask(&format!("expected/linked/{port}"))
+        let urls = self.ask(&format!("expected/linked/{port}"))?;
+        Ok(if self.tls.is_some() { urls.replace("http://", "https://") } else { urls })
     }
 
     /// Forgets what was asked.
@@ -150,7 +192,10 @@ impl BenchWeb {
             }
         }
         let (span, least_gap) = (Duration::from_micros(span), Duration::from_micros(least));
-        Ok(Seen { pages: pages.len(), requests, span, least_gap })
+        let counters = self.ask("counters")?;
+        let handshakes =
+            ["full_handshakes", "resumed_handshakes"].map(|name| number_field(&counters, name).unwrap_or(0));
+        Ok(Seen { pages: pages.len(), requests, span, least_gap, handshakes })
     }
 
     /// How many requests there were so far.
@@ -158,7 +203,7 @@ impl BenchWeb {
         number_field(&self.ask("counters")?, "requests").context("testweb does not count")
     }
 
-    /// Asks the server about itself.
+    /// Asks the server about itself, in the clear even where pages are under TLS.
     fn ask(&self, what: &str) -> Result<String> {
         let mut stream = TcpStream::connect(&self.address)?;
         write!(stream, "GET /.testweb/{what} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address)?;
