@@ -57,6 +57,8 @@ pub const POINTS: &[&str] = &[
     "after-seal",
     "before-run-ends",
     "after-run-ended",
+    "keys-written",
+    "keys-kept",
     "before-checkpoint",
     "after-checkpoint",
     "before-index-closes",

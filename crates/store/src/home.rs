@@ -53,6 +53,11 @@ impl ProjectDir {
         self.dir.join("frontier")
     }
 
+    /// The table of URL keys.
+    pub fn keys(&self) -> PathBuf {
+        self.dir.join("keys")
+    }
+
     /// The web graph.
     pub fn graph(&self) -> PathBuf {
         self.dir.join("graph")

@@ -12,6 +12,7 @@ mod error;
 pub mod fault;
 mod home;
 mod index;
+mod keys;
 mod project;
 mod queues;
 mod replace;

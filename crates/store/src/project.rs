@@ -8,6 +8,7 @@ use crate::archive::{Archive, ArchiveStart, is_ours};
 use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
 use crate::index::{AHEAD, FrontierIndex, IndexStart};
+use crate::keys::KeyFollower;
 use crate::sqlite::Catalogue;
 use crate::warc::Encoded;
 use crate::{Batch, fault};
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 pub struct Project {
     // Dropped in this order: the lock goes last.
     index: FrontierIndex,
+    keys: KeyFollower,
     archive: Archive,
     catalogue: Catalogue,
     dir: ProjectDir,
@@ -73,8 +75,9 @@ impl Project {
             crate::check::examine_catalogue(&dir.catalogue())?;
         }
         let (archive, archive_start) = Archive::open(&dir.archive(), &dir.name, &catalogue.archive_files()?)?;
+        let keys = KeyFollower::open(&dir.keys(), &catalogue)?;
         let start = Start { archive: archive_start, index: index_start, crashed };
-        Ok(Self { index, archive, catalogue, dir: dir.clone(), index_behind: false, start, _lock: lock })
+        Ok(Self { index, keys, archive, catalogue, dir: dir.clone(), index_behind: false, start, _lock: lock })
     }
 
     /// Its directory.
@@ -179,6 +182,7 @@ impl Project {
         // Until the index has followed, whatever fails from here on.
         self.index_behind = true;
         self.archive.committed();
+        self.keys.follow(&batch.discovered, self.catalogue.watermark());
         Ok(())
     }
 
@@ -220,6 +224,7 @@ impl Project {
     /// Leaves everything in good order: the archive's last file with its CDXJ file, the catalogue's log moved into it. Nothing can be committed
     /// afterwards; what fails may be tried again.
     pub fn finish(&mut self) -> Result<()> {
+        self.keys.finish()?;
         // Every commit is on the disk, in the log: none of the three waits for another.
         let Self { catalogue, archive, index, .. } = self;
         std::thread::scope(|scope| {

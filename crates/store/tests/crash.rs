@@ -31,6 +31,21 @@ fn crawl(home: &Path) {
     recorder.project.close().unwrap();
 }
 
+/// Every page is found by its URL, whatever there is of the table of keys.
+fn look_up_all(dir: &ProjectDir) {
+    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let found = |url: &str| reader.page_id_by_url(url).unwrap();
+    let mut pages = 0;
+    reader
+        .each_url::<orb_store::StoreError>(|page, _, url| {
+            pages += 1;
+            assert_eq!(found(url), Some(page), "{url}");
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((found("http://h1.test/nowhere"), pages > 0), (None, true));
+}
+
 /// Everything that must not depend on when the crawl was cut off.
 fn facts(dir: &ProjectDir) -> Vec<String> {
     let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
@@ -92,6 +107,9 @@ fn a_crash_at_any_point_of_a_commit_changes_nothing_in_the_end() {
             if CatalogueReader::open(&dir.catalogue()).is_ok() {
                 let report = check(&dir).unwrap();
                 assert!(report.is_clean(), "{point} {nth}: {report:?}");
+                if report.counts.pages > 0 {
+                    look_up_all(&dir);
+                }
             }
         }
         if !crashed.contains(point) {
@@ -100,6 +118,7 @@ fn a_crash_at_any_point_of_a_commit_changes_nothing_in_the_end() {
         crawl(&home);
         let dir = project(&home);
         assert!(facts(&dir) == want, "{point}");
+        look_up_all(&dir);
         let report = check(&dir).unwrap();
         assert!(report.is_clean() && report.notes.is_empty(), "{point}: {report:?}");
     }

@@ -34,7 +34,6 @@ pub(crate) mod words;
 use crate::args::Common;
 use crate::failure::Failure;
 use anyhow::anyhow;
-use orb_crawl::structure;
 use orb_store::{CatalogueReader, Home, PageRow, ProjectDir};
 use orb_urls::session::Site;
 use orb_urls::{Canonicaliser, Rules};
@@ -51,18 +50,17 @@ pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir,
 
 /// The page with this URL, as typed, in canonical form, or without the session ids of its host.
 pub(crate) fn find_page(reader: &CatalogueReader, project: &str, url: &str) -> Result<PageRow, Failure> {
-    let graph = reader.path().with_file_name("graph");
-    if let Some(page) = structure::find_page(reader, &graph, url)? {
+    if let Some(page) = reader.page_by_url(url)? {
         return Ok(page);
     }
     let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
     let canonical = canonical.map_err(|e| Failure::Usage(format!("'{url}' is no URL: {e}")))?;
-    if let Some(page) = structure::find_page(reader, &graph, canonical.as_str())? {
+    if let Some(page) = reader.page_by_url(canonical.as_str())? {
         return Ok(page);
     }
     for rules in reader.sessions(canonical.host())? {
         let site: Site = serde_json::from_str(&rules).unwrap_or_default();
-        if let Some(page) = structure::find_page(reader, &graph, &site.identity(canonical.as_str()))? {
+        if let Some(page) = reader.page_by_url(&site.identity(canonical.as_str()))? {
             return Ok(page);
         }
     }

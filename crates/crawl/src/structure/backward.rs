@@ -9,7 +9,7 @@ use super::{Standing, standing};
 use crate::error::CrawlError;
 use orb_graph::{GraphError, WebGraph};
 use orb_page::PageId;
-use orb_store::{CatalogueReader, Extent, LinkRow, PageRow};
+use orb_store::{CatalogueReader, Extent, LinkRow};
 use std::path::Path;
 
 /// Pages with links up to which reading them all is a matter of a moment.
@@ -120,24 +120,4 @@ fn from_graph(reader: &CatalogueReader, graph: &WebGraph, page: PageId, out: &mu
     }
     since.for_each(|link| out.push(link));
     Ok(())
-}
-
-/// The page with this canonical URL: by the graph's list of URLs where there is one, and among the pages that came since.
-pub fn find_page(reader: &CatalogueReader, graph: &Path, url: &str) -> Result<Option<PageRow>, CrawlError> {
-    // A graph that cannot be used is told of by those who need one.
-    let Ok(graph) = WebGraph::open(graph) else { return Ok(reader.page_by_url(url)?) };
-    if let Ok(Some(id)) = graph.page_at(url)
-        && let Some(page) = reader.page(id)?.filter(|page| page.url == url)
-    {
-        return Ok(Some(page));
-    }
-    let current =
-        matches!(standing(&graph.manifest().mark, &reader.extent()?), Standing::Current | Standing::Behind { .. });
-    if !current || graph.page_at(url).is_err() {
-        return Ok(reader.page_by_url(url)?);
-    }
-    match reader.page_by_url_after(url, PageId(graph.manifest().mark.pages))? {
-        Some(id) => Ok(reader.page(id)?),
-        None => Ok(None),
-    }
 }

@@ -11,7 +11,7 @@ mod check;
 mod rank;
 
 pub use anchors::{Called, anchors, anchors_at_hand};
-pub use backward::{Backward, find_page, links_in};
+pub use backward::{Backward, links_in};
 pub use build::{Outcome, build};
 pub use check::check;
 pub use rank::rank;

@@ -7,6 +7,7 @@
 mod archive;
 mod catalogue;
 mod index;
+mod keys;
 
 use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
@@ -33,7 +34,7 @@ pub struct CheckReport {
 /// One contradiction or damage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// `catalogue`, `archive`, `cdxj`, `frontier`, `graph` or `index`.
+    /// `catalogue`, `archive`, `cdxj`, `frontier`, `keys`, `graph` or `index`.
     pub store: &'static str,
     /// What is wrong, with the file or page it is about.
     pub what: String,
@@ -116,5 +117,7 @@ pub fn check(project: &ProjectDir) -> Result<CheckReport> {
     report.damage("archive", bytes)?;
     let derived = index::check(project, &catalogue, &mut report);
     report.damage("frontier", derived)?;
+    let keys = keys::check(&reader, &catalogue, &mut report);
+    report.damage("keys", keys)?;
     Ok(report)
 }

@@ -29,7 +29,7 @@ pub struct Sums {
     pub archive_bytes: u64,
     /// Bytes of the catalogue.
     pub catalogue_bytes: u64,
-    /// Bytes of the frontier index.
+    /// Bytes of the frontier index and the table of keys.
     pub frontier_bytes: u64,
 }
 
@@ -62,7 +62,7 @@ impl Sums {
             largest_host: reader.count("SELECT coalesce(max(pages), 0) FROM tally_row")?,
             archive_bytes: size(&project.archive()),
             catalogue_bytes: size(&project.catalogue()),
-            frontier_bytes: size(&project.frontier()),
+            frontier_bytes: size(&project.frontier()) + size(&project.keys()),
         })
     }
 }

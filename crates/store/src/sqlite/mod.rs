@@ -11,6 +11,7 @@ mod acks;
 mod anchors;
 mod averages;
 mod before;
+mod by_url;
 mod catalogue;
 mod changes;
 mod commit;

@@ -8,9 +8,11 @@ use super::query::{Cell, cell};
 use super::replay::Facts;
 use super::{ranks, schema};
 use crate::error::{Result, StoreError};
+use crate::keys::KeyTable;
 use orb_page::{Flag, PageId, RunId};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +20,8 @@ use std::time::Duration;
 pub struct CatalogueReader {
     pub(super) db: Connection,
     pub(super) path: PathBuf,
+    /// The table of keys as it was last opened.
+    pub(super) keys: RefCell<Option<KeyTable>>,
 }
 
 impl CatalogueReader {
@@ -31,7 +35,7 @@ impl CatalogueReader {
             Some((schema::APPLICATION, found)) if found < schema::VERSION => {
                 Err(StoreError::OlderVersion { path: path.to_owned(), found, known: schema::VERSION })
             }
-            Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned() }),
+            Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned(), keys: RefCell::default() }),
             None => Err(StoreError::damaged(path, "it is empty: nothing was ever recorded")),
             Some(_) => Err(StoreError::damaged(path, "it is no catalogue of ours")),
         }
@@ -66,12 +70,6 @@ impl CatalogueReader {
         let fail = self.fail("read");
         let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
         rows.query_map(values, read).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
-    }
-
-    /// The page with this canonical URL. There is no index by URL: this reads all pages' rows.
-    pub fn page_by_url(&self, url: &str) -> Result<Option<PageRow>> {
-        let id = self.one("SELECT id FROM page_row WHERE url = ?1", [url], |r| r.get::<_, i64>(0))?;
-        id.map_or(Ok(None), |id| self.page(PageId(id.cast_unsigned())))
     }
 
     /// The page with this number.

@@ -7,7 +7,7 @@ use super::page::LinkRow;
 use super::reader::CatalogueReader;
 use crate::error::{Result, StoreError};
 use orb_page::{HostId, LinkKind, PageId, RunId};
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row};
 use std::path::Path;
 
 /// How far a catalogue has come.
@@ -118,13 +118,6 @@ impl CatalogueReader {
             }
         }
         Ok(())
-    }
-
-    /// The page with this URL among those numbered above `after`. There is no index by URL: this reads them all.
-    pub fn page_by_url_after(&self, url: &str, after: PageId) -> Result<Option<PageId>> {
-        let sql = "SELECT id FROM page_row WHERE id > ?1 AND url = ?2";
-        let found = self.db.query_row(sql, params![after.0.cast_signed(), url], |r| r.get::<_, i64>(0));
-        Ok(found.optional().map_err(self.fail("read"))?.map(|id| PageId(id.cast_unsigned())))
     }
 
     /// The links of one page to another, with the URL of the page they are on.
