@@ -1,14 +1,43 @@
 //! What happens on Ctrl-C and SIGTERM?
+//!
+//! While a run goes on, the first signal asks it to end with everything saved, and the second ends the process at once, which loses
+//! nothing but time. The thread that listens ends with its run; afterwards signals end the process as they do by default.
 
 use orb_crawl::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use std::sync::Arc;
+use signal_hook::flag::register_conditional_default;
+use signal_hook::iterator::{Handle, Signals};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
-/// The first signal asks the run to end with everything saved; the second one ends the process at once, which loses nothing but time.
-pub(crate) fn watch(stop: Arc<Stop>) -> std::io::Result<()> {
+/// Who listens: how many, and the flag that lets signals have their default effect while nobody does.
+static LISTENERS: Mutex<(usize, Option<Arc<AtomicBool>>)> = Mutex::new((0, None));
+
+/// Listens until it is dropped.
+#[must_use = "dropped, it listens no longer"]
+pub(crate) struct SignalWatch {
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for SignalWatch {
+    fn drop(&mut self) {
+        self.handle.close();
+        // It has nothing left to do but to return.
+        let _ = self.thread.take().map(JoinHandle::join);
+        let (count, by_default) = &mut *LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+        by_default.iter().for_each(|flag| flag.store(*count == 0, Ordering::Relaxed));
+    }
+}
+
+/// Listens for whoever wants to stop a run.
+pub(crate) fn watch(stop: Arc<Stop>) -> io::Result<SignalWatch> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
+    let handle = signals.handle();
+    let thread = std::thread::Builder::new().name("signals".into()).spawn(move || {
         let mut asked = false;
         for _ in signals.forever() {
             if asked {
@@ -18,5 +47,19 @@ pub(crate) fn watch(stop: Arc<Stop>) -> std::io::Result<()> {
             stop.ask();
         }
     })?;
-    Ok(())
+    let (count, by_default) = &mut *LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+    // Once registered, a handler stays for the life of the process and swallows what nobody listens to.
+    let flag = match by_default {
+        Some(flag) => Arc::clone(flag),
+        None => {
+            let flag = Arc::new(AtomicBool::new(false));
+            for signal in [SIGINT, SIGTERM] {
+                register_conditional_default(signal, Arc::clone(&flag))?;
+            }
+            by_default.insert(flag).clone()
+        }
+    };
+    *count += 1;
+    flag.store(false, Ordering::Relaxed);
+    Ok(SignalWatch { handle, thread: Some(thread) })
 }

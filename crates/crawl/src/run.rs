@@ -118,7 +118,7 @@ impl Crawl {
         let dir = self.project.dir().dir.clone();
         let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?;
         if run.kind == RunKind::Track {
-            let noises = Noises::recall(self.project.catalogue().noises()?);
+            let noises = Noises::new(CatalogueReader::open(&self.project.dir().catalogue())?);
             config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), noises)?;
         }
         let roots = walk(&mut self.project, &self.settings, &config, (run.id, &run.counters), &self.stop)?;

@@ -57,9 +57,7 @@ pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
     let mut place = Place { cursor: args.after, left: args.limit.unwrap_or(u64::MAX), given: 0 };
     let mut stdout = out::stdout();
     let stop = Stop::new();
-    if args.follow {
-        signals::watch(Arc::clone(&stop))?;
-    }
+    let _listening = args.follow.then(|| signals::watch(Arc::clone(&stop))).transpose()?;
     loop {
         print(&mut stdout, common, &reader, flags, &mut place)?;
         if !args.follow || place.left == 0 {

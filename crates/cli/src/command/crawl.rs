@@ -93,7 +93,7 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
     let variable = |name: &str| std::env::var(name).ok();
     request.settings.reveal(&variable).map_err(|wrong| placed(&file, wrong))?;
     let stop = Stop::new();
-    signals::watch(Arc::clone(&stop))?;
+    let _listening = signals::watch(Arc::clone(&stop))?;
     let progress = Arc::new(Progress::default());
     if let Some(listener) = request.metrics.take() {
         metrics::serve(listener, &request.name, Arc::clone(&progress)).context("cannot serve metrics")?;

@@ -34,7 +34,7 @@ pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), Failure> {
         .into());
     }
     let stop = Stop::new();
-    signals::watch(Arc::clone(&stop))?;
+    let _listening = signals::watch(Arc::clone(&stop))?;
     let delivered = delivery(&project, &settings, &stop, args.from)?;
     let mut stdout = out::stdout();
     if common.json {
@@ -60,7 +60,7 @@ pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settin
         return Ok(());
     }
     let stop = Stop::new();
-    signals::watch(Arc::clone(&stop))?;
+    let _listening = signals::watch(Arc::clone(&stop))?;
     match delivery(project, settings, &stop, None) {
         Ok(delivered) => {
             let failed = delivered.iter().filter(|one| one.problem.is_some() && !common.quiet);

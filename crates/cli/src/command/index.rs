@@ -92,7 +92,7 @@ fn update(common: &Common, name: &str, anew: bool) -> Result<(), Failure> {
     let settings = Settings::kept(&project)?.unwrap_or_default();
     let begin = Instant::now();
     let stop = Stop::new();
-    signals::watch(Arc::clone(&stop))?;
+    let _listening = signals::watch(Arc::clone(&stop))?;
     let meter = Meter::start(common, &format!("index {name}"));
     let said = meter.said();
     let caught = indexing::update(&project, &settings, anew, &mut |done, of| {

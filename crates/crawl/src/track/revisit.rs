@@ -164,7 +164,14 @@ impl Revisits {
             Err(detail) => return Judgement::Changed { detail },
         };
         let then = PageViews::new(old.content(url));
-        let noise = self.noises.of(lease.host);
+        let noise = match self.noises.of(lease.host) {
+            Ok(noise) => noise,
+            // It can be learnt again; the page is compared as if its host were new.
+            Err(why) => {
+                tracing::warn!(host = lease.host.0, "what its responses generate cannot be read: {why}");
+                Arc::default()
+            }
+        };
         let first = self.looks.take(lease.page);
         let again = first.as_ref().map(|first| PageViews::new(first.content(url)));
         let again = again.as_ref().map(|again| again as &dyn Views);

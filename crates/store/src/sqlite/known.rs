@@ -37,14 +37,6 @@ impl Catalogue {
         row.map_err(|e| StoreError::sql("read a page", &self.path, e))
     }
 
-    /// What was learnt of the noise of hosts, as text.
-    pub fn noises(&self) -> Result<Vec<(HostId, String)>> {
-        let fail = |e| StoreError::sql("read the noise", &self.path, e);
-        let mut rows = self.db.prepare("SELECT host, text FROM noise_row").map_err(fail)?;
-        let rows = rows.query_map([], |r| Ok((HostId(r.get(0)?), r.get(1)?))).map_err(fail)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(fail)
-    }
-
     /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has neither visited nor put into a queue; and the
     /// number to go on after, `None` at the end. Those that wait in their queues already are among them.
     pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {

@@ -178,6 +178,11 @@ impl CatalogueReader {
         Ok(())
     }
 
+    /// What was learnt of the noise of a host, as text.
+    pub fn noise(&self, host: orb_page::HostId) -> Result<Option<String>> {
+        self.one("SELECT text FROM noise_row WHERE host = ?1", [host.0], |r| r.get(0))
+    }
+
     /// How many pages wait in queues.
     pub fn queued(&self) -> Result<u64> {
         self.facts().count_queued()

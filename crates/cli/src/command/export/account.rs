@@ -1,7 +1,8 @@
 //! What does the user see of an export, and how is it stopped?
 
 use crate::args::{Common, ProgressStyle};
-use crate::{out, signals};
+use crate::out;
+use crate::signals::{self, SignalWatch};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use orb_crawl::Stop;
@@ -16,6 +17,7 @@ const PLAIN: Duration = Duration::from_secs(5);
 /// The progress of an export, and the wish to stop it.
 pub(super) struct Account {
     stop: Arc<Stop>,
+    _listening: SignalWatch,
     bar: Option<ProgressBar>,
     plain: bool,
     said: Instant,
@@ -25,7 +27,7 @@ impl Account {
     /// Shows what the user wants to see; from now on Ctrl-C ends the export in good order.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
         let stop = Stop::new();
-        signals::watch(Arc::clone(&stop)).context("cannot listen to signals")?;
+        let listening = signals::watch(Arc::clone(&stop)).context("cannot listen to signals")?;
         let shown = !common.quiet && common.progress != ProgressStyle::None;
         let live = shown && common.progress == ProgressStyle::Auto && std::io::stderr().is_terminal();
         let bar = live.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5)));
@@ -33,7 +35,7 @@ impl Account {
             let template = indicatif::ProgressStyle::with_template("{spinner} {msg}");
             bar.set_style(template.unwrap_or_else(|_| indicatif::ProgressStyle::default_spinner()));
         }
-        Ok(Self { stop, bar, plain: shown && !live, said: Instant::now() })
+        Ok(Self { stop, _listening: listening, bar, plain: shown && !live, said: Instant::now() })
     }
 
     /// Told how far it has come with `what`; breaks off where somebody asked to stop.
