@@ -7,8 +7,8 @@
 //! declared as UTF-8 whose bytes mostly are not is passed to the detector, and a problem is
 //! recorded.
 
-use crate::html::name::{Key, key};
-use crate::html::scan::{Attributes, Scanner, Token};
+use crate::html::name::{NameKey, key};
+use crate::html::scan::{Attributes, HtmlToken, Scanner};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::memchr;
@@ -25,7 +25,7 @@ const SAMPLE: usize = 64 << 10;
 
 /// A decoded text and its encoding.
 #[derive(Debug)]
-pub(crate) struct Decoded<'a> {
+pub(crate) struct DecodedText<'a> {
     /// The text.
     pub(crate) text: Cow<'a, str>,
     /// Its encoding.
@@ -35,7 +35,7 @@ pub(crate) struct Decoded<'a> {
 }
 
 /// Decodes a document, given the server's charset and the document's URL.
-pub(crate) fn decode<'a>(bytes: &'a [u8], header: Option<&str>, url: &str) -> Decoded<'a> {
+pub(crate) fn decode<'a>(bytes: &'a [u8], header: Option<&str>, url: &str) -> DecodedText<'a> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode_as(bytes.get(length..).unwrap_or(&[]), encoding);
     }
@@ -48,19 +48,19 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], header: Option<&str>, url: &str) -> De
     }
 }
 
-fn decode_undeclared<'a>(bytes: &'a [u8], url: &str) -> Decoded<'a> {
+fn decode_undeclared<'a>(bytes: &'a [u8], url: &str) -> DecodedText<'a> {
     let escapes = memchr(0x1B, bytes.get(..SAMPLE).unwrap_or(bytes)).is_some();
     if !escapes && let Ok(text) = std::str::from_utf8(bytes) {
-        return Decoded { text: Cow::Borrowed(text), encoding: UTF_8, problem: None };
+        return DecodedText { text: Cow::Borrowed(text), encoding: UTF_8, problem: None };
     }
     let late = bytes.get(PRESCAN..).and_then(|_| declared(bytes.get(..LATE_PRESCAN).unwrap_or(bytes)));
     decode_as(bytes, late.unwrap_or_else(|| guess(bytes, url, Utf8Detection::Allow)))
 }
 
 /// Decodes a text declared as UTF-8, unless most of its non-ASCII bytes are invalid.
-fn decode_alleged_utf8<'a>(bytes: &'a [u8], url: &str) -> Decoded<'a> {
+fn decode_alleged_utf8<'a>(bytes: &'a [u8], url: &str) -> DecodedText<'a> {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return Decoded { text: Cow::Borrowed(text), encoding: UTF_8, problem: None };
+        return DecodedText { text: Cow::Borrowed(text), encoding: UTF_8, problem: None };
     }
     let (mut good, mut bad) = (0, 0);
     for chunk in bytes.get(..SAMPLE).unwrap_or(bytes).utf8_chunks() {
@@ -72,16 +72,16 @@ fn decode_alleged_utf8<'a>(bytes: &'a [u8], url: &str) -> Decoded<'a> {
     }
     let encoding = guess(bytes, url, Utf8Detection::Deny);
     let detail = format!("declared as UTF-8, which it is not; read as {}", encoding.name());
-    Decoded { problem: Some(Problem::new("charset-wrong", detail)), ..decode_as(bytes, encoding) }
+    DecodedText { problem: Some(Problem::new("charset-wrong", detail)), ..decode_as(bytes, encoding) }
 }
 
-fn decode_as<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Decoded<'a> {
+fn decode_as<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> DecodedText<'a> {
     let (text, replaced) = encoding.decode_without_bom_handling(bytes);
     let problem = replaced.then(|| {
         let detail = format!("bytes that are no {} were replaced", encoding.name());
         Problem::new("charset-replaced", detail)
     });
-    Decoded { text, encoding, problem }
+    DecodedText { text, encoding, problem }
 }
 
 fn guess(bytes: &[u8], url: &str, utf8: Utf8Detection) -> &'static Encoding {
@@ -140,7 +140,7 @@ impl Attributes for Declaration {
         *self = Self::default();
     }
 
-    fn attribute(&mut self, name_key: Key, name: Range<usize>, value: Range<usize>) {
+    fn attribute(&mut self, name_key: NameKey, name: Range<usize>, value: Range<usize>) {
         let slot = if name_key == key("charset") {
             &mut self.charset
         } else if name_key == key("content") {
@@ -158,7 +158,7 @@ fn meta(start: &[u8]) -> Option<&'static Encoding> {
     let mut scanner = Scanner::of_bytes(start);
     let mut found = Declaration::default();
     while let Some(token) = scanner.next(&mut found) {
-        if token != Token::Start || scanner.tag().key != key("meta") {
+        if token != HtmlToken::Start || scanner.tag().key != key("meta") {
             continue;
         }
         let value = |range: &Option<Range<usize>>| range.clone().and_then(|r| start.get(r));

@@ -5,7 +5,7 @@
 //! in the standard.
 
 use crate::gather::{Gather, trim};
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 use memchr::memmem;
 use orb_page::LinkKind;
 use std::borrow::Cow;
@@ -15,11 +15,11 @@ use std::borrow::Cow;
 pub(crate) struct CssExtractor;
 
 impl Extract for CssExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         source.mime == "text/css"
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
         urls(&text, |target, at| {
             found.link(LinkKind::Css, target, at);

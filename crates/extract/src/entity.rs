@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// The context of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ReferenceContext {
     /// In text.
     Text,
     /// In an attribute value.
@@ -40,7 +40,7 @@ impl Expansion {
 }
 
 /// Expands the reference at the start of `src`, whose first byte is `&`; `None` if it is not one.
-pub(crate) fn reference(src: &[u8], place: Place) -> Option<Expansion> {
+pub(crate) fn reference(src: &[u8], place: ReferenceContext) -> Option<Expansion> {
     match src {
         [_, b'l', b't', b';', ..] => Expansion::new(b"<", 4),
         [_, b'g', b't', b';', ..] => Expansion::new(b">", 4),
@@ -53,7 +53,7 @@ pub(crate) fn reference(src: &[u8], place: Place) -> Option<Expansion> {
     }
 }
 
-fn named(src: &[u8], place: Place) -> Option<Expansion> {
+fn named(src: &[u8], place: ReferenceContext) -> Option<Expansion> {
     let (min, max) = (htmlize::ENTITY_MIN_LENGTH, htmlize::ENTITY_MAX_LENGTH);
     let window = src.get(..max.min(src.len()))?;
     let name_end = 1 + window.get(1..)?.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
@@ -67,7 +67,7 @@ fn named(src: &[u8], place: Place) -> Option<Expansion> {
     let (expansion, len) = (min..=longest).rev().find_map(look_up)?;
     let next = src.get(len);
     let in_query = next.is_some_and(|&b| b == b'=' || b.is_ascii_alphanumeric());
-    if place == Place::Attribute && in_query { None } else { Expansion::new(expansion, len) }
+    if place == ReferenceContext::Attribute && in_query { None } else { Expansion::new(expansion, len) }
 }
 
 fn numeric(src: &[u8]) -> Option<Expansion> {
@@ -102,7 +102,7 @@ fn character(code: u32) -> char {
 }
 
 /// `source` with its references expanded and NULs replaced; borrowed if there are none.
-pub(crate) fn unescape(source: &str, place: Place) -> Cow<'_, str> {
+pub(crate) fn unescape(source: &str, place: ReferenceContext) -> Cow<'_, str> {
     let src = source.as_bytes();
     let Some(first) = memchr2(b'&', 0, src) else { return Cow::Borrowed(source) };
     let mut out = String::with_capacity(src.len());
@@ -132,8 +132,8 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, text: &str, attribute: &str) {
-        assert_eq!(unescape(source, Place::Text), text);
-        assert_eq!(unescape(source, Place::Attribute), attribute);
+        assert_eq!(unescape(source, ReferenceContext::Text), text);
+        assert_eq!(unescape(source, ReferenceContext::Attribute), attribute);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn every_entity_there_is_expands_to_what_the_table_says() {
         for (name, expansion) in htmlize::ENTITIES.entries() {
-            let found = reference(name, Place::Text).expect("an entity");
+            let found = reference(name, ReferenceContext::Text).expect("an entity");
             assert_eq!(
                 (found.text().as_bytes(), found.consumed),
                 (*expansion, name.len()),

@@ -3,12 +3,12 @@
 //! RSS 0.9 to 2.0 and Atom: the entries with their titles, their enclosures, and the links in their
 //! descriptions, which are HTML embedded in XML.
 
-use crate::entity::{self, Place};
+use crate::entity::{self, ReferenceContext};
 use crate::gather::{Gather, MAX_ANCHOR, trim};
 use crate::html::{self, Slots, name::Attr};
 use crate::prose::{Prose, folded};
 use crate::xml::{Event, local, note_entities, walk};
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 use orb_page::LinkKind;
 
 /// How many preceding links are searched for a duplicate of a permalink.
@@ -19,12 +19,12 @@ const NEAR: usize = 8;
 pub(crate) struct FeedExtractor;
 
 impl Extract for FeedExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         let by_name = matches!(source.mime, "application/rss+xml" | "application/atom+xml" | "application/rdf+xml");
         by_name || matches!(source.root(), Some(b"rss" | b"feed" | b"RDF"))
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
         note_entities(&text, found);
         let mut reader = FeedReader { prose: Prose::with_room_for(text.len()), ..FeedReader::default() };
@@ -116,7 +116,7 @@ impl FeedReader {
     }
 
     fn end_of_title(&mut self, text: &str, found: &mut Gather) {
-        let plain = entity::unescape(text, Place::Text);
+        let plain = entity::unescape(text, ReferenceContext::Text);
         if self.in_image {
             return;
         }

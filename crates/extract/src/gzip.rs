@@ -5,7 +5,7 @@
 //! kilobytes.
 
 use crate::gather::Gather;
-use crate::{Extract, Source, dispatch, sniff};
+use crate::{Extract, TypedContent, dispatch, sniff};
 use flate2::read::MultiGzDecoder;
 use std::io::{ErrorKind, Read};
 
@@ -19,11 +19,11 @@ const PEEK: u64 = 1_445;
 pub(crate) struct GzipExtractor;
 
 impl Extract for GzipExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         matches!(source.mime, "application/gzip" | "application/x-gzip")
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let (start, _) = unpack(source.bytes, PEEK);
         let mime = sniff(&start, None);
         if !mime.starts_with("text/") && !mime.ends_with("xml") {
@@ -37,7 +37,7 @@ impl Extract for GzipExtractor {
         }
         found.doc.mime = mime.clone().into_owned();
         let url = source.url.strip_suffix(".gz").unwrap_or(source.url);
-        dispatch(&Source { bytes: &bytes, mime: &mime, charset: None, url }, found);
+        dispatch(&TypedContent { bytes: &bytes, mime: &mime, charset: None, url }, found);
     }
 }
 

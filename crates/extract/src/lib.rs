@@ -61,9 +61,9 @@ pub struct Content<'a> {
 /// What a format implements.
 trait Extract: Sync {
     /// Whether it handles this document.
-    fn accepts(&self, source: &Source<'_>) -> bool;
+    fn accepts(&self, source: &TypedContent<'_>) -> bool;
     /// Extracts it.
-    fn extract(&self, source: &Source<'_>, found: &mut Gather);
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather);
 }
 
 /// The formats, in the order in which they are tried.
@@ -80,14 +80,14 @@ static EXTRACTORS: &[&dyn Extract] = &[
 
 /// A document whose type is known.
 #[derive(Clone, Copy, Debug)]
-struct Source<'a> {
+struct TypedContent<'a> {
     bytes: &'a [u8],
     mime: &'a str,
     charset: Option<&'a str>,
     url: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> TypedContent<'a> {
     /// The decoded text. Records the encoding in the document.
     fn text(&self, found: &mut Gather) -> Cow<'a, str> {
         let decoded = charset::decode(self.bytes, self.charset, self.url);
@@ -126,7 +126,7 @@ pub fn extract_within(content: &Content<'_>, room: String) -> Document {
         std::str::from_utf8(parameter).ok()
     });
     let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() }, room);
-    dispatch(&Source { bytes, mime: &mime, charset, url }, &mut found);
+    dispatch(&TypedContent { bytes, mime: &mime, charset, url }, &mut found);
     let mut doc = found.finish();
     doc.title = doc.title.filter(|t| !t.is_empty());
     if doc.lang.is_none() {
@@ -148,7 +148,7 @@ pub fn encoded<'a>(text: &'a str, charset: &str) -> Cow<'a, [u8]> {
 }
 
 /// Passes a document to the first format that accepts it.
-fn dispatch(source: &Source<'_>, found: &mut Gather) {
+fn dispatch(source: &TypedContent<'_>, found: &mut Gather) {
     if let Some(extractor) = EXTRACTORS.iter().find(|e| e.accepts(source)) {
         extractor.extract(source, found);
     }

@@ -6,7 +6,7 @@
 //! footers, asides, and anything named as an advertisement or menu are always excluded.
 
 use crate::html::name::Tag;
-use crate::html::outline::{Frame, Outline, Piece};
+use crate::html::outline::{Outline, OutlineBlock, OutlineElement};
 use orb_page::Block;
 
 /// Shorter text is a label, not prose.
@@ -46,8 +46,8 @@ const AROUND_WORDS: &[&str] = &["ad", "ads", "nav", "aside", "skip"];
 /// The blocks of the main content, or all blocks if it cannot be determined.
 pub(crate) fn main_content(outline: Outline) -> Vec<Block> {
     let around = inherited(&outline.frames, is_around);
-    let inside = |flags: &[bool], piece: &Piece| flags.get(piece.frame).copied().unwrap_or(false);
-    let content = |piece: &Piece| !inside(&around, piece);
+    let inside = |flags: &[bool], piece: &OutlineBlock| flags.get(piece.frame).copied().unwrap_or(false);
+    let content = |piece: &OutlineBlock| !inside(&around, piece);
     let said = |flags: &[bool]| -> usize {
         let chosen = outline.pieces.iter().filter(|p| content(p) && inside(flags, p));
         chosen.map(|p| p.text.len()).sum()
@@ -70,7 +70,7 @@ pub(crate) fn main_content(outline: Outline) -> Vec<Block> {
 }
 
 /// For each element, whether it or an ancestor satisfies a predicate.
-fn inherited(frames: &[Frame], is: impl Fn(&Frame) -> bool) -> Vec<bool> {
+fn inherited(frames: &[OutlineElement], is: impl Fn(&OutlineElement) -> bool) -> Vec<bool> {
     let mut out: Vec<bool> = Vec::with_capacity(frames.len());
     for frame in frames {
         let above = frame.parent.and_then(|p| out.get(p).copied()).unwrap_or(false);
@@ -80,7 +80,7 @@ fn inherited(frames: &[Frame], is: impl Fn(&Frame) -> bool) -> Vec<bool> {
 }
 
 /// For each element, whether it is this one or a descendant of it.
-fn below(frames: &[Frame], root: usize) -> Vec<bool> {
+fn below(frames: &[OutlineElement], root: usize) -> Vec<bool> {
     let mut out: Vec<bool> = Vec::with_capacity(frames.len());
     for (i, frame) in frames.iter().enumerate() {
         out.push(i == root || frame.parent.and_then(|p| out.get(p).copied()).unwrap_or(false));
@@ -88,7 +88,7 @@ fn below(frames: &[Frame], root: usize) -> Vec<bool> {
     out
 }
 
-fn is_around(frame: &Frame) -> bool {
+fn is_around(frame: &OutlineElement) -> bool {
     if matches!(frame.tag, Tag::Body | Tag::Html | Tag::Main | Tag::Article) {
         return false;
     }

@@ -6,8 +6,8 @@
 //! bounds the work first, the tree's actual depth is checked before the walk, and pages that exceed
 //! a limit are returned as plain text.
 
-use crate::html::name::{Key, Tag, VOID};
-use crate::html::scan::{Attributes, Scanner, Token};
+use crate::html::name::{NameKey, Tag, VOID};
+use crate::html::scan::{Attributes, HtmlToken, Scanner};
 use crate::{Content, extract};
 use htmd::Node;
 use std::ops::Range;
@@ -53,14 +53,14 @@ fn depth(tree: &Rc<Node>) -> usize {
 }
 
 #[derive(Default)]
-struct Count(u32);
+struct AttributeCount(u32);
 
-impl Attributes for Count {
+impl Attributes for AttributeCount {
     fn clear(&mut self) {
         self.0 = 0;
     }
 
-    fn attribute(&mut self, _: Key, _: Range<usize>, _: Range<usize>) {
+    fn attribute(&mut self, _: NameKey, _: Range<usize>, _: Range<usize>) {
         self.0 += 1;
     }
 }
@@ -69,18 +69,18 @@ impl Attributes for Count {
 /// most recent element, so this never underestimates the open elements.
 pub(crate) fn is_tame(html: &str) -> bool {
     let mut scanner = Scanner::new(html);
-    let mut attributes = Count::default();
+    let mut attributes = AttributeCount::default();
     let mut open: Vec<&[u8]> = Vec::new();
     let (mut formatting, mut reopened) = (0usize, 0usize);
     while let Some(token) = scanner.next(&mut attributes) {
         let name = html.as_bytes().get(scanner.tag().name.clone()).unwrap_or(&[]);
         let tag = Tag::of(scanner.tag().key, name);
         match token {
-            Token::Start if nests(tag) => {
+            HtmlToken::Start if nests(tag) => {
                 open.push(name);
                 formatting += usize::from(is_formatting(tag));
             }
-            Token::End if open.last().is_some_and(|last| last.eq_ignore_ascii_case(name)) => {
+            HtmlToken::End if open.last().is_some_and(|last| last.eq_ignore_ascii_case(name)) => {
                 open.pop();
                 formatting -= usize::from(is_formatting(tag));
             }

@@ -6,7 +6,7 @@
 //! it is needed.
 
 use crate::bytewise::{equal, low};
-use crate::entity::{self, Place};
+use crate::entity::{self, ReferenceContext};
 use memchr::memchr;
 
 /// Maximum text kept, in bytes.
@@ -16,7 +16,7 @@ const SLACK: usize = 64 << 10;
 
 /// What separates the last word from the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
+enum WordGap {
     #[default]
     None,
     Space,
@@ -27,7 +27,7 @@ enum Gap {
 #[derive(Debug, Default)]
 pub(crate) struct Prose {
     out: String,
-    gap: Gap,
+    gap: WordGap,
     /// Whether anything was cut off.
     pub(crate) truncated: bool,
 }
@@ -130,13 +130,13 @@ impl Prose {
     /// Starts a new line before the next word.
     #[inline]
     pub(crate) fn line(&mut self) {
-        self.gap = Gap::Line;
+        self.gap = WordGap::Line;
     }
 
     /// Starts a new word.
     #[inline]
     pub(crate) fn space(&mut self) {
-        self.gap = self.gap.max(Gap::Space);
+        self.gap = self.gap.max(WordGap::Space);
     }
 
     /// Adds text with character references.
@@ -189,15 +189,15 @@ impl Prose {
 
     #[inline]
     fn word(&mut self, word: &str) {
-        if self.gap != Gap::None && !self.out.is_empty() {
-            self.out.push(if self.gap == Gap::Line { '\n' } else { ' ' });
+        if self.gap != WordGap::None && !self.out.is_empty() {
+            self.out.push(if self.gap == WordGap::Line { '\n' } else { ' ' });
         }
-        self.gap = Gap::None;
+        self.gap = WordGap::None;
         self.out.push_str(word);
     }
 
     fn reference(&mut self, src: &[u8]) -> usize {
-        let Some(expansion) = entity::reference(src, Place::Text) else {
+        let Some(expansion) = entity::reference(src, ReferenceContext::Text) else {
             self.word("&");
             return 1;
         };

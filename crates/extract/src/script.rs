@@ -7,7 +7,7 @@
 //! ignored.
 
 use crate::gather::{Gather, has_scheme};
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 use memchr::{memchr, memmem};
 use orb_page::LinkKind;
 use std::borrow::Cow;
@@ -17,12 +17,12 @@ use std::borrow::Cow;
 pub(crate) struct ScriptExtractor;
 
 impl Extract for ScriptExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         let subtype = source.mime.split_once('/').map_or("", |(_, s)| s);
         matches!(subtype, "javascript" | "x-javascript" | "ecmascript" | "json") || subtype.ends_with("+json")
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
         urls(&text, |target, at| {
             found.link(LinkKind::ScriptText, target, at);

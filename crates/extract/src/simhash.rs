@@ -174,7 +174,7 @@ fn phrase([a, b, c]: [u64; PHRASE]) -> u64 {
 /// Votes added up together.
 const TOGETHER: usize = 32;
 /// Two sums side by side, as wide as the vectors of every processor.
-type Pair = [u64; 2];
+type LanePair = [u64; 2];
 
 /// How often each bit was set.
 ///
@@ -186,8 +186,8 @@ struct Votes {
     cast: usize,
     /// Number of additions to the lanes.
     rounds: usize,
-    digits: [Pair; 4],
-    lanes: [Pair; 8],
+    digits: [LanePair; 4],
+    lanes: [LanePair; 8],
     ones: [u32; 64],
 }
 
@@ -202,7 +202,7 @@ impl Votes {
     #[inline(never)]
     fn count(&mut self, votes: &[u64; TOGETHER], cast: usize) {
         const LOW: u64 = 0x0101_0101_0101_0101;
-        let mut level: [Pair; TOGETHER / 2] = std::array::from_fn(|i| [votes[2 * i], votes[2 * i + 1]]);
+        let mut level: [LanePair; TOGETHER / 2] = std::array::from_fn(|i| [votes[2 * i], votes[2 * i + 1]]);
         let mut len = level.len();
         for digit in &mut self.digits {
             for i in 0..len / 2 {
@@ -237,7 +237,7 @@ impl Votes {
         self.flush();
         let majority = self.cast / 2;
         let count = |i: usize| {
-            let bit = |[even, odd]: &Pair| (even >> i & 1) + (odd >> i & 1);
+            let bit = |[even, odd]: &LanePair| (even >> i & 1) + (odd >> i & 1);
             u64::from(self.ones[i]) + (0..).zip(&self.digits).map(|(digit, pair)| bit(pair) << digit).sum::<u64>()
         };
         (0..64).fold(0, |bits, i| bits | (u64::from(count(i) > majority as u64) << i))
@@ -246,8 +246,8 @@ impl Votes {
 
 /// Sum and carry of three bits, 128 times in parallel.
 #[inline]
-fn full_adder(a: Pair, b: Pair, c: Pair) -> (Pair, Pair) {
-    let either: Pair = std::array::from_fn(|i| a[i] ^ b[i]);
+fn full_adder(a: LanePair, b: LanePair, c: LanePair) -> (LanePair, LanePair) {
+    let either: LanePair = std::array::from_fn(|i| a[i] ^ b[i]);
     let sum = std::array::from_fn(|i| either[i] ^ c[i]);
     (sum, std::array::from_fn(|i| (a[i] & b[i]) | (either[i] & c[i])))
 }

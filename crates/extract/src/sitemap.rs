@@ -7,7 +7,7 @@
 use crate::gather::{Gather, MAX_TARGET};
 use crate::html::name::Attr;
 use crate::xml::{Event, local, note_entities, walk};
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 use orb_page::LinkKind;
 
 /// Maximum length of a date in characters.
@@ -18,11 +18,11 @@ const MAX_DATE: usize = 40;
 pub(crate) struct SitemapExtractor;
 
 impl Extract for SitemapExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         matches!(source.root(), Some(b"urlset" | b"sitemapindex"))
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
         note_entities(&text, found);
         let rel = if source.root() == Some(b"sitemapindex") { "sitemap" } else { "" };

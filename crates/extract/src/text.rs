@@ -6,7 +6,7 @@
 
 use crate::gather::Gather;
 use crate::prose::Prose;
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 use memchr::memmem;
 use orb_page::LinkKind;
 
@@ -15,11 +15,11 @@ use orb_page::LinkKind;
 pub(crate) struct TextExtractor;
 
 impl Extract for TextExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         source.mime.starts_with("text/")
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
         let kind = if is_sitemap(source.url) { LinkKind::Sitemap } else { LinkKind::Text };
         urls(&text, |target, at| {

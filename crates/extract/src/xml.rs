@@ -4,13 +4,13 @@
 //! style sheet. Feeds and sitemaps use [`walk`] too. It is lenient: malformed XML is read as far as
 //! possible. Only built-in entities are expanded, so there is no entity bomb.
 
-use crate::entity::{self, Place};
+use crate::entity::{self, ReferenceContext};
 use crate::gather::Gather;
 use crate::html::Slots;
 use crate::html::name::Attr;
-use crate::html::scan::{Reading, Scanner, Token};
+use crate::html::scan::{HtmlToken, Scanner, TextMode};
 use crate::prose::{Prose, folded};
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 use orb_page::LinkKind;
 use std::borrow::Cow;
 
@@ -38,15 +38,15 @@ pub(crate) fn walk<'a>(src: &'a str, mut visit: impl FnMut(Event<'a>, &Slots<'a>
     let mut attrs = Slots::new(src);
     while let Some(token) = scanner.next(&mut attrs) {
         match token {
-            Token::Text(range, reading) => {
+            HtmlToken::Text(range, reading) => {
                 let text = src.get(range).unwrap_or("");
                 let text = match reading {
-                    Reading::Referenced => entity::unescape(text, Place::Text),
-                    Reading::Literal => Cow::Borrowed(text),
+                    TextMode::Referenced => entity::unescape(text, ReferenceContext::Text),
+                    TextMode::Literal => Cow::Borrowed(text),
                 };
                 visit(Event::Text(text), &attrs);
             }
-            Token::Start => {
+            HtmlToken::Start => {
                 let tag = scanner.tag();
                 let name = src.get(tag.name.clone()).unwrap_or("");
                 visit(Event::Start(name, tag.at), &attrs);
@@ -54,14 +54,14 @@ pub(crate) fn walk<'a>(src: &'a str, mut visit: impl FnMut(Event<'a>, &Slots<'a>
                     visit(Event::End(name), &attrs);
                 }
             }
-            Token::End => visit(Event::End(src.get(scanner.tag().name.clone()).unwrap_or("")), &attrs),
-            Token::Comment(range) => {
+            HtmlToken::End => visit(Event::End(src.get(scanner.tag().name.clone()).unwrap_or("")), &attrs),
+            HtmlToken::Comment(range) => {
                 let start = range.start;
                 if let Some(instruction) = src.get(range).and_then(|c| c.strip_prefix('?')) {
                     visit(Event::Instruction(instruction, start), &attrs);
                 }
             }
-            Token::Doctype(_) => {}
+            HtmlToken::Doctype(_) => {}
         }
     }
 }
@@ -80,11 +80,11 @@ pub(crate) fn local(name: &str) -> &str {
 }
 
 impl Extract for XmlExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         source.is_xml()
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
         note_entities(&text, found);
         let mut prose = Prose::with_room_for(text.len());
@@ -125,7 +125,7 @@ pub(crate) fn style_sheet(instruction: &str) -> Option<Cow<'_, str>> {
     let value = rest.split_once("href")?.1.trim_ascii_start().strip_prefix('=')?.trim_ascii_start();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let target = value.get(1..)?.split(quote).next()?;
-    Some(entity::unescape(target, Place::Attribute))
+    Some(entity::unescape(target, ReferenceContext::Attribute))
 }
 
 #[cfg(test)]

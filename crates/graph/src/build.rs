@@ -11,7 +11,7 @@ use crate::error::{GraphError, Result};
 use crate::manifest::{Manifest, Mark, seal};
 use crate::nodes::{self, NONE, NameSorter};
 use crate::options::{GraphOptions, SeenLink};
-use crate::place::{Place, sync};
+use crate::place::{BuildDirectory, sync};
 use crate::progress::{Step, Watch};
 use crate::read::Which;
 use orb_page::{HostId, Moment, PageId};
@@ -34,13 +34,13 @@ pub struct Naming {
     hosts: NameSorter,
     /// Host of each page, indexed by page number.
     host_of: Vec<u32>,
-    place: Place,
+    place: BuildDirectory,
 }
 
 impl Naming {
     /// Starts building a graph in `dir` from the catalogue's state `mark`.
     pub fn begin(dir: &Path, options: GraphOptions, mark: Mark, watch: Watch) -> Result<Self> {
-        let place = Place::take(dir)?;
+        let place = BuildDirectory::take(dir)?;
         let pages = NameSorter::new(place.new_dir(), "pages-run", nodes::BUFFER);
         let hosts = NameSorter::new(place.new_dir(), "hosts-run", nodes::BUFFER);
         Ok(Self { place, options, watch, expected: mark, pages, hosts, host_of: Vec::new() })
@@ -115,7 +115,7 @@ pub struct Linking {
     links: u64,
     last: (u32, u32),
     // Declared last, so that it is dropped after everything that writes into it.
-    place: Place,
+    place: BuildDirectory,
 }
 
 impl Linking {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// A graph's directory, locked for building.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct BuildDirectory {
     dir: PathBuf,
     new: PathBuf,
     old: PathBuf,
@@ -49,7 +49,7 @@ impl Hold {
     }
 }
 
-impl Place {
+impl BuildDirectory {
     /// Locks the directory and removes left-overs.
     pub(crate) fn take(dir: &Path) -> Result<Self> {
         let lock = Hold::take(dir)?;
@@ -101,7 +101,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for BuildDirectory {
     /// A failed build leaves nothing behind, least of all on a full disk.
     fn drop(&mut self) {
         if !self.settled {
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn build(dir: &Path, text: &str) {
-        let place = Place::take(dir).unwrap();
+        let place = BuildDirectory::take(dir).unwrap();
         fs::write(place.new_dir().join("web"), text).unwrap();
         place.settle().unwrap();
     }
@@ -149,10 +149,10 @@ mod tests {
     fn one_process_builds_at_a_time() {
         let home = tempfile::tempdir().unwrap();
         let dir = home.path().join("graph");
-        let first = Place::take(&dir).unwrap();
-        assert!(matches!(Place::take(&dir), Err(GraphError::Busy { .. })));
+        let first = BuildDirectory::take(&dir).unwrap();
+        assert!(matches!(BuildDirectory::take(&dir), Err(GraphError::Busy { .. })));
         drop(first);
-        Place::take(&dir).unwrap();
+        BuildDirectory::take(&dir).unwrap();
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         fs::create_dir(home.path().join("graph.new")).unwrap();
         fs::write(home.path().join("graph.new/half"), "x").unwrap();
         fs::rename(&dir, home.path().join("graph.old")).unwrap();
-        let place = Place::take(&dir).unwrap();
+        let place = BuildDirectory::take(&dir).unwrap();
         assert_eq!(fs::read_to_string(dir.join("web")).unwrap(), "one");
         assert_eq!(fs::read_dir(place.new_dir()).unwrap().count(), 0);
     }

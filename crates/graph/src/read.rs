@@ -6,7 +6,7 @@
 
 use crate::error::{GraphError, Result};
 use crate::manifest::Manifest;
-use crate::nodes::{Names, Numbers};
+use crate::nodes::{NameList, Numbers};
 use dsi_bitstream::traits::BE;
 use orb_page::{HostId, PageId};
 use std::iter::Peekable;
@@ -61,9 +61,9 @@ impl Which {
 pub struct WebGraph {
     dir: PathBuf,
     manifest: Manifest,
-    urls: Names,
+    urls: NameList,
     pages: Numbers,
-    hosts: Names,
+    hosts: NameList,
     host_ids: Numbers,
     lists: [OnceLock<Lists>; 5],
 }
@@ -214,9 +214,9 @@ impl WebGraph {
     }
 }
 
-fn opened(dir: &Path, which: Which, nodes: u64) -> Result<(Names, Numbers)> {
+fn opened(dir: &Path, which: Which, nodes: u64) -> Result<(NameList, Numbers)> {
     let (list, numbers) = (dir.join(which.names()), dir.join(which.numbers()));
-    let (names, ids) = (Names::open(&list)?, Numbers::open(&numbers)?);
+    let (names, ids) = (NameList::open(&list)?, Numbers::open(&numbers)?);
     if names.len() != nodes || u64::from(ids.nodes()) != nodes {
         return Err(GraphError::damaged(&list, "it belongs to another graph"));
     }

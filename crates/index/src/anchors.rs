@@ -8,8 +8,8 @@
 use crate::analyze::{Cut, Stems};
 use crate::error::{IndexError, Result};
 use crate::schema::{self, ANCHOR, ID, SOURCES, column};
-use crate::segment::{Figure, Figures, Pile, Text};
-use crate::standing::{Standing, make, open};
+use crate::segment::{NumericFields, NumericValue, Pile, Text};
+use crate::standing::{CommitPayload, make, open};
 use crate::writer::{LEAST_MEMORY, reader};
 use orb_page::PageId;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl AnchorWriter {
             self.cuts[times.len()].refill(text);
             times.push(count.max(1).ilog2() as usize + 1);
         }
-        let figures = Figures([(ID, Figure::Number(page.0)), (SOURCES, Figure::Number(sources))]);
+        let figures = NumericFields([(ID, NumericValue::Number(page.0)), (SOURCES, NumericValue::Number(sources))]);
         let texts =
             self.cuts.iter().zip(times).flat_map(|(cut, times)| std::iter::repeat_n((ANCHOR, Text::Words(cut)), times));
         self.pile.add(page.0, &figures, texts).map_err(|e| IndexError::of("write", &self.dir, &e))?;
@@ -81,7 +81,7 @@ impl AnchorWriter {
         self.write()?;
         let fail = |e| IndexError::of("commit", &self.dir, &e);
         let mut commit = self.engine.prepare_commit().map_err(fail)?;
-        commit.set_payload(&Standing::new(Some(mark.to_owned()), &Stems::default()).to_payload());
+        commit.set_payload(&CommitPayload::new(Some(mark.to_owned()), &Stems::default()).to_payload());
         commit.commit().map_err(fail)?;
         self.engine.wait_merging_threads().map_err(fail)
     }
@@ -102,7 +102,7 @@ impl Anchors {
     pub(crate) fn open(index: &Path) -> Option<Self> {
         let dir = dir_in(index);
         let opened: Index = open(&dir, &schema::anchors()).ok()?;
-        let mark = Standing::of(&opened, &dir).ok()?.mark;
+        let mark = CommitPayload::of(&opened, &dir).ok()?.mark;
         let searcher = reader(&opened, &dir).ok()?.searcher();
         let columns = searcher.segment_readers().iter().filter_map(|s| s.fast_fields().u64(column::SOURCES).ok());
         let most = columns.map(|column| column.max_value()).max().unwrap_or(0);

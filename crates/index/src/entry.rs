@@ -5,7 +5,7 @@
 
 use crate::analyze::{Cut, StemLanguage};
 use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, SIMHASH, TAG, TITLE, URL};
-use crate::segment::{Figure, Figures, Pile, Text};
+use crate::segment::{NumericFields, NumericValue, Pile, Text};
 use orb_page::{HostId, Moment, PageId, PageKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -84,12 +84,12 @@ impl Entry {
 impl Entry {
     /// Adds it to a segment builder, with its tokens stemmed if its language is to be.
     pub(crate) fn pile_on(&self, pile: &mut Pile, stem: Option<StemLanguage>) -> tantivy::Result<()> {
-        let figures = Figures([
-            (ID, Figure::Number(self.page.0)),
-            (HOST, Figure::Number(u64::from(self.host.0))),
-            (AT, Figure::Moment(self.at.0)),
-            (CLUSTER, Figure::Number(self.cluster.0)),
-            (SIMHASH, Figure::Number(self.simhash)),
+        let figures = NumericFields([
+            (ID, NumericValue::Number(self.page.0)),
+            (HOST, NumericValue::Number(u64::from(self.host.0))),
+            (AT, NumericValue::Moment(self.at.0)),
+            (CLUSTER, NumericValue::Number(self.cluster.0)),
+            (SIMHASH, NumericValue::Number(self.simhash)),
         ]);
         if self.hidden {
             return pile.add(self.page.0, &figures, std::iter::empty());

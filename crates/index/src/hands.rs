@@ -25,7 +25,7 @@ const LEAST: usize = 4_000_000;
 const MOST: usize = 2_000_000_000;
 
 /// A message to a thread.
-enum Job {
+enum IndexerJob {
     Put(Vec<Entry>),
     /// Write what you have and confirm.
     Empty(SyncSender<()>),
@@ -34,7 +34,7 @@ enum Job {
 /// The threads.
 pub(crate) struct Hands {
     dir: PathBuf,
-    hands: Vec<(SyncSender<Job>, JoinHandle<()>)>,
+    hands: Vec<(SyncSender<IndexerJob>, JoinHandle<()>)>,
     written: Receiver<Result<SegmentMeta>>,
     next: usize,
     /// Entries for the next message.
@@ -83,7 +83,7 @@ impl Hands {
     fn give(&mut self) -> Result<()> {
         self.next = (self.next + 1) % self.hands.len();
         let entries = std::mem::take(&mut self.gathered);
-        self.hands[self.next].0.send(Job::Put(entries)).map_err(|_| self.gone())
+        self.hands[self.next].0.send(IndexerJob::Put(entries)).map_err(|_| self.gone())
     }
 
     /// Segments written since the last call.
@@ -97,7 +97,7 @@ impl Hands {
             self.give()?;
         }
         let (done, all_done) = sync_channel(self.hands.len());
-        let sent = self.hands.iter().filter(|(give, _)| give.send(Job::Empty(done.clone())).is_ok()).count();
+        let sent = self.hands.iter().filter(|(give, _)| give.send(IndexerJob::Empty(done.clone())).is_ok()).count();
         drop(done);
         let answered = all_done.iter().count();
         let written = self.written()?;
@@ -122,17 +122,17 @@ impl Drop for Hands {
 
 impl Hand {
     /// Works until the channel closes; what is unwritten then is discarded.
-    fn work(mut self, jobs: &Receiver<Job>) {
+    fn work(mut self, jobs: &Receiver<IndexerJob>) {
         for job in jobs {
             match job {
-                Job::Put(entries) => {
+                IndexerJob::Put(entries) => {
                     for entry in entries {
                         if let Err(e) = self.take(&entry) {
                             self.tell(Err(e));
                         }
                     }
                 }
-                Job::Empty(done) => {
+                IndexerJob::Empty(done) => {
                     self.write();
                     let _ = done.send(());
                 }

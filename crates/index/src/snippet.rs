@@ -17,11 +17,11 @@ const LOOKED_AT: usize = 1_000_000;
 /// Finds query terms in texts.
 #[derive(Clone, Debug, Default)]
 pub struct Marker {
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedTerm>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Wanted {
+enum WantedTerm {
     Word(Vec<String>),
     Beginning(String),
     Nearly(Vec<char>, usize),
@@ -37,7 +37,7 @@ pub struct Snippet {
 }
 
 /// An occurrence of a query term: its range, and which term.
-struct Found {
+struct TermMatch {
     from: usize,
     to: usize,
     which: usize,
@@ -57,9 +57,9 @@ impl Marker {
             Node::Leaf(leaf) => {
                 for word in words(&leaf.text) {
                     let wanted = match leaf.how {
-                        How::Exactly | How::Phrase => Wanted::Word(stems.forms(&word.text)),
-                        How::Beginning => Wanted::Beginning(word.text),
-                        How::Nearly(distance) => Wanted::Nearly(word.text.chars().collect(), usize::from(distance)),
+                        How::Exactly | How::Phrase => WantedTerm::Word(stems.forms(&word.text)),
+                        How::Beginning => WantedTerm::Beginning(word.text),
+                        How::Nearly(distance) => WantedTerm::Nearly(word.text.chars().collect(), usize::from(distance)),
                     };
                     if !self.wanted.contains(&wanted) {
                         self.wanted.push(wanted);
@@ -78,7 +78,7 @@ impl Marker {
         cut(text, from, to, &found)
     }
 
-    fn find(&self, text: &str) -> Vec<Found> {
+    fn find(&self, text: &str) -> Vec<TermMatch> {
         let begins = self.beginnings();
         let (mut out, mut at, mut word) = (Vec::new(), 0, String::new());
         while let Some(piece) = promising(text, at, &begins) {
@@ -86,7 +86,7 @@ impl Marker {
             let mut cutter = Cutter::new(&text[piece.clone()]);
             while let Some((from, to)) = cutter.next_into(&mut word) {
                 let which = self.wanted.iter().position(|wanted| wanted.is(&word));
-                out.extend(which.map(|which| Found { from: piece.start + from, to: piece.start + to, which }));
+                out.extend(which.map(|which| TermMatch { from: piece.start + from, to: piece.start + to, which }));
                 word.clear();
             }
         }
@@ -104,9 +104,9 @@ impl Marker {
         };
         for wanted in &self.wanted {
             match wanted {
-                Wanted::Word(forms) => forms.iter().for_each(|form| mark(form)),
-                Wanted::Beginning(start) => mark(start),
-                Wanted::Nearly(..) => return [true; 256],
+                WantedTerm::Word(forms) => forms.iter().for_each(|form| mark(form)),
+                WantedTerm::Beginning(start) => mark(start),
+                WantedTerm::Nearly(..) => return [true; 256],
             }
         }
         begins
@@ -118,11 +118,11 @@ impl Marker {
 /// letters, or with the symbols of `c++` and `c#`, are always examined.
 fn promising(text: &str, mut from: usize, begins: &[bool; 256]) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    let kind = |at: usize| bytes.get(at).map_or(Kind::Parting, |byte| KINDS[usize::from(*byte)]);
+    let kind = |at: usize| bytes.get(at).map_or(ByteClass::Parting, |byte| KINDS[usize::from(*byte)]);
     while from < bytes.len() {
         let (mut to, mut odd) = (from, false);
-        while kind(to) != Kind::Parting {
-            odd |= kind(to) == Kind::Other;
+        while kind(to) != ByteClass::Parting {
+            odd |= kind(to) == ByteClass::Other;
             to += 1;
         }
         if odd || (to > from && begins[usize::from(bytes[from])]) {
@@ -135,27 +135,27 @@ fn promising(text: &str, mut from: usize, begins: &[bool; 256]) -> Option<Range<
 
 /// What a byte says about its run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ByteClass {
     Parting,
     Plain,
     Other,
 }
 
-const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Parting; 256];
+const KINDS: [ByteClass; 256] = {
+    let mut kinds = [ByteClass::Parting; 256];
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Kind::Plain,
-            b'+' | b'#' | 0x80.. => Kind::Other,
-            _ => Kind::Parting,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => ByteClass::Plain,
+            b'+' | b'#' | 0x80.. => ByteClass::Other,
+            _ => ByteClass::Parting,
         };
         byte += 1;
     }
     kinds
 };
 
-impl Wanted {
+impl WantedTerm {
     fn is(&self, word: &str) -> bool {
         match self {
             // A page shows words, not their stems: a word that starts with the stem is close
@@ -193,7 +193,7 @@ fn is_near(wanted: &[char], word: &str, distance: usize) -> bool {
 }
 
 /// The byte range in which the matches are densest.
-fn best(found: &[Found], kinds: usize) -> Option<(usize, usize)> {
+fn best(found: &[TermMatch], kinds: usize) -> Option<(usize, usize)> {
     let (mut counts, mut first, mut best) = (vec![0u32; kinds], 0, None);
     let mut top = 0;
     for last in found {
@@ -226,7 +226,7 @@ fn window(text: &str, best: &Option<(usize, usize)>) -> (usize, usize) {
 }
 
 /// Builds an excerpt with its highlights, collapsing white space.
-fn cut(text: &str, from: usize, to: usize, found: &[Found]) -> Snippet {
+fn cut(text: &str, from: usize, to: usize, found: &[TermMatch]) -> Snippet {
     let mut out = Snippet::default();
     let mut length = 0;
     let mut push = |out: &mut Snippet, c: char| {

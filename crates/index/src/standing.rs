@@ -16,7 +16,7 @@ use tantivy::schema::Schema;
 
 /// The payload of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Standing {
+pub(crate) struct CommitPayload {
     /// Format version of the index.
     pub(crate) format: u32,
     /// The last batch of the catalogue up to which the index is complete; `None` if anything may be
@@ -27,7 +27,7 @@ pub(crate) struct Standing {
     pub(crate) stem: Vec<StemLanguage>,
 }
 
-impl Standing {
+impl CommitPayload {
     /// The payload of a commit under these rules.
     pub(crate) fn new(mark: Option<String>, stems: &Stems) -> Self {
         Self { format: FORMAT, mark, stem: stems.0.clone() }

@@ -10,7 +10,7 @@ use crate::entry::Entry;
 use crate::error::{IndexError, Result};
 use crate::hands::Hands;
 use crate::schema::{self, ID, column};
-use crate::standing::{Standing, make, open};
+use crate::standing::{CommitPayload, make, open};
 use hashbrown::HashSet;
 use orb_page::{Moment, PageId};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Writer {
     /// Opens the index in a directory, or creates one.
     pub fn open(dir: &Path, rules: &WriterRules) -> Result<(Self, Found)> {
         let existing = open(dir, &schema::pages()).and_then(|index| {
-            let standing = Standing::of(&index, dir)?;
+            let standing = CommitPayload::of(&index, dir)?;
             if standing.stem != rules.stems.0 {
                 let what = "its words were stemmed in other languages".to_owned();
                 return Err(IndexError::Unfit { dir: dir.to_owned(), what });
@@ -171,7 +171,7 @@ impl Writer {
 
     fn publish(&mut self, mark: Option<&str>) -> Result<()> {
         let fail = |e| IndexError::of("commit", &self.dir, &e);
-        let standing = Standing::new(mark.map(str::to_owned), &self.stems);
+        let standing = CommitPayload::new(mark.map(str::to_owned), &self.stems);
         let mut commit = self.engine.prepare_commit().map_err(fail)?;
         commit.set_payload(&standing.to_payload());
         commit.commit().map_err(fail)?;

@@ -9,7 +9,7 @@ use std::ops::Deref;
 
 /// A slice of the string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Span {
+struct TextSpan {
     start: usize,
     length: usize,
 }
@@ -31,8 +31,8 @@ pub struct Found {
     pub verdict: Verdict,
     /// Priority for best-first order, 0 to 1.
     pub priority: f32,
-    url: Span,
-    anchor: Span,
+    url: TextSpan,
+    anchor: TextSpan,
 }
 
 /// Whether to follow a link, as far as the page alone can tell.
@@ -67,13 +67,13 @@ impl Links {
         &mut self.found[at]
     }
 
-    fn keep(&mut self, text: &str) -> Span {
+    fn keep(&mut self, text: &str) -> TextSpan {
         let start = self.text.len();
         self.text.push_str(text);
-        Span { start, length: text.len() }
+        TextSpan { start, length: text.len() }
     }
 
-    fn text(&self, span: Span) -> &str {
+    fn text(&self, span: TextSpan) -> &str {
         self.text.get(span.start..span.start + span.length).unwrap_or_default()
     }
 

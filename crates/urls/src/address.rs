@@ -13,12 +13,12 @@ use url::{Position, Url};
 #[derive(Clone)]
 pub struct Address {
     text: String,
-    marks: Marks,
+    marks: PartOffsets,
 }
 
 /// Byte offsets of the parts of an address.
 #[derive(Clone, Copy)]
-pub(crate) struct Marks {
+pub(crate) struct PartOffsets {
     /// End of the scheme.
     pub(crate) scheme: u32,
     /// Start and end of the host, including the brackets of an IPv6 literal.
@@ -47,7 +47,7 @@ impl Address {
             return Err(Refused::NoHost);
         }
         let at = |position: Position| mark(url[..position].len());
-        let marks = Marks {
+        let marks = PartOffsets {
             scheme: at(Position::AfterScheme),
             host: (at(Position::BeforeHost), at(Position::AfterHost)),
             port: url.port(),
@@ -58,11 +58,11 @@ impl Address {
     }
 
     /// An address whose parts are already located.
-    pub(crate) fn marked(text: String, marks: Marks) -> Self {
+    pub(crate) fn marked(text: String, marks: PartOffsets) -> Self {
         Self { text, marks }
     }
 
-    pub(crate) fn marks(&self) -> Marks {
+    pub(crate) fn marks(&self) -> PartOffsets {
         self.marks
     }
 

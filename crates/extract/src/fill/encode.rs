@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 16 << 20;
 const BLOT: &str = "***";
 
 /// A name with its value.
-pub(super) struct Entry {
+pub(super) struct FormEntry {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) secret: bool,
@@ -20,7 +20,7 @@ pub(super) struct Entry {
     pub(super) file: bool,
 }
 
-impl Entry {
+impl FormEntry {
     fn value(&self, kept: bool) -> &str {
         if kept && self.secret { BLOT } else { &self.value }
     }
@@ -34,13 +34,13 @@ pub(super) fn encoding(accepted: &str, charset: Option<&str>) -> &'static Encodi
 }
 
 /// The query of a `get` form.
-pub(super) fn query(entries: &[Entry], encoding: &'static Encoding) -> Result<String, FormError> {
+pub(super) fn query(entries: &[FormEntry], encoding: &'static Encoding) -> Result<String, FormError> {
     let bytes = bounded(urlencoded(entries, encoding, false))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The request body of a `post` form.
-pub(super) fn payload(enctype: &str, entries: &[Entry], encoding: &'static Encoding) -> Result<Payload, FormError> {
+pub(super) fn payload(enctype: &str, entries: &[FormEntry], encoding: &'static Encoding) -> Result<Payload, FormError> {
     let both = |write: &dyn Fn(bool) -> Vec<u8>| Ok((bounded(write(false))?.into(), bounded(write(true))?.into()));
     let (mime, (bytes, kept)) = match enctype {
         "multipart/form-data" => {
@@ -67,7 +67,7 @@ fn bytes<'a>(text: &'a str, encoding: &'static Encoding) -> Cow<'a, [u8]> {
     Cow::Owned(encoding.encode(&lines).0.into_owned())
 }
 
-fn urlencoded(entries: &[Entry], encoding: &'static Encoding, kept: bool) -> Vec<u8> {
+fn urlencoded(entries: &[FormEntry], encoding: &'static Encoding, kept: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         if at > 0 {
@@ -96,14 +96,14 @@ fn escape(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A multipart boundary that occurs in none of the values.
-fn boundary(entries: &[Entry]) -> String {
+fn boundary(entries: &[FormEntry]) -> String {
     let whole: usize = entries.iter().map(|e| e.name.len() + e.value.len()).sum();
     let candidates = (0_usize..).map(|n| format!("----orbweaver{:016x}", whole.wrapping_mul(2_654_435_761) ^ n));
     let is_free = |line: &String| entries.iter().all(|e| !e.value.contains(line) && !e.name.contains(line));
     candidates.take(entries.len() + 2).find(is_free).unwrap_or_else(|| "----orbweaver".to_owned())
 }
 
-fn multipart(entries: &[Entry], encoding: &'static Encoding, boundary: &str, kept: bool) -> Vec<u8> {
+fn multipart(entries: &[FormEntry], encoding: &'static Encoding, boundary: &str, kept: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for entry in entries {
         out.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"").as_bytes());
@@ -127,7 +127,7 @@ fn multipart(entries: &[Entry], encoding: &'static Encoding, boundary: &str, kep
     out
 }
 
-fn plain(entries: &[Entry], encoding: &'static Encoding, kept: bool) -> Vec<u8> {
+fn plain(entries: &[FormEntry], encoding: &'static Encoding, kept: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for entry in entries {
         out.extend_from_slice(&bytes(&entry.name, encoding));

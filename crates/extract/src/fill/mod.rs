@@ -8,7 +8,7 @@
 
 mod encode;
 
-use encode::Entry;
+use encode::FormEntry;
 use orb_page::{Field, Form, Submission};
 use std::collections::{HashMap, HashSet};
 
@@ -167,14 +167,14 @@ impl<'a> Filled<'a> {
     }
 
     /// Names and values in the order of the fields.
-    fn entries(&self, charset: &str) -> Vec<Entry> {
+    fn entries(&self, charset: &str) -> Vec<FormEntry> {
         let mut entries = Vec::with_capacity(self.form.fields.len());
         let mut texts: HashMap<&str, usize> = HashMap::new();
         for (at, field) in self.form.fields.iter().enumerate() {
             let filling = self.given.get(field.name.as_str()).copied();
             let secret = field.kind == "password" || filling.is_some_and(|f| f.secret);
             let mut push = |name: &str, value: &str| {
-                entries.push(Entry {
+                entries.push(FormEntry {
                     name: name.to_owned(),
                     value: value.to_owned(),
                     secret,

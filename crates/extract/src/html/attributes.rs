@@ -5,9 +5,9 @@
 //! attributes with the same name wins, as in a browser, without comparing names, so a tag with a
 //! million attributes takes linear time.
 
-use super::name::{Attr, Key};
+use super::name::{Attr, NameKey};
 use super::scan::Attributes;
-use crate::entity::{self, Place};
+use crate::entity::{self, ReferenceContext};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) struct Slots<'a> {
     src: &'a str,
     present: u64,
     values: [(u32, u32); Attr::COUNT],
-    handlers: Vec<(Key, Range<usize>)>,
+    handlers: Vec<(NameKey, Range<usize>)>,
 }
 
 impl Attributes for Slots<'_> {
@@ -31,7 +31,7 @@ impl Attributes for Slots<'_> {
     }
 
     #[inline]
-    fn attribute(&mut self, key: Key, name: Range<usize>, value: Range<usize>) {
+    fn attribute(&mut self, key: NameKey, name: Range<usize>, value: Range<usize>) {
         let bytes = self.src.as_bytes().get(name).unwrap_or(&[]);
         if let Some(attr) = Attr::of(key, bytes) {
             if self.present & attr.bit() == 0
@@ -54,7 +54,8 @@ impl<'a> Slots<'a> {
 
     #[cold]
     fn handler(&mut self, name: &[u8], value: Range<usize>) {
-        let hash = name.iter().fold(0, |h: Key, b| h.wrapping_mul(31).wrapping_add(Key::from(b.to_ascii_lowercase())));
+        let hash =
+            name.iter().fold(0, |h: NameKey, b| h.wrapping_mul(31).wrapping_add(NameKey::from(b.to_ascii_lowercase())));
         if self.handlers.len() < MAX_HANDLERS && self.handlers.iter().all(|(h, _)| *h != hash) {
             self.handlers.push((hash, value));
         }
@@ -85,7 +86,7 @@ impl<'a> Slots<'a> {
     /// The value of an attribute with its references expanded.
     #[inline]
     pub(crate) fn get(&self, attr: Attr) -> Option<Cow<'a, str>> {
-        self.written(attr).map(|v| entity::unescape(v, Place::Attribute))
+        self.written(attr).map(|v| entity::unescape(v, ReferenceContext::Attribute))
     }
 
     /// The value of an attribute; empty if absent.
@@ -123,6 +124,6 @@ impl<'a> Slots<'a> {
     /// The values of inline event handlers.
     pub(crate) fn handlers(&self) -> impl Iterator<Item = Cow<'a, str>> {
         let values = self.handlers.iter().filter_map(|(_, range)| self.src.get(range.clone()));
-        values.map(|v| entity::unescape(v, Place::Attribute))
+        values.map(|v| entity::unescape(v, ReferenceContext::Attribute))
     }
 }

@@ -4,10 +4,10 @@
 //! leaves to its reader (references, NULs, newlines, the case of names, duplicate attributes) is
 //! done here as the reader does it.
 
-use super::name::Key;
+use super::name::NameKey;
 use super::raw::Raw;
-use super::scan::{Attributes, Reading, Scanner, TagToken, Token};
-use crate::entity::{Place, unescape};
+use super::scan::{Attributes, HtmlToken, Scanner, TagToken, TextMode};
+use crate::entity::{ReferenceContext, unescape};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +20,7 @@ impl Attributes for Collected {
         self.0.clear();
     }
 
-    fn attribute(&mut self, _: Key, name: Range<usize>, value: Range<usize>) {
+    fn attribute(&mut self, _: NameKey, name: Range<usize>, value: Range<usize>) {
         self.0.push((name, value));
     }
 }
@@ -47,7 +47,7 @@ fn start_tag(src: &str, tag: &TagToken, attributes: &Collected) -> Value {
     let mut seen = Map::new();
     for (name, value) in &attributes.0 {
         let name = replace_nul(&src[name.clone()]).to_ascii_lowercase();
-        let value = unescape(&src[value.clone()], Place::Attribute).into_owned();
+        let value = unescape(&src[value.clone()], ReferenceContext::Attribute).into_owned();
         seen.entry(name).or_insert(Value::String(value));
     }
     let name = replace_nul(&src[tag.name.clone()]).to_ascii_lowercase();
@@ -75,31 +75,31 @@ fn tokens(input: &str, state: &str, last_start_tag: &str) -> Vec<Value> {
     let (mut out, mut attributes) = (Vec::new(), Collected::default());
     while let Some(token) = scanner.next(&mut attributes) {
         match token {
-            Token::Text(range, reading) => {
+            HtmlToken::Text(range, reading) => {
                 let text = &src[range];
                 let text = if in_raw { replace_nul(text) } else { text.to_owned() };
                 match reading {
-                    Reading::Literal => push_text(&mut out, &text),
-                    Reading::Referenced if in_raw => push_text(&mut out, &unescape(&text, Place::Text)),
-                    Reading::Referenced => text.split_inclusive('\0').for_each(|part| {
+                    TextMode::Literal => push_text(&mut out, &text),
+                    TextMode::Referenced if in_raw => push_text(&mut out, &unescape(&text, ReferenceContext::Text)),
+                    TextMode::Referenced => text.split_inclusive('\0').for_each(|part| {
                         let (part, nul) = part.strip_suffix('\0').map_or((part, ""), |p| (p, "\0"));
-                        push_text(&mut out, &unescape(part, Place::Text));
+                        push_text(&mut out, &unescape(part, ReferenceContext::Text));
                         push_text(&mut out, nul);
                     }),
                 }
             }
-            Token::Start => out.push(start_tag(&src, scanner.tag(), &attributes)),
-            Token::End => {
+            HtmlToken::Start => out.push(start_tag(&src, scanner.tag(), &attributes)),
+            HtmlToken::End => {
                 let name = replace_nul(&src[scanner.tag().name.clone()]).to_ascii_lowercase();
                 out.push(json!(["EndTag", name]));
             }
-            Token::Comment(range) => {
+            HtmlToken::Comment(range) => {
                 let closes_nothing = range.is_empty() && src[..range.start].ends_with("</");
                 if !closes_nothing || !src[range.start..].starts_with('>') {
                     out.push(json!(["Comment", replace_nul(&src[range])]));
                 }
             }
-            Token::Doctype(_) => out.push(json!(["DOCTYPE"])),
+            HtmlToken::Doctype(_) => out.push(json!(["DOCTYPE"])),
         }
         in_raw = false;
     }

@@ -5,7 +5,7 @@
 
 use super::attributes::Slots;
 use super::name::{Attr, Tag};
-use super::reader::{OpenAnchor, Reader};
+use super::reader::{HtmlReader, OpenAnchor};
 use super::srcset;
 use crate::gather::{Gather, MAX_ANCHOR, has_scheme, trim};
 use crate::prose::folded;
@@ -16,7 +16,7 @@ use orb_page::{Link, LinkKind};
 pub(super) const ANYWHERE: u64 =
     Attr::Background.bit() | Attr::Cite.bit() | Attr::Formaction.bit() | Attr::Longdesc.bit() | Attr::Style.bit();
 
-impl<'a> Reader<'a, '_> {
+impl<'a> HtmlReader<'a, '_> {
     /// Extracts the links of an HTML element.
     #[inline]
     pub(super) fn element(&mut self, tag: Tag, at: usize, attrs: &Slots<'a>) {

@@ -5,15 +5,15 @@
 //! elements are on the stack, and at most [`DEPTH`] of them, so an unmatched end tag costs a
 //! bounded search.
 
-use super::name::{BREAKOUT, Key, Tag};
+use super::name::{BREAKOUT, NameKey, Tag};
 
 /// Maximum depth of the stack; deeper elements are not distinguished.
 const DEPTH: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct ForeignElement {
     tag: Tag,
-    key: Key,
+    key: NameKey,
     /// Whether it is an HTML integration point.
     integrates: bool,
     /// Whether it is SVG: an element inherits its parent's namespace, whatever its name.
@@ -23,7 +23,7 @@ struct Frame {
 /// The stack of open foreign elements.
 #[derive(Debug, Default)]
 pub(crate) struct Foreign {
-    stack: Vec<Frame>,
+    stack: Vec<ForeignElement>,
 }
 
 impl Foreign {
@@ -42,11 +42,11 @@ impl Foreign {
     /// attributes of a `<font>` make it break out, or those of an `<annotation-xml>` make it an
     /// integration point.
     #[inline]
-    pub(crate) fn start(&mut self, tag: Tag, key: Key, closed: bool, html_anyway: bool) -> bool {
+    pub(crate) fn start(&mut self, tag: Tag, key: NameKey, closed: bool, html_anyway: bool) -> bool {
         if !self.inside() {
             let opens = matches!(tag, Tag::Svg | Tag::Math);
             if opens && !closed {
-                self.push(Frame { tag, key, integrates: false, is_svg: tag == Tag::Svg });
+                self.push(ForeignElement { tag, key, integrates: false, is_svg: tag == Tag::Svg });
             }
             return opens;
         }
@@ -54,7 +54,7 @@ impl Foreign {
     }
 
     #[cold]
-    fn start_inside(&mut self, tag: Tag, key: Key, closed: bool, html_anyway: bool) -> bool {
+    fn start_inside(&mut self, tag: Tag, key: NameKey, closed: bool, html_anyway: bool) -> bool {
         if tag.flags() & BREAKOUT != 0 || (tag == Tag::Font && html_anyway) {
             self.break_out();
             return false;
@@ -69,12 +69,12 @@ impl Foreign {
             _ => false,
         };
         if !closed {
-            self.push(Frame { tag, key, integrates, is_svg });
+            self.push(ForeignElement { tag, key, integrates, is_svg });
         }
         true
     }
 
-    fn push(&mut self, frame: Frame) {
+    fn push(&mut self, frame: ForeignElement) {
         if self.stack.len() < DEPTH {
             self.stack.push(frame);
         }
@@ -88,14 +88,14 @@ impl Foreign {
 
     /// Handles an end tag.
     #[inline]
-    pub(crate) fn end(&mut self, tag: Tag, key: Key) {
+    pub(crate) fn end(&mut self, tag: Tag, key: NameKey) {
         if !self.stack.is_empty() {
             self.end_inside(tag, key);
         }
     }
 
     #[cold]
-    fn end_inside(&mut self, tag: Tag, key: Key) {
+    fn end_inside(&mut self, tag: Tag, key: NameKey) {
         if self.inside() && matches!(tag, Tag::P | Tag::Br) {
             return self.break_out();
         }

@@ -5,7 +5,7 @@
 
 use super::attributes::Slots;
 use super::name::{Attr, Tag};
-use crate::entity::{self, Place};
+use crate::entity::{self, ReferenceContext};
 use crate::gather::Gather;
 use crate::prose::Prose;
 use orb_page::{Field, Form, Sends};
@@ -208,7 +208,7 @@ impl Forms {
     pub(super) fn textarea(&mut self, found: &mut Gather, text: &str) {
         let Some((owner, mut field)) = self.textarea.take() else { return };
         let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
-        field.value = entity::unescape(text, Place::Text).into_owned();
+        field.value = entity::unescape(text, ReferenceContext::Text).into_owned();
         self.place(owner, field, found);
     }
 

@@ -3,7 +3,7 @@
 use super::attributes::Slots;
 use super::elements::language_tag;
 use super::name::Attr;
-use super::reader::Reader;
+use super::reader::HtmlReader;
 use crate::directives;
 use crate::prose::folded;
 use orb_page::LinkKind;
@@ -13,7 +13,7 @@ const MAX_DESCRIPTION: usize = 2_000;
 /// The names that address robots in general or us.
 const OUR_NAMES: [&str; 3] = ["robots", "orbweaver", "orb"];
 
-impl<'a> Reader<'a, '_> {
+impl<'a> HtmlReader<'a, '_> {
     /// Handles a `<meta>`.
     pub(super) fn meta(&mut self, at: usize, attrs: &Slots<'a>) {
         let Some(content) = attrs.get(Attr::Content) else { return };

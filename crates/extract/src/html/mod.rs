@@ -23,24 +23,24 @@ pub(crate) mod outline;
 pub(crate) mod scan;
 
 pub(crate) use attributes::Slots;
-use reader::Reader;
+use reader::HtmlReader;
 
 use crate::gather::Gather;
-use crate::{Extract, Source};
+use crate::{Extract, TypedContent};
 
 /// Extracts HTML and XHTML.
 #[derive(Debug)]
 pub(crate) struct HtmlExtractor;
 
 impl Extract for HtmlExtractor {
-    fn accepts(&self, source: &Source<'_>) -> bool {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
         let by_name = matches!(source.mime, "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml");
         by_name || source.root() == Some(b"html")
     }
 
-    fn extract(&self, source: &Source<'_>, found: &mut Gather) {
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let text = source.text(found);
-        let read = Reader::new(&text, source.mime != "text/html", found).run();
+        let read = HtmlReader::new(&text, source.mime != "text/html", found).run();
         found.doc.text = read;
     }
 }
@@ -49,7 +49,7 @@ impl Extract for HtmlExtractor {
 /// document's; returns its text.
 pub(crate) fn fragment(html: &str, at: usize, found: &mut Gather) -> String {
     let first = found.doc.links.len();
-    let mut reader = Reader::new(html, false, found);
+    let mut reader = HtmlReader::new(html, false, found);
     reader.nested = true;
     let text = reader.run();
     let position = u32::try_from(at).unwrap_or(u32::MAX);

@@ -6,14 +6,14 @@
 //! and no second pass over its bytes. Pure tables, no logic.
 
 /// A name's bytes packed in order, lower case. Names longer than eight bytes have the key [`LONG`].
-pub(crate) type Key = u64;
+pub(crate) type NameKey = u64;
 
 /// The key of every name longer than eight bytes. No shorter name has it, since 0xFF never occurs
 /// in UTF-8.
-pub(crate) const LONG: Key = Key::MAX;
+pub(crate) const LONG: NameKey = NameKey::MAX;
 
 /// The key of a lower-case name.
-pub(crate) const fn key(name: &str) -> Key {
+pub(crate) const fn key(name: &str) -> NameKey {
     let bytes = name.as_bytes();
     if bytes.len() > 8 {
         return LONG;
@@ -21,7 +21,7 @@ pub(crate) const fn key(name: &str) -> Key {
     let mut key = 0;
     let mut i = 0;
     while i < bytes.len() {
-        key = (key << 8) | bytes[i] as Key;
+        key = (key << 8) | bytes[i] as NameKey;
         i += 1;
     }
     key
@@ -51,13 +51,13 @@ macro_rules! tags {
         static FLAGS: &[u8] = &[$($flags,)* 0];
 
         #[allow(non_upper_case_globals, reason = "named like the variants, so that a match on them is one switch")]
-        mod tag_keys { $(pub(super) const $variant: super::Key = super::key($name);)* }
+        mod tag_keys { $(pub(super) const $variant: super::NameKey = super::key($name);)* }
 
         impl Tag {
             /// The element of a key; `name` is consulted only for long names.
             #[allow(unreachable_patterns, reason = "all long names share one key")]
             #[inline]
-            pub(crate) fn of(key: Key, name: &[u8]) -> Self {
+            pub(crate) fn of(key: NameKey, name: &[u8]) -> Self {
                 match key {
                     LONG => Self::of_long(name),
                     $(tag_keys::$variant => Self::$variant,)*
@@ -211,7 +211,7 @@ macro_rules! attributes {
         pub(crate) enum Attr { $($variant,)* }
 
         #[allow(non_upper_case_globals, reason = "named like the variants, so that a match on them is one switch")]
-        mod attr_keys { $(pub(super) const $variant: super::Key = super::key($name);)* }
+        mod attr_keys { $(pub(super) const $variant: super::NameKey = super::key($name);)* }
 
         impl Attr {
             /// Number of attributes: at most 64, since a set of them is a `u64`.
@@ -224,7 +224,7 @@ macro_rules! attributes {
             /// The attribute of a key; `name` is consulted only for long names.
             #[allow(unreachable_patterns, reason = "all long names share one key")]
             #[inline]
-            pub(crate) fn of(key: Key, name: &[u8]) -> Option<Self> {
+            pub(crate) fn of(key: NameKey, name: &[u8]) -> Option<Self> {
                 match key {
                     LONG => Self::of_long(name),
                     $(attr_keys::$variant => Some(Self::$variant),)*

@@ -19,7 +19,7 @@ pub(super) const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An element that contains text.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct OutlineElement {
     /// Index of its parent.
     pub(crate) parent: Option<usize>,
     pub(crate) tag: Tag,
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
 
 /// A start tag as written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Written<'a> {
+pub(super) struct StartTag<'a> {
     pub(super) tag: Tag,
     pub(super) name: &'a str,
     pub(super) id: &'a str,
@@ -44,10 +44,10 @@ pub(super) struct Written<'a> {
     pub(super) role: &'a str,
 }
 
-impl Frame {
+impl OutlineElement {
     /// An element inside another.
-    pub(super) fn new(written: &Written<'_>, parent: Option<usize>, frames: &[Self]) -> Self {
-        let Written { tag, name, id, class, role } = *written;
+    pub(super) fn new(written: &StartTag<'_>, parent: Option<usize>, frames: &[Self]) -> Self {
+        let StartTag { tag, name, id, class, role } = *written;
         let mut label = name.to_ascii_lowercase();
         let plain = label.len();
         if let Some(id) = steady(id) {
@@ -79,7 +79,7 @@ impl Frame {
 
 /// A block and the index of its element.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub(crate) struct OutlineBlock {
     pub(crate) frame: usize,
     pub(crate) text: String,
     /// How many of its bytes are link text.
@@ -89,8 +89,8 @@ pub(crate) struct Piece {
 /// A page as blocks in elements.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
-    pub(crate) frames: Vec<Frame>,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) frames: Vec<OutlineElement>,
+    pub(crate) pieces: Vec<OutlineBlock>,
     pub(super) title: Option<String>,
 }
 
@@ -114,13 +114,13 @@ impl Outline {
     }
 
     /// The blocks that a predicate selects.
-    pub(crate) fn chosen(self, mut chosen: impl FnMut(&Piece) -> bool) -> Vec<Block> {
+    pub(crate) fn chosen(self, mut chosen: impl FnMut(&OutlineBlock) -> bool) -> Vec<Block> {
         let Self { frames, pieces, .. } = self;
         pieces.into_iter().filter(|p| chosen(p)).map(|piece| block(piece, &frames)).collect()
     }
 }
 
-fn block(piece: Piece, frames: &[Frame]) -> Block {
+fn block(piece: OutlineBlock, frames: &[OutlineElement]) -> Block {
     let text = piece.text;
     match frames.get(piece.frame) {
         Some(frame) => Block { path: frame.path, named: frame.named, place: Arc::clone(&frame.place), text },

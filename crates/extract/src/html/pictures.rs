@@ -2,13 +2,13 @@
 
 use super::attributes::Slots;
 use super::name::Attr;
-use super::reader::Reader;
+use super::reader::HtmlReader;
 use super::srcset;
 use crate::gather::{MAX_ANCHOR, trim};
 use crate::prose::folded;
 use orb_page::{Image, LinkKind};
 
-impl<'a> Reader<'a, '_> {
+impl<'a> HtmlReader<'a, '_> {
     /// Handles an `<img>`: its sources and its text.
     pub(super) fn picture(&mut self, at: usize, attrs: &Slots<'a>) {
         let alt = attrs.written(Attr::Alt).map_or_else(String::new, |a| folded(a, MAX_ANCHOR));

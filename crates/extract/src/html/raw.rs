@@ -49,7 +49,7 @@ fn is_tag(src: &[u8], at: usize, prefix: &[u8], name: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Escape {
+enum ScriptEscape {
     /// Plain script.
     No,
     /// After `<!--`.
@@ -59,26 +59,26 @@ enum Escape {
 }
 
 fn end_of_script(src: &[u8], mut from: usize, name: &[u8]) -> usize {
-    let mut escape = Escape::No;
+    let mut escape = ScriptEscape::No;
     loop {
         let rest = src.get(from..).unwrap_or(&[]);
-        let found = if escape == Escape::No { memchr(b'<', rest) } else { memchr2(b'<', b'>', rest) };
+        let found = if escape == ScriptEscape::No { memchr(b'<', rest) } else { memchr2(b'<', b'>', rest) };
         let Some(i) = found.map(|i| from + i) else { return src.len() };
         from = i + 1;
-        let ends_inner = escape == Escape::Twice && is_tag(src, i, b"/", b"script");
+        let ends_inner = escape == ScriptEscape::Twice && is_tag(src, i, b"/", b"script");
         if src.get(i) == Some(&b'>') {
             if src.get(i.saturating_sub(2)..i) == Some(b"--") {
-                escape = Escape::No;
+                escape = ScriptEscape::No;
             }
-        } else if escape != Escape::Twice && is_tag(src, i, b"/", name) {
+        } else if escape != ScriptEscape::Twice && is_tag(src, i, b"/", name) {
             return i;
         } else if ends_inner {
-            escape = Escape::Once;
-        } else if escape == Escape::No && src.get(i..i + 4) == Some(b"<!--") {
-            escape = Escape::Once;
+            escape = ScriptEscape::Once;
+        } else if escape == ScriptEscape::No && src.get(i..i + 4) == Some(b"<!--") {
+            escape = ScriptEscape::Once;
             from = i + 4;
-        } else if escape == Escape::Once && is_tag(src, i, b"", b"script") {
-            escape = Escape::Twice;
+        } else if escape == ScriptEscape::Once && is_tag(src, i, b"", b"script") {
+            escape = ScriptEscape::Twice;
         }
     }
 }

@@ -12,7 +12,7 @@ use super::foreign::Foreign;
 use super::forms::Forms;
 use super::name::{ACTS, Attr, BLOCK, CELL, SPACED, Tag};
 use super::raw::Raw;
-use super::scan::{Reading, Scanner, TagToken, Token};
+use super::scan::{HtmlToken, Scanner, TagToken, TextMode};
 use crate::gather::{Gather, MAX_ANCHOR};
 use crate::prose::{self, Prose};
 use crate::{css, script};
@@ -43,7 +43,7 @@ pub(super) struct OpenAnchor {
 }
 
 /// A page being read.
-pub(super) struct Reader<'a, 'f> {
+pub(super) struct HtmlReader<'a, 'f> {
     pub(super) src: &'a str,
     pub(super) found: &'f mut Gather,
     pub(super) prose: Prose,
@@ -61,7 +61,7 @@ pub(super) struct Reader<'a, 'f> {
     is_xml: bool,
 }
 
-impl<'a, 'f> Reader<'a, 'f> {
+impl<'a, 'f> HtmlReader<'a, 'f> {
     /// A reader at the start of a page.
     pub(super) fn new(src: &'a str, is_xml: bool, found: &'f mut Gather) -> Self {
         let mut scanner = Scanner::new(src);
@@ -89,10 +89,10 @@ impl<'a, 'f> Reader<'a, 'f> {
         let mut attrs = Slots::new(self.src);
         while let Some(token) = self.scanner.next(&mut attrs) {
             match token {
-                Token::Text(range, reading) => self.text(range, reading),
-                Token::Start => self.start(&attrs),
-                Token::End => self.end(),
-                Token::Comment(_) | Token::Doctype(_) => {}
+                HtmlToken::Text(range, reading) => self.text(range, reading),
+                HtmlToken::Start => self.start(&attrs),
+                HtmlToken::End => self.end(),
+                HtmlToken::Comment(_) | HtmlToken::Doctype(_) => {}
             }
         }
         self.finish()
@@ -109,7 +109,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 
     #[inline]
-    fn text(&mut self, range: Range<usize>, reading: Reading) {
+    fn text(&mut self, range: Range<usize>, reading: TextMode) {
         let start = range.start;
         let text = self.src.get(range).unwrap_or("");
         if let Some(tag) = self.raw.take() {
@@ -119,8 +119,8 @@ impl<'a, 'f> Reader<'a, 'f> {
             return;
         }
         match reading {
-            Reading::Referenced => self.prose.referenced(text),
-            Reading::Literal => self.prose.literal(text),
+            TextMode::Referenced => self.prose.referenced(text),
+            TextMode::Literal => self.prose.literal(text),
         }
     }
 

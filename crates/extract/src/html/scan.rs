@@ -10,7 +10,7 @@
 //! Every method only moves forward, so the time is linear whatever the input, and unterminated
 //! constructs end with the input.
 
-use super::name::{Key, LONG};
+use super::name::{LONG, NameKey};
 use super::raw::{self, Raw};
 use memchr::{memchr, memmem};
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub(crate) trait Attributes {
     /// A new tag begins.
     fn clear(&mut self);
     /// One attribute: its key, the range of its name, and the range of its value without quotes.
-    fn attribute(&mut self, key: Key, name: Range<usize>, value: Range<usize>);
+    fn attribute(&mut self, key: NameKey, name: Range<usize>, value: Range<usize>);
 }
 
 /// A start or end tag.
@@ -29,7 +29,7 @@ pub(crate) struct TagToken {
     /// Offset of its `<`.
     pub(crate) at: usize,
     /// Its name's key.
-    pub(crate) key: Key,
+    pub(crate) key: NameKey,
     /// Its name as written.
     pub(crate) name: Range<usize>,
     /// Whether it ends with `/>`.
@@ -38,7 +38,7 @@ pub(crate) struct TagToken {
 
 /// How the characters of a text are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum TextMode {
     /// Ordinary text or RCDATA: character references are expanded.
     Referenced,
     /// Raw text or a CDATA section: every character is literal.
@@ -47,9 +47,9 @@ pub(crate) enum Reading {
 
 /// What the scanner emits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+pub(crate) enum HtmlToken {
     /// Characters.
-    Text(Range<usize>, Reading),
+    Text(Range<usize>, TextMode),
     /// A start tag: [`Scanner::tag`].
     Start,
     /// An end tag: [`Scanner::tag`].
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
 
     /// The next token, with its attributes passed to `sink`; `None` at the end.
     #[inline(always)]
-    pub(crate) fn next<S: Attributes>(&mut self, sink: &mut S) -> Option<Token> {
+    pub(crate) fn next<S: Attributes>(&mut self, sink: &mut S) -> Option<HtmlToken> {
         if self.raw.is_some() {
             return self.raw_text();
         }
@@ -154,32 +154,32 @@ impl<'a> Scanner<'a> {
             return self.text(start);
         }
         match self.src.get(start + 1) {
-            Some(b) if b.is_ascii_alphabetic() => self.read_tag(start, start + 1, sink).map(|()| Token::Start),
+            Some(b) if b.is_ascii_alphabetic() => self.read_tag(start, start + 1, sink).map(|()| HtmlToken::Start),
             Some(b'/') => self.end_tag(start, sink),
             Some(b'!') => Some(self.declaration(start)),
-            Some(b'?') => Some(Token::Comment(self.up_to_bracket(start + 1))),
+            Some(b'?') => Some(HtmlToken::Comment(self.up_to_bracket(start + 1))),
             _ => self.text(start),
         }
     }
 
     /// Text from `start` to the next `<` after the first byte; `None` if nothing is left.
     #[inline]
-    fn text(&mut self, start: usize) -> Option<Token> {
+    fn text(&mut self, start: usize) -> Option<HtmlToken> {
         let rest = self.src.get(start + 1..).unwrap_or(&[]);
         if start >= self.src.len() {
             return None;
         }
         self.at = find_bracket(rest).map_or(self.src.len(), |i| start + 1 + i);
-        Some(Token::Text(start..self.at, Reading::Referenced))
+        Some(HtmlToken::Text(start..self.at, TextMode::Referenced))
     }
 
     #[cold]
-    fn raw_text(&mut self) -> Option<Token> {
+    fn raw_text(&mut self) -> Option<HtmlToken> {
         let kind = self.raw.take()?;
         let start = self.at;
         self.at = raw::end(self.src, start, kind, self.src.get(self.tag.name.clone()).unwrap_or(&[]));
-        let reading = if kind == Raw::Referenced { Reading::Referenced } else { Reading::Literal };
-        Some(Token::Text(start..self.at, reading))
+        let reading = if kind == Raw::Referenced { TextMode::Referenced } else { TextMode::Literal };
+        Some(HtmlToken::Text(start..self.at, reading))
     }
 
     /// The current tag.
@@ -217,13 +217,13 @@ impl<'a> Scanner<'a> {
 
     /// A name from `start` to a byte that ends it, and its key.
     #[inline]
-    fn name(&self, start: usize, end: u8) -> Option<(Key, usize)> {
-        let mut key: Key = 0;
+    fn name(&self, start: usize, end: u8) -> Option<(NameKey, usize)> {
+        let mut key: NameKey = 0;
         let rest = self.src.get(start..)?;
         let length = rest.iter().position(|&b| {
             let over = ends(b, end);
             if !over {
-                key = (key << 8) | Key::from(b.to_ascii_lowercase());
+                key = (key << 8) | NameKey::from(b.to_ascii_lowercase());
             }
             over
         })?;
@@ -271,31 +271,31 @@ impl<'a> Scanner<'a> {
         Some(i)
     }
 
-    fn end_tag<S: Attributes>(&mut self, start: usize, sink: &mut S) -> Option<Token> {
+    fn end_tag<S: Attributes>(&mut self, start: usize, sink: &mut S) -> Option<HtmlToken> {
         match self.src.get(start + 2) {
-            Some(b) if b.is_ascii_alphabetic() => self.read_tag(start, start + 2, sink).map(|()| Token::End),
+            Some(b) if b.is_ascii_alphabetic() => self.read_tag(start, start + 2, sink).map(|()| HtmlToken::End),
             Some(b'>') => {
                 self.at = start + 3;
-                Some(Token::Comment(start + 2..start + 2))
+                Some(HtmlToken::Comment(start + 2..start + 2))
             }
-            Some(_) => Some(Token::Comment(self.up_to_bracket(start + 2))),
+            Some(_) => Some(HtmlToken::Comment(self.up_to_bracket(start + 2))),
             None => self.text(start),
         }
     }
 
     #[cold]
-    fn declaration(&mut self, start: usize) -> Token {
+    fn declaration(&mut self, start: usize) -> HtmlToken {
         let rest = self.src.get(start + 2..).unwrap_or(&[]);
         if rest.starts_with(b"--") {
-            return Token::Comment(self.comment(start + 4));
+            return HtmlToken::Comment(self.comment(start + 4));
         }
         if rest.get(..7).is_some_and(|w| w.eq_ignore_ascii_case(b"doctype")) {
-            return Token::Doctype(self.up_to_bracket(start + 9));
+            return HtmlToken::Doctype(self.up_to_bracket(start + 9));
         }
         if self.cdata && rest.starts_with(b"[CDATA[") {
             return self.cdata_section(start + 9);
         }
-        Token::Comment(self.up_to_bracket(start + 2))
+        HtmlToken::Comment(self.up_to_bracket(start + 2))
     }
 
     /// The comment whose content starts at `start`, after `<!--`. The opening dashes may double as
@@ -328,10 +328,10 @@ impl<'a> Scanner<'a> {
         start.min(end)..end
     }
 
-    fn cdata_section(&mut self, start: usize) -> Token {
+    fn cdata_section(&mut self, start: usize) -> HtmlToken {
         let rest = self.src.get(start..).unwrap_or(&[]);
         let end = memmem::find(rest, b"]]>").map_or(self.src.len(), |i| start + i);
         self.at = (end + 3).min(self.src.len());
-        Token::Text(start..end, Reading::Literal)
+        HtmlToken::Text(start..end, TextMode::Literal)
     }
 }

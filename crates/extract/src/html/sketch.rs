@@ -5,10 +5,10 @@
 //! [`super::reader`].
 
 use super::foreign::Foreign;
-use super::name::{ACTS, BLOCK, CELL, Key, SPACED, Tag, VOID, key};
-use super::outline::{Frame, Outline, Piece, SPREAD, Written};
+use super::name::{ACTS, BLOCK, CELL, NameKey, SPACED, Tag, VOID, key};
+use super::outline::{Outline, OutlineBlock, OutlineElement, SPREAD, StartTag};
 use super::raw::Raw;
-use super::scan::{Attributes, Reading, Scanner, Token};
+use super::scan::{Attributes, HtmlToken, Scanner, TextMode};
 use crate::prose::{Prose, TEXT_CAP, folded};
 use crate::simhash::mix;
 use std::ops::Range;
@@ -22,7 +22,7 @@ const TITLE: usize = 1_000;
 
 /// The attributes of a tag that matter here.
 #[derive(Debug, Default)]
-struct Names {
+struct TagNames {
     id: Option<Range<usize>>,
     class: Option<Range<usize>>,
     role: Option<Range<usize>>,
@@ -30,18 +30,18 @@ struct Names {
     font: bool,
 }
 
-impl Attributes for Names {
+impl Attributes for TagNames {
     fn clear(&mut self) {
         *self = Self::default();
     }
 
-    fn attribute(&mut self, name: Key, _: Range<usize>, value: Range<usize>) {
-        const ID: Key = key("id");
-        const CLASS: Key = key("class");
-        const ROLE: Key = key("role");
-        const COLOR: Key = key("color");
-        const FACE: Key = key("face");
-        const SIZE: Key = key("size");
+    fn attribute(&mut self, name: NameKey, _: Range<usize>, value: Range<usize>) {
+        const ID: NameKey = key("id");
+        const CLASS: NameKey = key("class");
+        const ROLE: NameKey = key("role");
+        const COLOR: NameKey = key("color");
+        const FACE: NameKey = key("face");
+        const SIZE: NameKey = key("size");
         match name {
             ID => drop(self.id.get_or_insert(value)),
             CLASS => drop(self.class.get_or_insert(value)),
@@ -54,7 +54,7 @@ impl Attributes for Names {
 
 /// An open block element.
 #[derive(Debug)]
-struct Open {
+struct OpenElement {
     tag: Tag,
     name: Range<usize>,
     id: Option<Range<usize>>,
@@ -70,7 +70,7 @@ pub(super) struct Sketch<'a> {
     scanner: Scanner<'a>,
     foreign: Foreign,
     is_xml: bool,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// Number of open elements beyond the maximum depth.
     deeper: usize,
     templates: u32,
@@ -108,19 +108,19 @@ impl<'a> Sketch<'a> {
     }
 
     pub(super) fn run(mut self) -> Outline {
-        let mut names = Names::default();
+        let mut names = TagNames::default();
         while let Some(token) = self.scanner.next(&mut names) {
             match token {
-                Token::Text(range, reading) => {
+                HtmlToken::Text(range, reading) => {
                     if self.written > TEXT_CAP {
                         self.rest(range.start);
                         break;
                     }
                     self.text(range, reading);
                 }
-                Token::Start => self.start(&mut names),
-                Token::End => self.end(),
-                Token::Comment(_) | Token::Doctype(_) => {}
+                HtmlToken::Start => self.start(&mut names),
+                HtmlToken::End => self.end(),
+                HtmlToken::Comment(_) | HtmlToken::Doctype(_) => {}
             }
         }
         self.flush();
@@ -135,17 +135,17 @@ impl<'a> Sketch<'a> {
             let word = |chunk: &[u8]| chunk.iter().fold(0, |word: u64, b| (word << 8) | u64::from(*b));
             let sum = rest.chunks(8).fold(0, |sum: u64, chunk| mix(sum.rotate_left(5) ^ word(chunk), SPREAD));
             let text = format!("… and more: {sum:016x}");
-            self.out.pieces.push(Piece { frame: usize::MAX, text, linked: 0 });
+            self.out.pieces.push(OutlineBlock { frame: usize::MAX, text, linked: 0 });
         }
     }
 
-    fn text(&mut self, range: Range<usize>, reading: Reading) {
+    fn text(&mut self, range: Range<usize>, reading: TextMode) {
         let text = self.src.get(range).unwrap_or("");
         let raw = self.raw.take();
         match raw {
             Some(Tag::Title) if self.out.title.is_none() => self.out.title = Some(folded(text, TITLE)),
             Some(Tag::Xmp | Tag::Plaintext) => self.say(text, false),
-            None if !self.foreign.describes() => self.say(text, reading == Reading::Referenced),
+            None if !self.foreign.describes() => self.say(text, reading == TextMode::Referenced),
             None => {}
             Some(_) => {}
         }
@@ -168,7 +168,7 @@ impl<'a> Sketch<'a> {
         self.linked += if self.anchors > 0 { said } else { 0 };
     }
 
-    fn start(&mut self, names: &mut Names) {
+    fn start(&mut self, names: &mut TagNames) {
         let tag = self.tag();
         let (token_key, closed) = (self.scanner.tag().key, self.scanner.tag().self_closing);
         let foreign = self.foreign.start(tag, token_key, closed, tag == Tag::Font && names.font);
@@ -251,17 +251,17 @@ impl<'a> Sketch<'a> {
         if prose.len() > 0 {
             let text = prose.finish();
             self.written += text.len();
-            self.out.pieces.push(Piece { frame: self.frame, text, linked });
+            self.out.pieces.push(OutlineBlock { frame: self.frame, text, linked });
         }
     }
 
-    fn push(&mut self, tag: Tag, names: &mut Names) {
+    fn push(&mut self, tag: Tag, names: &mut TagNames) {
         if self.open.len() >= DEPTH {
             self.deeper += 1;
             return;
         }
-        let Names { id, class, role, .. } = std::mem::take(names);
-        self.open.push(Open { tag, name: self.scanner.tag().name.clone(), id, class, role, frame: None });
+        let TagNames { id, class, role, .. } = std::mem::take(names);
+        self.open.push(OpenElement { tag, name: self.scanner.tag().name.clone(), id, class, role, frame: None });
     }
 
     /// Applies the implied end tags of a start tag.
@@ -289,7 +289,7 @@ impl<'a> Sketch<'a> {
         }
         let name = self.name();
         let src = self.src.as_bytes();
-        let same = |o: &Open| {
+        let same = |o: &OpenElement| {
             o.tag == tag && (tag != Tag::Other || src.get(o.name.clone()).is_some_and(|n| n.eq_ignore_ascii_case(name)))
         };
         if let Some(at) = self.open.iter().rposition(same) {
@@ -309,8 +309,8 @@ impl<'a> Sketch<'a> {
                     let text = |range: &Option<Range<usize>>| range.clone().and_then(|r| self.src.get(r)).unwrap_or("");
                     let name = self.src.get(open.name.clone()).unwrap_or("");
                     let (id, class, role) = (text(&open.id), text(&open.class), text(&open.role));
-                    let written = Written { tag: open.tag, name, id, class, role };
-                    let frame = Frame::new(&written, parent, &self.out.frames);
+                    let written = StartTag { tag: open.tag, name, id, class, role };
+                    let frame = OutlineElement::new(&written, parent, &self.out.frames);
                     self.out.frames.push(frame);
                     let number = self.out.frames.len() - 1;
                     self.open[i].frame = Some(number);

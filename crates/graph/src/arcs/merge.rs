@@ -4,7 +4,7 @@
 //! return errors, so a merge that fails to read ends early and leaves the error in [`Failed`]. It
 //! must be checked before the result is trusted.
 
-use super::run::RunReader;
+use super::run::ArcRunReader;
 use crate::error::{GraphError, Result};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,16 +28,16 @@ impl Failed {
 }
 
 /// The arcs of several runs in order, without duplicates.
-pub(crate) struct Merge {
-    readers: Vec<RunReader>,
+pub(crate) struct ArcMerge {
+    readers: Vec<ArcRunReader>,
     /// The next arc of each remaining run, as a min-heap.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     last: Option<u64>,
     failed: Failed,
 }
 
-impl Merge {
-    pub(super) fn new(readers: Vec<RunReader>, failed: Failed) -> Self {
+impl ArcMerge {
+    pub(super) fn new(readers: Vec<ArcRunReader>, failed: Failed) -> Self {
         let mut merge = Self { heads: BinaryHeap::with_capacity(readers.len()), readers, last: None, failed };
         for run in 0..merge.readers.len() {
             if let Some(arc) = merge.step(run) {
@@ -80,7 +80,7 @@ impl Merge {
     }
 }
 
-impl Iterator for Merge {
+impl Iterator for ArcMerge {
     type Item = (usize, usize);
 
     #[inline]

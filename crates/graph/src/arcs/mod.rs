@@ -11,10 +11,10 @@
 mod merge;
 mod run;
 
-pub(crate) use merge::{Failed, Merge};
+pub(crate) use merge::{ArcMerge, Failed};
 
 use crate::error::Result;
-use run::Run;
+use run::ArcRun;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -41,20 +41,20 @@ pub(crate) struct ArcSorter {
     capacity: usize,
     full: Option<SyncSender<Vec<u64>>>,
     empty: Receiver<Vec<u64>>,
-    thread: Option<JoinHandle<Result<Runs>>>,
+    thread: Option<JoinHandle<Result<ArcRuns>>>,
     nodes: u32,
 }
 
 /// The runs written so far: by source and by target.
 #[derive(Default)]
-struct Runs {
-    forward: Vec<Run>,
-    backward: Vec<Run>,
+struct ArcRuns {
+    forward: Vec<ArcRun>,
+    backward: Vec<ArcRun>,
 }
 
 /// Sorted arcs on disk, ready to be merged.
 pub(crate) struct SortedArcs {
-    runs: Vec<Run>,
+    runs: Vec<ArcRun>,
     bounds: Vec<u32>,
 }
 
@@ -75,7 +75,7 @@ impl ArcSorter {
         let (spent, empty) = sync_channel(2);
         let writer = RunWriter { dir: dir.to_owned(), name: name.to_owned(), bounds: bounds(nodes), orders };
         let thread = std::thread::spawn(move || {
-            let mut runs = Runs::default();
+            let mut runs = ArcRuns::default();
             for mut arcs in arrived {
                 writer.write(&mut arcs, &mut runs)?;
                 arcs.clear();
@@ -105,12 +105,12 @@ impl ArcSorter {
     }
 
     /// Joins the thread and returns its runs, or why it failed.
-    fn runs(&mut self) -> Result<Runs> {
+    fn runs(&mut self) -> Result<ArcRuns> {
         self.full = None;
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(runs)) => runs,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(Runs::default()),
+            None => Ok(ArcRuns::default()),
         }
     }
 
@@ -143,18 +143,18 @@ impl SortedArcs {
 
     /// Upper bound on the number of arcs: duplicates across runs are still counted.
     pub(crate) fn at_most(&self) -> u64 {
-        self.runs.iter().map(Run::arcs).sum()
+        self.runs.iter().map(ArcRun::arcs).sum()
     }
 
     /// The distinct arcs of one part, in order.
-    pub(crate) fn part(&self, part: usize, failed: &Failed) -> Result<Merge> {
+    pub(crate) fn part(&self, part: usize, failed: &Failed) -> Result<ArcMerge> {
         let readers = self.runs.iter().map(|run| run.read(part)).collect::<Result<Vec<_>>>()?;
-        Ok(Merge::new(readers, failed.clone()))
+        Ok(ArcMerge::new(readers, failed.clone()))
     }
 
     /// Deletes the runs.
     pub(crate) fn remove(self) -> Result<()> {
-        self.runs.into_iter().try_for_each(Run::remove)
+        self.runs.into_iter().try_for_each(ArcRun::remove)
     }
 }
 
@@ -173,18 +173,18 @@ struct RunWriter {
 }
 
 impl RunWriter {
-    fn write(&self, arcs: &mut Vec<u64>, runs: &mut Runs) -> Result<()> {
+    fn write(&self, arcs: &mut Vec<u64>, runs: &mut ArcRuns) -> Result<()> {
         let number = runs.backward.len();
         let path = |order: &str| self.dir.join(format!("{}-{order}-{number}", self.name));
         if self.orders == Orders::Both {
             arcs.sort_unstable();
             arcs.dedup();
-            runs.forward.push(Run::write(path("out"), arcs, &self.bounds)?);
+            runs.forward.push(ArcRun::write(path("out"), arcs, &self.bounds)?);
         }
         arcs.iter_mut().for_each(|arc| *arc = turned(*arc));
         arcs.sort_unstable();
         arcs.dedup();
-        runs.backward.push(Run::write(path("in"), arcs, &self.bounds)?);
+        runs.backward.push(ArcRun::write(path("in"), arcs, &self.bounds)?);
         Ok(())
     }
 }

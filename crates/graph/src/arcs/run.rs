@@ -13,14 +13,14 @@ use std::path::PathBuf;
 const AHEAD: usize = 1 << 16;
 
 /// A run on disk.
-pub(crate) struct Run {
+pub(crate) struct ArcRun {
     path: PathBuf,
     /// Offsets of the parts, and the end of the last one.
     starts: Vec<u64>,
     arcs: u64,
 }
 
-impl Run {
+impl ArcRun {
     /// Writes a run of sorted arcs, partitioned by the ranges of their sources.
     pub(crate) fn write(path: PathBuf, arcs: &[u64], bounds: &[u32]) -> Result<Self> {
         let fail = GraphError::io("write", &path);
@@ -54,13 +54,13 @@ impl Run {
     }
 
     /// Opens one part for reading.
-    pub(crate) fn read(&self, part: usize) -> Result<RunReader> {
+    pub(crate) fn read(&self, part: usize) -> Result<ArcRunReader> {
         let fail = GraphError::io("read", &self.path);
         let mut file = File::open(&self.path).map_err(&fail)?;
         let (from, to) = (self.starts[part], self.starts[part + 1]);
         file.seek(SeekFrom::Start(from)).map_err(&fail)?;
         let input = BufReader::with_capacity(AHEAD, file.take(to - from));
-        Ok(RunReader { input, last: 0, path: self.path.clone() })
+        Ok(ArcRunReader { input, last: 0, path: self.path.clone() })
     }
 
     /// Deletes the file.
@@ -70,13 +70,13 @@ impl Run {
 }
 
 /// Reads one part of a run.
-pub(crate) struct RunReader {
+pub(crate) struct ArcRunReader {
     input: BufReader<Take<File>>,
     last: u64,
     path: PathBuf,
 }
 
-impl RunReader {
+impl ArcRunReader {
     /// The next arc.
     #[inline]
     pub(crate) fn next(&mut self) -> io::Result<Option<u64>> {

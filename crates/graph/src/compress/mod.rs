@@ -13,7 +13,7 @@ use crate::error::{GraphError, Result};
 use crate::progress::{Step, Watch};
 use dsi_bitstream::traits::BE;
 use dsi_progress_logger::no_logging;
-use part::{Part, join};
+use part::{CompressedPart, join};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -37,15 +37,19 @@ pub struct Tally {
 /// Compresses arcs into `<base>.graph`, `.offsets`, `.properties` and `.ef`.
 pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<Tally> {
     let failed = Failed::default();
-    let shared =
-        Arc::new(Shared { watch: watch.clone(), of: arcs.at_most(), done: AtomicU64::new(0), tally: Mutex::default() });
+    let shared = Arc::new(SharedTally {
+        watch: watch.clone(),
+        of: arcs.at_most(),
+        done: AtomicU64::new(0),
+        tally: Mutex::default(),
+    });
     let flags = CompFlags::default();
-    let written: Result<Vec<Part>> = (0..arcs.bounds().len() - 1)
+    let written: Result<Vec<CompressedPart>> = (0..arcs.bounds().len() - 1)
         .into_par_iter()
         .map(|number| {
             let (here, node, degree) = (Tally::default(), None, 0);
-            let counted = Counted { arcs: arcs.part(number, &failed)?, shared: shared.clone(), here, node, degree };
-            Part::write(base, number, (arcs.bounds()[number], arcs.bounds()[number + 1]), counted, &failed)
+            let counted = CountedArcs { arcs: arcs.part(number, &failed)?, shared: shared.clone(), here, node, degree };
+            CompressedPart::write(base, number, (arcs.bounds()[number], arcs.bounds()[number + 1]), counted, &failed)
         })
         .collect();
     failed.check()?;
@@ -62,7 +66,7 @@ pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<
 }
 
 /// State shared by the parts.
-struct Shared {
+struct SharedTally {
     watch: Watch,
     of: u64,
     done: AtomicU64,
@@ -73,15 +77,15 @@ struct Shared {
 const BEAT: u64 = 1 << 18;
 
 /// Counts the arcs on their way to the compressor.
-struct Counted<I> {
+struct CountedArcs<I> {
     arcs: I,
-    shared: Arc<Shared>,
+    shared: Arc<SharedTally>,
     here: Tally,
     node: Option<usize>,
     degree: u64,
 }
 
-impl<I: Iterator<Item = (usize, usize)>> Iterator for Counted<I> {
+impl<I: Iterator<Item = (usize, usize)>> Iterator for CountedArcs<I> {
     type Item = (usize, usize);
 
     #[inline]
@@ -107,7 +111,7 @@ impl<I: Iterator<Item = (usize, usize)>> Iterator for Counted<I> {
     }
 }
 
-impl<I> Counted<I> {
+impl<I> CountedArcs<I> {
     /// Adds the local counts to the shared ones, once.
     fn finish(&mut self) {
         let here = std::mem::take(&mut self.here);

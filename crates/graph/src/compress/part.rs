@@ -1,7 +1,7 @@
 //! How does a range of nodes become a part of the file, and how are parts joined?
 //!
 //! WebGraph's writers flush in `drop` and panic if that fails: two such panics at once would abort
-//! the process. So they write to a [`Sink`] that accepts everything, remembers the first error, and
+//! the process. So they write to a [`InfallibleFile`] that accepts everything, remembers the first error, and
 //! is checked afterwards.
 
 use crate::arcs::Failed;
@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 use webgraph::graphs::bvgraph::{BvComp, CompFlags, CompStats, DynCodesEncoder, OffsetsWriter};
 
 /// A file whose writes always appear to succeed.
-struct Sink {
+struct InfallibleFile {
     file: File,
     path: PathBuf,
     failed: Failed,
     broken: bool,
 }
 
-impl Sink {
+impl InfallibleFile {
     fn create(path: &Path, failed: &Failed) -> Result<Self> {
         let file = File::create(path).map_err(GraphError::io("create", path))?;
         Ok(Self { file, path: path.to_owned(), failed: failed.clone(), broken: false })
     }
 }
 
-impl Write for Sink {
+impl Write for InfallibleFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.broken
             && let Err(e) = self.file.write_all(bytes)
@@ -45,20 +45,20 @@ impl Write for Sink {
     }
 }
 
-type Bits = BufBitWriter<BE, WordAdapter<usize, BufWriter<Sink>>>;
+type PartBits = BufBitWriter<BE, WordAdapter<usize, BufWriter<InfallibleFile>>>;
 
-fn bits(path: &Path, failed: &Failed) -> Result<Bits> {
-    Ok(BufBitWriter::new(WordAdapter::new(BufWriter::new(Sink::create(path, failed)?))))
+fn bits(path: &Path, failed: &Failed) -> Result<PartBits> {
+    Ok(BufBitWriter::new(WordAdapter::new(BufWriter::new(InfallibleFile::create(path, failed)?))))
 }
 
 /// A compressed range of nodes.
-pub(super) struct Part {
+pub(super) struct CompressedPart {
     graph: PathBuf,
     offsets: PathBuf,
     stats: CompStats,
 }
 
-impl Part {
+impl CompressedPart {
     /// Compresses the arcs of a half-open range of source nodes.
     pub(super) fn write(
         base: &Path,
@@ -72,7 +72,7 @@ impl Part {
         let fail = |e| GraphError::Compression { what: "compress", path: base.to_owned(), why: format!("{e:#}") };
         let flags = CompFlags::default();
         let encoder = DynCodesEncoder::new(bits(&graph, failed)?, &flags).map_err(fail)?;
-        let lengths = OffsetsWriter::from_write(Sink::create(&offsets, failed)?, false).map_err(fail)?;
+        let lengths = OffsetsWriter::from_write(InfallibleFile::create(&offsets, failed)?, false).map_err(fail)?;
         let (window, refs, interval) = (flags.compression_window, flags.max_ref_count, flags.min_interval_length);
         let mut writer = BvComp::new(encoder, lengths, window, refs, interval, from as usize, ());
         let mut arcs = arcs.peekable();
@@ -89,7 +89,7 @@ impl Part {
 }
 
 /// Concatenates the parts and deletes them.
-pub(super) fn join(base: &Path, parts: &[Part], failed: &Failed) -> Result<CompStats> {
+pub(super) fn join(base: &Path, parts: &[CompressedPart], failed: &Failed) -> Result<CompStats> {
     let mut graph = bits(&base.with_extension("graph"), failed)?;
     let mut offsets = bits(&base.with_extension("offsets"), failed)?;
     let fail = |e: io::Error| GraphError::io("write", base)(e);
@@ -107,7 +107,7 @@ pub(super) fn join(base: &Path, parts: &[Part], failed: &Failed) -> Result<CompS
     Ok(whole)
 }
 
-fn append(to: &mut Bits, from: &Path, length: u64) -> Result<()> {
+fn append(to: &mut PartBits, from: &Path, length: u64) -> Result<()> {
     let file = File::open(from).map_err(GraphError::io("open", from))?;
     let mut reader = BufBitReader::<BE, _>::new(WordAdapter::<u32, _>::new(BufReader::new(file)));
     let copied = to.copy_from(&mut reader, length);

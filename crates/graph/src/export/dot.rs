@@ -3,7 +3,7 @@
 //! For small graphs that Graphviz lays out.
 
 use super::vertex::Vertex;
-use super::{End, Form};
+use super::{ArcEnd, GraphSink};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -37,7 +37,7 @@ impl<W: Write> Dot<W> {
     }
 }
 
-impl<W: Write> Form for Dot<W> {
+impl<W: Write> GraphSink for Dot<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
         let (number, label, url) = (vertex.number, Quoted(vertex.label()), Quoted(vertex.name));
         write!(self.out, "n{number} [label={label}, URL={url}")?;
@@ -47,7 +47,7 @@ impl<W: Write> Form for Dot<W> {
         writeln!(self.out, "];")
     }
 
-    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()> {
+    fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
         writeln!(self.out, "n{} -> n{};", from.number, to.number)
     }
 

@@ -4,7 +4,7 @@
 
 use super::vertex::{FACTS, Fact, Vertex};
 use super::xml::{Escaped, Real};
-use super::{End, Form};
+use super::{ArcEnd, GraphSink};
 use std::io::{self, Write};
 
 pub(super) struct Gexf<W: Write> {
@@ -35,7 +35,7 @@ impl<W: Write> Gexf<W> {
     }
 }
 
-impl<W: Write> Form for Gexf<W> {
+impl<W: Write> GraphSink for Gexf<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
         write!(self.out, r#"<node id="{}" label="{}"><attvalues>"#, vertex.number, Escaped(vertex.label()))?;
         for (place, fact) in vertex.facts().into_iter().enumerate() {
@@ -49,7 +49,7 @@ impl<W: Write> Form for Gexf<W> {
         writeln!(self.out, "</attvalues></node>")
     }
 
-    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()> {
+    fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
         self.edges()?;
         writeln!(self.out, r#"<edge id="{}" source="{}" target="{}"/>"#, self.arcs, from.number, to.number)?;
         self.arcs += 1;

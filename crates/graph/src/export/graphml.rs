@@ -4,7 +4,7 @@
 
 use super::vertex::{FACTS, Fact, Vertex};
 use super::xml::{Escaped, Real};
-use super::{End, Form};
+use super::{ArcEnd, GraphSink};
 use std::io::{self, Write};
 
 pub(super) struct Graphml<W: Write> {
@@ -23,7 +23,7 @@ impl<W: Write> Graphml<W> {
     }
 }
 
-impl<W: Write> Form for Graphml<W> {
+impl<W: Write> GraphSink for Graphml<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
         write!(self.out, r#"<node id="n{}">"#, vertex.number)?;
         for ((name, _), fact) in FACTS.iter().zip(vertex.facts()) {
@@ -37,7 +37,7 @@ impl<W: Write> Form for Graphml<W> {
         writeln!(self.out, "</node>")
     }
 
-    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()> {
+    fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
         writeln!(self.out, r#"<edge source="n{}" target="n{}"/>"#, from.number, to.number)
     }
 

@@ -1,6 +1,6 @@
 //! How does a graph leave for other people's tools?
 //!
-//! A selection of pages or hosts ([`Selection`]) is streamed to a [`Form`], first its vertices,
+//! A selection of pages or hosts ([`Selection`]) is streamed to a [`GraphSink`], first its vertices,
 //! then its arcs. Each format is one file and one line in [`Format::form`]. A format buffers only
 //! what it cannot do without, so a whole graph passes through in little memory. Vertices are
 //! identified by their number in the catalogue, never by their node number.
@@ -24,7 +24,7 @@ use crate::rank::{By, Ranks};
 use crate::read::{WebGraph, Which};
 use std::io::{self, Write};
 use std::path::Path;
-use vertex::{Names, Vertex};
+use vertex::{NameCache, Vertex};
 
 use crate::near::Reach;
 use orb_page::PageId;
@@ -68,12 +68,12 @@ pub enum Selection {
 }
 
 /// A sink for a graph.
-trait Form {
+trait GraphSink {
     /// Adds a vertex; all of them come before the first arc.
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()>;
 
     /// Adds an arc between two vertices that were added.
-    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()>;
+    fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()>;
 
     /// Whether the ends of arcs need their names.
     fn names_ends(&self) -> bool {
@@ -86,7 +86,7 @@ trait Form {
 
 /// An end of an arc: its number in the catalogue, and its name if the format needs it.
 #[derive(Clone, Copy)]
-struct End<'a> {
+struct ArcEnd<'a> {
     number: u64,
     name: &'a str,
 }
@@ -128,7 +128,7 @@ impl Format {
         }
     }
 
-    fn form<'a>(self, out: Box<dyn Write + 'a>, title: &str) -> io::Result<Box<dyn Form + 'a>> {
+    fn form<'a>(self, out: Box<dyn Write + 'a>, title: &str) -> io::Result<Box<dyn GraphSink + 'a>> {
         Ok(match self {
             Self::Graphml => Box::new(graphml::Graphml::begin(out)?),
             Self::Gexf => Box::new(gexf::Gexf::begin(out, title)?),
@@ -154,7 +154,7 @@ pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Pat
     let mut output = Output::create(path, force)?;
     let written = if format == Format::Parquet {
         let mut nodes = Output::create(&parquet::nodes_path(path), force)?;
-        let form = Box::new(parquet::Parquet::begin(output.file()?, nodes.file()?).map_err(&fail)?);
+        let form = Box::new(parquet::ParquetSink::begin(output.file()?, nodes.file()?).map_err(&fail)?);
         let written = told(graph, wish, form, &fail)?;
         nodes.settle()?;
         written
@@ -170,7 +170,7 @@ pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Pat
 fn told(
     graph: &WebGraph,
     wish: &mut Wish<'_>,
-    mut form: Box<dyn Form + '_>,
+    mut form: Box<dyn GraphSink + '_>,
     fail: &impl Fn(io::Error) -> GraphError,
 ) -> Result<Written> {
     let ranks = graph.ranks()?;
@@ -179,7 +179,7 @@ fn told(
     let all = 0..graph.nodes(which);
     let list = || nodes.as_deref().map_or_else(|| Members::All(all.clone()), |nodes| Members::Some(nodes.iter()));
     let mut written = Written::default();
-    let mut names = Names::new(graph, which);
+    let mut names = NameCache::new(graph, which);
     for node in list() {
         let Some((number, name)) = names.of(node)? else { continue };
         let title = if wish.hosts { None } else { (wish.titles)(PageId(number)) };
@@ -200,7 +200,7 @@ fn told(
                 continue;
             }
             if let Some((target, to)) = names.end(to, named)? {
-                form.arc(End { number, name: &from }, End { number: target, name: &to }).map_err(fail)?;
+                form.arc(ArcEnd { number, name: &from }, ArcEnd { number: target, name: &to }).map_err(fail)?;
                 written.arcs += 1;
             }
         }

@@ -5,7 +5,7 @@
 //! row group has 131,072 rows.
 
 use super::vertex::{FACTS, Fact, Vertex};
-use super::{End, Form};
+use super::{ArcEnd, GraphSink};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -27,7 +27,7 @@ pub(super) fn nodes_path(path: &Path) -> PathBuf {
     path.with_extension("nodes.parquet")
 }
 
-pub(super) struct Parquet<W: Write + Send> {
+pub(super) struct ParquetSink<W: Write + Send> {
     arcs: SerializedFileWriter<W>,
     nodes: SerializedFileWriter<W>,
     ends: [Vec<i64>; 2],
@@ -102,7 +102,7 @@ fn column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-impl<W: Write + Send> Parquet<W> {
+impl<W: Write + Send> ParquetSink<W> {
     pub(super) fn begin(arcs: W, nodes: W) -> io::Result<Self> {
         let mut schema = "message nodes { required int64 id;".to_owned();
         for (name, kind) in FACTS {
@@ -151,14 +151,14 @@ fn begun<W: Write + Send>(out: W, schema: &str) -> io::Result<SerializedFileWrit
     SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(io::Error::other)
 }
 
-impl<W: Write + Send> Form for Parquet<W> {
+impl<W: Write + Send> GraphSink for ParquetSink<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
         self.numbers.push(vertex.number.cast_signed());
         self.facts.iter_mut().zip(vertex.facts()).for_each(|(values, fact)| values.push(fact));
         if self.numbers.len() >= GROUP { self.flush_nodes().map_err(io::Error::other) } else { Ok(()) }
     }
 
-    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()> {
+    fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
         for (place, end) in [from, to].into_iter().enumerate() {
             self.ends[place].push(end.number.cast_signed());
             self.names[place].push(end.name.as_bytes().to_vec().into());

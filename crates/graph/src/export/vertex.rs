@@ -74,13 +74,13 @@ impl Vertex<'_> {
 const REMEMBERED: usize = 1 << 14;
 
 /// Names and numbers of nodes, with a cache.
-pub(super) struct Names<'a> {
+pub(super) struct NameCache<'a> {
     graph: &'a WebGraph,
     which: Which,
     known: Vec<Option<(u32, u64, Rc<str>)>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameCache<'a> {
     pub(super) fn new(graph: &'a WebGraph, which: Which) -> Self {
         Self { graph, which, known: vec![None; REMEMBERED] }
     }

@@ -10,6 +10,6 @@ mod names;
 mod numbers;
 mod order;
 
-pub(crate) use names::Names;
+pub(crate) use names::NameList;
 pub(crate) use numbers::{NONE, Numbers};
 pub(crate) use order::{BUFFER, NameSorter};

@@ -98,14 +98,14 @@ impl NameWriter {
 }
 
 /// Sorted names on disk.
-pub(crate) struct Names {
+pub(crate) struct NameList {
     file: File,
     path: PathBuf,
     count: u64,
     table: u64,
 }
 
-impl Names {
+impl NameList {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(GraphError::io("read", path))?;
         let length = file.metadata().map_err(GraphError::io("read", path))?.len();
@@ -250,12 +250,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn written(dir: &Path, names: &BTreeSet<String>) -> Names {
+    fn written(dir: &Path, names: &BTreeSet<String>) -> NameList {
         let path = dir.join("urls");
         let mut writer = NameWriter::create(&path).unwrap();
         names.iter().for_each(|name| writer.push(name.as_bytes()).unwrap());
         writer.finish().unwrap();
-        Names::open(&path).unwrap()
+        NameList::open(&path).unwrap()
     }
 
     proptest! {
@@ -295,7 +295,7 @@ mod tests {
                 bytes.truncate(bytes.len() - cut);
             }
             std::fs::write(&path, bytes).unwrap();
-            if let Ok(list) = Names::open(&path) {
+            if let Ok(list) = NameList::open(&path) {
                 for i in 0..list.len().min(120) {
                     let _ = list.name(i);
                 }

@@ -91,7 +91,7 @@ impl NameSorter {
     pub(crate) fn finish(mut self, list: &Path, pages: &Path, watch: &Watch) -> Result<Vec<u32>> {
         self.spill()?;
         (self.bytes, self.entries) = (Vec::new(), Vec::new());
-        let mut merge = Merge::new(&self.runs)?;
+        let mut merge = NameMerge::new(&self.runs)?;
         let mut writer = NameWriter::create(list)?;
         let count = usize::try_from(self.count).map_err(|_| GraphError::TooLarge)?;
         let (mut numbers, mut nodes) = (Vec::with_capacity(count), vec![NONE; self.numbers as usize]);
@@ -114,15 +114,15 @@ impl NameSorter {
 }
 
 /// Merges the names of several runs.
-struct Merge {
-    runs: Vec<RunReader>,
+struct NameMerge {
+    runs: Vec<NameRunReader>,
     /// The heads of the runs, as a min-heap.
     heads: BinaryHeap<Reverse<(Vec<u8>, u32, usize)>>,
 }
 
-impl Merge {
+impl NameMerge {
     fn new(paths: &[PathBuf]) -> Result<Self> {
-        let runs = paths.iter().map(|path| RunReader::open(path)).collect::<Result<Vec<_>>>()?;
+        let runs = paths.iter().map(|path| NameRunReader::open(path)).collect::<Result<Vec<_>>>()?;
         let mut merge = Self { heads: BinaryHeap::with_capacity(runs.len()), runs };
         for run in 0..merge.runs.len() {
             let (mut name, number) = (Vec::new(), merge.runs[run].next()?);
@@ -149,13 +149,13 @@ impl Merge {
 }
 
 /// Reads a run.
-struct RunReader {
+struct NameRunReader {
     input: BufReader<File>,
     name: Vec<u8>,
     path: PathBuf,
 }
 
-impl RunReader {
+impl NameRunReader {
     fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(GraphError::io("read", path))?;
         Ok(Self { input: BufReader::with_capacity(1 << 17, file), name: Vec::new(), path: path.to_owned() })
@@ -182,7 +182,7 @@ impl RunReader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Names, Numbers};
+    use super::super::{NameList, Numbers};
     use super::*;
     use crate::progress::unwatched;
 
@@ -199,7 +199,7 @@ mod tests {
             }
             let (list, pages) = (dir.path().join("urls"), dir.path().join("pages"));
             let nodes = sorter.finish(&list, &pages, &unwatched()).unwrap();
-            let (list, pages) = (Names::open(&list).unwrap(), Numbers::open(&pages).unwrap());
+            let (list, pages) = (NameList::open(&list).unwrap(), Numbers::open(&pages).unwrap());
             assert_eq!((nodes.len(), nodes[0], list.len(), pages.nodes()), (501, NONE, 500, 500));
             for (node, name) in (0..).zip(&sorted) {
                 assert_eq!(list.name(node).unwrap().as_ref(), Some(name));

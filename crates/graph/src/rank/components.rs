@@ -231,12 +231,12 @@ impl Tarjan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::plain::CsrGraph;
     use super::*;
     use proptest::prelude::*;
 
     fn shape(nodes: usize, arcs: &[(u32, u32)]) -> (Components, Vec<BowTie>) {
-        let forward = Plain::from_arcs(nodes, arcs);
+        let forward = CsrGraph::from_arcs(nodes, arcs);
         let components = Components::of(&forward);
         let tie = components.bow_tie(&forward, &forward.transposed());
         (components, tie)
@@ -260,8 +260,8 @@ mod tests {
     fn a_chain_of_a_million_pages_is_no_harm() {
         let nodes = 1_000_000u32;
         let lists = |back: bool| (0..nodes).map(move |n| if n + 1 < nodes { Some(n + 1) } else { back.then_some(0) });
-        assert_eq!(Components::of(&Plain::from_lists(lists(false))).sizes.len(), nodes as usize);
-        assert_eq!(Components::of(&Plain::from_lists(lists(true))).sizes, [nodes]);
+        assert_eq!(Components::of(&CsrGraph::from_lists(lists(false))).sizes.len(), nodes as usize);
+        assert_eq!(Components::of(&CsrGraph::from_lists(lists(true))).sizes, [nodes]);
     }
 
     proptest! {
@@ -270,7 +270,7 @@ mod tests {
             arcs in prop::collection::vec((0u32..12, 0u32..12), 0..30)
         ) {
             let (components, _) = shape(12, &arcs);
-            let forward = Plain::from_arcs(12, &arcs);
+            let forward = CsrGraph::from_arcs(12, &arcs);
             let from: Vec<Vec<bool>> = (0..12).map(|n| reached(&forward, &[n])).collect();
             for (a, reached_a) in from.iter().enumerate() {
                 for (b, reached_b) in from.iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! Straight from its compressed lists: several times slower, but with no memory beyond the scores.
 
-use super::plain::{Neighbours, Plain, even_parts};
+use super::plain::{CsrGraph, Neighbours, even_parts};
 use crate::error::Result;
 use crate::read::{Lists, WebGraph, Which};
 use lender::prelude::*;
@@ -24,8 +24,8 @@ impl<'a> Compressed<'a> {
     }
 
     /// Decompresses it into plain arrays.
-    pub(super) fn plain(&self) -> Plain {
-        let mut plain = Plain::with_capacity(self.nodes, usize::try_from(self.arcs()).unwrap_or(0));
+    pub(super) fn plain(&self) -> CsrGraph {
+        let mut plain = CsrGraph::with_capacity(self.nodes, usize::try_from(self.arcs()).unwrap_or(0));
         self.scan(0..self.nodes, |_, list| plain.push(list.iter().copied()));
         plain
     }

@@ -65,7 +65,7 @@ pub struct Merit {
 
 /// A column: its name, bytes per entry, offset and checksum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Column {
+struct RankColumn {
     name: String,
     width: u64,
     start: u64,
@@ -74,11 +74,11 @@ struct Column {
 
 /// The header of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Head {
+struct RankHeader {
     build: u64,
     ranking: Ranking,
     account: Account,
-    columns: Vec<Column>,
+    columns: Vec<RankColumn>,
 }
 
 /// The columns in order, with their bytes per entry.
@@ -143,7 +143,7 @@ impl Scores {
 pub(crate) fn write(path: &Path, build: u64, ranking: &Ranking, scores: &Scores) -> Result<()> {
     let fail = GraphError::io("write", path);
     let columns = described(scores).map_err(&fail)?;
-    let head = Head { build, ranking: *ranking, account: scores.account.clone(), columns };
+    let head = RankHeader { build, ranking: *ranking, account: scores.account.clone(), columns };
     let head = serde_json::to_vec(&head).map_err(|e| fail(e.into()))?;
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".new");
@@ -162,7 +162,7 @@ pub(crate) fn write(path: &Path, build: u64, ranking: &Ranking, scores: &Scores)
 }
 
 /// Computes the offsets and checksums of the columns.
-fn described(scores: &Scores) -> std::io::Result<Vec<Column>> {
+fn described(scores: &Scores) -> std::io::Result<Vec<RankColumn>> {
     let (mut start, nodes) = (0, scores.pagerank.len() as u64);
     let mut columns = Vec::with_capacity(COLUMNS.len());
     for (place, (name, width)) in COLUMNS.iter().enumerate() {
@@ -172,7 +172,7 @@ fn described(scores: &Scores) -> std::io::Result<Vec<Column>> {
             Ok(())
         })?;
         let xxh3 = format!("{:016x}", sum.digest());
-        columns.push(Column { name: (*name).to_owned(), width: *width, start, xxh3 });
+        columns.push(RankColumn { name: (*name).to_owned(), width: *width, start, xxh3 });
         start += width * nodes;
     }
     Ok(columns)
@@ -182,7 +182,7 @@ fn described(scores: &Scores) -> std::io::Result<Vec<Column>> {
 pub(crate) struct RankFile {
     file: File,
     path: PathBuf,
-    head: Head,
+    head: RankHeader,
     /// Offset of the first column.
     body: u64,
 }
@@ -206,7 +206,7 @@ impl RankFile {
         }
         let mut head = vec![0; usize::try_from(size).map_err(|_| strange())?];
         file.read_exact_at(&mut head, 16).map_err(|_| strange())?;
-        let head: Head = serde_json::from_slice(&head).map_err(|_| strange())?;
+        let head: RankHeader = serde_json::from_slice(&head).map_err(|_| strange())?;
         let ranks = Self { file, path: path.to_owned(), head, body: 16 + size };
         if !ranks.is_whole(length) {
             return Err(GraphError::damaged(path, "it is shorter or longer than its head says"));
@@ -344,7 +344,7 @@ impl RankFile {
 
     /// Calls `each` with the bytes of a column, whole entries at a time, and verifies the checksum.
     fn bytes(&self, column: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
-        let Column { name, start, width, xxh3 } = &self.head.columns[column];
+        let RankColumn { name, start, width, xxh3 } = &self.head.columns[column];
         let (mut at, end) = (self.body + start, self.body + start + width * self.head.account.nodes);
         let mut room = vec![0; AT_ONCE * usize::try_from(*width).unwrap_or(1)];
         let mut sum = Xxh3::new();
@@ -366,9 +366,9 @@ impl RankFile {
     /// order.
     pub(crate) fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<(u32, f64)>> {
         let wanted = limit.saturating_add(offset);
-        let mut best: BinaryHeap<Reverse<Place>> = BinaryHeap::new();
+        let mut best: BinaryHeap<Reverse<RankedNode>> = BinaryHeap::new();
         self.scores(by, |node, score| {
-            let place = Place { score, node };
+            let place = RankedNode { score, node };
             if best.len() < wanted {
                 best.push(Reverse(place));
             } else if best.peek().is_some_and(|Reverse(worst)| *worst < place) {
@@ -388,20 +388,20 @@ impl RankFile {
 
 /// A node ordered by its score: greater is better.
 #[derive(PartialEq)]
-struct Place {
+struct RankedNode {
     score: f64,
     node: u32,
 }
 
-impl Eq for Place {}
+impl Eq for RankedNode {}
 
-impl PartialOrd for Place {
+impl PartialOrd for RankedNode {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Place {
+impl Ord for RankedNode {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.score.total_cmp(&other.score).then(other.node.cmp(&self.node))
     }
@@ -409,11 +409,11 @@ impl Ord for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::plain::CsrGraph;
     use super::*;
 
     fn ranked(dir: &Path) -> (PathBuf, Scores) {
-        let forward = Plain::from_arcs(5, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 0), (0, 4)]);
+        let forward = CsrGraph::from_arcs(5, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 0), (0, 4)]);
         let scores = Ranking::default().of(&forward, &forward.transposed(), &mut |_| ());
         let path = dir.join("ranks");
         write(&path, 7, &Ranking::default(), &scores).unwrap();

@@ -154,18 +154,18 @@ impl Visitor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::plain::CsrGraph;
     use super::*;
 
     #[test]
     fn a_path_and_a_ring_have_the_sums_of_their_distances() {
-        let path = Plain::from_arcs(4, &[(0, 1), (1, 2), (2, 3)]);
+        let path = CsrGraph::from_arcs(4, &[(0, 1), (1, 2), (2, 3)]);
         assert_eq!(Harmonic::default().of(&path), (vec![0.0, 1.0, 1.5, 1.5 + 1.0 / 3.0], 4));
         let ring: Vec<(u32, u32)> = (0..200).map(|n| (n, (n + 1) % 200)).collect();
-        let (found, _) = Harmonic::default().of(&Plain::from_arcs(200, &ring));
+        let (found, _) = Harmonic::default().of(&CsrGraph::from_arcs(200, &ring));
         let sum: f64 = (1..200).map(|d| 1.0 / f64::from(d)).sum();
         assert!(found.iter().all(|h| (h - sum).abs() < 1e-12));
-        assert_eq!(Harmonic::default().of(&Plain::from_arcs(0, &[])), (vec![], 0));
+        assert_eq!(Harmonic::default().of(&CsrGraph::from_arcs(0, &[])), (vec![], 0));
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
             u32::try_from(state >> 33).unwrap_or(0) % below
         };
         let arcs: Vec<(u32, u32)> = (0..40_000).map(|_| (draw(4_000), draw(4_000) % (1 + draw(4_000)))).collect();
-        let graph = Plain::from_arcs(4_000, &arcs);
+        let graph = CsrGraph::from_arcs(4_000, &arcs);
         let (exact, all) = Harmonic::default().of(&graph);
         let (near, some) = Harmonic { exact_work: 0, samples: 256 }.of(&graph);
         assert_eq!((all, some), (4_000, 256));

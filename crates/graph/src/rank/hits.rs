@@ -35,12 +35,12 @@ impl Default for Hits {
 
 /// An authority vector together with the hub vector it induces.
 #[derive(Clone, Debug)]
-struct Pair {
+struct AuthorityPair {
     authorities: Vec<f64>,
     hubs: Vec<f64>,
 }
 
-impl Pair {
+impl AuthorityPair {
     fn new(authorities: Vec<f64>, forward: &impl Neighbours) -> Self {
         let mut hubs = vec![0.0; authorities.len()];
         gather(forward, &authorities, &mut hubs);
@@ -86,11 +86,11 @@ impl Hits {
     /// Hubs and authorities, each with sum 1; all 0 if there are no arcs.
     pub(crate) fn of(&self, forward: &impl Neighbours, backward: &impl Neighbours) -> Settled<[Vec<f64>; 2]> {
         let nodes = forward.nodes();
-        let mut best = Pair::new(vec![1.0; nodes], forward);
+        let mut best = AuthorityPair::new(vec![1.0; nodes], forward);
         if forward.arcs() == 0 || !best.orthonormalise(&[]) {
             return Settled { scores: [vec![0.0; nodes], vec![0.0; nodes]], rounds: 0, change: 0.0 };
         }
-        let mut step: Option<Pair> = None;
+        let mut step: Option<AuthorityPair> = None;
         let (mut rounds, mut change) = (0, f64::INFINITY);
         while rounds < self.rounds {
             rounds += 1;
@@ -99,7 +99,7 @@ impl Hits {
             if change < self.tolerance {
                 break;
             }
-            let mut ahead = Pair::new(residual, forward);
+            let mut ahead = AuthorityPair::new(residual, forward);
             if !ahead.orthonormalise(&[&best]) {
                 break;
             }
@@ -115,7 +115,7 @@ impl Hits {
 }
 
 /// The residual of the eigenvector equation for AᵀA, and its length relative to the eigenvalue.
-fn residual(best: &Pair, backward: &impl Neighbours) -> (Vec<f64>, f64) {
+fn residual(best: &AuthorityPair, backward: &impl Neighbours) -> (Vec<f64>, f64) {
     let value = dot(&best.hubs, &best.hubs);
     let mut residual = vec![0.0; best.authorities.len()];
     gather(backward, &best.hubs, &mut residual);
@@ -126,7 +126,7 @@ fn residual(best: &Pair, backward: &impl Neighbours) -> (Vec<f64>, f64) {
 
 /// Moves to the best vector in the span of the current one, the residual and the last step, and
 /// returns the step taken.
-fn advance(best: &mut Pair, ahead: Pair, last: Option<Pair>) -> Pair {
+fn advance(best: &mut AuthorityPair, ahead: AuthorityPair, last: Option<AuthorityPair>) -> AuthorityPair {
     let mut ways = vec![ahead];
     if let Some(mut last) = last
         && last.orthonormalise(&[best, &ways[0]])
@@ -182,11 +182,11 @@ fn dominant(mut a: [[f64; 3]; 3]) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::plain::CsrGraph;
     use super::*;
 
     fn hits(nodes: usize, arcs: &[(u32, u32)]) -> Settled<[Vec<f64>; 2]> {
-        let forward = Plain::from_arcs(nodes, arcs);
+        let forward = CsrGraph::from_arcs(nodes, arcs);
         Hits { tolerance: 1e-13, rounds: 500 }.of(&forward, &forward.transposed())
     }
 

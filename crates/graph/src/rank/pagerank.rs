@@ -107,11 +107,11 @@ impl PageRank {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::plain::CsrGraph;
     use super::*;
 
     fn ranks(nodes: usize, arcs: &[(u32, u32)], damping: f64) -> Vec<f64> {
-        let forward = Plain::from_arcs(nodes, arcs);
+        let forward = CsrGraph::from_arcs(nodes, arcs);
         let mut degrees = Vec::new();
         forward.scan(0..nodes, |_, to| degrees.push(to.len() as u32));
         PageRank { damping, tolerance: 1e-14, rounds: 2_000 }.of(&forward.transposed(), &degrees).scores

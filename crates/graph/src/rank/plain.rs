@@ -1,7 +1,7 @@
 //! Who are a node's neighbours, at memory speed?
 //!
 //! [`Neighbours`] is what a ranking needs from a graph: a scan over a range of nodes, and the
-//! neighbours of one. [`Plain`] is the graph in compressed sparse row (CSR) form: the offset of
+//! neighbours of one. [`CsrGraph`] is the graph in compressed sparse row (CSR) form: the offset of
 //! each node's neighbours, and all neighbours back to back, four bytes per arc. The compressed
 //! files implement the same trait for graphs whose arrays do not fit in memory. Node numbers are
 //! internal and never leave the crate.
@@ -32,13 +32,13 @@ pub(crate) trait Neighbours: Sync {
 
 /// A graph in one direction in CSR form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Plain {
+pub(crate) struct CsrGraph {
     /// Offset of each node's neighbours, and the end of the last one's.
     starts: Vec<u64>,
     targets: Vec<u32>,
 }
 
-impl Plain {
+impl CsrGraph {
     /// Memory that a graph takes, in bytes.
     pub(crate) fn size(nodes: usize, arcs: u64) -> u64 {
         8 * (nodes as u64 + 1) + 4 * arcs
@@ -95,7 +95,7 @@ impl Plain {
     }
 }
 
-impl Neighbours for Plain {
+impl Neighbours for CsrGraph {
     fn nodes(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -162,7 +162,7 @@ mod tests {
         for (nodes, heavy) in [(0, 0), (1, 0), (5, 3), (1_000, 0), (1_000, 999), (777, 400)] {
             let mut arcs: Vec<(u32, u32)> = (0..nodes as u32).map(|n| (n, 0)).collect();
             arcs.extend((0..nodes as u32).map(|n| (heavy, n)));
-            let plain = Plain::from_arcs(nodes, &arcs);
+            let plain = CsrGraph::from_arcs(nodes, &arcs);
             for parts in [plain.parts(), even_parts(nodes)] {
                 let all: Vec<usize> = parts.iter().cloned().flatten().collect();
                 assert_eq!(all, (0..nodes).collect::<Vec<_>>());
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_graph_transposed_twice_is_itself() {
-        let plain = Plain::from_arcs(4, &[(0, 1), (0, 3), (2, 0), (3, 3), (0, 1)]);
+        let plain = CsrGraph::from_arcs(4, &[(0, 1), (0, 3), (2, 0), (3, 3), (0, 1)]);
         assert_eq!(plain.arcs(), 4);
         assert_eq!(plain.of(0, &mut Vec::new()), [1, 3]);
         assert_eq!(plain.transposed().of(3, &mut Vec::new()), [0, 3]);

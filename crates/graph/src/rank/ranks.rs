@@ -6,11 +6,11 @@
 
 use super::compressed::Compressed;
 use super::file::{self, RankFile};
-use super::plain::{Neighbours, Plain};
+use super::plain::{CsrGraph, Neighbours};
 use super::{Account, By, Merit, Ranking};
 use crate::error::{GraphError, Result};
 use crate::manifest::Manifest;
-use crate::nodes::{Names, Numbers};
+use crate::nodes::{NameList, Numbers};
 use crate::read::{WebGraph, Which};
 use orb_page::{HostId, PageId};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl WebGraph {
     ) -> Result<super::Scores> {
         told("reading arcs");
         let (forward, backward) = (Compressed::open(self, forth)?, Compressed::open(self, back)?);
-        if 2 * Plain::size(forward.nodes(), forward.arcs()) > memory {
+        if 2 * CsrGraph::size(forward.nodes(), forward.arcs()) > memory {
             return Ok(ranking.of(&forward, &backward, told));
         }
         Ok(ranking.of(&forward.plain(), &backward.plain(), told))
@@ -65,7 +65,7 @@ impl WebGraph {
 
     /// The ranks of this build; `None` if it has not been ranked.
     pub fn ranks(&self) -> Result<Option<Ranks>> {
-        let of = |which: Which, name: &str| Side::open(self.dir(), which, name, self.manifest().id);
+        let of = |which: Which, name: &str| RankedGraph::open(self.dir(), which, name, self.manifest().id);
         let (pages, hosts) = (of(Which::Web, FILES[0])?, of(Which::Host, FILES[1])?);
         Ok(pages.zip(hosts).map(|(pages, hosts)| Ranks { pages, hosts }))
     }
@@ -73,22 +73,22 @@ impl WebGraph {
 
 /// The ranks of a graph's pages and hosts.
 pub struct Ranks {
-    pages: Side,
-    hosts: Side,
+    pages: RankedGraph,
+    hosts: RankedGraph,
 }
 
 /// The ranks of one graph, with its node numbering.
-struct Side {
+struct RankedGraph {
     scores: RankFile,
-    names: Names,
+    names: NameList,
     numbers: Numbers,
 }
 
-impl Side {
+impl RankedGraph {
     fn open(dir: &Path, which: Which, name: &str, build: u64) -> Result<Option<Self>> {
         let path: PathBuf = dir.join(name);
         let Some(scores) = RankFile::open(&path)?.filter(|scores| scores.build() == build) else { return Ok(None) };
-        let (names, numbers) = (Names::open(&dir.join(which.names()))?, Numbers::open(&dir.join(which.numbers()))?);
+        let (names, numbers) = (NameList::open(&dir.join(which.names()))?, Numbers::open(&dir.join(which.numbers()))?);
         if scores.account().nodes != u64::from(numbers.nodes()) {
             return Err(GraphError::damaged(&path, "it belongs to another graph"));
         }
@@ -194,7 +194,7 @@ impl Ranks {
 
 /// Access by node, for this crate only.
 impl Ranks {
-    fn side(&self, which: Which) -> &Side {
+    fn side(&self, which: Which) -> &RankedGraph {
         if matches!(which, Which::Host | Which::HostT) { &self.hosts } else { &self.pages }
     }
 

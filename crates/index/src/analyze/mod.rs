@@ -30,18 +30,18 @@ use script::is_paired;
 
 /// A token and its byte range in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct IndexToken {
     pub(crate) text: String,
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
 
 /// The tokens of a text, in their indexed form.
-pub(crate) fn words(text: &str) -> Vec<Word> {
+pub(crate) fn words(text: &str) -> Vec<IndexToken> {
     let mut cutter = Cutter::new(text);
     let (mut out, mut word) = (Vec::new(), String::new());
     while let Some((from, to)) = cutter.next_into(&mut word) {
-        out.push(Word { text: std::mem::take(&mut word), from, to });
+        out.push(IndexToken { text: std::mem::take(&mut word), from, to });
     }
     out
 }

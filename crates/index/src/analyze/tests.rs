@@ -52,7 +52,7 @@ fn a_word_stands_where_it_says() {
 #[test]
 fn an_endless_word_is_known_by_its_beginning() {
     let long = "a".repeat(1_000_000);
-    assert_eq!(words(&long), [Word { text: "a".repeat(LONGEST), from: 0, to: 1_000_000 }]);
+    assert_eq!(words(&long), [IndexToken { text: "a".repeat(LONGEST), from: 0, to: 1_000_000 }]);
     let wide = "é".repeat(100_000);
     assert!(words(&wide)[0].text.len() <= LONGEST);
 }

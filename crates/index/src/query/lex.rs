@@ -6,12 +6,12 @@ use super::QueryError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sign {
     pub(super) at: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
 }
 
 /// Kinds of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Open,
     Close,
     And,
@@ -57,26 +57,26 @@ impl Lexer<'_> {
         let Some(first) = self.peek(0) else { return Ok(None) };
         let alone = self.peek(1).is_none_or(char::is_whitespace);
         let kind = match first {
-            '(' => self.step(Kind::Open),
-            ')' => self.step(Kind::Close),
+            '(' => self.step(TokenKind::Open),
+            ')' => self.step(TokenKind::Close),
             '-' | '+' if alone => {
                 self.at += 1;
                 return self.next();
             }
-            '-' => self.step(Kind::Not),
-            '+' => self.step(Kind::Plus),
+            '-' => self.step(TokenKind::Not),
+            '+' => self.step(TokenKind::Plus),
             c if QUOTES.contains(&c) => self.quoted()?,
-            _ => self.field().map_or_else(|| self.word(), Kind::Field),
+            _ => self.field().map_or_else(|| self.word(), TokenKind::Field),
         };
         Ok(Some(Sign { at: begin + 1, kind }))
     }
 
-    fn step(&mut self, kind: Kind) -> Kind {
+    fn step(&mut self, kind: TokenKind) -> TokenKind {
         self.at += 1;
         kind
     }
 
-    fn quoted(&mut self) -> Result<Kind, QueryError> {
+    fn quoted(&mut self) -> Result<TokenKind, QueryError> {
         let begin = self.at;
         self.at += 1;
         let Some(length) = self.chars[self.at..].iter().position(|c| QUOTES.contains(c)) else {
@@ -84,7 +84,7 @@ impl Lexer<'_> {
         };
         let text = self.chars[self.at..self.at + length].iter().collect();
         self.at += length + 1;
-        Ok(Kind::Quoted(text))
+        Ok(TokenKind::Quoted(text))
     }
 
     /// A field name with its colon, unless it is part of a URL (`http://`) or of code (`std::`).
@@ -99,7 +99,7 @@ impl Lexer<'_> {
     }
 
     /// Everything up to a space; brackets opened inside belong to it.
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         let begin = self.at;
         let mut open = 0usize;
         while let Some(c) = self.peek(0) {
@@ -115,10 +115,10 @@ impl Lexer<'_> {
         }
         let text: String = self.chars[begin..self.at].iter().collect();
         match text.as_str() {
-            "AND" | "&&" => Kind::And,
-            "OR" | "||" | "|" => Kind::Or,
-            "NOT" => Kind::Not,
-            _ => Kind::Word(text),
+            "AND" | "&&" => TokenKind::And,
+            "OR" | "||" | "|" => TokenKind::Or,
+            "NOT" => TokenKind::Not,
+            _ => TokenKind::Word(text),
         }
     }
 }

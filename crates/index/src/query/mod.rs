@@ -86,7 +86,7 @@ impl fmt::Display for QueryError {
 
 /// What a field name in a query denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum QueryField {
     Words(Part),
     Tag(&'static str),
     Since,
@@ -94,21 +94,21 @@ enum Field {
 }
 
 /// The field names in queries.
-const FIELDS: &[(&str, Field)] = &[
-    ("title", Field::Words(Part::Title)),
-    ("headings", Field::Words(Part::Headings)),
-    ("heading", Field::Words(Part::Headings)),
-    ("body", Field::Words(Part::Body)),
-    ("text", Field::Words(Part::Body)),
-    ("url", Field::Words(Part::Url)),
-    ("inurl", Field::Words(Part::Url)),
-    ("anchor", Field::Words(Part::Anchor)),
-    ("host", Field::Tag("host")),
-    ("site", Field::Tag("site")),
-    ("lang", Field::Tag("lang")),
-    ("filetype", Field::Tag("type")),
-    ("since", Field::Since),
-    ("until", Field::Until),
+const FIELDS: &[(&str, QueryField)] = &[
+    ("title", QueryField::Words(Part::Title)),
+    ("headings", QueryField::Words(Part::Headings)),
+    ("heading", QueryField::Words(Part::Headings)),
+    ("body", QueryField::Words(Part::Body)),
+    ("text", QueryField::Words(Part::Body)),
+    ("url", QueryField::Words(Part::Url)),
+    ("inurl", QueryField::Words(Part::Url)),
+    ("anchor", QueryField::Words(Part::Anchor)),
+    ("host", QueryField::Tag("host")),
+    ("site", QueryField::Tag("site")),
+    ("lang", QueryField::Tag("lang")),
+    ("filetype", QueryField::Tag("type")),
+    ("since", QueryField::Since),
+    ("until", QueryField::Until),
 ];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How is a query parsed?
 
-use super::lex::{Kind, Sign, signs};
-use super::{FIELDS, Field, Filter, How, Leaf, Node, QueryError, date};
+use super::lex::{Sign, TokenKind, signs};
+use super::{FIELDS, Filter, How, Leaf, Node, QueryError, QueryField, date};
 use orb_page::Moment;
 
 /// Maximum characters, tokens and nested brackets of a query.
@@ -61,12 +61,12 @@ impl<'a> Parser<'a> {
         self.signs.get(self.at)
     }
 
-    fn is(&self, kind: &Kind) -> bool {
+    fn is(&self, kind: &TokenKind) -> bool {
         self.peek().is_some_and(|sign| sign.kind == *kind)
     }
 
     /// Consumes a token if it comes next.
-    fn take(&mut self, kind: &Kind) -> Option<&'a Sign> {
+    fn take(&mut self, kind: &TokenKind) -> Option<&'a Sign> {
         let sign = self.peek().filter(|sign| sign.kind == *kind)?;
         self.at += 1;
         Some(sign)
@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
         loop {
             let begin = self.at;
             let node = self.all()?;
-            let or = self.take(&Kind::Or);
+            let or = self.take(&TokenKind::Or);
             match (&node, or) {
                 (None, Some(or)) if begin + 1 == self.at => {
                     return wrong(or.at, "something must stand before OR".into());
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
                 _ => nodes.extend(node),
             }
             let Some(or) = or else { break };
-            if self.peek().is_none() || self.is(&Kind::Close) {
+            if self.peek().is_none() || self.is(&TokenKind::Close) {
                 return wrong(or.at, "something must follow OR".into());
             }
         }
@@ -101,17 +101,18 @@ impl<'a> Parser<'a> {
         let mut nodes = Vec::new();
         let mut begun = false;
         loop {
-            if let Some(and) = self.take(&Kind::And) {
+            if let Some(and) = self.take(&TokenKind::And) {
                 if !begun {
                     return wrong(and.at, "something must stand before AND".into());
                 }
-                if self.peek().is_none_or(|next| matches!(next.kind, Kind::Close | Kind::Or | Kind::And)) {
+                if self.peek().is_none_or(|next| matches!(next.kind, TokenKind::Close | TokenKind::Or | TokenKind::And))
+                {
                     return wrong(and.at, "something must follow AND".into());
                 }
                 continue;
             }
             match self.peek().map(|sign| &sign.kind) {
-                None | Some(Kind::Close | Kind::Or) => break,
+                None | Some(TokenKind::Close | TokenKind::Or) => break,
                 Some(_) => nodes.extend(self.clause(false)?),
             }
             begun = true;
@@ -129,29 +130,30 @@ impl<'a> Parser<'a> {
         };
         self.at += 1;
         match &sign.kind {
-            Kind::Not | Kind::Plus => {
+            TokenKind::Not | TokenKind::Plus => {
                 self.deeper(sign)?;
-                if self.peek().is_none_or(|next| matches!(next.kind, Kind::Close | Kind::Or | Kind::And)) {
+                if self.peek().is_none_or(|next| matches!(next.kind, TokenKind::Close | TokenKind::Or | TokenKind::And))
+                {
                     return wrong(sign.at, "something must follow NOT".into());
                 }
                 let node = self.clause(true)?;
                 self.depth -= 1;
-                let negated = sign.kind == Kind::Not;
+                let negated = sign.kind == TokenKind::Not;
                 Ok(node.map(|node| if negated { Node::Not(Box::new(node)) } else { node }))
             }
-            Kind::Open => {
+            TokenKind::Open => {
                 self.deeper(sign)?;
                 let node = self.either()?;
-                if self.take(&Kind::Close).is_none() {
+                if self.take(&TokenKind::Close).is_none() {
                     return wrong(sign.at, "this bracket is never closed".into());
                 }
                 self.depth -= 1;
                 Ok(node)
             }
-            Kind::Field(name) => self.field(sign.at, name),
-            Kind::Quoted(text) => Ok(leaf(None, text, How::Phrase, true)),
-            Kind::Word(text) => Ok(word(None, text, required)),
-            Kind::Close | Kind::And | Kind::Or => wrong(sign.at, "a word must stand here".into()),
+            TokenKind::Field(name) => self.field(sign.at, name),
+            TokenKind::Quoted(text) => Ok(leaf(None, text, How::Phrase, true)),
+            TokenKind::Word(text) => Ok(word(None, text, required)),
+            TokenKind::Close | TokenKind::And | TokenKind::Or => wrong(sign.at, "a word must stand here".into()),
         }
     }
 
@@ -168,28 +170,28 @@ impl<'a> Parser<'a> {
         };
         let value = self.peek().filter(|next| next.at == at + name.chars().count() + 1).map(|next| &next.kind);
         let (text, quoted) = match value {
-            Some(Kind::Word(text)) => (text, false),
-            Some(Kind::Quoted(text)) => (text, true),
-            Some(Kind::Open) if matches!(field, Field::Words(_)) => return self.group(*field),
+            Some(TokenKind::Word(text)) => (text, false),
+            Some(TokenKind::Quoted(text)) => (text, true),
+            Some(TokenKind::Open) if matches!(field, QueryField::Words(_)) => return self.group(*field),
             _ => return wrong(at, format!("what to look for must follow {known}: at once")),
         };
         let place = at + name.chars().count() + 1;
         self.at += 1;
         let tag = |tag: &str, value: &str| Some(Node::Filter(Filter::Tag(format!("{tag}={value}"))));
         Ok(match *field {
-            Field::Words(part) if quoted => leaf(Some(part), text, How::Phrase, true),
-            Field::Words(part) => word(Some(part), text, true),
-            Field::Since => Some(Node::Filter(Filter::Since(date::begin(text, self.now, place)?))),
-            Field::Until => Some(Node::Filter(Filter::Until(date::end(text, self.now, place)?))),
-            Field::Tag("type") => tag("type", text.trim_start_matches('.').to_ascii_lowercase().as_str()),
-            Field::Tag(name) => tag(name, &text.to_ascii_lowercase().replace('_', "-")),
+            QueryField::Words(part) if quoted => leaf(Some(part), text, How::Phrase, true),
+            QueryField::Words(part) => word(Some(part), text, true),
+            QueryField::Since => Some(Node::Filter(Filter::Since(date::begin(text, self.now, place)?))),
+            QueryField::Until => Some(Node::Filter(Filter::Until(date::end(text, self.now, place)?))),
+            QueryField::Tag("type") => tag("type", text.trim_start_matches('.').to_ascii_lowercase().as_str()),
+            QueryField::Tag(name) => tag(name, &text.to_ascii_lowercase().replace('_', "-")),
         })
     }
 
     /// `title:(a OR b)`: every term inside is searched in that field.
-    fn group(&mut self, field: Field) -> Result<Option<Node>, QueryError> {
+    fn group(&mut self, field: QueryField) -> Result<Option<Node>, QueryError> {
         let mut node = self.clause(true)?;
-        if let (Some(node), Field::Words(part)) = (&mut node, field) {
+        if let (Some(node), QueryField::Words(part)) = (&mut node, field) {
             within(node, part);
         }
         Ok(node)

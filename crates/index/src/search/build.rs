@@ -7,7 +7,7 @@
 
 use super::hits::HitsQuery;
 use super::join::Join;
-use super::source::{Clause, Plan, Share, Source, any_of, as_query};
+use super::source::{Clause, MatchSource, QueryPlan, ScoreShare, any_of, as_query};
 use crate::analyze::{Stems, is_of_pairs, words};
 use crate::anchors::Anchors;
 use crate::entry::EVERY;
@@ -33,8 +33,8 @@ pub(super) struct Builder<'a> {
     pub(super) join: &'a dyn Fn(&Anchors) -> crate::Result<&'a Join>,
     /// Whether any term is enough.
     pub(super) any: bool,
-    pub(super) shares: Vec<Share>,
-    pub(super) near: Vec<Source>,
+    pub(super) shares: Vec<ScoreShare>,
+    pub(super) near: Vec<MatchSource>,
 }
 
 /// The fields in which proximity counts.
@@ -42,9 +42,9 @@ const NEAR_PARTS: &[Part] = &[Part::Title, Part::Headings, Part::Body];
 
 impl Builder<'_> {
     /// Builds the whole query.
-    pub(super) fn plan(mut self, node: &Node) -> crate::Result<Plan> {
+    pub(super) fn plan(mut self, node: &Node) -> crate::Result<QueryPlan> {
         let clauses = self.build(node)?;
-        Ok(Plan { clauses, shares: self.shares, near: self.near })
+        Ok(QueryPlan { clauses, shares: self.shares, near: self.near })
     }
 
     fn build(&mut self, node: &Node) -> crate::Result<Vec<Clause>> {
@@ -59,7 +59,7 @@ impl Builder<'_> {
     }
 
     /// The sources of a node, any of which matches.
-    fn sources(&mut self, node: &Node) -> crate::Result<Vec<Source>> {
+    fn sources(&mut self, node: &Node) -> crate::Result<Vec<MatchSource>> {
         match node {
             Node::All => Ok(vec![every()]),
             Node::Filter(filter) => Ok(vec![narrowing(filter)]),
@@ -68,7 +68,7 @@ impl Builder<'_> {
                 let each: Vec<_> = nodes.iter().map(|node| self.sources(node)).collect::<crate::Result<_>>()?;
                 Ok(each.into_iter().flatten().collect())
             }
-            Node::And(_) | Node::Not(_) => Ok(vec![Source::Query(as_query(&self.build(node)?).into())]),
+            Node::And(_) | Node::Not(_) => Ok(vec![MatchSource::Query(as_query(&self.build(node)?).into())]),
         }
     }
 
@@ -110,7 +110,7 @@ impl Builder<'_> {
         plain && pages() > self.searcher.num_docs() / 4
     }
 
-    fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Vec<Source>> {
+    fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Vec<MatchSource>> {
         let cut = cut(&leaf.text);
         let only = leaf.part.map(|part| [part]);
         let parts = only.as_ref().map_or(Part::ALL, |only| only.as_slice());
@@ -131,8 +131,8 @@ impl Builder<'_> {
         &mut self,
         name: &str,
         parts: &[Part],
-        build: impl Fn(&Self, Part) -> Vec<Source>,
-    ) -> crate::Result<Vec<Source>> {
+        build: impl Fn(&Self, Part) -> Vec<MatchSource>,
+    ) -> crate::Result<Vec<MatchSource>> {
         let mut out = Vec::new();
         for part in parts.iter().copied() {
             let mut sources = build(self, part);
@@ -142,23 +142,23 @@ impl Builder<'_> {
             let weight = self.weights.of(part);
             sources = sources.into_iter().map(|source| source.times(weight)).collect();
             out.extend(sources.iter().cloned());
-            self.shares.push(Share { words: name.to_owned(), part, sources });
+            self.shares.push(ScoreShare { words: name.to_owned(), part, sources });
         }
         Ok(out)
     }
 
     /// A term, and its stems if words are stemmed; a single character of a bigram script is a
     /// prefix.
-    fn word(&self, word: &str, part: Part) -> Vec<Source> {
+    fn word(&self, word: &str, part: Part) -> Vec<MatchSource> {
         let term = |word: &str| Term::from_field_text(part.field(), word);
         if is_of_pairs(word) && word.chars().count() == 1 {
             return vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))];
         }
-        self.stems.forms(word).iter().map(|form| Source::Word(term(form), 1.0)).collect()
+        self.stems.forms(word).iter().map(|form| MatchSource::Word(term(form), 1.0)).collect()
     }
 
     /// A phrase, and if words are stemmed, the phrase of stems in each language.
-    fn phrase(&self, words: &[String], part: Part, slop: u32) -> Vec<Source> {
+    fn phrase(&self, words: &[String], part: Part, slop: u32) -> Vec<MatchSource> {
         let forms: Vec<Vec<String>> = words.iter().map(|word| self.stems.forms(word)).collect();
         let most = forms.iter().map(Vec::len).max().unwrap_or(1);
         let row = |which: usize| {
@@ -171,16 +171,16 @@ impl Builder<'_> {
     }
 
     /// Two terms of the query close to each other, in order.
-    fn near(&self, pair: &[String; 2], part: Part) -> Vec<Source> {
+    fn near(&self, pair: &[String; 2], part: Part) -> Vec<MatchSource> {
         let near = self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 });
         near.into_iter().map(|source| source.times(self.weights.phrase())).collect()
     }
 
     /// Matches in the anchor index, mapped to page documents.
-    fn joined(&self, sources: &[Source]) -> crate::Result<Vec<Source>> {
+    fn joined(&self, sources: &[MatchSource]) -> crate::Result<Vec<MatchSource>> {
         let Some(anchors) = self.anchors else { return Ok(Vec::new()) };
         let hits = HitsQuery::of(any_of(sources).as_ref(), anchors, (self.join)(anchors)?, self.searcher)?;
-        Ok(hits.map(|hits| Source::Hits(hits, 1.0)).into_iter().collect())
+        Ok(hits.map(|hits| MatchSource::Hits(hits, 1.0)).into_iter().collect())
     }
 }
 
@@ -190,12 +190,12 @@ fn is_required(node: &Node) -> bool {
 }
 
 /// Every page that can be found.
-fn every() -> Source {
+fn every() -> MatchSource {
     narrowing(&Filter::Tag(EVERY.to_owned()))
 }
 
-fn as_source(query: impl Query) -> Source {
-    Source::Query(Arc::new(query))
+fn as_source(query: impl Query) -> MatchSource {
+    MatchSource::Query(Arc::new(query))
 }
 
 /// The indexed tokens of a leaf. The last character of a bigram run is dropped, since the previous
@@ -226,7 +226,7 @@ fn neighbours(nodes: &[Node]) -> Vec<[String; 2]> {
     words.windows(2).filter_map(|pair| Some([pair[0].clone()?, pair[1].clone()?])).filter(|[a, b]| a != b).collect()
 }
 
-fn narrowing(filter: &Filter) -> Source {
+fn narrowing(filter: &Filter) -> MatchSource {
     let query: Box<dyn Query> = match filter {
         Filter::Tag(tag) => Box::new(TermQuery::new(Term::from_field_text(TAG, tag), IndexRecordOption::Basic)),
         Filter::Since(at) => {

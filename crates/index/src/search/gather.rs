@@ -12,7 +12,7 @@
 //! kept.
 
 use super::source::Clause;
-use super::stream::{Stream, Weighed};
+use super::stream::{PostingStream, Weighed};
 use std::ops::Range;
 use tantivy::query::Occur;
 use tantivy::{DocAddress, DocId, Score, Searcher, SegmentReader, TERMINATED};
@@ -21,7 +21,7 @@ use tantivy::{DocAddress, DocId, Score, Searcher, SegmentReader, TERMINATED};
 const WINDOW: u32 = 4_096;
 
 /// The result of a query.
-pub(super) struct Gathered {
+pub(super) struct TopMatches {
     /// Number of matching pages.
     pub(super) total: u64,
     /// The best of them, unordered.
@@ -29,14 +29,14 @@ pub(super) struct Gathered {
 }
 
 /// Counts the pages that match these clauses and keeps the best; ties go to those indexed first.
-pub(super) fn gather(searcher: &Searcher, clauses: &[Clause], most: usize) -> tantivy::Result<Gathered> {
+pub(super) fn gather(searcher: &Searcher, clauses: &[Clause], most: usize) -> tantivy::Result<TopMatches> {
     let mut weighed: Vec<(Occur, Vec<Weighed<'_>>)> = Vec::new();
     for clause in clauses {
         let sources: tantivy::Result<_> = clause.sources.iter().map(|source| Weighed::new(source, searcher)).collect();
         weighed.push((clause.occur, sources?));
     }
-    let mut best = Best::new(most);
-    let mut window = Window::default();
+    let mut best = TopDocuments::new(most);
+    let mut window = DocumentWindow::default();
     let mut total = 0;
     for (number, segment) in (0..).zip(searcher.segment_readers()) {
         let Some(mut streams) = Streams::open(&weighed, number, segment)? else { continue };
@@ -52,15 +52,15 @@ pub(super) fn gather(searcher: &Searcher, clauses: &[Clause], most: usize) -> ta
             }
         }
     }
-    Ok(Gathered { total, best: best.finish() })
+    Ok(TopMatches { total, best: best.finish() })
 }
 
 /// The clauses of a query in one segment, by their role.
 struct Streams<'a> {
     /// Required clauses, rarest first.
-    wanted: Vec<Vec<Stream<'a>>>,
-    welcome: Vec<Stream<'a>>,
-    unwanted: Vec<Stream<'a>>,
+    wanted: Vec<Vec<PostingStream<'a>>>,
+    welcome: Vec<PostingStream<'a>>,
+    unwanted: Vec<PostingStream<'a>>,
     documents: u32,
 }
 
@@ -85,18 +85,18 @@ impl<'a> Streams<'a> {
                 Occur::MustNot => out.unwanted.append(&mut streams),
             }
         }
-        out.wanted.sort_by_key(|streams| streams.iter().map(Stream::cost).sum::<u64>());
+        out.wanted.sort_by_key(|streams| streams.iter().map(PostingStream::cost).sum::<u64>());
         Ok(Some(out))
     }
 
     /// The start of the next window that can contain a match, by the rarest clause.
     fn next_window(&self) -> Option<DocId> {
-        let next = self.wanted.first()?.iter().map(Stream::next).min()?;
+        let next = self.wanted.first()?.iter().map(PostingStream::next).min()?;
         (next != TERMINATED).then_some(next / WINDOW * WINDOW)
     }
 
     /// Leaves the matches of a window as its candidates, with their scores.
-    fn run(&mut self, window: &mut Window, segment: &SegmentReader) {
+    fn run(&mut self, window: &mut DocumentWindow, segment: &SegmentReader) {
         let range = window.range();
         let Some((rarest, others)) = self.wanted.split_first_mut() else { return };
         for stream in rarest {
@@ -125,7 +125,7 @@ impl<'a> Streams<'a> {
 }
 
 /// A range of consecutive documents and their state.
-struct Window {
+struct DocumentWindow {
     start: DocId,
     scores: Box<[Score; WINDOW as usize]>,
     /// How many required clauses a document has matched, as long as it missed none.
@@ -134,14 +134,14 @@ struct Window {
     candidates: Vec<DocId>,
 }
 
-impl Default for Window {
+impl Default for DocumentWindow {
     fn default() -> Self {
         let (scores, seen) = (Box::new([0.0; WINDOW as usize]), Box::new([0; WINDOW as usize]));
         Self { start: 0, scores, seen, candidates: Vec::new() }
     }
 }
 
-impl Window {
+impl DocumentWindow {
     fn open(&mut self, start: DocId) {
         self.start = start;
         self.scores.fill(0.0);
@@ -183,7 +183,7 @@ fn slot(doc: DocId) -> usize {
 }
 
 /// The best documents so far.
-struct Best {
+struct TopDocuments {
     most: usize,
     /// Up to twice the limit, so that the worse half is dropped at once and not one by one.
     kept: Vec<(Score, DocAddress)>,
@@ -191,7 +191,7 @@ struct Best {
     above: Score,
 }
 
-impl Best {
+impl TopDocuments {
     fn new(most: usize) -> Self {
         Self { most, kept: Vec::new(), above: Score::NEG_INFINITY }
     }

@@ -57,7 +57,7 @@ impl Query for HitsQuery {
 impl Weight for HitsQuery {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let number = self.hits.iter().position(|(segment, _)| *segment == reader.segment_id());
-        Ok(Box::new(Hits { query: self.clone(), segment: number.unwrap_or(usize::MAX), at: 0, boost }))
+        Ok(Box::new(HitsScorer { query: self.clone(), segment: number.unwrap_or(usize::MAX), at: 0, boost }))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
@@ -69,20 +69,20 @@ impl Weight for HitsQuery {
     }
 }
 
-struct Hits {
+struct HitsScorer {
     query: HitsQuery,
     segment: usize,
     at: usize,
     boost: Score,
 }
 
-impl Hits {
+impl HitsScorer {
     fn hits(&self) -> &[(DocId, Score)] {
         self.query.within(self.segment)
     }
 }
 
-impl DocSet for Hits {
+impl DocSet for HitsScorer {
     fn advance(&mut self) -> DocId {
         self.at = (self.at + 1).min(self.hits().len());
         self.doc()
@@ -102,7 +102,7 @@ impl DocSet for Hits {
     }
 }
 
-impl Scorer for Hits {
+impl Scorer for HitsScorer {
     fn score(&mut self) -> Score {
         self.hits().get(self.at).map_or(0.0, |(_, score)| score * self.boost)
     }

@@ -9,10 +9,10 @@ use crate::schema::column;
 use tantivy::{DocAddress, DocId, Searcher};
 
 /// A document of the page index: its segment and number.
-type Place = (u32, DocId);
+type PageDocument = (u32, DocId);
 
 /// Stands for no document.
-const NOWHERE: Place = (u32::MAX, DocId::MAX);
+const NOWHERE: PageDocument = (u32::MAX, DocId::MAX);
 
 /// How many entries are scanned linearly before a binary search: both lists are in nearly the same
 /// order.
@@ -21,7 +21,7 @@ const NEAR: usize = 8;
 /// The mapping between both indexes.
 pub(super) struct Join {
     /// The page document of each anchor document, by segment.
-    places: Vec<Vec<Place>>,
+    places: Vec<Vec<PageDocument>>,
     /// The number of linking pages of each page document, by segment.
     sources: Vec<Vec<u32>>,
 }
@@ -55,7 +55,7 @@ impl Join {
     }
 
     /// The page document of an anchor document, if it exists.
-    pub(super) fn place(&self, segment: usize, doc: DocId) -> Option<Place> {
+    pub(super) fn place(&self, segment: usize, doc: DocId) -> Option<PageDocument> {
         let place = *self.places.get(segment)?.get(doc as usize)?;
         (place != NOWHERE).then_some(place)
     }

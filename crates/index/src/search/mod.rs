@@ -23,13 +23,13 @@ use crate::query::{Node, QueryError, parse};
 use crate::rank::Weights;
 use crate::schema::{self, Part, column};
 use crate::snippet::Marker;
-use crate::standing::{Standing, open};
+use crate::standing::{CommitPayload, open};
 use crate::writer::{holdings, reader};
 use build::Builder;
-use gather::{Gathered, gather};
+use gather::{TopMatches, gather};
 use join::Join;
 use orb_page::{HostId, Moment, PageId};
-use source::{Plan, Share, Source, any_of};
+use source::{MatchSource, QueryPlan, ScoreShare, any_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -114,7 +114,7 @@ pub struct Searcher {
     dir: PathBuf,
     engine: tantivy::Searcher,
     index: tantivy::Index,
-    standing: Standing,
+    standing: CommitPayload,
     anchors: Option<Anchors>,
     join: OnceLock<Join>,
     columns: OnceLock<Vec<Columns>>,
@@ -135,7 +135,7 @@ impl Searcher {
     /// Opens the index in a directory.
     pub fn open(dir: &Path) -> Result<Self> {
         let index = open(dir, &schema::pages())?;
-        let standing = Standing::of(&index, dir)?;
+        let standing = CommitPayload::of(&index, dir)?;
         let engine = reader(&index, dir)?.searcher();
         let (anchors, join, columns) = (Anchors::open(dir), OnceLock::new(), OnceLock::new());
         Ok(Self { dir: dir.to_owned(), engine, index, standing, anchors, join, columns })
@@ -210,7 +210,7 @@ impl Searcher {
     }
 
     /// Builds the engine's query with all terms required, or any.
-    fn plan(&self, node: &Node, stems: &Stems, weights: &Weights, any: bool) -> Result<Plan> {
+    fn plan(&self, node: &Node, stems: &Stems, weights: &Weights, any: bool) -> Result<QueryPlan> {
         let builder = Builder {
             searcher: &self.engine,
             anchors: self.anchors.as_ref(),
@@ -224,7 +224,7 @@ impl Searcher {
         builder.plan(node)
     }
 
-    fn gather(&self, plan: &Plan, depth: usize) -> Result<Gathered> {
+    fn gather(&self, plan: &QueryPlan, depth: usize) -> Result<TopMatches> {
         gather(&self.engine, &plan.clauses, depth.min(self.most())).map_err(|e| self.failed(&e))
     }
 
@@ -257,7 +257,7 @@ impl Searcher {
     }
 
     /// Adds proximity scores to the best matches only: reading positions is expensive.
-    fn add_neighbours(&self, near: &[Source], best: &mut [(Score, DocAddress)]) -> Result<()> {
+    fn add_neighbours(&self, near: &[MatchSource], best: &mut [(Score, DocAddress)]) -> Result<()> {
         let fail = |e| self.failed(&e);
         best.sort_unstable_by_key(|(_, at)| *at);
         for source in near {
@@ -321,7 +321,7 @@ impl Searcher {
     }
 
     /// The score of each term in each field of one document.
-    fn explain(&self, shares: &[Share], at: DocAddress) -> Result<Vec<(String, Part, f64)>> {
+    fn explain(&self, shares: &[ScoreShare], at: DocAddress) -> Result<Vec<(String, Part, f64)>> {
         let fail = |e| self.failed(&e);
         let segment = self.engine.segment_reader(at.segment_ord);
         let mut out = Vec::new();

@@ -13,7 +13,7 @@ use tantivy::{Score, Term};
 
 /// Something that matches pages, with its weight.
 #[derive(Clone)]
-pub(super) enum Source {
+pub(super) enum MatchSource {
     /// A term in a field, weighted by this times its BM25 score.
     Word(Term, Score),
     /// Matches from another index, weighted by this times their score.
@@ -22,7 +22,7 @@ pub(super) enum Source {
     Query(Arc<dyn Query>),
 }
 
-impl Source {
+impl MatchSource {
     /// The same source with its weight multiplied.
     pub(super) fn times(self, more: Score) -> Self {
         match self {
@@ -48,37 +48,37 @@ impl Source {
 /// Sources, any of which matches; their scores add up.
 pub(super) struct Clause {
     pub(super) occur: Occur,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<MatchSource>,
 }
 
 impl Clause {
-    pub(super) fn new(occur: Occur, sources: Vec<Source>) -> Self {
+    pub(super) fn new(occur: Occur, sources: Vec<MatchSource>) -> Self {
         Self { occur, sources }
     }
 }
 
 /// A part of a score, for explanations.
-pub(super) struct Share {
+pub(super) struct ScoreShare {
     pub(super) words: String,
     pub(super) part: Part,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<MatchSource>,
 }
 
 /// A query in the form in which it is evaluated.
-pub(super) struct Plan {
+pub(super) struct QueryPlan {
     pub(super) clauses: Vec<Clause>,
     /// The parts of the score.
-    pub(super) shares: Vec<Share>,
+    pub(super) shares: Vec<ScoreShare>,
     /// Proximity of the query's terms, evaluated for the best matches only.
-    pub(super) near: Vec<Source>,
+    pub(super) near: Vec<MatchSource>,
 }
 
 /// A disjunction of sources, as an engine query.
-pub(super) fn any_of(sources: &[Source]) -> Box<dyn Query> {
+pub(super) fn any_of(sources: &[MatchSource]) -> Box<dyn Query> {
     match sources {
         [] => Box::new(EmptyQuery),
         [one] => one.query(),
-        more => Box::new(BooleanQuery::union(more.iter().map(Source::query).collect())),
+        more => Box::new(BooleanQuery::union(more.iter().map(MatchSource::query).collect())),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Which documents of a segment match this source, and with which score?
 //!
-//! A [`Stream`] iterates once, in order, over the documents of one source, a window at a time. It
+//! A [`PostingStream`] iterates once, in order, over the documents of one source, a window at a time. It
 //! is either swept, which yields every document of the window, or probed for the few that are still
 //! candidates. A posting list is decoded block by block without a call per document; any other
 //! engine query goes through the engine's own interface.
 
 use super::hits::HitsQuery;
-use super::source::Source;
+use super::source::MatchSource;
 use std::ops::Range;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::BlockSegmentPostings;
@@ -28,45 +28,47 @@ pub(super) enum Weighed<'a> {
 }
 
 impl<'a> Weighed<'a> {
-    pub(super) fn new(source: &'a Source, searcher: &Searcher) -> tantivy::Result<Self> {
+    pub(super) fn new(source: &'a MatchSource, searcher: &Searcher) -> tantivy::Result<Self> {
         Ok(match source {
-            Source::Word(term, boost) => {
+            MatchSource::Word(term, boost) => {
                 let weight = Bm25Weight::for_terms(searcher, std::slice::from_ref(term))?;
                 Self::Word(term, weight.boost_by(*boost))
             }
-            Source::Hits(hits, boost) => Self::Hits(hits, *boost),
-            Source::Query(query) => Self::Query(query.weight(EnableScoring::enabled_from_searcher(searcher))?),
+            MatchSource::Hits(hits, boost) => Self::Hits(hits, *boost),
+            MatchSource::Query(query) => Self::Query(query.weight(EnableScoring::enabled_from_searcher(searcher))?),
         })
     }
 
     /// Its documents in one segment; `None` if it has none.
-    pub(super) fn open(&self, number: usize, segment: &SegmentReader) -> tantivy::Result<Option<Stream<'_>>> {
+    pub(super) fn open(&self, number: usize, segment: &SegmentReader) -> tantivy::Result<Option<PostingStream<'_>>> {
         Ok(match self {
             Self::Word(term, weight) => {
                 let postings =
                     segment.inverted_index(term.field())?.read_block_postings(term, IndexRecordOption::WithFreqs)?;
                 let Some(postings) = postings else { return Ok(None) };
                 let norms = segment.get_fieldnorms_reader(term.field())?;
-                Some(Stream::Word(Box::new(WordStream { postings, at: 0, norms, weight })))
+                Some(PostingStream::Word(Box::new(WordStream { postings, at: 0, norms, weight })))
             }
-            Self::Hits(hits, boost) => Some(Stream::Hits(HitsStream { hits: hits.within(number), boost: *boost })),
+            Self::Hits(hits, boost) => {
+                Some(PostingStream::Hits(HitsStream { hits: hits.within(number), boost: *boost }))
+            }
             Self::Query(weight) => {
                 let scorer = weight.scorer(segment, 1.0)?;
                 let next = scorer.doc();
-                Some(Stream::Scorer(ScorerStream { scorer, next }))
+                Some(PostingStream::Scorer(ScorerStream { scorer, next }))
             }
         })
     }
 }
 
 /// The documents of a source in a segment.
-pub(super) enum Stream<'a> {
+pub(super) enum PostingStream<'a> {
     Word(Box<WordStream<'a>>),
     Hits(HitsStream<'a>),
     Scorer(ScorerStream),
 }
 
-impl Stream<'_> {
+impl PostingStream<'_> {
     /// Approximate number of documents.
     pub(super) fn cost(&self) -> u64 {
         match self {

@@ -23,7 +23,7 @@ const BUCKETS: usize = 1 << DIGIT;
 const STRIDE: u32 = 6;
 
 /// One field of a segment under construction.
-pub(super) struct Column {
+pub(super) struct TermColumn {
     pub(super) field: Field,
     /// Whether frequencies and positions are recorded, or only documents.
     places: bool,
@@ -36,12 +36,12 @@ pub(super) struct Column {
 
 /// An occurrence of a term in the sequence.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct TermOccurrence {
     rank: u32,
     place: u32,
 }
 
-impl Column {
+impl TermColumn {
     pub(super) fn new(field: Field, places: bool) -> Self {
         Self { field, places, numbers: Vec::new(), begins: Vec::new(), words: 0, before: 0 }
     }
@@ -80,7 +80,8 @@ impl Column {
 
     /// Approximate memory use in bytes, including that of sorting it.
     pub(super) fn weight(&self) -> usize {
-        (self.numbers.len() + self.begins.len()) * size_of::<u32>() + self.numbers.len() * size_of::<Seen>() * 9 / 8
+        (self.numbers.len() + self.begins.len()) * size_of::<u32>()
+            + self.numbers.len() * size_of::<TermOccurrence>() * 9 / 8
     }
 
     /// Writes the posting list of every term; `order` lists the term ids in term order.
@@ -93,7 +94,8 @@ impl Column {
     ) -> io::Result<()> {
         let counts = self.rank(order);
         let documents = self.documents();
-        let mut writer = TermWriter { dictionary, order, places: self.places, documents, row: Row::default() };
+        let mut writer =
+            TermWriter { dictionary, order, places: self.places, documents, row: PostingBuffer::default() };
         sorter.sort(&self.numbers, &counts, |sorted| {
             let mut words = sorted.chunk_by(|a, b| a.rank == b.rank);
             words.try_for_each(|word| writer.term(word[0].rank, word.iter().map(|seen| seen.place), out))
@@ -134,8 +136,8 @@ impl Column {
 /// Sort buffers, reused because allocating costs about as much as sorting.
 #[derive(Default)]
 pub(super) struct Sorter {
-    places: Vec<Seen>,
-    other: Vec<Seen>,
+    places: Vec<TermOccurrence>,
+    other: Vec<TermOccurrence>,
 }
 
 impl Sorter {
@@ -145,17 +147,17 @@ impl Sorter {
         &mut self,
         ranks: &[u32],
         counts: &[u32],
-        mut tell: impl FnMut(&[Seen]) -> io::Result<()>,
+        mut tell: impl FnMut(&[TermOccurrence]) -> io::Result<()>,
     ) -> io::Result<()> {
         let bits = counts.len().next_power_of_two().trailing_zeros();
         let high = bits.saturating_sub(DIGIT);
         let begins = begins(counts, high);
         let mut ends = begins;
         let words = counts.iter().map(|count| *count as usize).sum();
-        self.places.resize(words, Seen::default());
+        self.places.resize(words, TermOccurrence::default());
         for (rank, place) in ranks.iter().zip(0..).filter(|(rank, _)| **rank != GAP) {
             let end = &mut ends[(*rank >> high) as usize & (BUCKETS - 1)];
-            self.places[*end] = Seen { rank: *rank, place };
+            self.places[*end] = TermOccurrence { rank: *rank, place };
             *end += 1;
         }
         for (bucket, (begin, end)) in begins.into_iter().zip(ends).enumerate().filter(|(_, (begin, end))| begin < end) {
@@ -169,15 +171,15 @@ impl Sorter {
 
 /// Sorts a bucket, whose ranks begin at `first`, by the bits not yet sorted.
 fn within<'a>(
-    places: &'a mut [Seen],
-    other: &'a mut Vec<Seen>,
+    places: &'a mut [TermOccurrence],
+    other: &'a mut Vec<TermOccurrence>,
     (first, counts): (usize, &[u32]),
     bits: u32,
-) -> &'a [Seen] {
+) -> &'a [TermOccurrence] {
     if counts.iter().filter(|count| **count > 0).count() < 2 {
         return places;
     }
-    other.resize(places.len(), Seen::default());
+    other.resize(places.len(), TermOccurrence::default());
     let (mut from, mut to) = (places, other.as_mut_slice());
     for shift in (0..bits).step_by(DIGIT as usize) {
         let mut ends = begins(counts, shift);
@@ -224,7 +226,7 @@ impl Documents {
 
 /// The postings of one term: documents, frequencies and delta-encoded positions.
 #[derive(Default)]
-struct Row {
+struct PostingBuffer {
     documents: Vec<(DocId, u32)>,
     steps: Vec<u32>,
 }
@@ -235,7 +237,7 @@ struct TermWriter<'a> {
     order: &'a [u32],
     places: bool,
     documents: Documents,
-    row: Row,
+    row: PostingBuffer,
 }
 
 impl TermWriter<'_> {

@@ -13,7 +13,7 @@ const FIRST: usize = 8;
 
 /// A slot of the table.
 #[derive(Clone, Copy)]
-struct Slot {
+struct TermSlot {
     first: u64,
     number: u32,
     len: u32,
@@ -21,7 +21,7 @@ struct Slot {
 
 /// Terms and their ids.
 pub(super) struct Dictionary {
-    table: HashTable<Slot>,
+    table: HashTable<TermSlot>,
     hasher: DefaultHashBuilder,
     /// All terms back to back, and their offsets.
     letters: Vec<u8>,
@@ -39,7 +39,7 @@ impl Dictionary {
     pub(super) fn number(&mut self, word: &[u8], first: u64) -> u32 {
         let hash = hash(&self.hasher, word, first);
         let (letters, begins) = (&self.letters, &self.begins);
-        let is_it = |slot: &Slot| {
+        let is_it = |slot: &TermSlot| {
             slot.first == first
                 && slot.len as usize == word.len()
                 && (word.len() <= FIRST || letter(letters, begins, slot.number) == word)
@@ -53,11 +53,11 @@ impl Dictionary {
     #[cold]
     fn add(&mut self, word: &[u8], first: u64, hash: u64) -> u32 {
         let number = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let slot = Slot { first, number, len: u32::try_from(word.len()).unwrap_or(u32::MAX) };
+        let slot = TermSlot { first, number, len: u32::try_from(word.len()).unwrap_or(u32::MAX) };
         self.letters.extend_from_slice(word);
         self.begins.push(u32::try_from(self.letters.len()).unwrap_or(u32::MAX));
         let (hasher, letters, begins) = (&self.hasher, &self.letters, &self.begins);
-        let rehash = |slot: &Slot| self::hash(hasher, letter(letters, begins, slot.number), slot.first);
+        let rehash = |slot: &TermSlot| self::hash(hasher, letter(letters, begins, slot.number), slot.first);
         self.table.insert_unique(hash, slot, rehash);
         number
     }
@@ -90,7 +90,7 @@ impl Dictionary {
 
     /// Approximate memory use in bytes, with the table half full on average.
     pub(super) fn weight(&self) -> usize {
-        self.letters.len() + self.len() * (size_of::<u32>() + 2 * (size_of::<Slot>() + 1))
+        self.letters.len() + self.len() * (size_of::<u32>() + 2 * (size_of::<TermSlot>() + 1))
     }
 }
 

@@ -9,7 +9,7 @@ mod column;
 mod dictionary;
 
 use crate::analyze::Cut;
-use column::{Column, Sorter};
+use column::{Sorter, TermColumn};
 use dictionary::{Dictionary, first_of};
 use tantivy::directory::TerminatingWrite as _;
 use tantivy::fastfield::FastFieldsWriter;
@@ -24,15 +24,15 @@ use tantivy::{DocId, Index, Segment, SegmentMeta, TantivyDocument};
 
 /// A numeric value of a document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Figure {
+pub(crate) enum NumericValue {
     Number(u64),
     Moment(i64),
 }
 
 /// The numeric fields of a document.
-pub(crate) struct Figures<const N: usize>(pub(crate) [(Field, Figure); N]);
+pub(crate) struct NumericFields<const N: usize>(pub(crate) [(Field, NumericValue); N]);
 
-impl<'a> Value<'a> for Figure {
+impl<'a> Value<'a> for NumericValue {
     type ArrayIter = std::iter::Empty<Self>;
     type ObjectIter = std::iter::Empty<(&'a str, Self)>;
 
@@ -44,9 +44,9 @@ impl<'a> Value<'a> for Figure {
     }
 }
 
-impl<const N: usize> Document for Figures<N> {
-    type Value<'a> = Figure;
-    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, Figure), N>;
+impl<const N: usize> Document for NumericFields<N> {
+    type Value<'a> = NumericValue;
+    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, NumericValue), N>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
         self.0.into_iter()
@@ -66,7 +66,7 @@ pub(crate) enum Text<'a> {
 pub(crate) struct Pile {
     schema: Schema,
     dictionary: Dictionary,
-    columns: Vec<Column>,
+    columns: Vec<TermColumn>,
     /// The indexed numeric field, and each document's value.
     key: Option<Field>,
     keys: Vec<(u64, DocId)>,
@@ -87,7 +87,7 @@ impl Pile {
                 FieldType::Str(options) => {
                     let record = options.get_indexing_options().map(TextFieldIndexing::index_option);
                     columns.extend(
-                        record.map(|record| Column::new(field, record == IndexRecordOption::WithFreqsAndPositions)),
+                        record.map(|record| TermColumn::new(field, record == IndexRecordOption::WithFreqsAndPositions)),
                     );
                 }
                 FieldType::U64(options) if options.is_indexed() => key = Some(field),
@@ -114,7 +114,7 @@ impl Pile {
     pub(crate) fn add<'a, const N: usize>(
         &mut self,
         key: u64,
-        figures: &Figures<N>,
+        figures: &NumericFields<N>,
         texts: impl Iterator<Item = (Field, Text<'a>)>,
     ) -> tantivy::Result<()> {
         self.figures.add_document(figures)?;
@@ -124,7 +124,7 @@ impl Pile {
             self.keys.push((key, document));
             self.lengths.record(document, field, 1);
         }
-        self.columns.iter_mut().for_each(Column::begin);
+        self.columns.iter_mut().for_each(TermColumn::begin);
         for (field, text) in texts {
             let Some(column) = self.columns.iter_mut().find(|column| column.field == field) else { continue };
             column.part();
@@ -149,7 +149,7 @@ impl Pile {
 
     /// Approximate memory use in bytes, including that of writing it.
     pub(crate) fn weight(&self) -> usize {
-        let columns: usize = self.columns.iter().map(Column::weight).sum();
+        let columns: usize = self.columns.iter().map(TermColumn::weight).sum();
         // Writing does not release what the empty numeric columns take.
         let figures = self.figures.mem_usage().saturating_sub(self.empty);
         columns + figures + self.dictionary.weight() + self.keys.len() * size_of::<(u64, DocId)>()
@@ -177,7 +177,7 @@ impl Pile {
     /// Removes all documents but keeps the buffers.
     fn clear(&mut self) -> tantivy::Result<()> {
         self.dictionary.clear();
-        self.columns.iter_mut().for_each(Column::clear);
+        self.columns.iter_mut().for_each(TermColumn::clear);
         self.keys.clear();
         self.lengths = FieldNormsWriter::for_schema(&self.schema);
         self.figures = figures_of(&self.schema)?;

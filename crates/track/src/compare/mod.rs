@@ -16,8 +16,8 @@ pub use rule::{By, Rule};
 pub use views::{Part, Passage, Views};
 
 use crate::TrackError;
-use crate::noise::{self, Left, Noise};
-use crate::plugin::{Answer, Program, Question, Shown};
+use crate::noise::{self, Noise, RemainingChanges};
+use crate::plugin::{Program, ProgramAnswer, ProgramQuestion, ShownContent};
 use orb_page::Block;
 use regex::Regex;
 use rule::expressions;
@@ -129,8 +129,8 @@ impl Chain {
         }
         match &self.program {
             Some(program) => {
-                let (old, now) = (Shown::Bytes(old.bytes()), Shown::Bytes(new.bytes()));
-                said(program.ask(&Question { url, mime: new.mime(), by: "bytes", old, new: now }))
+                let (old, now) = (ShownContent::Bytes(old.bytes()), ShownContent::Bytes(new.bytes()));
+                said(program.ask(&ProgramQuestion { url, mime: new.mime(), by: "bytes", old, new: now }))
             }
             None => Judgement::Changed { detail: in_bytes(old, new) },
         }
@@ -156,8 +156,8 @@ impl Chain {
         }
         if let Some(program) = &self.program {
             let (before, now) = (joined(&before), joined(&now_blocks));
-            let (old, now) = (Shown::Text(&before), Shown::Text(&now));
-            return said(program.ask(&Question { url, mime: new.mime(), by: self.by(), old, new: now }));
+            let (old, now) = (ShownContent::Text(&before), ShownContent::Text(&now));
+            return said(program.ask(&ProgramQuestion { url, mime: new.mime(), by: self.by(), old, new: now }));
         }
         if let Some(bits) = self.rule.similarity
             && (new.simhash(&joined(&before)) ^ new.simhash(&joined(&now_blocks))).count_ones() <= bits
@@ -221,19 +221,19 @@ impl Chain {
 }
 
 /// The verdict on a page with these remaining differences.
-fn decided(left: Left<'_>, note: Option<&str>) -> Judgement {
+fn decided(left: RemainingChanges<'_>, note: Option<&str>) -> Judgement {
     match left {
-        Left::Nothing => Judgement::Same,
-        Left::Unclear => Judgement::AskAgain,
-        Left::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, note) },
+        RemainingChanges::Nothing => Judgement::Same,
+        RemainingChanges::Unclear => Judgement::AskAgain,
+        RemainingChanges::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, note) },
     }
 }
 
 /// The verdict from a program's answer.
-fn said(answer: Result<Answer, String>) -> Judgement {
+fn said(answer: Result<ProgramAnswer, String>) -> Judgement {
     match answer {
-        Ok(Answer { same: true, .. }) => Judgement::Same,
-        Ok(Answer { detail, .. }) => Judgement::Changed { detail },
+        Ok(ProgramAnswer { same: true, .. }) => Judgement::Same,
+        Ok(ProgramAnswer { detail, .. }) => Judgement::Changed { detail },
         Err(why) => Judgement::Failed(why),
     }
 }

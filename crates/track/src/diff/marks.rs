@@ -31,8 +31,8 @@ pub(super) fn marked<'a>(old: &'a str, new: &'a str, deadline: Instant) -> (Vec<
 }
 
 /// The byte range of consecutive words in their line.
-fn span(line: &str, words: &[crate::noise::Word<'_>]) -> Option<Range<usize>> {
-    let at = |word: &crate::noise::Word<'_>| word.text.as_ptr() as usize - line.as_ptr() as usize;
+fn span(line: &str, words: &[crate::noise::ClassedWord<'_>]) -> Option<Range<usize>> {
+    let at = |word: &crate::noise::ClassedWord<'_>| word.text.as_ptr() as usize - line.as_ptr() as usize;
     let (first, last) = (words.first()?, words.last()?);
     Some(at(first)..at(last) + last.text.len())
 }

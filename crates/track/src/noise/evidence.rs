@@ -6,8 +6,8 @@
 //! in another order, their order is meaningless. An element without any stable block is exclusively
 //! dynamic: an older response may contain more of it than these two did.
 
-use super::page::{Gap, Line, gaps};
-use super::template::Template;
+use super::page::{BlockGap, PreparedBlock, gaps};
+use super::template::BlockTemplate;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ const MOST_ALIKE: usize = 2_000;
 
 /// What two responses reveal about a block of the first.
 #[derive(Debug)]
-pub(crate) enum State<'a> {
+pub(crate) enum BlockState<'a> {
     /// Some of its words are dynamic.
-    Drawn(Template<'a>),
+    Drawn(BlockTemplate<'a>),
     /// Its words come in any order.
     Shuffled,
     /// It is dynamic as a whole.
@@ -42,7 +42,7 @@ pub(crate) struct Inserted {
 
 /// How the blocks at a path behave.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct PathTally {
     /// Number of dynamic blocks, in the response that has more of them.
     pub(crate) varying: usize,
     /// Number of stable blocks.
@@ -57,24 +57,24 @@ pub(crate) struct Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Evidence<'a> {
     /// The blocks of the first that are not stable.
-    pub(crate) states: HashMap<usize, State<'a>>,
+    pub(crate) states: HashMap<usize, BlockState<'a>>,
     /// The blocks that only the second has, in order.
     pub(crate) inserted: Vec<Inserted>,
     /// Paths whose blocks came in another order.
     pub(crate) orderless: HashSet<u64>,
     /// Tallies by path.
-    pub(crate) tallies: HashMap<u64, Tally>,
+    pub(crate) tallies: HashMap<u64, PathTally>,
 }
 
 impl<'a> Evidence<'a> {
     /// Compares two responses.
-    pub(crate) fn of(new: &[Line<'a>], again: &[Line<'a>]) -> Self {
+    pub(crate) fn of(new: &[PreparedBlock<'a>], again: &[PreparedBlock<'a>]) -> Self {
         let gaps = gaps(new, again);
         let mut evidence = Self::default();
         let moved = Moved::between(&gaps, new, again);
         let drawn_too = moved.paths_with_others(&gaps, new, again);
         for gap in &gaps {
-            let stays = |line: &Line<'_>| moved.has(line) && !drawn_too.contains(&line.path());
+            let stays = |line: &PreparedBlock<'_>| moved.has(line) && !drawn_too.contains(&line.path());
             let ones: Vec<usize> = gap.one.clone().filter(|&i| !stays(&new[i])).collect();
             let others: Vec<usize> = gap.other.clone().filter(|&i| !stays(&again[i])).collect();
             for i in gap.one.clone().filter(|&i| stays(&new[i])) {
@@ -87,12 +87,19 @@ impl<'a> Evidence<'a> {
     }
 
     /// Classifies the blocks of a gap.
-    fn gap(&mut self, gap: &Gap, ones: &[usize], others: &[usize], new: &[Line<'a>], again: &[Line<'a>]) {
+    fn gap(
+        &mut self,
+        gap: &BlockGap,
+        ones: &[usize],
+        others: &[usize],
+        new: &[PreparedBlock<'a>],
+        again: &[PreparedBlock<'a>],
+    ) {
         let pairs = pairs(ones, others, new, again);
         for &i in ones {
             let state = match pairs.get(&i) {
                 Some(&j) => pair(&new[i], &again[j]),
-                None => Some(State::Replaced { paired: false }),
+                None => Some(BlockState::Replaced { paired: false }),
             };
             if let Some(state) = state {
                 self.states.insert(i, state);
@@ -105,7 +112,7 @@ impl<'a> Evidence<'a> {
             self.tallies.entry(again[j].path()).or_default().named = again[j].block.named;
         }
         for (&i, &j) in &pairs {
-            if matches!(self.states.get(&i), Some(State::Replaced { .. })) {
+            if matches!(self.states.get(&i), Some(BlockState::Replaced { .. })) {
                 let words = again[j].words().len();
                 let tally = self.tallies.entry(new[i].path()).or_default();
                 tally.words = tally.words.max(words);
@@ -114,7 +121,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Adds up the observations by path.
-    fn count(&mut self, new: &[Line<'_>]) {
+    fn count(&mut self, new: &[PreparedBlock<'_>]) {
         let mut more: HashMap<u64, usize> = HashMap::new();
         for inserted in &self.inserted {
             *more.entry(inserted.path).or_default() += 1;
@@ -126,7 +133,7 @@ impl<'a> Evidence<'a> {
             let tally = self.tallies.entry(line.path()).or_default();
             tally.named = line.block.named;
             match self.states.get(&i) {
-                Some(State::Replaced { paired }) => {
+                Some(BlockState::Replaced { paired }) => {
                     tally.varying += usize::from(*paired);
                     tally.words = tally.words.max(line.words().len());
                     *unpaired.entry(line.path()).or_default() += usize::from(!paired);
@@ -140,7 +147,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The tally of a path.
-    pub(crate) fn tally(&self, path: u64) -> Tally {
+    pub(crate) fn tally(&self, path: u64) -> PathTally {
         self.tallies.get(&path).copied().unwrap_or_default()
     }
 
@@ -152,13 +159,13 @@ impl<'a> Evidence<'a> {
 
     /// Number of dynamic blocks in a gap of the first response, by path, in the response that has
     /// more of them.
-    pub(crate) fn drawn_in(&self, gap: &Range<usize>, new: &[Line<'_>]) -> HashMap<u64, usize> {
+    pub(crate) fn drawn_in(&self, gap: &Range<usize>, new: &[PreparedBlock<'_>]) -> HashMap<u64, usize> {
         let (mut paired, mut alone, mut more) =
             (HashMap::new(), HashMap::<u64, usize>::new(), HashMap::<u64, usize>::new());
         for (i, line) in gap.clone().filter_map(|i| Some((i, new.get(i)?))) {
             match self.states.get(&i) {
-                Some(State::Replaced { paired: true }) => *paired.entry(line.path()).or_default() += 1,
-                Some(State::Replaced { paired: false }) => *alone.entry(line.path()).or_default() += 1,
+                Some(BlockState::Replaced { paired: true }) => *paired.entry(line.path()).or_default() += 1,
+                Some(BlockState::Replaced { paired: false }) => *alone.entry(line.path()).or_default() += 1,
                 _ => {}
             }
         }
@@ -174,15 +181,15 @@ impl<'a> Evidence<'a> {
 }
 
 /// The state of a block, from both its versions; `None` if only white space differs.
-fn pair<'a>(one: &Line<'a>, other: &Line<'a>) -> Option<State<'a>> {
+fn pair<'a>(one: &PreparedBlock<'a>, other: &PreparedBlock<'a>) -> Option<BlockState<'a>> {
     let (a, b) = (one.words(), other.words());
     if a == b {
         return None;
     }
     if same_bag(a, b) {
-        return Some(State::Shuffled);
+        return Some(BlockState::Shuffled);
     }
-    Some(Template::of(a, b).map_or(State::Replaced { paired: true }, State::Drawn))
+    Some(BlockTemplate::of(a, b).map_or(BlockState::Replaced { paired: true }, BlockState::Drawn))
 }
 
 /// Whether two blocks have the same words in any order.
@@ -197,7 +204,12 @@ pub(crate) fn same_bag<T: Ord + Copy>(a: &[T], b: &[T]) -> bool {
 
 /// Pairs the blocks of two gaps: those of the same path, in order; if one side has more, the most
 /// similar ones.
-fn pairs(ones: &[usize], others: &[usize], new: &[Line<'_>], again: &[Line<'_>]) -> HashMap<usize, usize> {
+fn pairs(
+    ones: &[usize],
+    others: &[usize],
+    new: &[PreparedBlock<'_>],
+    again: &[PreparedBlock<'_>],
+) -> HashMap<usize, usize> {
     let mut by_path: HashMap<u64, (Vec<usize>, Vec<usize>)> = HashMap::new();
     ones.iter().for_each(|&i| by_path.entry(new[i].path()).or_default().0.push(i));
     others.iter().for_each(|&j| by_path.entry(again[j].path()).or_default().1.push(j));
@@ -245,20 +257,25 @@ pub(crate) fn likeness<T: Ord + Copy>(a: &[T], b: &[T]) -> f64 {
 struct Moved(HashSet<u64>);
 
 impl Moved {
-    fn between(gaps: &[Gap], new: &[Line<'_>], again: &[Line<'_>]) -> Self {
+    fn between(gaps: &[BlockGap], new: &[PreparedBlock<'_>], again: &[PreparedBlock<'_>]) -> Self {
         let others: HashSet<u64> = gaps.iter().flat_map(|g| &again[g.other.clone()]).map(|l| l.hash).collect();
         let ones = gaps.iter().flat_map(|g| &new[g.one.clone()]).map(|l| l.hash);
         Self(ones.filter(|hash| others.contains(hash)).collect())
     }
 
-    fn has(&self, line: &Line<'_>) -> bool {
+    fn has(&self, line: &PreparedBlock<'_>) -> bool {
         self.0.contains(&line.hash)
     }
 
     /// Paths that have other dynamic blocks: a block that moved there was chosen again, not
     /// reordered.
-    fn paths_with_others<'a>(&self, gaps: &[Gap], new: &[Line<'a>], again: &[Line<'a>]) -> HashSet<u64> {
+    fn paths_with_others<'a>(
+        &self,
+        gaps: &[BlockGap],
+        new: &[PreparedBlock<'a>],
+        again: &[PreparedBlock<'a>],
+    ) -> HashSet<u64> {
         let all = gaps.iter().flat_map(|g| new[g.one.clone()].iter().chain(&again[g.other.clone()]));
-        all.filter(|line| !self.has(line)).map(Line::path).collect()
+        all.filter(|line| !self.has(line)).map(PreparedBlock::path).collect()
     }
 }

@@ -6,9 +6,9 @@
 //! two back-to-back responses but absent from the old version is a change, however small, and so is
 //! anything in the old version where nothing dynamic was ever seen.
 
-use super::evidence::{Evidence, State, likeness, same_bag};
+use super::evidence::{BlockState, Evidence, likeness, same_bag};
 use super::memory::{Memory, Room};
-use super::page::{Gap, Line, gaps};
+use super::page::{BlockGap, PreparedBlock, gaps};
 use super::template::Spans;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -20,11 +20,11 @@ const NEAR: usize = 256;
 const NEARER: usize = 8;
 
 /// Old blocks that are not explained yet, by path, in order.
-type Left = HashMap<u64, VecDeque<usize>>;
+type UnexplainedBlocks = HashMap<u64, VecDeque<usize>>;
 
 /// A difference that is not noise: the old and the new text of a block.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding<'a> {
+pub(crate) struct Difference<'a> {
     pub(crate) place: &'a str,
     pub(crate) old: Option<&'a str>,
     pub(crate) new: Option<&'a str>,
@@ -33,20 +33,20 @@ pub(crate) struct Finding<'a> {
 /// The remaining differences.
 #[derive(Debug, Default)]
 pub(crate) struct Explained<'a> {
-    pub(crate) findings: Vec<Finding<'a>>,
+    pub(crate) findings: Vec<Difference<'a>>,
     /// Whether knowledge about the host was needed.
     pub(crate) by_memory: bool,
 }
 
 /// Removes the noise.
 pub(crate) fn explain<'a>(
-    old: &[Line<'a>],
-    new: &[Line<'a>],
+    old: &[PreparedBlock<'a>],
+    new: &[PreparedBlock<'a>],
     evidence: Option<&Evidence<'_>>,
     memory: &Memory,
 ) -> Explained<'a> {
     let gaps = gaps(old, new);
-    let mut run = Run {
+    let mut run = Explanation {
         old,
         new,
         evidence,
@@ -61,9 +61,9 @@ pub(crate) fn explain<'a>(
     run.out
 }
 
-struct Run<'r, 'a> {
-    old: &'r [Line<'a>],
-    new: &'r [Line<'a>],
+struct Explanation<'r, 'a> {
+    old: &'r [PreparedBlock<'a>],
+    new: &'r [PreparedBlock<'a>],
     evidence: Option<&'r Evidence<'r>>,
     memory: &'r Memory,
     /// Old and new blocks that only moved.
@@ -74,9 +74,9 @@ struct Run<'r, 'a> {
     out: Explained<'a>,
 }
 
-impl<'a> Run<'_, 'a> {
+impl<'a> Explanation<'_, 'a> {
     /// Skips blocks that both versions have in different order, where order is meaningless.
-    fn leave_out_moved(&mut self, gaps: &[Gap]) {
+    fn leave_out_moved(&mut self, gaps: &[BlockGap]) {
         let mut waiting: HashMap<u64, Vec<usize>> = HashMap::new();
         for i in gaps.iter().flat_map(|g| g.one.clone()) {
             if self.is_orderless(self.old[i].path()) {
@@ -103,8 +103,8 @@ impl<'a> Run<'_, 'a> {
         known
     }
 
-    fn gap(&mut self, gap: &Gap) {
-        let mut left = Left::default();
+    fn gap(&mut self, gap: &BlockGap) {
+        let mut left = UnexplainedBlocks::default();
         for i in gap.one.clone().filter(|i| !self.gone.contains(i)) {
             left.entry(self.old[i].path()).or_default().push_back(i);
         }
@@ -113,7 +113,7 @@ impl<'a> Run<'_, 'a> {
             if !self.is_noise(j, left.entry(line.path()).or_default()) {
                 let before = left.entry(line.path()).or_default().pop_front();
                 let old = before.map(|i| self.old[i].block.text.as_str());
-                self.find(Finding { place: &line.block.place, old, new: Some(&line.block.text) });
+                self.find(Difference { place: &line.block.place, old, new: Some(&line.block.text) });
             }
         }
         let mut rest: Vec<usize> = left.into_values().flatten().collect();
@@ -128,7 +128,7 @@ impl<'a> Run<'_, 'a> {
             let path = line.path();
             let shown = shown.get(&path).copied().unwrap_or(0);
             if !self.has_room(line, shown, drawn.entry(path).or_default()) {
-                self.find(Finding { place: &line.block.place, old: Some(&line.block.text), new: None });
+                self.find(Difference { place: &line.block.place, old: Some(&line.block.text), new: None });
             }
         }
     }
@@ -139,10 +139,14 @@ impl<'a> Run<'_, 'a> {
         let line = &self.new[j];
         let evidence = self.evidence;
         match evidence.and_then(|e| e.states.get(&j)) {
-            Some(State::Replaced { .. }) => return true,
+            Some(BlockState::Replaced { .. }) => return true,
             None if evidence.is_some_and(|e| e.is_loose(line.path())) => return true,
-            Some(State::Drawn(template)) if self.take(left, NEAR, |old| template.matches(old.words())) => return true,
-            Some(State::Shuffled) if self.take(left, NEAR, |old| same_bag(old.words(), line.words())) => return true,
+            Some(BlockState::Drawn(template)) if self.take(left, NEAR, |old| template.matches(old.words())) => {
+                return true;
+            }
+            Some(BlockState::Shuffled) if self.take(left, NEAR, |old| same_bag(old.words(), line.words())) => {
+                return true;
+            }
             _ => {}
         }
         // The same words with different white space.
@@ -155,7 +159,7 @@ impl<'a> Run<'_, 'a> {
     }
 
     /// Whether knowledge about the host explains a new block.
-    fn is_known(&self, line: &Line<'a>, left: &mut VecDeque<usize>) -> bool {
+    fn is_known(&self, line: &PreparedBlock<'a>, left: &mut VecDeque<usize>) -> bool {
         if self.memory.has_slots(line.path()) && self.take(left, NEARER, |old| self.differs_in_known_slots(old, line)) {
             return true;
         }
@@ -165,7 +169,7 @@ impl<'a> Run<'_, 'a> {
         !edited && line.words().len() <= room.words
     }
 
-    fn differs_in_known_slots(&self, old: &Line<'_>, new: &Line<'_>) -> bool {
+    fn differs_in_known_slots(&self, old: &PreparedBlock<'_>, new: &PreparedBlock<'_>) -> bool {
         let (old, words) = (old.words(), new.words());
         let spans = Spans::of(words, old).0;
         !spans.is_empty()
@@ -178,13 +182,13 @@ impl<'a> Run<'_, 'a> {
     }
 
     /// Removes the first of the next `near` blocks in `left` that fits.
-    fn take(&self, left: &mut VecDeque<usize>, near: usize, fits: impl Fn(&Line<'a>) -> bool) -> bool {
+    fn take(&self, left: &mut VecDeque<usize>, near: usize, fits: impl Fn(&PreparedBlock<'a>) -> bool) -> bool {
         let found = left.iter().take(near).position(|&i| fits(&self.old[i]));
         found.and_then(|at| left.remove(at)).is_some()
     }
 
     /// Whether an old block falls into a slot and is no larger than what the slot showed.
-    fn has_room(&mut self, line: &Line<'_>, shown: usize, drawn: &mut usize) -> bool {
+    fn has_room(&mut self, line: &PreparedBlock<'_>, shown: usize, drawn: &mut usize) -> bool {
         let (path, words) = (line.path(), line.words().len());
         if let Some(evidence) = self.evidence {
             let tally = evidence.tally(path);
@@ -205,7 +209,7 @@ impl<'a> Run<'_, 'a> {
         fits(self.used.entry(path).or_default(), words, room)
     }
 
-    fn find(&mut self, finding: Finding<'a>) {
+    fn find(&mut self, finding: Difference<'a>) {
         if self.out.findings.len() < MOST_FINDINGS {
             self.out.findings.push(finding);
         }

@@ -5,9 +5,9 @@
 //! difference on the next one without a second request. Bounded: the paths seen on the fewest pages
 //! are evicted first.
 
-use super::evidence::{Evidence, State, Tally};
-use super::page::Line;
-use super::template::{Shape, Slot};
+use super::evidence::{BlockState, Evidence, PathTally};
+use super::page::PreparedBlock;
+use super::template::{Shape, WordSlot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,13 +26,13 @@ pub(crate) struct Memory {
     /// Number of pages fetched twice.
     #[serde(default)]
     pages: u32,
-    paths: BTreeMap<String, Known>,
+    paths: BTreeMap<String, KnownPath>,
 }
 
 /// What is known about a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Known {
+struct KnownPath {
     /// Number of pages on which its blocks were dynamic.
     pages: u32,
     /// Number of dynamic and of stable blocks.
@@ -93,9 +93,9 @@ impl From<KnownShape> for Shape {
 }
 
 impl KnownSlot {
-    fn slot(&self) -> Slot {
+    fn slot(&self) -> WordSlot {
         let Self { before, after, optional, .. } = *self;
-        Slot { most: self.most as usize, shape: self.shape.into(), optional, before, after }
+        WordSlot { most: self.most as usize, shape: self.shape.into(), optional, before, after }
     }
 }
 
@@ -137,27 +137,27 @@ impl Memory {
     }
 
     /// The known slot of a path between these two words.
-    pub(crate) fn slot(&self, path: u64, before: u64, after: u64) -> Option<Slot> {
+    pub(crate) fn slot(&self, path: u64, before: u64, after: u64) -> Option<WordSlot> {
         let known = self.paths.get(&key(path))?;
         let here = |slot: &&KnownSlot| slot.pages >= SEVERAL && slot.before == before && slot.after == after;
         known.slots.iter().find(here).map(KnownSlot::slot)
     }
 
     /// Learns from two responses of a page.
-    pub(crate) fn learn(&mut self, page: u64, new: &[Line<'_>], evidence: &Evidence<'_>) {
+    pub(crate) fn learn(&mut self, page: u64, new: &[PreparedBlock<'_>], evidence: &Evidence<'_>) {
         self.pages = self.pages.saturating_add(1);
         for (&path, tally) in &evidence.tallies {
             self.learn_path(page, path, tally, evidence.orderless.contains(&path));
         }
         for (&i, state) in &evidence.states {
-            if let (State::Drawn(template), Some(line)) = (state, new.get(i)) {
+            if let (BlockState::Drawn(template), Some(line)) = (state, new.get(i)) {
                 template.slots().for_each(|slot| self.learn_slot(page, line.path(), slot));
             }
         }
         self.forget();
     }
 
-    fn learn_path(&mut self, page: u64, path: u64, tally: &Tally, moved: bool) {
+    fn learn_path(&mut self, page: u64, path: u64, tally: &PathTally, moved: bool) {
         let drawn = tally.named && tally.varying > 0;
         if !drawn && !moved {
             if let Some(known) = self.paths.get_mut(&key(path)) {
@@ -178,7 +178,7 @@ impl Memory {
         }
     }
 
-    fn learn_slot(&mut self, page: u64, path: u64, slot: Slot) {
+    fn learn_slot(&mut self, page: u64, path: u64, slot: WordSlot) {
         let known = self.paths.entry(key(path)).or_default();
         let here = |k: &&mut KnownSlot| k.before == slot.before && k.after == slot.after;
         if let Some(kept) = known.slots.iter_mut().find(here) {
@@ -193,7 +193,7 @@ impl Memory {
         {
             known.slots.swap_remove(least);
         }
-        let Slot { before, after, most, shape, optional } = slot;
+        let WordSlot { before, after, most, shape, optional } = slot;
         let (most, shape) = (small(most), shape.into());
         known.slots.push(KnownSlot { before, after, most, shape, optional, pages: 1, last: page });
     }
@@ -218,7 +218,7 @@ impl Memory {
         if self.paths.len() <= MOST_PATHS {
             return;
         }
-        let weight = |k: &Known| k.pages + k.moved + k.slots.iter().map(|s| s.pages).max().unwrap_or(0);
+        let weight = |k: &KnownPath| k.pages + k.moved + k.slots.iter().map(|s| s.pages).max().unwrap_or(0);
         let mut weights: Vec<(u32, String)> = self.paths.iter().map(|(path, k)| (weight(k), path.clone())).collect();
         weights.sort_unstable();
         for (_, path) in weights.iter().take(self.paths.len() - MOST_PATHS * 3 / 4) {

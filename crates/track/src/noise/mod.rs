@@ -21,14 +21,14 @@ mod words;
 mod tests;
 
 pub(crate) use evidence::likeness;
-pub(crate) use explain::Finding;
-pub(crate) use words::{Word, words};
+pub(crate) use explain::Difference;
+pub(crate) use words::{ClassedWord, words};
 
 use evidence::Evidence;
 use explain::explain;
 use memory::Memory;
 use orb_page::Block;
-use page::{Line, lines};
+use page::{PreparedBlock, lines};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
@@ -101,26 +101,26 @@ impl Noise {
 
 /// Whether two responses have so little in common that they can hardly be of the same page. Short
 /// ones always pass.
-fn is_strange(one: &[Line<'_>], other: &[Line<'_>]) -> bool {
-    let length = |lines: &[Line<'_>]| lines.iter().map(|l| l.block.text.len()).sum::<usize>();
+fn is_strange(one: &[PreparedBlock<'_>], other: &[PreparedBlock<'_>]) -> bool {
+    let length = |lines: &[PreparedBlock<'_>]| lines.iter().map(|l| l.block.text.len()).sum::<usize>();
     let longer = length(one).max(length(other));
     let theirs: HashSet<u64> = other.iter().map(|l| l.hash).collect();
     let shared: usize = one.iter().filter(|l| theirs.contains(&l.hash)).map(|l| l.block.text.len()).sum();
     if longer < SHORT || shared * 4 > longer {
         return false;
     }
-    let words = |lines: &[Line<'_>]| {
+    let words = |lines: &[PreparedBlock<'_>]| {
         lines.iter().flat_map(|l| l.words().iter().map(|w| xxh3_64(w.text.as_bytes()))).collect::<Vec<_>>()
     };
     likeness(&words(one), &words(other)) < STRANGE
 }
 
 /// The remaining differences between two versions of a page.
-pub(crate) enum Left<'a> {
+pub(crate) enum RemainingChanges<'a> {
     /// Nothing.
     Nothing,
     /// These.
-    Changes(Vec<Finding<'a>>),
+    Changes(Vec<Difference<'a>>),
     /// Possibly some: a second response would tell.
     Unclear,
 }
@@ -133,16 +133,20 @@ pub(crate) fn judge<'a>(
     new: &'a [Block],
     again: Option<&'a [Block]>,
     noise: &Noise,
-) -> Left<'a> {
+) -> RemainingChanges<'a> {
     let (old, new) = (lines(old), lines(new));
     if old.iter().map(|l| l.hash).eq(new.iter().map(|l| l.hash)) {
-        return Left::Nothing;
+        return RemainingChanges::Nothing;
     }
     let page = xxh3_64(url.as_bytes());
     let Some(again) = again else {
         let explained = explain(&old, &new, None, &noise.known());
         let proof = explained.by_memory && page.is_multiple_of(PROVED);
-        return if explained.findings.is_empty() && !proof { Left::Nothing } else { Left::Unclear };
+        return if explained.findings.is_empty() && !proof {
+            RemainingChanges::Nothing
+        } else {
+            RemainingChanges::Unclear
+        };
     };
     let again = lines(again);
     let strange = is_strange(&new, &again);
@@ -153,7 +157,11 @@ pub(crate) fn judge<'a>(
     // An error page instead of a second response says nothing about the first.
     let evidence = (!strange || is_strange(&old, &new)).then_some(&evidence);
     let explained = explain(&old, &new, evidence, &noise.known());
-    if explained.findings.is_empty() { Left::Nothing } else { Left::Changes(explained.findings) }
+    if explained.findings.is_empty() {
+        RemainingChanges::Nothing
+    } else {
+        RemainingChanges::Changes(explained.findings)
+    }
 }
 
 /// Learns from two back-to-back responses of a page.

@@ -1,9 +1,9 @@
 //! How are two versions of a page aligned?
 //!
 //! A page is a sequence of blocks. Two sequences are aligned by their equal blocks (Myers 1986,
-//! from the crate `similar`); what lies between is a [`Gap`].
+//! from the crate `similar`); what lies between is a [`BlockGap`].
 
-use super::words::{Word, words};
+use super::words::{ClassedWord, words};
 use orb_page::Block;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::cell::OnceCell;
@@ -16,16 +16,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A block prepared for comparison.
 #[derive(Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct PreparedBlock<'a> {
     pub(crate) block: &'a Block,
     /// Hash of its text.
     pub(crate) hash: u64,
-    words: OnceCell<Vec<Word<'a>>>,
+    words: OnceCell<Vec<ClassedWord<'a>>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> PreparedBlock<'a> {
     /// Its words, split on first use.
-    pub(crate) fn words(&self) -> &[Word<'a>] {
+    pub(crate) fn words(&self) -> &[ClassedWord<'a>] {
         self.words.get_or_init(|| words(&self.block.text))
     }
 
@@ -36,23 +36,23 @@ impl<'a> Line<'a> {
 }
 
 /// Prepares the blocks of a page.
-pub(crate) fn lines(blocks: &[Block]) -> Vec<Line<'_>> {
-    let line = |block| Line { block, hash: xxh3_64(block.text.as_bytes()), words: OnceCell::new() };
+pub(crate) fn lines(blocks: &[Block]) -> Vec<PreparedBlock<'_>> {
+    let line = |block| PreparedBlock { block, hash: xxh3_64(block.text.as_bytes()), words: OnceCell::new() };
     blocks.iter().map(line).collect()
 }
 
 /// Blocks of two pages between two equal blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
+pub(crate) struct BlockGap {
     pub(crate) one: Range<usize>,
     pub(crate) other: Range<usize>,
 }
 
 /// Where two pages differ, in order.
-pub(crate) fn gaps(one: &[Line<'_>], other: &[Line<'_>]) -> Vec<Gap> {
-    let hashes = |lines: &[Line<'_>]| lines.iter().map(|l| l.hash).collect::<Vec<_>>();
+pub(crate) fn gaps(one: &[PreparedBlock<'_>], other: &[PreparedBlock<'_>]) -> Vec<BlockGap> {
+    let hashes = |lines: &[PreparedBlock<'_>]| lines.iter().map(|l| l.hash).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + PATIENCE);
-    let mut gaps: Vec<Gap> = Vec::new();
+    let mut gaps: Vec<BlockGap> = Vec::new();
     for op in capture_diff_slices_deadline(Algorithm::Myers, &hashes(one), &hashes(other), deadline) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
@@ -62,7 +62,7 @@ pub(crate) fn gaps(one: &[Line<'_>], other: &[Line<'_>]) -> Vec<Gap> {
             Some(last) if last.one.end == a.start && last.other.end == b.start => {
                 (last.one.end, last.other.end) = (a.end, b.end);
             }
-            _ => gaps.push(Gap { one: a, other: b }),
+            _ => gaps.push(BlockGap { one: a, other: b }),
         }
     }
     gaps

@@ -7,7 +7,7 @@
 //! `1 234 567`. If two blocks share too few words, there is no template: the block was replaced as
 //! a whole, and shares words by chance.
 
-use super::words::{Class, Word, weight};
+use super::words::{Class, ClassedWord, weight};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub(crate) enum Shape {
 
 /// A position at which words vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct WordSlot {
     /// Maximum number of words it held.
     pub(crate) most: usize,
     /// Their kind.
@@ -51,9 +51,9 @@ pub(crate) struct Slot {
     pub(crate) after: u64,
 }
 
-impl Slot {
+impl WordSlot {
     /// Whether these words may be here.
-    pub(crate) fn accepts(&self, words: &[Word<'_>]) -> bool {
+    pub(crate) fn accepts(&self, words: &[ClassedWord<'_>]) -> bool {
         if words.is_empty() {
             return self.optional || self.shape == Shape::Free;
         }
@@ -63,7 +63,8 @@ impl Slot {
             }
             Shape::Moment => words.len() <= self.most + 3 && words.iter().all(|w| w.class != Class::Plain),
             Shape::Token { least, most } => {
-                let long = |w: &Word<'_>| w.class == Class::Mark || (least / 2..=most * 2).contains(&w.text.len());
+                let long =
+                    |w: &ClassedWord<'_>| w.class == Class::Mark || (least / 2..=most * 2).contains(&w.text.len());
                 words.len() <= self.most && words.iter().all(long)
             }
             Shape::Free => words.len() <= 2 * self.most + 2,
@@ -89,27 +90,27 @@ impl Slot {
 
 /// A part of a template.
 #[derive(Clone, Debug)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum TemplatePart<'a> {
     /// These words.
-    Fixed(Vec<Word<'a>>),
+    Fixed(Vec<ClassedWord<'a>>),
     /// Anything that the slot accepts.
-    Drawn(Slot),
+    Drawn(WordSlot),
 }
 
 /// A block in which some words vary.
 #[derive(Clone, Debug)]
-pub(crate) struct Template<'a> {
-    pieces: Vec<Piece<'a>>,
+pub(crate) struct BlockTemplate<'a> {
+    pieces: Vec<TemplatePart<'a>>,
 }
 
-impl<'a> Template<'a> {
+impl<'a> BlockTemplate<'a> {
     /// The common template of two responses, if there is one.
-    pub(crate) fn of(one: &[Word<'a>], other: &[Word<'a>]) -> Option<Self> {
+    pub(crate) fn of(one: &[ClassedWord<'a>], other: &[ClassedWord<'a>]) -> Option<Self> {
         if one.len().max(other.len()) > MOST_WORDS {
             return None;
         }
         let drawn = Spans::of(one, other);
-        let words = |spans: &[Span]| -> usize { spans.iter().map(|s| weight(&one[s.one.0..s.one.1])).sum() };
+        let words = |spans: &[WordSpan]| -> usize { spans.iter().map(|s| weight(&one[s.one.0..s.one.1])).sum() };
         let fixed = weight(one) - words(&drawn.0);
         let total = weight(one).max(weight(other));
         let lexical = drawn.0.iter().any(|s| s.shape(one, other) == Shape::Free);
@@ -118,29 +119,31 @@ impl<'a> Template<'a> {
     }
 
     /// The slots.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+    pub(crate) fn slots(&self) -> impl Iterator<Item = WordSlot> {
         self.pieces.iter().filter_map(|p| match p {
-            Piece::Drawn(slot) => Some(*slot),
-            Piece::Fixed(_) => None,
+            TemplatePart::Drawn(slot) => Some(*slot),
+            TemplatePart::Fixed(_) => None,
         })
     }
 
     /// Whether a block matches this template with other words in its slots.
-    pub(crate) fn matches(&self, words: &[Word<'_>]) -> bool {
+    pub(crate) fn matches(&self, words: &[ClassedWord<'_>]) -> bool {
         let mut rest = words;
         let mut pieces = self.pieces.iter().peekable();
         while let Some(piece) = pieces.next() {
             match (piece, pieces.peek()) {
-                (Piece::Fixed(fixed), _) => match rest.strip_prefix(fixed.as_slice()) {
+                (TemplatePart::Fixed(fixed), _) => match rest.strip_prefix(fixed.as_slice()) {
                     Some(after) => rest = after,
                     None => return false,
                 },
-                (Piece::Drawn(slot), None) => return slot.accepts(rest),
-                (Piece::Drawn(slot), Some(Piece::Fixed(fixed))) => {
+                (TemplatePart::Drawn(slot), None) => return slot.accepts(rest),
+                (TemplatePart::Drawn(slot), Some(TemplatePart::Fixed(fixed))) => {
                     // The last fixed words must end the block; all others match as early as
                     // possible.
-                    let last =
-                        self.pieces.last().is_some_and(|p| matches!(p, Piece::Fixed(f) if std::ptr::eq(f, fixed)));
+                    let last = self
+                        .pieces
+                        .last()
+                        .is_some_and(|p| matches!(p, TemplatePart::Fixed(f) if std::ptr::eq(f, fixed)));
                     let at = match last {
                         true => rest.len().checked_sub(fixed.len()).filter(|&at| rest[at..] == fixed[..]),
                         false => rest.windows(fixed.len()).position(|w| w == fixed.as_slice()),
@@ -150,7 +153,7 @@ impl<'a> Template<'a> {
                         _ => return false,
                     }
                 }
-                (Piece::Drawn(_), Some(Piece::Drawn(_))) => return false,
+                (TemplatePart::Drawn(_), Some(TemplatePart::Drawn(_))) => return false,
             }
         }
         rest.is_empty()
@@ -159,19 +162,19 @@ impl<'a> Template<'a> {
 
 /// A difference between two blocks: the range in each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct WordSpan {
     pub(crate) one: (usize, usize),
     pub(crate) other: (usize, usize),
 }
 
-impl Span {
+impl WordSpan {
     /// The kind of the differing words.
-    fn shape(&self, one: &[Word<'_>], other: &[Word<'_>]) -> Shape {
+    fn shape(&self, one: &[ClassedWord<'_>], other: &[ClassedWord<'_>]) -> Shape {
         let words = || one[self.one.0..self.one.1].iter().chain(&other[self.other.0..self.other.1]);
         let has = |class: Class| words().any(|w| w.class == class);
         if has(Class::Plain) {
             Shape::Free
-        } else if has(Class::Temporal) || words().any(Word::is_clock) {
+        } else if has(Class::Temporal) || words().any(ClassedWord::is_clock) {
             Shape::Moment
         } else if has(Class::Mixed) {
             let lengths = || words().filter(|w| w.class != Class::Mark).map(|w| w.text.len());
@@ -184,9 +187,9 @@ impl Span {
     }
 
     /// The slot it makes.
-    pub(crate) fn slot(&self, one: &[Word<'_>], other: &[Word<'_>]) -> Slot {
-        let hash = |word: Option<&Word<'_>>| word.map_or(0, |w| xxh3_64(w.text.as_bytes()) | 1);
-        Slot {
+    pub(crate) fn slot(&self, one: &[ClassedWord<'_>], other: &[ClassedWord<'_>]) -> WordSlot {
+        let hash = |word: Option<&ClassedWord<'_>>| word.map_or(0, |w| xxh3_64(w.text.as_bytes()) | 1);
+        WordSlot {
             most: (self.one.1 - self.one.0).max(self.other.1 - self.other.0),
             shape: self.shape(one, other),
             optional: self.one.0 == self.one.1 || self.other.0 == self.other.1,
@@ -197,19 +200,19 @@ impl Span {
 }
 
 /// The differences between two blocks, sorted and disjoint.
-pub(crate) struct Spans(pub(crate) Vec<Span>);
+pub(crate) struct Spans(pub(crate) Vec<WordSpan>);
 
 impl Spans {
     /// Aligns two blocks; dates and grouped numbers are taken whole.
-    pub(crate) fn of(one: &[Word<'_>], other: &[Word<'_>]) -> Self {
-        let mut spans: Vec<Span> = Vec::new();
+    pub(crate) fn of(one: &[ClassedWord<'_>], other: &[ClassedWord<'_>]) -> Self {
+        let mut spans: Vec<WordSpan> = Vec::new();
         let deadline = Some(Instant::now() + PATIENCE);
         for op in capture_diff_slices_deadline(Algorithm::Myers, one, other, deadline) {
             if matches!(op, DiffOp::Equal { .. }) {
                 continue;
             }
             let (a, b) = (op.old_range(), op.new_range());
-            let span = Span { one: (a.start, a.end), other: (b.start, b.end) };
+            let span = WordSpan { one: (a.start, a.end), other: (b.start, b.end) };
             match spans.last_mut() {
                 Some(last) if last.one.1 == span.one.0 && last.other.1 == span.other.0 => {
                     (last.one.1, last.other.1) = (span.one.1, span.other.1);
@@ -227,32 +230,32 @@ impl Spans {
         Self(joined(spans))
     }
 
-    fn pieces<'a>(&self, one: &[Word<'a>], other: &[Word<'a>]) -> Vec<Piece<'a>> {
+    fn pieces<'a>(&self, one: &[ClassedWord<'a>], other: &[ClassedWord<'a>]) -> Vec<TemplatePart<'a>> {
         let mut pieces = Vec::new();
         let mut from = 0;
         for span in &self.0 {
             if span.one.0 > from {
-                pieces.push(Piece::Fixed(one[from..span.one.0].to_vec()));
+                pieces.push(TemplatePart::Fixed(one[from..span.one.0].to_vec()));
             }
-            pieces.push(Piece::Drawn(span.slot(one, other)));
+            pieces.push(TemplatePart::Drawn(span.slot(one, other)));
             from = span.one.1;
         }
         if from < one.len() {
-            pieces.push(Piece::Fixed(one[from..].to_vec()));
+            pieces.push(TemplatePart::Fixed(one[from..].to_vec()));
         }
         pieces
     }
 }
 
 /// Extends a span to the rest of a date or grouped number, within the `shared` words.
-fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>], shared: Range<usize>) {
-    let words: Vec<Word<'_>> =
+fn widen(span: &mut WordSpan, one: &[ClassedWord<'_>], other: &[ClassedWord<'_>], shared: Range<usize>) {
+    let words: Vec<ClassedWord<'_>> =
         one[span.one.0..span.one.1].iter().chain(&other[span.other.0..span.other.1]).copied().collect();
     let clock = words.iter().any(|w| w.is_clock() || w.class == Class::Temporal);
     let group = !words.is_empty() && words.iter().all(|w| w.is_group(3..=3));
     let counted = !words.is_empty() && words.iter().all(|w| w.class == Class::Digits);
-    let before = |w: &Word<'_>| if clock { is_of_a_date(w) } else { group && w.is_group(1..=3) };
-    let behind = |w: &Word<'_>| if clock { is_of_a_date(w) } else { counted && w.class == Class::Temporal };
+    let before = |w: &ClassedWord<'_>| if clock { is_of_a_date(w) } else { group && w.is_group(1..=3) };
+    let behind = |w: &ClassedWord<'_>| if clock { is_of_a_date(w) } else { counted && w.class == Class::Temporal };
     while span.one.0 > shared.start && before(&one[span.one.0 - 1]) {
         (span.one.0, span.other.0) = (span.one.0 - 1, span.other.0 - 1);
     }
@@ -268,12 +271,12 @@ fn widen(span: &mut Span, one: &[Word<'_>], other: &[Word<'_>], shared: Range<us
     }
 }
 
-fn edge(a: Word<'_>, b: Word<'_>) -> bool {
+fn edge(a: ClassedWord<'_>, b: ClassedWord<'_>) -> bool {
     a.class == Class::Mark && a == b
 }
 
 /// Whether a word next to a clock belongs to its date.
-fn is_of_a_date(word: &Word<'_>) -> bool {
+fn is_of_a_date(word: &ClassedWord<'_>) -> bool {
     match word.class {
         Class::Digits | Class::Temporal => true,
         Class::Mixed => word.text.len() <= 4,
@@ -283,8 +286,8 @@ fn is_of_a_date(word: &Word<'_>) -> bool {
 }
 
 /// Merges spans that touch or overlap.
-fn joined(spans: Vec<Span>) -> Vec<Span> {
-    let mut out: Vec<Span> = Vec::with_capacity(spans.len());
+fn joined(spans: Vec<WordSpan>) -> Vec<WordSpan> {
+    let mut out: Vec<WordSpan> = Vec::with_capacity(spans.len());
     for span in spans {
         match out.last_mut() {
             Some(last) if span.one.0 <= last.one.1 || span.other.0 <= last.other.1 => {
@@ -305,7 +308,7 @@ mod tests {
     #[track_caller]
     fn check(one: &str, other: &str, same: &[&str], changed: &[&str]) {
         let (one, other) = (words(one), words(other));
-        let template = Template::of(&one, &other).expect("a template");
+        let template = BlockTemplate::of(&one, &other).expect("a template");
         for text in same {
             assert!(template.matches(&words(text)), "{text} is not {template:?}");
         }
@@ -353,7 +356,7 @@ mod tests {
 
     #[test]
     fn what_shares_few_words_was_replaced_as_a_whole() {
-        let of = |a: &str, b: &str| Template::of(&words(a), &words(b)).is_some();
+        let of = |a: &str, b: &str| BlockTemplate::of(&words(a), &words(b)).is_some();
         assert!(!of("Buy now great shoes!", "Buy now red cars!"));
         assert!(!of("Cheap flights to Rome", "The best shoes in town"));
         assert!(of("Today we recommend all of our readers: tea", "Today we recommend all of our readers: wine"));

@@ -26,9 +26,9 @@ fn say(old: &str, new: &str, again: Option<&str>, noise: &Noise) -> Said {
 fn say_of(url: &str, old: &str, new: &str, again: Option<&str>, noise: &Noise) -> Said {
     let (old, new, again) = (page(old), page(new), again.map(page));
     match judge(url, &old, &new, again.as_deref(), noise) {
-        Left::Nothing => Said::Same,
-        Left::Changes(_) => Said::Changed,
-        Left::Unclear => Said::Unclear,
+        RemainingChanges::Nothing => Said::Same,
+        RemainingChanges::Changes(_) => Said::Changed,
+        RemainingChanges::Unclear => Said::Unclear,
     }
 }
 
@@ -363,10 +363,10 @@ fn pages_of_very_many_blocks_end_soon() {
     for same_path in [true, false] {
         let (old, new, again) = (many(3, same_path), many(5, same_path), many(7, same_path));
         let noise = Noise::new();
-        assert!(matches!(judge("u", &old, &new, None, &noise), Left::Unclear));
+        assert!(matches!(judge("u", &old, &new, None, &noise), RemainingChanges::Unclear));
         let _ = judge("u", &old, &new, Some(&again), &noise);
         let _ = judge("u", &old, &new, Some(&again[..15_000]), &noise);
-        assert!(matches!(judge("u", &old, &new, Some(&new), &noise), Left::Changes(_)));
+        assert!(matches!(judge("u", &old, &new, Some(&new), &noise), RemainingChanges::Changes(_)));
         assert!(noise.to_text().len() < 1 << 20, "{}", noise.to_text().len());
     }
     let words = |word: &str| vec![Block { path: 1, named: true, place: "p".into(), text: word.repeat(100_000) }];

@@ -25,38 +25,38 @@ pub(crate) enum Class {
 
 /// A word of a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Word<'a> {
+pub(crate) struct ClassedWord<'a> {
     pub(crate) text: &'a str,
     pub(crate) class: Class,
 }
 
-impl PartialEq for Word<'_> {
+impl PartialEq for ClassedWord<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-impl Eq for Word<'_> {}
+impl Eq for ClassedWord<'_> {}
 
-impl std::hash::Hash for Word<'_> {
+impl std::hash::Hash for ClassedWord<'_> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.text.hash(state);
     }
 }
 
-impl PartialOrd for Word<'_> {
+impl PartialOrd for ClassedWord<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Word<'_> {
+impl Ord for ClassedWord<'_> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.text.cmp(other.text)
     }
 }
 
-impl Word<'_> {
+impl ClassedWord<'_> {
     /// Whether it is a time of day: `13:40`, `13:40:01`, `2026-05-12T13:40:01`.
     pub(crate) fn is_clock(&self) -> bool {
         let bytes = self.text.as_bytes();
@@ -109,7 +109,7 @@ fn holds(mark: char) -> bool {
 }
 
 /// The words of a text.
-pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
+pub(crate) fn words(text: &str) -> Vec<ClassedWord<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -119,7 +119,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         }
         let end = end_of_word(rest, first);
         let (word, after) = rest.split_at(end);
-        out.push(Word { text: word, class: class(word, first) });
+        out.push(ClassedWord { text: word, class: class(word, first) });
         rest = after;
     }
     out
@@ -157,7 +157,7 @@ fn class(word: &str, first: char) -> Class {
 }
 
 /// Number of words, without punctuation.
-pub(crate) fn weight(words: &[Word<'_>]) -> usize {
+pub(crate) fn weight(words: &[ClassedWord<'_>]) -> usize {
     words.iter().filter(|w| w.class != Class::Mark).count()
 }
 

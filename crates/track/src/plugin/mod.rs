@@ -10,7 +10,7 @@ mod protocol;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use protocol::{Answer, Question, Shown};
+pub(crate) use protocol::{ProgramAnswer, ProgramQuestion, ShownContent};
 
 use process::Process;
 use std::fmt;
@@ -29,11 +29,11 @@ const MOST_NAME: usize = 60;
 pub(crate) struct Program {
     command: Vec<String>,
     timeout: Duration,
-    state: Mutex<State>,
+    state: Mutex<ProgramState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgramState {
     process: Option<Process>,
     asked: u64,
     starts: u32,
@@ -56,7 +56,7 @@ impl Program {
     }
 
     /// Asks it about a page; errors are one line that names the program.
-    pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer, String> {
+    pub(crate) fn ask(&self, question: &ProgramQuestion<'_>) -> Result<ProgramAnswer, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer(&mut state, question);
         match &answer {
@@ -69,7 +69,7 @@ impl Program {
         answer.map_err(|why| format!("the program {} {why}", protocol::one_line(&self.command.join(" "), MOST_NAME)))
     }
 
-    fn answer(&self, state: &mut State, question: &Question<'_>) -> Result<Answer, String> {
+    fn answer(&self, state: &mut ProgramState, question: &ProgramQuestion<'_>) -> Result<ProgramAnswer, String> {
         if state.failures >= IN_A_ROW {
             return Err(format!("failed {IN_A_ROW} times in a row and is not asked any more"));
         }

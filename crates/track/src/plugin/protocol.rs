@@ -11,25 +11,25 @@ const MOST_DETAIL: usize = 500;
 
 /// Two versions of a page, as a program is asked about them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question<'a> {
+pub(crate) struct ProgramQuestion<'a> {
     pub(crate) url: &'a str,
     pub(crate) mime: &'a str,
     /// What it is shown of them: `bytes`, `text`, `main`, `selector`.
     pub(crate) by: &'a str,
-    pub(crate) old: Shown<'a>,
-    pub(crate) new: Shown<'a>,
+    pub(crate) old: ShownContent<'a>,
+    pub(crate) new: ShownContent<'a>,
 }
 
 /// What a program sees of a version.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum ShownContent<'a> {
     /// Its text.
     Text(&'a str),
     /// The whole content.
     Bytes(&'a [u8]),
 }
 
-impl Shown<'_> {
+impl ShownContent<'_> {
     fn written(&self) -> String {
         match self {
             Self::Text(text) => (*text).to_owned(),
@@ -40,7 +40,7 @@ impl Shown<'_> {
 
 /// A request on the wire.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct ProgramRequest<'a> {
     id: u64,
     url: &'a str,
     mime: &'a str,
@@ -61,23 +61,23 @@ struct Answered {
 
 /// A program's verdict on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct ProgramAnswer {
     pub(crate) same: bool,
     pub(crate) detail: String,
 }
 
 /// Encodes a request.
-pub(crate) fn question(id: u64, question: &Question<'_>) -> Vec<u8> {
-    let Question { url, mime, by, old, new } = question;
-    let encoding = if matches!(new, Shown::Bytes(_)) { "base64" } else { "text" };
-    let asked = Asked { id, url, mime, by, encoding, old: old.written(), new: new.written() };
+pub(crate) fn question(id: u64, question: &ProgramQuestion<'_>) -> Vec<u8> {
+    let ProgramQuestion { url, mime, by, old, new } = question;
+    let encoding = if matches!(new, ShownContent::Bytes(_)) { "base64" } else { "text" };
+    let asked = ProgramRequest { id, url, mime, by, encoding, old: old.written(), new: new.written() };
     let mut line = serde_json::to_vec(&asked).unwrap_or_default();
     line.push(b'\n');
     line
 }
 
 /// Parses an answer; the error says what is wrong with it.
-pub(crate) fn answer(id: u64, line: &[u8]) -> Result<Answer, String> {
+pub(crate) fn answer(id: u64, line: &[u8]) -> Result<ProgramAnswer, String> {
     let text = std::str::from_utf8(line).map_err(|_| "answered what is not UTF-8".to_owned())?;
     let answered: Answered = serde_json::from_str(text.trim()).map_err(|why| {
         format!("answered '{}', which is not {{\"id\": {id}, \"same\": true or false}}: {why}", one_line(text, 80))
@@ -86,7 +86,7 @@ pub(crate) fn answer(id: u64, line: &[u8]) -> Result<Answer, String> {
         return Err(format!("answered with id {} to the question with id {id}", answered.id));
     }
     let detail = one_line(&answered.detail.unwrap_or_default(), MOST_DETAIL);
-    Ok(Answer { same: answered.same, detail })
+    Ok(ProgramAnswer { same: answered.same, detail })
 }
 
 /// A text on one line, truncated.
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_question_is_one_line_and_its_answer_is_understood() {
-        let (old, new) = (Shown::Text("a\nb"), Shown::Text("c"));
-        let asked = question(7, &Question { url: "http://h/", mime: "text/html", by: "text", old, new });
+        let (old, new) = (ShownContent::Text("a\nb"), ShownContent::Text("c"));
+        let asked = question(7, &ProgramQuestion { url: "http://h/", mime: "text/html", by: "text", old, new });
         let text = String::from_utf8(asked).unwrap();
         assert_eq!(
             text,
@@ -129,7 +129,7 @@ mod tests {
             \"old\":\"a\\nb\",\"new\":\"c\"}\n"
         );
         let said = answer(7, b"{\"id\":7,\"same\":false,\"detail\":\"two\\nlines\",\"more\":1}\n");
-        assert_eq!(said, Ok(Answer { same: false, detail: "two lines".into() }));
+        assert_eq!(said, Ok(ProgramAnswer { same: false, detail: "two lines".into() }));
         for (line, why) in [
             (&b"\xFF\n"[..], "not UTF-8"),
             (b"yes\n", "answered 'yes'"),

@@ -15,9 +15,9 @@ fn python_within(body: &str, timeout: Duration) -> Program {
     Program::new(&["python3".to_owned(), "-c".to_owned(), script], timeout)
 }
 
-fn asked(program: &Program, old: &str, new: &str) -> Result<Answer, String> {
-    let (old, new) = (Shown::Text(old), Shown::Text(new));
-    program.ask(&Question { url: "http://h.test/", mime: "text/html", by: "text", old, new })
+fn asked(program: &Program, old: &str, new: &str) -> Result<ProgramAnswer, String> {
+    let (old, new) = (ShownContent::Text(old), ShownContent::Text(new));
+    program.ask(&ProgramQuestion { url: "http://h.test/", mime: "text/html", by: "text", old, new })
 }
 
 const HONEST: &str = "say(json.dumps({'id': q['id'], 'same': q['old'] == q['new'], 'detail': str(start)}))";

@@ -12,7 +12,7 @@
 //! where w is the page's weight. It grows with the time since the last visit, up to E[w/λ]: a page
 //! that changes all the time is never worth much.
 
-use super::rates::{Weights, grid};
+use super::rates::{RateWeights, grid};
 
 /// Rates with a smaller weight are dropped.
 const NEGLIGIBLE: f64 = 1e-4;
@@ -35,7 +35,7 @@ impl Belief {
     }
 
     /// A belief with these weights over the grid.
-    pub(super) fn of(weights: &Weights) -> Self {
+    pub(super) fn of(weights: &RateWeights) -> Self {
         let mut rates: Vec<(f64, f64)> =
             grid().into_iter().zip(*weights).filter(|(_, weight)| *weight > NEGLIGIBLE).collect();
         let sum: f64 = rates.iter().map(|(_, weight)| weight).sum();

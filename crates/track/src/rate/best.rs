@@ -7,11 +7,11 @@ use std::collections::BinaryHeap;
 #[derive(Debug)]
 pub struct Best<T> {
     room: usize,
-    kept: BinaryHeap<Reverse<Ranked<T>>>,
+    kept: BinaryHeap<Reverse<HeapEntry<T>>>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Ranked<T> {
+struct HeapEntry<T> {
     worth: Worth,
     what: Reverse<T>,
 }
@@ -39,13 +39,13 @@ impl Ord for Worth {
     }
 }
 
-impl<T: Ord> PartialOrd for Ranked<T> {
+impl<T: Ord> PartialOrd for HeapEntry<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T: Ord> Ord for Ranked<T> {
+impl<T: Ord> Ord for HeapEntry<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.worth.cmp(&other.worth).then_with(|| self.what.cmp(&other.what))
     }
@@ -59,7 +59,7 @@ impl<T: Ord> Best<T> {
 
     /// Offers a candidate; ties go to the smaller one.
     pub fn offer(&mut self, what: T, worth: f64) {
-        let one = Reverse(Ranked { worth: Worth(worth), what: Reverse(what) });
+        let one = Reverse(HeapEntry { worth: Worth(worth), what: Reverse(what) });
         if self.kept.len() < self.room {
             self.kept.push(one);
         } else if self.kept.peek().is_some_and(|worst| one < *worst) {

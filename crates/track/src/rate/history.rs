@@ -17,7 +17,7 @@
 //! visit ([`History::belief`]).
 
 use super::prior::product;
-use super::rates::{RATES, Weights, grid, normal};
+use super::rates::{RATES, RateWeights, grid, normal};
 use super::{Belief, Priors};
 
 /// How many of the latest visits count: older ones say little about the present.
@@ -100,7 +100,7 @@ impl History {
     }
 
     /// The likelihood of the visits under each rate, scaled to a maximum of 1.
-    pub(super) fn likelihood(&self, rates: &[f64; RATES]) -> Weights {
+    pub(super) fn likelihood(&self, rates: &[f64; RATES]) -> RateWeights {
         let still: f64 = self.looks.iter().filter(|look| !look.changed).map(|look| f64::from(look.days)).sum();
         let mut logs = rates.map(|rate| -rate * still);
         for days in self.changed() {

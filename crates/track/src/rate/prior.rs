@@ -10,7 +10,7 @@
 //! suffices, so memory is bounded.
 
 use super::History;
-use super::rates::{RATES, Weights, grid, normal};
+use super::rates::{RATES, RateWeights, grid, normal};
 use std::collections::BTreeMap;
 
 /// EM iterations.
@@ -25,8 +25,8 @@ const DOUBT: f64 = 0.02;
 /// The priors of a project's pages, by host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Priors {
-    project: Weights,
-    hosts: BTreeMap<u32, Weights>,
+    project: RateWeights,
+    hosts: BTreeMap<u32, RateWeights>,
 }
 
 impl Default for Priors {
@@ -42,7 +42,7 @@ impl Priors {
     pub fn fit<'a>(pages: impl IntoIterator<Item = (u32, &'a History)>) -> Self {
         let rates = grid();
         let told = |(host, page): (u32, &History)| (page.looks() > 0).then(|| (host, page.likelihood(&rates)));
-        let pages: Vec<(u32, Weights)> = pages.into_iter().filter_map(told).collect();
+        let pages: Vec<(u32, RateWeights)> = pages.into_iter().filter_map(told).collect();
         let mut priors = Self::default();
         if pages.is_empty() {
             return priors;
@@ -54,13 +54,13 @@ impl Priors {
     }
 
     /// The weights of the rates for a page of this host.
-    pub(super) fn of(&self, host: u32) -> &Weights {
+    pub(super) fn of(&self, host: u32) -> &RateWeights {
         self.hosts.get(&host).unwrap_or(&self.project)
     }
 
     /// One EM iteration: the posterior of each page, and their mean.
-    fn improved(&self, pages: &[(u32, Weights)]) -> Self {
-        let (mut all, mut hosts) = ([0.0; RATES], BTreeMap::<u32, (f64, Weights)>::new());
+    fn improved(&self, pages: &[(u32, RateWeights)]) -> Self {
+        let (mut all, mut hosts) = ([0.0; RATES], BTreeMap::<u32, (f64, RateWeights)>::new());
         for (host, likelihood) in pages {
             let (count, sums) = hosts.entry(*host).or_insert((0.0, [0.0; RATES]));
             *count += 1.0;
@@ -71,7 +71,7 @@ impl Priors {
                 .for_each(|((sum, all), part)| (*sum, *all) = (*sum + part, *all + part));
         }
         let project = doubted(normal(all));
-        let own = |(host, (count, sums)): (u32, (f64, Weights))| {
+        let own = |(host, (count, sums)): (u32, (f64, RateWeights))| {
             let mut weights = project;
             weights.iter_mut().zip(sums).for_each(|(weight, sum)| *weight = (*weight * KEPT + sum) / (KEPT + count));
             (host, weights)
@@ -81,13 +81,13 @@ impl Priors {
 }
 
 /// The element-wise product, normalised.
-pub(super) fn product(prior: &Weights, likelihood: &Weights) -> Weights {
+pub(super) fn product(prior: &RateWeights, likelihood: &RateWeights) -> RateWeights {
     let mut weights = *prior;
     weights.iter_mut().zip(likelihood).for_each(|(weight, likely)| *weight *= likely);
     weights
 }
 
-fn doubted(mut weights: Weights) -> Weights {
+fn doubted(mut weights: RateWeights) -> RateWeights {
     weights.iter_mut().for_each(|weight| *weight = *weight * (1.0 - DOUBT) + DOUBT / RATES as f64);
     weights
 }

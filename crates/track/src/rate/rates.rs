@@ -8,7 +8,7 @@
 pub(super) const RATES: usize = 33;
 
 /// A weight for each rate of the grid.
-pub(super) type Weights = [f64; RATES];
+pub(super) type RateWeights = [f64; RATES];
 
 /// The rates in changes per day, slowest first.
 pub(super) fn grid() -> [f64; RATES] {
@@ -25,7 +25,7 @@ pub(super) fn place(rate: f64) -> usize {
 }
 
 /// Normalises weights to sum 1; uniform if all are 0.
-pub(super) fn normal(mut weights: Weights) -> Weights {
+pub(super) fn normal(mut weights: RateWeights) -> RateWeights {
     let sum: f64 = weights.iter().sum();
     let even = 1.0 / RATES as f64;
     weights.iter_mut().for_each(|weight| *weight = if sum > 0.0 { *weight / sum } else { even });

@@ -52,22 +52,22 @@ pub struct Cron {
 }
 
 /// A field: its name, minimum and maximum, and the names of its numbers.
-struct Field {
+struct CronField {
     what: &'static str,
     least: u32,
     most: u32,
     names: &'static [&'static str],
 }
 
-const FIELDS: [Field; 5] = [
-    Field { what: "a minute", least: 0, most: 59, names: &[] },
-    Field { what: "an hour", least: 0, most: 23, names: &[] },
-    Field { what: "a day of the month", least: 1, most: 31, names: &[] },
-    Field { what: "a month", least: 1, most: 12, names: &MONTHS },
-    Field { what: "a day of the week", least: 0, most: 7, names: &DAYS },
+const FIELDS: [CronField; 5] = [
+    CronField { what: "a minute", least: 0, most: 59, names: &[] },
+    CronField { what: "an hour", least: 0, most: 23, names: &[] },
+    CronField { what: "a day of the month", least: 1, most: 31, names: &[] },
+    CronField { what: "a month", least: 1, most: 12, names: &MONTHS },
+    CronField { what: "a day of the week", least: 0, most: 7, names: &DAYS },
 ];
 
-impl Field {
+impl CronField {
     /// Parses a field into a bit set.
     fn read(&self, text: &str) -> Option<u64> {
         text.split(',').try_fold(0, |bits, part| Some(bits | self.part(part)?))
@@ -117,7 +117,7 @@ impl FromStr for Cron {
         }
         let mut bits = [0; 5];
         for ((bits, field), written) in bits.iter_mut().zip(&FIELDS).zip(&fields) {
-            let Field { what, least, most, .. } = field;
+            let CronField { what, least, most, .. } = field;
             let wrong = || refused(written, format!("{what} ({least} to {most}, ranges, steps, lists)"));
             *bits = field.read(written).ok_or_else(wrong)?;
         }

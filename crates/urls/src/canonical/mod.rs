@@ -18,7 +18,7 @@ pub(crate) mod plain;
 mod query;
 
 use crate::{Address, Refused, scheme, session, site};
-use plain::Cut;
+use plain::SplicePlan;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use url::{Host, ParseOptions, Position, Url};
@@ -132,7 +132,7 @@ impl Canonicaliser {
         }
     }
 
-    fn resolve_cut(&self, base: &Address, href: &str, cut: Option<Cut>) -> Result<Address, Refused> {
+    fn resolve_cut(&self, base: &Address, href: &str, cut: Option<SplicePlan>) -> Result<Address, Refused> {
         match cut.and_then(|cut| self.kept(cut, base.as_str(), href)) {
             Some(address) => Ok(address),
             None => self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?))),
@@ -163,7 +163,7 @@ impl Canonicaliser {
     }
 
     /// The address, if the fast path's result also satisfies the rules.
-    fn kept(&self, cut: Cut, base: &str, href: &str) -> Option<Address> {
+    fn kept(&self, cut: SplicePlan, base: &str, href: &str) -> Option<Address> {
         let leaves = self.leaves(&cut);
         let address = cut.joined(base, href);
         let fits = address.as_str().len() <= MAX_LENGTH && !self.rules.strip_www;
@@ -171,7 +171,7 @@ impl Canonicaliser {
     }
 
     /// Whether no rule can change this address.
-    fn leaves(&self, cut: &Cut) -> bool {
+    fn leaves(&self, cut: &SplicePlan) -> bool {
         cut.bare && cut.len() <= MAX_LENGTH && !self.rules.strip_www && !self.rules.lowercase
     }
 

@@ -52,22 +52,22 @@ pub(super) fn lowercase(text: &str) -> Option<String> {
 }
 
 /// One escape: its two digits as written and the byte they encode.
-struct Escape {
+struct PercentEscape {
     digits: [u8; 2],
     value: u8,
 }
 
-impl Escape {
+impl PercentEscape {
     fn is_normal(&self) -> bool {
         !is_unreserved(self.value) && !self.digits.iter().any(u8::is_ascii_lowercase)
     }
 }
 
-fn escape(bytes: &[u8], at: usize) -> Option<Escape> {
+fn escape(bytes: &[u8], at: usize) -> Option<PercentEscape> {
     let digits = [*bytes.get(at + 1)?, *bytes.get(at + 2)?];
     let [high, low] = digits.map(|d| char::from(d).to_digit(16));
     let value = u8::try_from(high? * 16 + low?).ok()?;
-    Some(Escape { digits, value })
+    Some(PercentEscape { digits, value })
 }
 
 fn last_stray(bytes: &[u8], before: usize) -> Option<usize> {

@@ -5,7 +5,7 @@
 //! change (upper case in a host, dot segments, spaces, non-ASCII characters, an odd port) is not
 //! handled here and falls through to it. A property test compares both paths.
 
-use crate::address::{Address, Marks, mark};
+use crate::address::{Address, PartOffsets, mark};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
@@ -43,18 +43,18 @@ const QUERY: u8 = 2;
 const RULED: u8 = 4;
 
 /// How to assemble an address: a prefix of the base, then a slice of the reference.
-pub(crate) struct Cut {
+pub(crate) struct SplicePlan {
     /// Length of the prefix kept from the base.
     kept: usize,
     /// The slice taken from the reference.
     taken: Range<usize>,
-    marks: Marks,
+    marks: PartOffsets,
     /// Whether there is no query, no escape, and nothing else that a rule other than `lowercase`
     /// could change.
     pub(super) bare: bool,
 }
 
-impl Cut {
+impl SplicePlan {
     /// Length of the resulting address.
     pub(crate) fn len(&self) -> usize {
         self.kept + self.taken.len()
@@ -81,7 +81,7 @@ impl Cut {
 
 /// An absolute web URL that is visibly canonical, or `None` if that takes a full parse. Drops the
 /// fragment.
-pub(crate) fn absolute(text: &str) -> Option<Cut> {
+pub(crate) fn absolute(text: &str) -> Option<SplicePlan> {
     let (scheme, usual) = if text.starts_with("http://") {
         (4, 80)
     } else if text.starts_with("https://") {
@@ -99,19 +99,19 @@ pub(crate) fn absolute(text: &str) -> Option<Cut> {
         return None;
     }
     let tail = plain_tail(&text[path..])?;
-    let marks = Marks {
+    let marks = PartOffsets {
         scheme: mark(scheme),
         host: (mark(start), mark(start + host.len())),
         port,
         path: mark(path),
         query: tail.query.map(|at| mark(path + at)),
     };
-    Some(Cut { kept: 0, taken: 0..path + tail.len, marks, bare: tail.bare })
+    Some(SplicePlan { kept: 0, taken: 0..path + tail.len, marks, bare: tail.bare })
 }
 
 /// Resolves a trimmed, non-empty reference, or returns `None` if that takes more than concatenating
 /// two slices.
-pub(super) fn cut(base: &Address, href: &str) -> Option<Cut> {
+pub(super) fn cut(base: &Address, href: &str) -> Option<SplicePlan> {
     let whole = base.as_str();
     let marks = base.marks();
     let path = marks.path as usize;
@@ -130,15 +130,15 @@ pub(super) fn cut(base: &Address, href: &str) -> Option<Cut> {
     };
     let tail = plain_tail(&href[skipped..])?;
     let bare = tail.bare && whole[path..kept].bytes().all(|b| KEPT[usize::from(b)] & RULED == 0);
-    let marks = Marks { query: tail.query.map(|at| mark(kept + at)), ..marks };
-    Some(Cut { kept, taken: skipped..skipped + tail.len, marks, bare })
+    let marks = PartOffsets { query: tail.query.map(|at| mark(kept + at)), ..marks };
+    Some(SplicePlan { kept, taken: skipped..skipped + tail.len, marks, bare })
 }
 
 /// A scheme-relative reference (`//host/…`).
-fn of_scheme(base: &Address, href: &str) -> Option<Cut> {
+fn of_scheme(base: &Address, href: &str) -> Option<SplicePlan> {
     let cut = absolute(&[base.scheme(), ":", href].concat())?;
     let kept = base.scheme().len() + 1;
-    Some(Cut { kept, taken: 0..cut.len() - kept, ..cut })
+    Some(SplicePlan { kept, taken: 0..cut.len() - kept, ..cut })
 }
 
 fn is_absolute(href: &str) -> bool {
@@ -177,7 +177,7 @@ struct Tail {
     len: usize,
     /// Offset of the question mark.
     query: Option<usize>,
-    /// See [`Cut::bare`].
+    /// See [`SplicePlan::bare`].
     bare: bool,
 }
 

@@ -17,12 +17,12 @@ const LONGEST_NAME: usize = 253;
 #[derive(Clone, Debug, Default)]
 pub struct DomainSet {
     names: String,
-    places: HashTable<Place>,
+    places: HashTable<NameRange>,
     hasher: DefaultHashBuilder,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct NameRange {
     start: u32,
     len: u8,
 }
@@ -96,7 +96,7 @@ impl DomainSet {
 
     fn insert_plain(&mut self, name: &str) -> Option<()> {
         let len = u8::try_from(name.len()).ok().filter(|&len| len > 0 && usize::from(len) <= LONGEST_NAME)?;
-        let place = Place { start: u32::try_from(self.names.len()).ok()?, len };
+        let place = NameRange { start: u32::try_from(self.names.len()).ok()?, len };
         if !self.has(name) {
             self.names.push_str(name);
             let (names, hasher) = (&self.names, &self.hasher);
@@ -106,7 +106,7 @@ impl DomainSet {
     }
 }
 
-impl Place {
+impl NameRange {
     fn of(self, names: &str) -> &str {
         let start = self.start as usize;
         &names[start..start + usize::from(self.len)]

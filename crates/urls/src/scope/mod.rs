@@ -119,7 +119,7 @@ pub struct Scope {
     surts: surts::Surts,
     extensions: extensions::Extensions,
     paths: prefixes::PrefixSet,
-    rules: rules::Rules,
+    rules: rules::RuleList,
 }
 
 impl Scope {
@@ -143,7 +143,7 @@ impl Scope {
             surts: surts::Surts::new(&spec.surts)?,
             extensions: extensions::Extensions::new(&spec.extensions_deny),
             paths: prefixes::PrefixSet::new(paths.collect()),
-            rules: rules::Rules::new(&spec.rules, spec.default)?,
+            rules: rules::RuleList::new(&spec.rules, spec.default)?,
         })
     }
 

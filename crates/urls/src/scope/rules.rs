@@ -10,7 +10,7 @@ use regex::{Regex, RegexSet};
 
 /// An ordered list of rules and what applies when none matches.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(super) struct RuleList {
     actions: Vec<Action>,
     patterns: Patterns,
     default: Action,
@@ -25,7 +25,7 @@ enum Patterns {
 /// Above this many rules, one automaton for all beats testing them in turn.
 const MANY: usize = 8;
 
-impl Rules {
+impl RuleList {
     pub(super) fn new(rules: &[Rule], default: Option<Action>) -> Result<Self, ScopeError> {
         let compile = |rule: &Rule| {
             Regex::new(rule.regex())

@@ -44,7 +44,7 @@ pub struct SessionId {
 
 /// When a parameter with a known name is a session id.
 #[derive(Clone, Copy)]
-enum Proof {
+enum NameProof {
     /// Always: the name has no other use.
     Name,
     /// Only if its value looks like an id.
@@ -53,14 +53,14 @@ enum Proof {
 
 /// Parameter names in lower case. `aspsessionid…` and the pair `cfid` and `cftoken` are handled
 /// separately.
-const NAMES: &[(&str, Proof)] = &[
-    ("phpsessid", Proof::Name),
-    ("jsessionid", Proof::Name),
-    ("oscsid", Proof::Name),
-    ("zenid", Proof::Name),
-    ("sid", Proof::Value),
-    ("sessionid", Proof::Value),
-    ("session_id", Proof::Value),
+const NAMES: &[(&str, NameProof)] = &[
+    ("phpsessid", NameProof::Name),
+    ("jsessionid", NameProof::Name),
+    ("oscsid", NameProof::Name),
+    ("zenid", NameProof::Name),
+    ("sid", NameProof::Value),
+    ("sessionid", NameProof::Value),
+    ("session_id", NameProof::Value),
 ];
 
 /// The session ids in a URL, in order of appearance.
@@ -88,7 +88,7 @@ pub(crate) fn without(tail: &str) -> Option<String> {
 }
 
 /// A session id in path and query: the ranges of its name and value, and the range to cut.
-struct Hit {
+struct SessionIdHit {
     name: Range<usize>,
     value: Range<usize>,
     cut: Range<usize>,
@@ -108,7 +108,7 @@ pub(super) fn tail_of(url: &str) -> Range<usize> {
     start..end
 }
 
-fn hits(tail: &str) -> Vec<Hit> {
+fn hits(tail: &str) -> Vec<SessionIdHit> {
     let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
     let mut hits = Vec::new();
     if memchr::memchr2(b';', b'(', &tail.as_bytes()[..path_end]).is_some() {
@@ -120,7 +120,7 @@ fn hits(tail: &str) -> Vec<Hit> {
     hits
 }
 
-fn path_hits(path: &str, hits: &mut Vec<Hit>) {
+fn path_hits(path: &str, hits: &mut Vec<SessionIdHit>) {
     let mut start = 0;
     for segment in path.split('/') {
         let end = start + segment.len();
@@ -131,7 +131,12 @@ fn path_hits(path: &str, hits: &mut Vec<Hit>) {
             if index > 0 {
                 match parameter(piece, at) {
                     Some((name, value)) if is_session(&path[name.clone()], &path[value.clone()]) => {
-                        hits.push(Hit { name, value, cut: at - 1..at + piece.len(), place: Place::PathParameter });
+                        hits.push(SessionIdHit {
+                            name,
+                            value,
+                            cut: at - 1..at + piece.len(),
+                            place: Place::PathParameter,
+                        });
                     }
                     _ => others = true,
                 }
@@ -142,13 +147,13 @@ fn path_hits(path: &str, hits: &mut Vec<Hit>) {
         if !others && let Some((name, value)) = cookieless(bare) {
             let shift = |r: Range<usize>| r.start + start..r.end + start;
             let cut = start..(end + 1).min(path.len());
-            hits.insert(first, Hit { name: shift(name), value: shift(value), cut, place: Place::PathSegment });
+            hits.insert(first, SessionIdHit { name: shift(name), value: shift(value), cut, place: Place::PathSegment });
         }
         start = end + 1;
     }
 }
 
-fn query_hits(tail: &str, start: usize, hits: &mut Vec<Hit>) {
+fn query_hits(tail: &str, start: usize, hits: &mut Vec<SessionIdHit>) {
     let has = |wanted: &str| {
         tail[start..].split('&').any(|p| p.split_once('=').is_some_and(|(n, _)| n.eq_ignore_ascii_case(wanted)))
     };
@@ -165,7 +170,7 @@ fn query_hits(tail: &str, start: usize, hits: &mut Vec<Hit>) {
             };
             if is_id {
                 let cut = at..(at + part.len() + 1).min(tail.len());
-                hits.push(Hit { name, value, cut, place: Place::Query });
+                hits.push(SessionIdHit { name, value, cut, place: Place::Query });
             }
         }
         at += part.len() + 1;
@@ -183,8 +188,8 @@ pub(super) fn is_session(name: &str, value: &str) -> bool {
         return true;
     }
     match NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-        Some((_, Proof::Name)) => true,
-        Some((_, Proof::Value)) => looks_like_id(value),
+        Some((_, NameProof::Name)) => true,
+        Some((_, NameProof::Value)) => looks_like_id(value),
         None => false,
     }
 }

@@ -7,7 +7,7 @@
 
 use super::known::{is_session, tail_of};
 use super::site::{Near, Rule, Site, without_words};
-use super::token::{Spot, Token, each};
+use super::token::{TokenPosition, UrlToken, each};
 use super::{Place, drawn, known};
 use hashbrown::{HashMap, HashSet};
 
@@ -87,18 +87,18 @@ const ASSETS: &[&str] = &[
 ];
 
 /// A word in the links, and where it was seen.
-struct Word<'a> {
+struct WordUse<'a> {
     /// Number of links that contain it.
     links: u32,
     /// One-based number of the last link that contained it.
     last: u32,
     /// Where it appears.
-    seat: Seat<'a>,
+    seat: WordPosition<'a>,
 }
 
 /// Where a word appears, over all links that contain it.
 #[derive(Clone, Copy)]
-struct Seat<'a> {
+struct WordPosition<'a> {
     place: Place,
     name: &'a str,
     before: Option<usize>,
@@ -108,14 +108,14 @@ struct Seat<'a> {
     within: bool,
 }
 
-impl<'a> Seat<'a> {
-    fn of(spot: Spot<'a>) -> Self {
+impl<'a> WordPosition<'a> {
+    fn of(spot: TokenPosition<'a>) -> Self {
         let seat = |place, name| Self { place, name, before: None, behind: None, after: None, within: false };
         match spot {
-            Spot::Query(name) => seat(Place::Query, name),
-            Spot::Parameter(name) => seat(Place::PathParameter, name),
-            Spot::Within(_) => Self { within: true, ..seat(Place::PathSegment, "") },
-            Spot::Segment { before, behind, after } => {
+            TokenPosition::Query(name) => seat(Place::Query, name),
+            TokenPosition::Parameter(name) => seat(Place::PathParameter, name),
+            TokenPosition::Within(_) => Self { within: true, ..seat(Place::PathSegment, "") },
+            TokenPosition::Segment { before, behind, after } => {
                 let whole = seat(Place::PathSegment, "");
                 Self { before: Some(before), behind: Some(behind), after: Some(after), ..whole }
             }
@@ -123,7 +123,7 @@ impl<'a> Seat<'a> {
     }
 
     /// Merges one more occurrence of the word.
-    fn and(&mut self, spot: Spot<'a>) {
+    fn and(&mut self, spot: TokenPosition<'a>) {
         let other = Self::of(spot);
         if other.within {
             return;
@@ -164,7 +164,7 @@ struct Named<'a> {
 /// The words and parameters of a list of links.
 struct Survey<'a> {
     links: Vec<&'a str>,
-    words: HashMap<&'a str, Word<'a>>,
+    words: HashMap<&'a str, WordUse<'a>>,
     names: HashMap<(Place, &'a str), Named<'a>>,
     /// Number of links that look generated.
     made: u32,
@@ -197,8 +197,11 @@ impl<'a> Survey<'a> {
             self.name(&token, number);
             if token.value.len() >= SHORTEST && may_be_id(token.value) {
                 made = true;
-                let word =
-                    self.words.entry(token.value).or_insert(Word { links: 0, last: 0, seat: Seat::of(token.spot) });
+                let word = self.words.entry(token.value).or_insert(WordUse {
+                    links: 0,
+                    last: 0,
+                    seat: WordPosition::of(token.spot),
+                });
                 word.seat.and(token.spot);
                 // A word may occur twice in one link but counts once.
                 if word.last != number {
@@ -210,9 +213,9 @@ impl<'a> Survey<'a> {
         self.note_known(url);
     }
 
-    fn name(&mut self, token: &Token<'a>, number: u32) {
-        let (Spot::Query(_) | Spot::Parameter(_)) = token.spot else { return };
-        let seat = Seat::of(token.spot);
+    fn name(&mut self, token: &UrlToken<'a>, number: u32) {
+        let (TokenPosition::Query(_) | TokenPosition::Parameter(_)) = token.spot else { return };
+        let seat = WordPosition::of(token.spot);
         let blank = Named { value: token.value, links: 0, last: 0, constant: true };
         let named = self.names.entry((seat.place, seat.name)).or_insert(blank);
         named.constant &= named.value == token.value;
@@ -248,7 +251,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Whether the parameter has the same value in all links that contain it.
-    fn is_constant(&self, seat: &Seat<'_>) -> bool {
+    fn is_constant(&self, seat: &WordPosition<'_>) -> bool {
         seat.place == Place::PathSegment || self.names.get(&(seat.place, seat.name)).is_some_and(|named| named.constant)
     }
 }
@@ -305,34 +308,38 @@ pub fn two_sessions(old: &[&str], new: &[&str]) -> Site {
 }
 
 /// A word of one list and its counterpart in the other.
-struct Pair<'a> {
+struct IdPair<'a> {
     old: &'a str,
     new: &'a str,
-    seat: Seat<'a>,
+    seat: WordPosition<'a>,
     links: u32,
 }
 
 /// Parameters that are constant within each list and differ between them.
-fn named_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
+fn named_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<IdPair<'a>> {
     let mut pairs = Vec::new();
     for ((place, name), one) in &a.names {
         let Some(two) = b.names.get(&(*place, *name)) else { continue };
         let links = one.links.min(two.links);
-        let seat = Seat::of(if *place == Place::Query { Spot::Query(name) } else { Spot::Parameter(name) });
+        let seat = WordPosition::of(if *place == Place::Query {
+            TokenPosition::Query(name)
+        } else {
+            TokenPosition::Parameter(name)
+        });
         let changes = one.constant && two.constant && one.value != two.value;
         let is_id = |word: &str| word.len() >= SHORTEST && drawn::may_be_id(word);
         let common = links >= 2 && one.links * 4 >= a.made && two.links * 4 >= b.made;
         let apart = !b.words.contains_key(one.value) && !a.words.contains_key(two.value);
         if changes && common && apart && is_id(one.value) && is_id(two.value) && !seat.is_called(VERSIONS) {
-            pairs.push(Pair { old: one.value, new: two.value, seat, links });
+            pairs.push(IdPair { old: one.value, new: two.value, seat, links });
         }
     }
     pairs
 }
 
 /// Segments shared by most links of one list and absent from the other.
-fn segment_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
-    let mut pairs: Vec<Pair<'a>> = Vec::new();
+fn segment_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<IdPair<'a>> {
+    let mut pairs: Vec<IdPair<'a>> = Vec::new();
     let candidates = common_segments(b, a);
     for (old, one) in common_segments(a, b) {
         let matching = candidates.iter().find(|(new, two)| {
@@ -340,7 +347,7 @@ fn segment_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
             !taken && drawn::same_form(old, new) && drawn::alike(old, new) && two.seat.near() == one.seat.near()
         });
         if let Some((new, two)) = matching {
-            pairs.push(Pair { old, new, seat: one.seat, links: one.links.min(two.links) });
+            pairs.push(IdPair { old, new, seat: one.seat, links: one.links.min(two.links) });
         }
     }
     pairs
@@ -348,8 +355,8 @@ fn segment_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<Pair<'a>> {
 
 /// Words in path segments of at least half the links of a list that occur in no link of the other,
 /// most frequent first.
-fn common_segments<'s, 'a>(of: &'s Survey<'a>, other: &Survey<'a>) -> Vec<(&'a str, &'s Word<'a>)> {
-    let is_common = |word: &Word<'_>| {
+fn common_segments<'s, 'a>(of: &'s Survey<'a>, other: &Survey<'a>) -> Vec<(&'a str, &'s WordUse<'a>)> {
+    let is_common = |word: &WordUse<'_>| {
         word.links >= 2
             && word.links * 2 >= of.made
             && word.seat.place == Place::PathSegment
@@ -386,7 +393,7 @@ fn apart(old: &[&str], new: &[&str]) -> Vec<Rule> {
     rules
 }
 
-fn rule(seat: &Seat<'_>, ids: &[&str], links: u32, confidence: f32) -> Rule {
+fn rule(seat: &WordPosition<'_>, ids: &[&str], links: u32, confidence: f32) -> Rule {
     Rule {
         place: seat.place,
         name: seat.name.to_owned(),
@@ -424,8 +431,8 @@ fn joined(mut one: Vec<Rule>, two: Vec<Rule>) -> Vec<Rule> {
     one
 }
 
-fn is_known(spot: Spot<'_>, value: &str) -> bool {
-    matches!(spot, Spot::Query(name) | Spot::Parameter(name) if is_session(name, value))
+fn is_known(spot: TokenPosition<'_>, value: &str) -> bool {
+    matches!(spot, TokenPosition::Query(name) | TokenPosition::Parameter(name) if is_session(name, value))
 }
 
 /// Whether a URL may contain an id that is recognisable by name or format.

@@ -1,7 +1,7 @@
 //! What is known about the session ids of one site, and what are its URLs without them?
 
 use super::known::tail_of;
-use super::token::{Spot, Token, cut_out, each};
+use super::token::{TokenPosition, UrlToken, cut_out, each};
 use super::{Place, drawn, known};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -65,10 +65,12 @@ impl Rule {
     }
 
     /// Whether a word is in this rule's position.
-    pub(super) fn fits(&self, spot: Spot<'_>) -> bool {
+    pub(super) fn fits(&self, spot: TokenPosition<'_>) -> bool {
         match (self.place, spot) {
-            (Place::Query, Spot::Query(name)) | (Place::PathParameter, Spot::Parameter(name)) => name == self.name,
-            (Place::PathSegment, Spot::Segment { before, behind, .. }) => match self.near {
+            (Place::Query, TokenPosition::Query(name)) | (Place::PathParameter, TokenPosition::Parameter(name)) => {
+                name == self.name
+            }
+            (Place::PathSegment, TokenPosition::Segment { before, behind, .. }) => match self.near {
                 Near::Start(at) => at == before,
                 Near::End(at) => at == behind,
                 Near::Anywhere => true,
@@ -213,7 +215,7 @@ impl Site {
 }
 
 /// The URL without these words, or `None` if it contains none of them.
-pub(super) fn without_words(url: &str, least: usize, is_out: impl Fn(&Token<'_>) -> bool) -> Option<String> {
+pub(super) fn without_words(url: &str, least: usize, is_out: impl Fn(&UrlToken<'_>) -> bool) -> Option<String> {
     let range = tail_of(url);
     let tail = &url[range.clone()];
     let mut cuts = Vec::new();

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Where a word appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot<'a> {
+pub(super) enum TokenPosition<'a> {
     /// A whole path segment: the number of segments before and after it, and the text of the
     /// preceding one.
     Segment { before: usize, behind: usize, after: &'a str },
@@ -21,26 +21,26 @@ pub(super) enum Spot<'a> {
 
 /// A word of a URL.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
+pub(super) struct UrlToken<'a> {
     /// Its text.
     pub value: &'a str,
     /// Its offset in path and query.
     pub start: usize,
     /// Where it appears.
-    pub spot: Spot<'a>,
+    pub spot: TokenPosition<'a>,
 }
 
-impl Token<'_> {
+impl UrlToken<'_> {
     /// The range to remove with it: a parameter with its name, a segment with the slash after it.
     pub(super) fn cut(&self, tail: &str) -> Range<usize> {
         let end = self.start + self.value.len();
         let next = tail.as_bytes().get(end);
         match self.spot {
-            Spot::Segment { .. } => self.start..end + usize::from(next == Some(&b'/')),
-            Spot::Parameter(name) => self.start - name.len() - 2..end,
-            Spot::Query("") => self.start..end + usize::from(next == Some(&b'&')),
-            Spot::Query(name) => self.start - name.len() - 1..end + usize::from(next == Some(&b'&')),
-            Spot::Within(_) => self.start..end,
+            TokenPosition::Segment { .. } => self.start..end + usize::from(next == Some(&b'/')),
+            TokenPosition::Parameter(name) => self.start - name.len() - 2..end,
+            TokenPosition::Query("") => self.start..end + usize::from(next == Some(&b'&')),
+            TokenPosition::Query(name) => self.start - name.len() - 1..end + usize::from(next == Some(&b'&')),
+            TokenPosition::Within(_) => self.start..end,
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn cut_out(tail: &str, cuts: &[Range<usize>]) -> String {
 }
 
 /// Calls back for each word of path and query that has at least `least` bytes, in order.
-pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'a>)) {
+pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(UrlToken<'a>)) {
     let least = least.max(1);
     let path_end = memchr::memchr(b'?', tail.as_bytes()).unwrap_or(tail.len());
     let path = &tail[..path_end];
@@ -74,7 +74,7 @@ pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'
         if segment.len() >= least {
             let segments: usize = *segments.get_or_insert_with(|| slashes(path));
             let (before, behind) = (index.saturating_sub(1), segments.saturating_sub(index));
-            let spot = Spot::Segment { before, behind, after: &path[previous] };
+            let spot = TokenPosition::Segment { before, behind, after: &path[previous] };
             of_segment(&path[start..end], start, least, spot, &mut then);
         }
         previous = start..end;
@@ -83,7 +83,7 @@ pub(super) fn each<'a>(tail: &'a str, least: usize, mut then: impl FnMut(Token<'
     for part in tail.get(path_end + 1..).into_iter().flat_map(|query| query.split('&')) {
         if part.len() >= least {
             let (name, value) = part.split_once('=').unwrap_or(("", part));
-            of_value(value, start + part.len() - value.len(), least, Spot::Query(name), &mut then);
+            of_value(value, start + part.len() - value.len(), least, TokenPosition::Query(name), &mut then);
         }
         start += part.len() + 1;
     }
@@ -94,28 +94,40 @@ fn slashes(path: &str) -> usize {
     path.trim_end_matches('/').bytes().filter(|&byte| byte == b'/').count()
 }
 
-fn of_segment<'a>(segment: &'a str, start: usize, least: usize, spot: Spot<'a>, then: &mut impl FnMut(Token<'a>)) {
+fn of_segment<'a>(
+    segment: &'a str,
+    start: usize,
+    least: usize,
+    spot: TokenPosition<'a>,
+    then: &mut impl FnMut(UrlToken<'a>),
+) {
     if memchr::memchr(b';', segment.as_bytes()).is_none() {
         return of_value(segment, start, least, spot, then);
     }
     let mut at = start;
     for (index, piece) in segment.split(';').enumerate() {
         match piece.split_once('=').filter(|_| index > 0) {
-            Some((name, value)) => of_value(value, at + name.len() + 1, least, Spot::Parameter(name), then),
+            Some((name, value)) => of_value(value, at + name.len() + 1, least, TokenPosition::Parameter(name), then),
             None if index == 0 => of_value(piece, at, least, spot, then),
-            None => of_value(piece, at, least, Spot::Within(""), then),
+            None => of_value(piece, at, least, TokenPosition::Within(""), then),
         }
         at += piece.len() + 1;
     }
 }
 
 /// A value that is a single word keeps its spot. The words of any other value are within it.
-fn of_value<'a>(value: &'a str, start: usize, least: usize, spot: Spot<'a>, then: &mut impl FnMut(Token<'a>)) {
+fn of_value<'a>(
+    value: &'a str,
+    start: usize,
+    least: usize,
+    spot: TokenPosition<'a>,
+    then: &mut impl FnMut(UrlToken<'a>),
+) {
     if value.len() < least {
         return;
     }
     if value.bytes().all(is_of_word) {
-        return then(Token { value, start, spot });
+        return then(UrlToken { value, start, spot });
     }
     let bytes = value.as_bytes();
     let (mut at, mut name, mut named) = (0, "", false);
@@ -123,7 +135,11 @@ fn of_value<'a>(value: &'a str, start: usize, least: usize, spot: Spot<'a>, then
         let end = at + bytes[at..].iter().take_while(|b| is_of_word(**b)).count();
         let word = value.get(at..end).unwrap_or_default();
         if word.len() >= least {
-            then(Token { value: word, start: start + at, spot: Spot::Within(if named { name } else { "" }) });
+            then(UrlToken {
+                value: word,
+                start: start + at,
+                spot: TokenPosition::Within(if named { name } else { "" }),
+            });
         }
         let (next, equals) = separator(bytes, end);
         if !word.is_empty() || !equals {
@@ -167,7 +183,7 @@ static OF_WORD: [bool; 256] = {
 mod tests {
     use super::*;
 
-    fn told(tail: &str) -> Vec<(&str, Spot<'_>)> {
+    fn told(tail: &str) -> Vec<(&str, TokenPosition<'_>)> {
         let mut out = Vec::new();
         each(tail, 2, |t| {
             assert_eq!(&tail[t.start..t.start + t.value.len()], t.value);
@@ -181,14 +197,14 @@ mod tests {
         assert_eq!(
             told("/aa/bb;sid=cc;dd/ee.html?ff=gg&hh&i=jj"),
             [
-                ("aa", Spot::Segment { before: 0, behind: 2, after: "" }),
-                ("bb", Spot::Segment { before: 1, behind: 1, after: "aa" }),
-                ("cc", Spot::Parameter("sid")),
-                ("dd", Spot::Within("")),
-                ("ee.html", Spot::Segment { before: 2, behind: 0, after: "bb;sid=cc;dd" }),
-                ("gg", Spot::Query("ff")),
-                ("hh", Spot::Query("")),
-                ("jj", Spot::Query("i")),
+                ("aa", TokenPosition::Segment { before: 0, behind: 2, after: "" }),
+                ("bb", TokenPosition::Segment { before: 1, behind: 1, after: "aa" }),
+                ("cc", TokenPosition::Parameter("sid")),
+                ("dd", TokenPosition::Within("")),
+                ("ee.html", TokenPosition::Segment { before: 2, behind: 0, after: "bb;sid=cc;dd" }),
+                ("gg", TokenPosition::Query("ff")),
+                ("hh", TokenPosition::Query("")),
+                ("jj", TokenPosition::Query("i")),
             ]
         );
     }
@@ -198,14 +214,14 @@ mod tests {
         assert_eq!(
             told("/?to=%2Fgp%2Fref%3Dfeat%2F002-93%3F%255Fenc%3DUTF8%26node%253D1722&x=1"),
             [
-                ("gp", Spot::Within("")),
-                ("ref", Spot::Within("")),
-                ("feat", Spot::Within("ref")),
-                ("002-93", Spot::Within("")),
-                ("enc", Spot::Within("")),
-                ("UTF8", Spot::Within("enc")),
-                ("node", Spot::Within("")),
-                ("1722", Spot::Within("node")),
+                ("gp", TokenPosition::Within("")),
+                ("ref", TokenPosition::Within("")),
+                ("feat", TokenPosition::Within("ref")),
+                ("002-93", TokenPosition::Within("")),
+                ("enc", TokenPosition::Within("")),
+                ("UTF8", TokenPosition::Within("enc")),
+                ("node", TokenPosition::Within("")),
+                ("1722", TokenPosition::Within("node")),
             ]
         );
     }

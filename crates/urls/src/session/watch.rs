@@ -12,7 +12,7 @@
 use super::known::{self, tail_of};
 use super::learn::{ids_of, is_asset};
 use super::site::{Near, Rule, Site, without_words};
-use super::token::{Spot, each};
+use super::token::{TokenPosition, each};
 use super::{Place, drawn};
 
 /// How many links of a page are sampled before all of them are examined.
@@ -65,8 +65,7 @@ impl Site {
         let mut tried = 0;
         each(&target[tail_of(target)], LEAST, |token| {
             let next = after.rules.iter_mut().find(|rule| rule.fits(token.spot) && rule.is_like(token.value));
-            let is_named =
-                matches!(token.spot, Spot::Query(n) | Spot::Parameter(n) if known::is_session(n, token.value));
+            let is_named = matches!(token.spot, TokenPosition::Query(n) | TokenPosition::Parameter(n) if known::is_session(n, token.value));
             let is_drawn = next.is_some() || is_named || drawn::bits(token.value).is_some();
             if tried >= TRIES || !is_drawn || self.is_id(token.value) || has_word(asked, token.value) {
                 return;
@@ -190,13 +189,13 @@ fn take_or_withdraw(rule: &mut Rule, word: &str, was_asked: bool, throughout: bo
 }
 
 /// A rule for a word that a redirect put into a URL.
-fn born(spot: Spot<'_>, id: &str) -> Option<Rule> {
+fn born(spot: TokenPosition<'_>, id: &str) -> Option<Rule> {
     let (place, name, near) = match spot {
-        Spot::Query(name) => (Place::Query, name, Near::Anywhere),
-        Spot::Parameter(name) => (Place::PathParameter, name, Near::Anywhere),
-        Spot::Segment { behind: 0, before, .. } if before > 0 => (Place::PathSegment, "", Near::End(0)),
-        Spot::Segment { before, .. } => (Place::PathSegment, "", Near::Start(before)),
-        Spot::Within(_) => return None,
+        TokenPosition::Query(name) => (Place::Query, name, Near::Anywhere),
+        TokenPosition::Parameter(name) => (Place::PathParameter, name, Near::Anywhere),
+        TokenPosition::Segment { behind: 0, before, .. } if before > 0 => (Place::PathSegment, "", Near::End(0)),
+        TokenPosition::Segment { before, .. } => (Place::PathSegment, "", Near::Start(before)),
+        TokenPosition::Within(_) => return None,
     };
     let ids = vec![id.to_owned()];
     let name = name.to_owned();

@@ -8,7 +8,7 @@
 
 use super::vertex::Vertex;
 use super::xml::Escaped;
-use super::{End, Form};
+use super::{ArcEnd, GraphSink};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -71,7 +71,7 @@ impl<W: Write> Drawing<W> {
     }
 }
 
-impl<W: Write> Form for Drawing<W> {
+impl<W: Write> GraphSink for Drawing<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
         if self.nodes.len() == MOST {
             return Err(io::Error::other(format!("a drawing holds {MOST} pages at most; --top N chooses the best")));
@@ -96,7 +96,7 @@ impl<W: Write> Form for Drawing<W> {
         Ok(())
     }
 
-    fn arc(&mut self, from: End<'_>, to: End<'_>) -> io::Result<()> {
+    fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
         if let (Some(from), Some(to)) = (self.places.get(&from.number), self.places.get(&to.number)) {
             self.arcs.extend([*from, *to]);
         }
@@ -142,7 +142,7 @@ mod tests {
             merit: None,
         };
         drawing.vertex(&vertex).unwrap();
-        drawing.arc(End { number: 9, name: "" }, End { number: 9, name: "" }).unwrap();
+        drawing.arc(ArcEnd { number: 9, name: "" }, ArcEnd { number: 9, name: "" }).unwrap();
         drawing.finish().unwrap();
         let page = String::from_utf8(out).unwrap();
         assert!(!page.contains("<script>alert"), "{page}");

@@ -17,7 +17,7 @@ pub use world::{Changes, Group, SimulatedPage, World};
 use super::{Belief, Price};
 use policy::Chooser;
 use serde::Serialize;
-use world::Course;
+use world::ChangeCourse;
 
 /// The share of the time that is warm-up.
 const WARM_UP: f64 = 0.25;
@@ -52,7 +52,7 @@ pub fn optimum(world: &World) -> f64 {
 pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
     let shortest = (1.0 / 24.0_f64).min(world.span / 500.0).max(f64::MIN_POSITIVE);
     let round = shortest.max(world.span * world.pages.len() as f64 / WORK);
-    let mut scene = Scene::new(world, seed);
+    let mut scene = Simulation::new(world, seed);
     let mut chooser = Chooser::new(world, policy);
     let (mut time, mut due) = (0.0, 0.0);
     while time + round <= world.span {
@@ -70,14 +70,14 @@ pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
 }
 
 /// A page during the simulation.
-struct Watched<'a> {
-    course: Course<'a>,
+struct WatchedPage<'a> {
+    course: ChangeCourse<'a>,
     seen: f64,
 }
 
 /// A world during the simulation, and its statistics.
-struct Scene<'a> {
-    pages: Vec<Watched<'a>>,
+struct Simulation<'a> {
+    pages: Vec<WatchedPage<'a>>,
     from: f64,
     span: f64,
     fresh: f64,
@@ -86,10 +86,10 @@ struct Scene<'a> {
     changes: u64,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Simulation<'a> {
     fn new(world: &'a World, seed: u64) -> Self {
-        let course = |(n, page): (u64, &'a SimulatedPage)| Watched {
-            course: Course::of(page, seed.wrapping_mul(0x1_0000_0001).wrapping_add(n)),
+        let course = |(n, page): (u64, &'a SimulatedPage)| WatchedPage {
+            course: ChangeCourse::of(page, seed.wrapping_mul(0x1_0000_0001).wrapping_add(n)),
             seen: 0.0,
         };
         let pages = (0..).zip(&world.pages).map(course).collect();

@@ -41,7 +41,7 @@ impl Policy {
 }
 
 /// What a policy knows about a page.
-struct Known {
+struct PageKnowledge {
     host: u32,
     seen: f64,
     belief: Belief,
@@ -52,7 +52,7 @@ struct Known {
 /// A policy during the simulation.
 pub(super) struct Chooser {
     policy: Policy,
-    pages: Vec<Known>,
+    pages: Vec<PageKnowledge>,
     budget: f64,
     priors: Priors,
     price: Price,
@@ -71,7 +71,7 @@ impl Chooser {
                 Policy::Learning => history.belief(&priors, page.host),
                 _ => Belief::known(page.rate),
             };
-            Known { host: page.host, seen: 0.0, belief, history, outlook: price.outlook(&Belief::known(1.0)) }
+            PageKnowledge { host: page.host, seen: 0.0, belief, history, outlook: price.outlook(&Belief::known(1.0)) }
         };
         let pages = world.pages.iter().map(known).collect();
         let every = world.span / FITS;

@@ -65,12 +65,12 @@ impl World {
 }
 
 /// The changes of one page over time.
-pub(super) enum Course<'a> {
+pub(super) enum ChangeCourse<'a> {
     Random { rate: f64, dice: Dice, next: f64 },
     At { times: &'a [f64] },
 }
 
-impl<'a> Course<'a> {
+impl<'a> ChangeCourse<'a> {
     pub(super) fn of(page: &'a SimulatedPage, seed: u64) -> Self {
         match &page.changes {
             Changes::Random => {
