@@ -4,7 +4,7 @@
 //! that the very program users run is measured). Each sample belongs to the innermost function of its stack that a line of `STAGES`
 //! knows, so that copies and allocations count for whoever asked for them; what no line knows belongs to its thread.
 
-use crate::bench::{BenchWeb, WEBS, built, crawl_of};
+use crate::bench::{BenchWeb, WEBS, built_by, crawl_of};
 use crate::packages;
 use crate::steps::{cargo, run, step};
 use anyhow::{Context, Result, bail};
@@ -65,7 +65,9 @@ pub(crate) fn profile(args: &[String]) -> Result<()> {
     }
     let ground = WEBS.iter().find(|web| web.name == name).with_context(|| format!("no web is called {name}"))?;
     step("Debian packages", || packages::ensure(packages::FOR_PROFILE))?;
-    step("release build", || cargo(&["build", "--release", "-p", "orb", "-p", "orb-testweb"]))?;
+    // The program users run, with the line tables it is released without.
+    step("profiling build", || cargo(&["build", "--profile", "profiling", "-p", "orb"]))?;
+    step("release build of the web", || cargo(&["build", "--release", "-p", "orb-testweb"]))?;
     let web = BenchWeb::on(ground, pages)?;
     let dir = tempdir()?;
     let folded = step(&web.title(), || sampled(&web, &dir));
@@ -98,7 +100,7 @@ fn sampled(web: &BenchWeb, dir: &Path) -> Result<BTreeMap<&'static str, Samples>
         "--",
     ];
     let crawl = crawl_of(web, &dir.join("home"));
-    let program = built("orb").to_string_lossy().into_owned();
+    let program = built_by("profiling", "orb").to_string_lossy().into_owned();
     args.push(&program);
     args.extend(crawl.iter().map(String::as_str));
     run("perf", &args)?;

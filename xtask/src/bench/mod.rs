@@ -196,6 +196,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// A program of the release build.
 pub(crate) fn built(name: &str) -> PathBuf {
+    built_by("release", name)
+}
+
+/// A program of the build with this profile.
+pub(crate) fn built_by(profile: &str, name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    target.join("release").join(name)
+    target.join(profile).join(name)
 }
