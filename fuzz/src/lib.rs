@@ -13,6 +13,7 @@ mod attributes;
 mod charset;
 mod compare;
 mod cookies;
+mod deflate;
 mod document;
 mod html;
 mod linear;
@@ -27,6 +28,7 @@ pub use attributes::{attributes, headers};
 pub use charset::charset;
 pub use compare::compare;
 pub use cookies::cookies;
+pub use deflate::deflate;
 pub use document::{css, markdown, page, script, text, xml};
 pub use html::html;
 pub use linear::linear;
@@ -52,6 +54,7 @@ pub const TARGETS: &[Target] = &[
     ("compare", compare),
     ("cookies", cookies),
     ("css", css),
+    ("deflate", deflate),
     ("headers", headers),
     ("html", html),
     ("linear", linear),

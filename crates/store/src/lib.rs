@@ -34,4 +34,6 @@ pub use sqlite::{
     QueryEnd, QueryLimits, RankRow, RunRecord, Said, Seen, Stats, Sums, Table, TableNote, ToldRow, Unfetched, VisitRow,
     Wanted, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
 };
+#[cfg(feature = "fuzzing")]
+pub use warc::RecordCompressor;
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredExchange};

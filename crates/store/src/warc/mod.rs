@@ -11,6 +11,8 @@ mod density;
 mod encoder;
 mod header;
 mod http;
+#[cfg(feature = "fuzzing")]
+mod rehearsal;
 mod scan;
 mod stored;
 #[cfg(test)]
@@ -19,6 +21,8 @@ mod tests;
 pub(crate) use cdxj::{line_offset, write_sorted};
 pub(crate) use encoder::warcinfo;
 pub use encoder::{Encoded, Encoder, Exchange, Revisit};
+#[cfg(feature = "fuzzing")]
+pub use rehearsal::RecordCompressor;
 pub(crate) use scan::{Scan, Scanned};
 pub(crate) use stored::content;
 pub use stored::{ArchiveReader, StoredExchange};
