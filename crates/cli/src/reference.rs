@@ -52,8 +52,10 @@ fn section(page: &mut String, command: &Command, path: &str, level: usize) {
     let own = || command.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_hide_set());
     let own = || own().filter(|arg| arg.get_id() != "help" && arg.get_id() != "version");
     let (positional, options): (Vec<_>, Vec<_>) = own().partition(|arg| arg.is_positional());
-    for args in [positional, options].iter().filter(|args| !args.is_empty()) {
-        page.push('\n');
+    for (title, args) in [("Arguments", positional), ("Options", options)] {
+        if !args.is_empty() {
+            page.push_str(&format!("\n{title}:\n\n"));
+        }
         args.iter().for_each(|arg| option(page, arg));
     }
     if let Some(more) = command.get_after_help() {
