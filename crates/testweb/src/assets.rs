@@ -1,4 +1,6 @@
-//! What do furnished pages embed? A style sheet, a script, a logo, a dot and a few photographs on every host.
+//! What do furnished pages embed?
+//!
+//! A style sheet, a script, a logo, a tracking pixel and a few photographs on every host.
 
 use crate::picture;
 use crate::plain::PHOTOGRAPHS;
@@ -11,7 +13,7 @@ const SCRIPT: &[u8] = b"document.querySelectorAll('img').forEach(function (image
 /// What every furnished host has besides photographs.
 pub(crate) const FIXED: [&str; 4] = ["/assets/style.css", "/assets/site.js", "/assets/logo.svg", "/assets/dot.gif"];
 
-/// The answer to a path below `/assets/`; false where there is none.
+/// Answers a path below `/assets/`; false if there is none.
 pub(crate) fn answer(path: &str, reply: &mut Reply) -> bool {
     let Some(name) = path.strip_prefix("/assets/") else {
         return false;

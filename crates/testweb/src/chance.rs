@@ -1,9 +1,10 @@
-//! What would a die show here, every time?
+//! Where does reproducible randomness come from?
 //!
-//! All variety of the synthetic web is drawn from these functions of its seed, so that the same seed gives the same web.
-//! Mixing is SplitMix64 (Steele, Lea and Flood 2014): cheap, and every bit of the result depends on every bit put in.
+//! All variety of the synthetic web is derived from these functions of its seed, so the same seed
+//! gives the same web. The mixer is SplitMix64 (Steele, Lea and Flood 2014): cheap, and every
+//! output bit depends on every input bit.
 
-/// Mix one word thoroughly.
+/// Mixes one word.
 pub(crate) const fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,22 +12,22 @@ pub(crate) const fn mix(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Mix several words into one; their order matters.
+/// Mixes several words into one; order matters.
 pub(crate) fn mixed(words: &[u64]) -> u64 {
     words.iter().fold(0x6f72_6277_6561_7665, |state, word| mix(state ^ *word))
 }
 
-/// Mix a text into one word.
+/// Mixes a text into one word.
 pub(crate) fn mixed_text(text: &str) -> u64 {
     text.bytes().fold(mix(text.len() as u64), |state, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A sequence of draws that depends on nothing but where it began.
+/// A pseudo-random sequence that depends only on its seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// The sequence that belongs to these words.
+    /// The sequence seeded by these words.
     pub(crate) fn of(words: &[u64]) -> Self {
         Self(mixed(words))
     }
@@ -37,18 +38,19 @@ impl Chance {
         mix(self.0)
     }
 
-    /// A number below `n`, all alike; 0 where `n` is 0.
+    /// A uniform number below `n`; 0 if `n` is 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.draw()) * n as u128) >> 64) as usize
     }
 
-    /// A number below `n`, small ones far oftener: about what Zipf's law does to words and to the links of a web.
+    /// A skewed number below `n`: small ones are far more frequent, roughly like word frequencies
+    /// and in-degrees under Zipf's law.
     pub(crate) fn skewed(&mut self, n: usize) -> usize {
         let (one, two) = (self.below(n), self.below(n));
         (one * two).checked_div(n).unwrap_or(0)
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// A uniform number in [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
         (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -58,7 +60,7 @@ impl Chance {
         words.get(self.below(words.len())).copied().unwrap_or("")
     }
 
-    /// One of these, the first ones oftener.
+    /// One of these; the first ones are more frequent.
     pub(crate) fn frequent_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words.get(self.skewed(words.len())).copied().unwrap_or("")
     }

@@ -1,24 +1,24 @@
-//! What is the date, in the words of HTTP and of sitemaps?
+//! What is the date, in the formats of HTTP and of sitemaps?
 //!
-//! Epochs are days: epoch 0 is the first of January 2026, so that what changed in an epoch has a date.
+//! Epochs are days: epoch 0 is 1 January 2026, so what changed in an epoch has a date.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const FIRST_DAY: u64 = 20_454;
 const DAY: u64 = 86_400;
 
-/// The moment an epoch begins.
+/// The start of an epoch.
 pub(crate) fn beginning(epoch: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs((FIRST_DAY + epoch.min(1_000_000)) * DAY)
 }
 
-/// The day of an epoch: `2026-01-01`.
+/// The date of an epoch: `2026-01-01`.
 pub(crate) fn day(epoch: u64) -> String {
     let (year, month, day) = civil(FIRST_DAY + epoch.min(1_000_000));
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// A moment as RFC 9110 writes it: `Thu, 01 Jan 2026 00:00:00 GMT`.
+/// A moment in RFC 9110 format: `Thu, 01 Jan 2026 00:00:00 GMT`.
 pub(crate) fn http_date(moment: SystemTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -30,7 +30,7 @@ pub(crate) fn http_date(moment: SystemTime) -> String {
     format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
 }
 
-/// Year, month and day of a day since 1970, by Hinnant's `civil_from_days`.
+/// Year, month and day of a day since 1970 (Hinnant's `civil_from_days`).
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);

@@ -1,7 +1,7 @@
-//! Where are the hosts, as a resolver is told?
+//! Which addresses do the hosts have, according to the DNS?
 //!
-//! Just enough of RFC 1035 over UDP: an address for each `hNNNN.test` of the web and none for anything else, or whatever a test
-//! says, and no more than one question a message.
+//! Just enough of RFC 1035 over UDP: an address for each `hNNNN.test` of the web and NXDOMAIN for
+//! anything else, or whatever a test says; one question per message.
 
 use crate::naming::{address, named};
 use crate::{Error, Web};
@@ -14,14 +14,14 @@ const HEAD: usize = 12;
 const TYPE_A: u8 = 1;
 const TYPE_AAAA: u8 = 28;
 const CLASS_IN: [u8; 2] = [0, 1];
-/// How long the addresses of a web hold: an hour.
+/// TTL of a web's addresses: an hour.
 const HOUR: u32 = 3_600;
 const NO_ERROR: u8 = 0;
 const FORMAT_ERROR: u8 = 1;
 const NO_SUCH_NAME: u8 = 3;
 const NOT_IMPLEMENTED: u8 = 4;
 
-/// Who knows the addresses of a name, in lower case; `None` where there is no such name.
+/// Returns the addresses of a lower-case name; `None` if it does not exist.
 type Book = dyn Fn(&str) -> Option<Vec<IpAddr>> + Send;
 
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ struct State {
     queries: AtomicU64,
 }
 
-/// A running responder; it stops when it is dropped.
+/// A running name server; it stops when dropped.
 #[derive(Debug)]
 pub struct Dns {
     addr: SocketAddr,
@@ -39,13 +39,13 @@ pub struct Dns {
 }
 
 impl Dns {
-    /// Answer for the hosts of a web, on loopback.
+    /// Serves the hosts of a web, on loopback.
     pub fn spawn(web: &Arc<Web>) -> Result<Self, Error> {
         Self::start(of_web(web), HOUR)
     }
 
-    /// Answer as a test says, on loopback: the addresses of a name in lower case, or `None` where there is no such name. No answer
-    /// holds for longer than the question it answers.
+    /// Serves what a test says, on loopback: the addresses of a lower-case name, or `None` if it
+    /// does not exist. The TTL is 0.
     pub fn answering(book: impl Fn(&str) -> Option<Vec<IpAddr>> + Send + 'static) -> Result<Self, Error> {
         Self::start(Box::new(book), 0)
     }
@@ -63,12 +63,12 @@ impl Dns {
         Ok(Self { addr, state, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// How many questions it has answered.
+    /// Number of queries answered.
     pub fn queries(&self) -> u64 {
         self.state.queries.load(Ordering::Relaxed)
     }
@@ -97,7 +97,7 @@ fn of_web(web: &Arc<Web>) -> Box<Book> {
 fn run(socket: &UdpSocket, book: &Book, ttl: u32, state: &State) {
     let mut buffer = [0; 1_500];
     while !state.stopped.load(Ordering::Relaxed) {
-        // An error here is that of an earlier answer nobody waited for.
+        // An error here belongs to an earlier response that nobody waited for.
         let Ok((length, peer)) = socket.recv_from(&mut buffer) else {
             continue;
         };
@@ -108,7 +108,7 @@ fn run(socket: &UdpSocket, book: &Book, ttl: u32, state: &State) {
     }
 }
 
-/// The answer to a message; none where it is no question at all.
+/// The response to a message; `None` if it is not a query.
 fn answer(book: &Book, ttl: u32, message: &[u8]) -> Option<Vec<u8>> {
     let head = message.get(..HEAD)?;
     if head[2] & 0x80 != 0 {
@@ -136,7 +136,7 @@ fn kind_of(ip: IpAddr) -> u8 {
     if ip.is_ipv4() { TYPE_A } else { TYPE_AAAA }
 }
 
-/// One address; the name is that of the question, at offset 12.
+/// One address record; the name points to the question, at offset 12.
 fn record(ip: IpAddr, ttl: u32) -> Vec<u8> {
     let octets = match ip {
         IpAddr::V4(v4) => v4.octets().to_vec(),
@@ -149,7 +149,7 @@ fn record(ip: IpAddr, ttl: u32) -> Vec<u8> {
     out
 }
 
-/// The name asked for, and the bytes of the question.
+/// The queried name, and the bytes of the question.
 fn question(message: &[u8]) -> Option<(String, &[u8])> {
     let (mut name, mut at) = (String::new(), HEAD);
     loop {
@@ -172,7 +172,7 @@ fn question(message: &[u8]) -> Option<(String, &[u8])> {
 fn reply(head: &[u8], question: &[u8], code: u8, records: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEAD + question.len() + 16);
     out.extend_from_slice(&head[..2]);
-    // An answer, authoritative, recursion as desired and available.
+    // A response, authoritative, with recursion as desired and available.
     out.extend([0x84 | (head[2] & 1), 0x80 | code]);
     let count = u8::try_from(records.len()).unwrap_or(u8::MAX);
     out.extend([0, u8::from(!question.is_empty()), 0, count, 0, 0, 0, 0]);

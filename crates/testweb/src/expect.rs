@@ -1,7 +1,8 @@
 //! What must a crawl of this web find?
 //!
-//! Computed from the link function and from the spots of the corners, never from HTML, so that renderer and expectation
-//! check each other: a test walks the served web with a browser's parser and must end with exactly this.
+//! Computed from the link function and the corners' spots, never from HTML, so renderer and
+//! expectation check each other: a test walks the served web with a browser's parser and must end
+//! with exactly this.
 
 use crate::assets;
 use crate::corners::{self, Fate, Spot, Via, robots};
@@ -11,69 +12,70 @@ use crate::reply::Scene;
 use crate::spec::Feature;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From where, and how far, a crawl goes.
+/// Where a crawl starts, and how far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// From a host's home, staying on that host.
+    /// From a host's home page, staying on that host.
     Host(u32),
-    /// From the first host's home, wherever links lead.
+    /// From the first host's home page, wherever links lead.
     Linked,
-    /// From the homes of all ordinary hosts, wherever links lead.
+    /// From the home pages of all ordinary hosts, wherever links lead.
     Seeded,
 }
 
 /// What a crawl must find; URLs are in canonical form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectation {
-    /// All that must be asked for: pages, assets, errors, redirects, `retried` and `broken` ones.
+    /// Everything that must be requested: pages, assets, errors, redirects, `retried` and `broken`
+    /// ones.
     pub urls: BTreeSet<String>,
     /// The pages among them.
     pub pages: BTreeSet<String>,
-    /// What is fetched and is no page: images, style sheets, scripts, data.
+    /// What is fetched and is not a page: images, style sheets, scripts, data.
     pub assets: BTreeSet<String>,
-    /// Answers that are errors for good (or redirects to nowhere), with their status.
+    /// Permanent errors (or redirects to nowhere), with their status.
     pub errors: BTreeMap<String, u16>,
-    /// Redirects, with their status and the URL they lead to, which may be no web address.
+    /// Redirects with their status and target, which may not be a web URL.
     pub redirects: BTreeMap<String, (u16, String)>,
-    /// Pages that yield after so many refusals.
+    /// Pages that succeed after this many refusals.
     pub retried: BTreeMap<String, u32>,
-    /// Answers that are no proper ones; what is made of them is the crawler's affair.
+    /// Malformed responses; how to handle them is up to the crawler.
     pub broken: BTreeSet<String>,
-    /// Forbidden by robots.txt: found, never to be asked for.
+    /// Disallowed by robots.txt: found, but never to be requested.
     pub disallowed: BTreeSet<String>,
     /// Sitemaps.
     pub sitemaps: BTreeSet<String>,
-    /// Pages only sitemaps know; not in `urls`.
+    /// Pages that only sitemaps list; not in `urls`.
     pub listed: BTreeSet<String>,
-    /// Pages only links lead to that ask not to be followed; not in `urls`.
+    /// Pages that only `nofollow` links lead to; not in `urls`.
     pub nofollow: BTreeSet<String>,
-    /// Pages reached by links with session ids, here without them; not in `urls`.
+    /// Pages reached by links with session ids, listed without them; not in `urls`.
     pub sessions: BTreeSet<String>,
-    /// What may be asked for or not, such as a URL of 64 kB; not in `urls`.
+    /// What may be requested or not, such as a URL of 64 kB; not in `urls`.
     pub optional: BTreeSet<String>,
-    /// Beginnings of URLs below which there is no end; of them only the entries are in `urls`.
+    /// Prefixes of endless URL spaces; only their entries are in `urls`.
     pub endless: BTreeSet<String>,
     /// Groups of URLs with the same bytes.
     pub duplicates: Vec<BTreeSet<String>>,
-    /// A number for each page that changes exactly when its article does, advertisements aside.
+    /// A number for each page that changes exactly when its article does, ignoring advertisements.
     pub articles: BTreeMap<String, u64>,
 }
 
-/// What became of pages between two expectations.
+/// What happened to pages between two expectations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
-    /// Pages that were not there before.
+    /// Pages that did not exist before.
     pub new: BTreeSet<String>,
     /// Pages with the same article.
     pub same: BTreeSet<String>,
     /// Pages with another article.
     pub updated: BTreeSet<String>,
-    /// Pages that are no longer there, or fail.
+    /// Pages that no longer exist, or fail.
     pub missing: BTreeSet<String>,
 }
 
 impl Expectation {
-    /// What became of the pages from here to a later epoch.
+    /// What happens to the pages from here to a later epoch.
     pub fn course(&self, later: &Self) -> Course {
         let mut course = Course::default();
         for url in self.pages.union(&later.pages) {

@@ -1,8 +1,8 @@
-//! How much was asked, and how many connections were open at once?
+//! How many requests were there, and how many connections were open at once?
 //!
-//! Counters are exact and cheap. The high-water marks are exact too: a client may close one connection and open the next
-//! before the server has noticed the first, so whenever a mark would rise, the kernel is asked which of the open ones the
-//! other side has already left, and those do not count.
+//! Counters are exact and cheap. The high-water marks are exact too: a client may close one
+//! connection and open the next before the server has noticed the first. So whenever a mark would
+//! rise, the kernel is asked which connections the peer has already closed, and those do not count.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::{BTreeMap, HashMap};
@@ -11,34 +11,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpStream;
 
-/// What a server has counted.
+/// The counters of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Requests that were read whole.
+    /// Requests read completely.
     pub requests: u64,
-    /// Answers by status; 0 stands for none.
+    /// Responses by status; 0 means none.
     pub by_status: BTreeMap<u16, u64>,
-    /// Bytes of answers, headers included, as far as they were handed to the kernel.
+    /// Bytes of responses, headers included, as far as they were handed to the kernel.
     pub bytes: u64,
-    /// Connections accepted.
+    /// Accepted connections.
     pub connections: u64,
-    /// Connections open now.
+    /// Currently open connections.
     pub open: u64,
-    /// TLS handshakes in which the server proved who it is.
+    /// Full TLS handshakes, with certificate verification.
     pub full_handshakes: u64,
     /// TLS handshakes that resumed a session.
     pub resumed_handshakes: u64,
-    /// The most connections that were ever open at once.
+    /// Maximum connections open at once.
     pub max_open: u64,
-    /// The same for each host, by its name as it was asked for.
+    /// The same per host, by its name as requested.
     pub max_open_by_host: BTreeMap<String, u64>,
-    /// The same for each address of ours.
+    /// The same per local address.
     pub max_open_by_local_ip: BTreeMap<IpAddr, u64>,
 }
 
 const STATUSES: usize = 1_000;
 
-/// The counting itself.
+/// The counters' live state.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     requests: AtomicU64,
@@ -66,7 +66,8 @@ struct Open {
 }
 
 impl Connections {
-    /// How many connections count, of those `chosen`: where all of them would raise the mark, only those not left yet.
+    /// How many of the `chosen` connections count: if all of them would raise the mark, only those
+    /// that the peer has not closed.
     fn counted(&self, mark: u64, chosen: impl Fn(&Open) -> bool) -> u64 {
         let all = self.open.values().filter(|open| chosen(open)).count() as u64;
         if all <= mark {
@@ -75,7 +76,7 @@ impl Connections {
         let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
         let fds = self.open.values().filter(|open| chosen(open));
         let mut polled: Vec<_> = fds.map(|open| PollFd::new(&*open.socket, PollFlags::RDHUP)).collect();
-        // Where the kernel does not say, nothing is flagged and all of them count.
+        // If the kernel does not answer, nothing is flagged and all of them count.
         let _ = poll(&mut polled, Some(&Timespec::default()));
         polled.iter().filter(|fd| !fd.revents().intersects(gone)).count() as u64
     }
@@ -92,7 +93,7 @@ impl Gauge {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Count a connection; says its number, from 1.
+    /// Counts a connection and returns its number, from 1.
     pub(crate) fn opened(&self, socket: &Arc<TcpStream>, local: IpAddr) -> u64 {
         let mut connections = self.lock();
         connections.accepted += 1;
@@ -105,7 +106,7 @@ impl Gauge {
         id
     }
 
-    /// Note which host a connection is now used for.
+    /// Records which host a connection is now used for.
     pub(crate) fn used(&self, id: u64, host: &str) {
         let mut connections = self.lock();
         if let Some(open) = connections.open.get_mut(&id) {
@@ -116,7 +117,7 @@ impl Gauge {
         connections.max_by_host.insert(host.to_owned(), mark.max(count));
     }
 
-    /// Take a connection off.
+    /// Removes a connection.
     pub(crate) fn closed(&self, id: u64) {
         self.lock().open.remove(&id);
     }
@@ -134,13 +135,13 @@ impl Gauge {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Count a handshake.
+    /// Counts a handshake.
     pub(crate) fn shaken(&self, resumed: bool) {
         let count = if resumed { &self.resumed_handshakes } else { &self.full_handshakes };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begin anew, with the connections that are open.
+    /// Resets the counters, keeping the open connections.
     pub(crate) fn reset(&self) {
         let totals = [&self.requests, &self.bytes, &self.full_handshakes, &self.resumed_handshakes];
         for count in totals.into_iter().chain(&self.by_status) {
@@ -152,7 +153,7 @@ impl Gauge {
         connections.max_by_ip.clear();
     }
 
-    /// All that was counted.
+    /// A snapshot of all counters.
     pub(crate) fn counters(&self) -> Counters {
         let connections = self.lock();
         let statuses = self.by_status.iter().map(|count| count.load(Ordering::Relaxed));

@@ -1,10 +1,11 @@
-//! A synthetic web, for demo, tests and benches: what would a crawler meet out there, and what must it find?
+//! A synthetic web for demo, tests and benches: what would a crawler meet, and what must it find?
 //!
-//! Pages are a pure function of seed, URL and epoch, so that a web of any size needs no disk and no memory, and what a
-//! crawl must find is known beforehand (`Expectation`). A `Server` shows it on loopback and writes down who asked for what
-//! (`RequestLog`), which proves or disproves a crawler's manners; `Dns` gives each host an address of its own.
+//! Pages are a pure function of seed, URL and epoch, so a web of any size needs no disk and no
+//! memory, and what a crawl must find is known beforehand (`Expectation`). A `Server` serves it on
+//! loopback and logs every request (`RequestLog`), which proves or disproves a crawler's manners;
+//! `Dns` gives each host its own address.
 //!
-//! It stands outside the life of a page: the program's demo, tests and benches use it, nothing else does.
+//! It is not part of the life of a page: only the program's demo, tests and benches use it.
 //!
 //! ```
 //! use orb_testweb::{Reach, Server, Spec};
@@ -43,24 +44,24 @@ pub use serve::{Server, TlsIdentity};
 pub use spec::{Feature, Features, GzipMode, Latency, Spec};
 pub use web::{Rendered, Web};
 
-/// What keeps a synthetic web from being there.
+/// Why a synthetic web could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The spec describes no web.
+    /// The spec is invalid.
     #[error("no such web: {0}")]
     Spec(String),
-    /// No socket could be had.
+    /// No socket could be opened.
     #[error("cannot listen on {addr}")]
     Listen {
-        /// The address asked for.
+        /// The requested address.
         addr: String,
         /// Why.
         source: std::io::Error,
     },
-    /// The certificate or its key cannot be used.
+    /// The certificate or its key is unusable.
     #[error("cannot serve over TLS: {0}")]
     Tls(String),
-    /// No thread could be had.
+    /// No thread could be started.
     #[error("cannot start a thread to serve the web")]
     Thread(#[source] std::io::Error),
 }

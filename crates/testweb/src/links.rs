@@ -1,14 +1,15 @@
-//! Which pages does a plain page point to?
+//! Which pages does a plain page link to?
 //!
-//! Reachability holds by construction: page i of a host points to pages k·i+1 … k·i+k, so that every page of the host
-//! hangs on a tree below its home; and where hosts are connected, the home of host h points to the homes of k·h+1 … k·h+k.
-//! The other links are drawn, small numbers oftener, as in-degrees on the web are skewed. Renderer and expectation both
-//! ask here and nowhere else.
+//! Reachability holds by construction: page i of a host links to pages k·i+1 … k·i+k, so every page
+//! of the host is in a tree below its home page; and if hosts are connected, the home page of host
+//! h links to those of hosts k·h+1 … k·h+k. The other links are random with a preference for small
+//! numbers, since in-degrees on the web are skewed. Renderer and expectation both use this module
+//! and nothing else.
 
 use crate::chance::Chance;
 use crate::spec::Spec;
 
-/// A plain page: its host and its number there; 0 is the home.
+/// A plain page: its host and its number there; 0 is the home page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Plain {
     pub(crate) host: u32,
@@ -17,29 +18,29 @@ pub(crate) struct Plain {
 
 const BRANCHES: u32 = 8;
 
-/// Whether hosts point to each other.
+/// Whether hosts link to each other.
 pub(crate) fn connected(spec: &Spec) -> bool {
     spec.hosts > 1 && spec.cross_host_links > 0.0
 }
 
-/// How many children a page has in its host's tree.
+/// Number of children of a page in its host's tree.
 fn branches(spec: &Spec) -> u32 {
     let room = if connected(spec) { spec.links / 2 } else { spec.links };
     room.clamp(1, BRANCHES)
 }
 
-/// The page above this one in its host's tree.
+/// The parent of a page in its host's tree.
 pub(crate) fn parent(spec: &Spec, page: u32) -> u32 {
     page.saturating_sub(1) / branches(spec)
 }
 
-/// The children of `n` in a tree of `size` nodes with `k` branches.
+/// The children of `n` in a tree of `size` nodes with branching factor `k`.
 fn children(n: u32, k: u32, size: u32) -> impl Iterator<Item = u32> {
     let first = u64::from(n) * u64::from(k) + 1;
     (first..first + u64::from(k)).take_while(move |child| *child < u64::from(size)).map(|child| child as u32)
 }
 
-/// Put the targets of a page's content links into `out`, all distinct, none the page itself.
+/// Fills `out` with the distinct targets of a page's content links, without the page itself.
 pub(crate) fn targets(spec: &Spec, from: Plain, out: &mut Vec<Plain>) {
     out.clear();
     let wanted = spec.links as usize;
@@ -54,7 +55,7 @@ pub(crate) fn targets(spec: &Spec, from: Plain, out: &mut Vec<Plain>) {
     while out.len() < wanted {
         let abroad = connected(spec) && chance.unit() < spec.cross_host_links;
         let drawn = drawn(spec, from, &mut chance, abroad);
-        // Where the own host is exhausted only others are left, and the other way round.
+        // If the page's own host is exhausted only others are left, and vice versa.
         let Some(free) = nearest_free(spec, from, drawn, out)
             .or_else(|| (0..spec.hosts.min(64)).find_map(|host| nearest_free(spec, from, Plain { host, page: 0 }, out)))
             .filter(|free| connected(spec) || free.host == from.host)
@@ -79,7 +80,8 @@ fn drawn(spec: &Spec, from: Plain, chance: &mut Chance, abroad: bool) -> Plain {
 /// The first page at or after this one, on its host, that is not taken yet.
 fn nearest_free(spec: &Spec, from: Plain, drawn: Plain, taken: &[Plain]) -> Option<Plain> {
     let size = spec.pages_per_host;
-    // One more than the taken ones and the page itself are enough to meet a free one, if there is any.
+    // One step more than the taken pages and the page itself is enough to reach a free one, if
+    // there is any.
     let steps = u32::try_from(taken.len() + 2).unwrap_or(size).min(size);
     (0..steps)
         .map(|step| Plain {

@@ -1,7 +1,8 @@
-//! What was asked, when, by whom, over which connection?
+//! Who requested what, when, and over which connection?
 //!
-//! The judge of a crawler's manners. Times are taken when the server has read a request whole, so that a gap may look
-//! shorter than the client made it by as much as the server was late for the first of the two.
+//! This log is the judge of a crawler's manners. Times are taken when a request has been read
+//! completely, so a gap may look shorter than the client made it by as much as the server was late
+//! for the first of the two.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -15,17 +16,17 @@ pub struct Request {
     pub at: Instant,
     /// The number of its connection, from 1.
     pub connection: u64,
-    /// Who asked.
+    /// The client.
     pub peer: IpAddr,
-    /// The address that was asked.
+    /// The local address.
     pub local: IpAddr,
-    /// The host as the request wrote it, port included.
+    /// The `Host` as sent, port included.
     pub host: Box<str>,
-    /// The path with its query.
+    /// Path and query.
     pub path: Box<str>,
     /// The method.
     pub method: Box<str>,
-    /// The status of the answer; 0 where there was none.
+    /// The status of the response; 0 if there was none.
     pub status: u16,
     /// The `User-Agent`.
     pub agent: Box<str>,
@@ -34,7 +35,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The URL that was asked for.
+    /// The requested URL.
     pub fn url(&self) -> String {
         let (scheme, port) = if self.secure { ("https", ":443") } else { ("http", ":80") };
         format!("{scheme}://{}{}", self.host.strip_suffix(port).unwrap_or(&self.host), self.path)
@@ -46,12 +47,12 @@ impl Request {
 pub struct Requests(pub Vec<Request>);
 
 impl Requests {
-    /// How often a path (with its query) was asked for, on any host.
+    /// Number of requests for a path (with its query), on any host.
     pub fn requested(&self, path: &str) -> usize {
         self.0.iter().filter(|request| &*request.path == path).count()
     }
 
-    /// How often each URL was asked for.
+    /// Number of requests by URL.
     pub fn by_url(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for request in &self.0 {
@@ -84,7 +85,7 @@ impl Requests {
     }
 }
 
-/// All requests of a server, unless its spec wants none written down.
+/// All requests of a server, unless its spec disables the log.
 #[derive(Debug)]
 pub struct RequestLog {
     requests: Mutex<Requests>,
@@ -100,19 +101,20 @@ impl RequestLog {
         self.kept
     }
 
-    /// Write down a request.
+    /// Logs a request.
     pub(crate) fn push(&self, request: Request) {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).0.push(request);
     }
 
-    /// All requests in the order of time: answers held back, or made by several threads, are written down in another.
+    /// All requests in chronological order: delayed responses and several threads log them out of
+    /// order.
     fn lock(&self) -> MutexGuard<'_, Requests> {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.0.sort_by_key(|request| request.at);
         requests
     }
 
-    /// All requests so far, which are then forgotten.
+    /// Returns and clears all requests so far.
     pub fn take(&self) -> Requests {
         std::mem::take(&mut *self.lock())
     }
@@ -122,7 +124,7 @@ impl RequestLog {
         self.lock().clone()
     }
 
-    /// How often a path (with its query) was asked for, on any host.
+    /// Number of requests for a path (with its query), on any host.
     pub fn requested(&self, path: &str) -> usize {
         self.lock().requested(path)
     }

@@ -1,7 +1,8 @@
-//! The program `testweb`: a synthetic web in a process of its own, so that a bench can tell its cost from a crawler's.
+//! How does a synthetic web run in a separate process, so that a bench can separate its cost from a
+//! crawler's?
 //!
-//! It prints one line of JSON that says where it is, serves until its standard input ends or it is killed, and prints its
-//! counters on the way out.
+//! It prints one line of JSON with its address, serves until its standard input ends or it is
+//! killed, and prints its counters before it exits.
 
 use clap::{Parser, ValueEnum};
 use orb_testweb::{Dns, Features, GzipMode, Latency, Server, Spec, TlsIdentity, Web};
@@ -14,34 +15,34 @@ use std::time::Duration;
 #[derive(Parser)]
 #[command(version)]
 struct Args {
-    /// What web to begin with; the other flags change it.
+    /// The web to start from; the other flags modify it.
     #[arg(long, value_enum, default_value_t = Preset::Plain)]
     preset: Preset,
     /// Where to listen; 0.0.0.0 stands for all loopback addresses.
     #[arg(long, default_value = "0.0.0.0:0")]
     listen: String,
-    /// What all variety is drawn from.
+    /// Random seed.
     #[arg(long)]
     seed: Option<u64>,
-    /// How many hosts.
+    /// Number of hosts.
     #[arg(long)]
     hosts: Option<u32>,
-    /// How many plain pages a host.
+    /// Plain pages per host.
     #[arg(long)]
     pages: Option<u32>,
-    /// How many links a page.
+    /// Links per page.
     #[arg(long)]
     links: Option<u32>,
-    /// How many bytes a page.
+    /// Bytes per page.
     #[arg(long)]
     bytes: Option<usize>,
     /// The share of links to other hosts.
     #[arg(long)]
     cross: Option<f64>,
-    /// How many milliseconds an answer is held back.
+    /// Mean delay of a response in milliseconds.
     #[arg(long)]
     latency: Option<u64>,
-    /// How far from that a page may be, as a share of it.
+    /// How far a page's delay may be from the mean, as a share of it.
     #[arg(long, default_value_t = 0.0)]
     spread: f64,
     /// The epoch.
@@ -50,13 +51,13 @@ struct Args {
     /// Never compress.
     #[arg(long)]
     no_gzip: bool,
-    /// `all`, `none`, or names with commas between them; `-name` takes one away.
+    /// `all`, `none`, or comma-separated names; `-name` removes one.
     #[arg(long, allow_hyphen_values = true)]
     features: Option<Features>,
-    /// How many milliseconds every fifth host's robots.txt asks to wait between requests.
+    /// Crawl delay in the robots.txt of every fifth host, in milliseconds.
     #[arg(long)]
     crawl_delay: Option<u64>,
-    /// How many hosts share an address.
+    /// Hosts per address.
     #[arg(long)]
     hosts_per_ip: Option<u32>,
     /// Serve over TLS 1.3 with this certificate (PEM).
@@ -68,20 +69,20 @@ struct Args {
     /// Offer HTTP/2, too.
     #[arg(long, requires = "tls_cert")]
     http2: bool,
-    /// How many threads.
+    /// Number of threads.
     #[arg(long)]
     threads: Option<usize>,
-    /// Write every request down, to be had at /.testweb/log.
+    /// Log every request, to be read at /.testweb/log.
     #[arg(long)]
     log: bool,
-    /// Print the URLs a crawl from the first host must ask for, and stop.
+    /// Print the URLs that a crawl from the first host must request, and exit.
     #[arg(long)]
     expect: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Preset {
-    /// Plain pages alone.
+    /// Plain pages only.
     Plain,
     /// The web of the demo.
     Demo,
@@ -116,7 +117,7 @@ impl Args {
         }
     }
 
-    /// The certificate to serve with, where there is to be TLS.
+    /// The certificate to serve with, if TLS is enabled.
     fn identity(&self) -> std::io::Result<Option<TlsIdentity>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
         let (certificate, key) = (std::fs::read(certificate)?, std::fs::read(key)?);
@@ -141,7 +142,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let (addr, dns_addr, hosts, pages) = (server.addr(), dns.addr(), web.hosts(), web.plain_pages());
     writeln!(out, "{{\"addr\":\"{addr}\",\"dns\":\"{dns_addr}\",\"hosts\":{hosts},\"pages\":{pages}}}")?;
     out.flush()?;
-    // Whoever started us holds the other end of our input; when it goes, so do we.
+    // The parent holds the other end of our input; when it goes, so do we.
     let mut ignored = [0; 256];
     while std::io::stdin().read(&mut ignored)? > 0 {}
     let counters = server.counters();

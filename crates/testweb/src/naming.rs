@@ -1,29 +1,29 @@
-//! What are the hosts called, and where are they?
+//! What are the hosts called, and which addresses do they have?
 //!
-//! A host is a number. It answers to a name (`h0007.test`, RFC 2606) and to an address of the loopback network (host 7 is
-//! 127.0.0.8), so that tests need a resolver, a proxy, or neither. A page points to other hosts in the way it was asked
-//! for itself, port included.
+//! A host is a number. It has a name (`h0007.test`, RFC 2606) and a loopback address (host 7 is
+//! 127.0.0.8), so tests need a resolver, a proxy, or neither. A page links to other hosts in the
+//! form in which it was requested itself, port included.
 
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-/// How hosts are written in URLs.
+/// How URLs name hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// `h0007.test`, at this port.
     Names {
-        /// Left out of URLs where it is 80.
+        /// Omitted from URLs if it is 80.
         port: u16,
     },
     /// `127.0.0.8`, at this port.
     Addresses {
-        /// Left out of URLs where it is 80.
+        /// Omitted from URLs if it is 80.
         port: u16,
     },
 }
 
 impl Naming {
-    /// Read the authority of a request: how hosts are written, and which one is meant, if it may be one of ours.
+    /// Parses the authority of a request: the form, and the host number if it may be one of ours.
     pub(crate) fn read(authority: &str) -> Option<(Self, u32)> {
         let (name, port) = match authority.rsplit_once(':') {
             Some((name, port)) => (name, port.parse().ok()?),
@@ -39,7 +39,7 @@ impl Naming {
         Some((Self::Addresses { port }, u32::from(address).checked_sub(u32::from(Ipv4Addr::LOCALHOST))?))
     }
 
-    /// The same with this port where none was named.
+    /// The same with this port if none was named.
     pub(crate) const fn at(self, port: u16) -> Self {
         match self {
             Self::Names { port: 80 } => Self::Names { port },
@@ -48,7 +48,7 @@ impl Naming {
         }
     }
 
-    /// Append what stands between `http://` and the path.
+    /// Appends what goes between `http://` and the path.
     pub(crate) fn write(self, host: u32, out: &mut String) {
         let (Self::Names { port } | Self::Addresses { port }) = self;
         // Writing to a string cannot fail.
@@ -81,7 +81,8 @@ pub fn address(n: u32) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(Ipv4Addr::LOCALHOST).saturating_add(n.min(0x00ff_fffd)))
 }
 
-/// The number in `h0007.test`, `h7.test` or any name below, in any case, with or without the final dot.
+/// The number in `h0007.test`, `h7.test` or any subdomain, in any case, with or without the final
+/// dot.
 pub(crate) fn named(name: &str) -> Option<u32> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let (host, domain) = name.split_at_checked(name.len().checked_sub(5)?)?;

@@ -1,4 +1,6 @@
-//! What do the pictures of this web look like? Small, but valid.
+//! What do the images of this web look like?
+//!
+//! They are small, but valid.
 
 use crate::chance::mix;
 use crate::press;
@@ -15,13 +17,14 @@ pub(crate) const SVG: &[u8] =
 
 const SIDE: u32 = 8;
 
-/// A PNG of 8 by 8 pixels, other ones for each number.
+/// A PNG of 8 by 8 pixels, different for each number.
 pub(crate) fn png(number: u64) -> Vec<u8> {
     let mut header = Vec::new();
     for side in [SIDE, SIDE] {
         header.extend(side.to_be_bytes());
     }
-    // Eight bits a channel, true colour, the one compression, filter and interlace method each.
+    // Eight bits per channel, true colour, and the only defined compression, filter and interlace
+    // methods.
     header.extend([8, 2, 0, 0, 0]);
     let mut pixels = Vec::new();
     for row in 0..u64::from(SIDE) {

@@ -1,8 +1,8 @@
 //! What does a plain page look like?
 //!
-//! The bulk of the web: a title, content links in several spellings, prose to fill it up, and, where the spec wants
-//! furniture, all that stands around an article on a real page. This is the path benches run through: everything is
-//! appended to one buffer, nothing is allocated.
+//! The bulk of the web: a title, content links in several spellings, prose to fill it up, and, if
+//! the spec asks for furniture, everything that surrounds an article on a real page. Benches
+//! exercise this path: everything is appended to one buffer, and nothing is allocated.
 
 use crate::chance::{Chance, mixed};
 use crate::links::{Plain, parent, targets};
@@ -16,21 +16,21 @@ thread_local! {
     static TARGETS: RefCell<Vec<Plain>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How many photographs a host has.
+/// Photographs per host.
 pub(crate) const PHOTOGRAPHS: u32 = 8;
 
-/// How a plain page goes through the epochs.
+/// How a plain page changes over the epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
     /// It never changes.
     Steady,
-    /// Its article is another one every so many epochs.
+    /// Its article is rewritten every so many epochs.
     Renewed(u64),
-    /// Its article stays, its advertisement does not.
+    /// Its article stays, its advertisement changes.
     Advertised,
 }
 
-/// What draws are made from for this page.
+/// The random seed of this page.
 pub(crate) fn key(spec: &Spec, plain: Plain) -> u64 {
     mixed(&[spec.seed, u64::from(plain.host), u64::from(plain.page)])
 }
@@ -61,7 +61,7 @@ fn bytes_since(spec: &Spec, plain: Plain, epoch: u64) -> u64 {
     if habit(spec, plain) == Habit::Advertised { epoch } else { article_since(spec, plain, epoch) }
 }
 
-/// Write a number in decimal.
+/// Appends a number in decimal.
 pub(crate) fn decimal(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0_u8; 20];
     let mut at = digits.len();
@@ -80,12 +80,13 @@ fn directory(key: u64) -> &'static str {
     DIRECTORIES[(key % DIRECTORIES.len() as u64) as usize]
 }
 
-/// Whether a page's path ends in a slash and not in `.html`.
+/// Whether a page's path ends in a slash instead of `.html`.
 fn is_folder(key: u64) -> bool {
     key >> 40 & 3 == 0
 }
 
-/// Write the path of a page without its first slash: `essays/river-12.html`, `maps/clock-7/`, or nothing for the home.
+/// Appends the path of a page without its first slash: `essays/river-12.html`, `maps/clock-7/`, or
+/// nothing for the home page.
 pub(crate) fn write_path(spec: &Spec, plain: Plain, out: &mut Vec<u8>) {
     if plain.page == 0 {
         return;
@@ -99,7 +100,7 @@ pub(crate) fn write_path(spec: &Spec, plain: Plain, out: &mut Vec<u8>) {
     out.extend_from_slice(if is_folder(key) { b"/" } else { b".html" });
 }
 
-/// The page that has this path on this host.
+/// The page with this path on this host.
 pub(crate) fn read_path(spec: &Spec, host: u32, path: &str) -> Option<Plain> {
     let inner = path.strip_prefix('/')?;
     if inner.is_empty() {
@@ -119,12 +120,12 @@ struct Writer<'a> {
     spec: &'a Spec,
     plain: Plain,
     key: u64,
-    /// Whether the page has a `<base>` that makes relative links begin at the root.
+    /// Whether the page has a `<base>`, so that relative links begin at the root.
     based: bool,
     furnished: bool,
 }
 
-/// Write the page into the reply.
+/// Renders the page into the reply.
 pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
     let spec = ask.scene.web.spec();
     let writer = Writer {
@@ -204,7 +205,7 @@ impl Writer<'_> {
         out.extend_from_slice(b"</p>\n");
     }
 
-    /// What leads from here to the root of the host.
+    /// The relative path from here to the root of the host.
     fn way_up(&self) -> &'static str {
         match (self.based, self.plain.page, is_folder(self.key)) {
             (true, ..) | (_, 0, _) => "./",
@@ -259,7 +260,7 @@ impl Writer<'_> {
         out.extend_from_slice(b"\"></figure>\n");
     }
 
-    /// Open an anchor to another plain page, spelt in one of many ways.
+    /// Opens an anchor to another plain page, in one of many spellings.
     fn anchor(&self, to: Plain, style: u64, out: &mut Vec<u8>) {
         let (open, close): (&[u8], &[u8]) = match style {
             17 => (b"<A HREF='", b"'>"),
@@ -283,7 +284,7 @@ impl Writer<'_> {
         out.extend_from_slice(close);
     }
 
-    /// Write the scheme and a host as the page was asked for.
+    /// Writes the scheme and host in the form in which the page was requested.
     fn origin(&self, host: u32, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.ask.secure { b"https://" } else { b"http://" });
         if host == self.ask.host {
@@ -313,7 +314,7 @@ impl Writer<'_> {
         out.extend_from_slice(b"</body>\n</html>\n");
     }
 
-    /// Add paragraphs until the page has its size, counting the foot that is still to come.
+    /// Adds paragraphs up to the page's size, minus the footer that is still to come.
     fn fill(&self, reply: &mut Reply) {
         const FRAME: usize = "<p></p>\n".len();
         let since = article_since(self.spec, self.plain, self.ask.scene.epoch);

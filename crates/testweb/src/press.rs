@@ -1,18 +1,19 @@
-//! How are pages compressed at the rate they are asked for?
+//! How are pages compressed at the rate they are requested?
 //!
-//! Compressing 20 kB takes longer than all else that is done for a request. But most of a plain page comes from the stock of
-//! prose, and a deflate stream may be put together from pieces: a full flush ends on a byte and looks back at
-//! nothing before it (RFC 1951, zlib's manual on `Z_FULL_FLUSH`). So pieces of prose are compressed once each, and a page costs the
-//! compression of its head, its links and its foot, and one checksum.
+//! Compressing 20 kB takes longer than everything else that is done for a request. But most of a
+//! plain page comes from the stock of prose, and a deflate stream can be assembled from pieces: a
+//! full flush ends on a byte boundary and resets the window (RFC 1951, zlib's manual on
+//! `Z_FULL_FLUSH`). So each piece of prose is compressed once, and a page costs the compression of
+//! its head, links and footer, and one checksum.
 
 use crate::prose::{self, STOCK};
 use crate::reply::Filler;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 use std::sync::LazyLock;
 
-/// Magic, deflate, no flags, no time, no hint, unknown system.
+/// Magic number, deflate, no flags, no time, no hint, unknown system.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-/// The last block of a deflate stream, empty.
+/// An empty final block of a deflate stream.
 pub(crate) const LAST_BLOCK: [u8; 2] = [3, 0];
 
 static PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
@@ -20,14 +21,14 @@ static PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     (0..STOCK).map(|number| piece(&mut compress, prose::stock(number), FlushCompress::Full)).collect()
 });
 
-/// Compress all of `bytes` behind what is in `out`.
+/// Compresses all of `bytes` and appends to `out`.
 fn append(compress: &mut Compress, bytes: &[u8], flush: FlushCompress, out: &mut Vec<u8>) {
     let start = compress.total_in();
     loop {
         out.reserve(bytes.len() / 2 + 256);
         let done = (compress.total_in() - start) as usize;
         let rest = bytes.get(done..).unwrap_or_default();
-        // The stream is in a good state, and there is room: nothing can go wrong.
+        // The stream is in a good state, and there is capacity: nothing can fail.
         let ended = compress.compress_vec(rest, out, flush).is_err();
         let all = compress.total_in() - start == bytes.len() as u64;
         if ended || (all && out.len() < out.capacity()) {
@@ -43,7 +44,7 @@ fn piece(compress: &mut Compress, bytes: &[u8], flush: FlushCompress) -> Vec<u8>
     out
 }
 
-/// The checksum of gzip and PNG.
+/// The CRC-32 of gzip and PNG.
 pub(crate) fn crc(bytes: &[u8]) -> u32 {
     let mut crc = Crc::new();
     crc.update(bytes);
@@ -72,7 +73,7 @@ impl Default for Press {
 }
 
 impl Press {
-    /// Append `body` as a gzip file, taking the pieces of its filler from the stock.
+    /// Appends `body` as a gzip file, reusing the compressed pieces of its filler.
     pub(crate) fn gzip(&mut self, body: &[u8], filler: &Filler, out: &mut Vec<u8>) {
         out.extend_from_slice(&GZIP_HEAD);
         self.0.reset();
@@ -88,17 +89,19 @@ impl Press {
     }
 }
 
-/// A gibibyte of zeros as a gzip file: a beginning, a middle to be sent `MIDDLES` times, and an end.
+/// A gibibyte of zeros as a gzip file: a beginning, a middle to be sent `MIDDLES` times, and an
+/// end.
 pub(crate) struct Bomb {
     pub(crate) head: &'static [u8],
     pub(crate) middle: Vec<u8>,
     pub(crate) end: Vec<u8>,
 }
 
-/// How often the middle of the bomb is sent; it stands for one mebibyte.
+/// How often the middle of the bomb is sent; each is one mebibyte.
 pub(crate) const MIDDLES: usize = 1_024;
 
-/// A gzip file of something and a gibibyte of one byte, whose checksum nobody lives to see.
+/// A gzip file of a prefix and a gibibyte of one byte. Its checksum is wrong, but nobody reads that
+/// far.
 pub(crate) fn bomb(start: &[u8], byte: u8) -> Vec<u8> {
     let mut compress = Compress::new(Compression::new(9), false);
     let start = piece(&mut compress, start, FlushCompress::Full);
@@ -106,13 +109,13 @@ pub(crate) fn bomb(start: &[u8], byte: u8) -> Vec<u8> {
     [&GZIP_HEAD, start.as_slice(), &middle.repeat(MIDDLES), &LAST_BLOCK, &[0; 8]].concat()
 }
 
-/// The bomb, made once.
+/// The bomb, built once.
 pub(crate) static BOMB: LazyLock<Bomb> = LazyLock::new(|| {
     let zeros = vec![0; 1 << 20];
     let middle = piece(&mut Compress::new(Compression::new(9), false), &zeros, FlushCompress::Full);
     let mut sum = Crc::new();
     sum.update(&zeros);
-    // Each round doubles what the checksum stands for.
+    // Each round doubles the length that the checksum covers.
     for _ in 0..MIDDLES.ilog2() {
         let mut twice = Crc::new();
         twice.combine(&sum);

@@ -1,19 +1,21 @@
 //! What do the pages say?
 //!
-//! Prose is made once, as a stock of a few hundred pieces; a page is a choice among them, so that a page of 20 kB costs
-//! a copy and not two thousand draws. Words follow Zipf's law roughly, as those of people do.
+//! Prose is generated once, as a stock of a few hundred pieces; a page is a selection of them, so a
+//! page of 20 kB costs a copy and not two thousand random words. Word frequencies roughly follow
+//! Zipf's law, as in natural language.
 
 use crate::chance::Chance;
 use crate::words::{ADJECTIVES, NOUNS, PAPERS, TURNS, VERBS};
 use std::sync::LazyLock;
 
-/// How many pieces there are to choose from, single paragraphs first.
+/// Number of pieces, single paragraphs first.
 pub(crate) const STOCK: usize = 512;
-/// How many of them are single paragraphs; the others are passages of several, which compress better.
+/// How many of them are single paragraphs; the others are passages of several, which compress
+/// better.
 pub(crate) const SINGLE: usize = 256;
-/// How many paragraphs a passage has.
+/// Paragraphs per passage.
 const PASSAGE: u64 = 4;
-/// Where there is more room than this, a passage fits.
+/// With more space left than this, a passage fits.
 pub(crate) const PASSAGE_ROOM: usize = 6_000;
 
 /// The pieces, as HTML in ASCII.
@@ -23,7 +25,7 @@ static PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     single.chain((SINGLE as u64..STOCK as u64).map(passage)).collect()
 });
 
-/// Text with nothing to be escaped, longer than any paragraph.
+/// Text without characters to escape, longer than any paragraph.
 static PADDING: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = Vec::new();
     let mut chance = Chance::of(&[u64::MAX]);
@@ -39,21 +41,21 @@ pub(crate) fn stock(number: usize) -> &'static [u8] {
     PIECES.get(number % STOCK).map_or(&[], Vec::as_slice)
 }
 
-/// So many bytes of text, or as many as there are, from the beginning of a sentence that the key chooses.
+/// Up to this many bytes of text, from the beginning of a sentence that the key selects.
 pub(crate) fn padding(key: u64, length: usize) -> &'static [u8] {
     let from = key as usize % (PADDING.len() / 2);
     let sentence = PADDING.get(from..).and_then(|text| memchr::memchr(b'.', text)).map_or(0, |end| from + end + 2);
     PADDING.get(sentence..sentence.saturating_add(length)).or_else(|| PADDING.get(..length)).unwrap_or(&PADDING)
 }
 
-/// The noun the title of the same key is about.
+/// The noun in the title of the same key.
 pub(crate) fn subject(key: u64) -> &'static str {
     let mut chance = Chance::of(&[key]);
     let (_form, _adjective) = (chance.draw(), chance.draw());
     chance.one_of(NOUNS)
 }
 
-/// Write a title; the same key has the same title.
+/// Appends a title; the same key has the same title.
 pub(crate) fn title(key: u64, out: &mut Vec<u8>) {
     let mut chance = Chance::of(&[key]);
     let (form, adjective) = (chance.below(10), chance.one_of(ADJECTIVES));
@@ -72,7 +74,7 @@ pub(crate) fn title(key: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Write the name a host goes by.
+/// Appends the name of a host's site.
 pub(crate) fn site_name(key: u64, out: &mut Vec<u8>) {
     let mut chance = Chance::of(&[key, 7]);
     let (adjective, noun, paper) = (chance.one_of(ADJECTIVES), chance.one_of(NOUNS), chance.one_of(PAPERS));
@@ -83,7 +85,7 @@ pub(crate) fn site_name(key: u64, out: &mut Vec<u8>) {
     write(out, &[" ", paper]);
 }
 
-/// Write a few words that say what a page is about.
+/// Appends a few words that say what a page is about.
 pub(crate) fn gist(key: u64, out: &mut Vec<u8>) {
     let mut chance = Chance::of(&[key, 11]);
     let (noun, verb) = (chance.one_of(NOUNS), chance.one_of(VERBS));

@@ -1,13 +1,13 @@
-//! What is asked, and what is the answer before it becomes bytes on a wire?
+//! What is requested, and what is the response before it becomes bytes on a wire?
 //!
-//! An `Ask` says which page of which host is wanted, a `Reply` what it is. One `Reply` a thread is used again and again,
-//! so that an answer allocates nothing.
+//! An `Ask` says which page of which host is requested, a `Reply` what it is. Each thread reuses
+//! one `Reply`, so a response allocates nothing.
 
 use crate::naming::Naming;
 use crate::web::Web;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The web as somebody sees it: by which names, at which epoch.
+/// The web from a client's view: its host names and epoch.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) web: &'a Web,
@@ -21,43 +21,43 @@ impl Scene<'_> {
         self.naming.url(host, path)
     }
 
-    /// The number of the `n`th host beyond the ordinary ones.
+    /// The number of the `n`th additional host.
     pub(crate) fn beyond(&self, n: u32) -> u32 {
         self.web.spec().hosts + n
     }
 }
 
-/// One question.
+/// One request.
 #[derive(Clone, Copy)]
 pub(crate) struct Ask<'a> {
     pub(crate) scene: Scene<'a>,
     pub(crate) host: u32,
-    /// The host as the request wrote it.
+    /// The `Host` as sent.
     pub(crate) authority: &'a str,
     /// The path, without its query.
     pub(crate) path: &'a str,
-    /// What stands behind the question mark; empty where there is none.
+    /// The query; empty if there is none.
     pub(crate) query: &'a str,
-    /// How it is asked.
+    /// The method.
     pub(crate) method: &'a str,
-    /// What is sent along; empty where nothing is.
+    /// The request body; may be empty.
     pub(crate) body: &'a [u8],
-    /// The version that the client has; empty where it does not say.
+    /// `If-None-Match`; may be empty.
     pub(crate) none_match: &'a str,
-    /// The cookies sent along; empty where there are none.
+    /// The cookies; may be empty.
     pub(crate) cookie: &'a str,
     pub(crate) client: IpAddr,
-    /// Whether it is asked over TLS; plain pages then point to `https` pages.
+    /// Whether the request came over TLS; plain pages then link to `https` pages.
     pub(crate) secure: bool,
 }
 
 impl<'a> Ask<'a> {
-    /// Whether the client has this version, so that nothing need be written.
+    /// Whether the client has this version, so that no body is needed.
     pub(crate) fn has(&self, tag: u64) -> bool {
         self.none_match.trim_matches('"') == format!("{tag:016x}")
     }
 
-    /// The question for a target such as `/a/b?c=d` that nobody in particular asks.
+    /// A request for a target such as `/a/b?c=d`, from no client in particular.
     pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -66,93 +66,94 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// How an answer goes over the wire.
+/// How a response is framed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// With its length.
+    /// With `Content-Length`.
     #[default]
     Sized,
-    /// In chunks.
+    /// With chunked coding.
     Chunked,
-    /// Until the connection closes, with no length.
+    /// Until the connection closes, without a length.
     UntilClose,
-    /// The body is the whole answer, status line included, byte for byte; then the connection closes.
+    /// The body is the whole response, status line included, byte for byte; then the connection
+    /// closes.
     Verbatim,
-    /// The connection closes without a word.
+    /// The connection closes without a response.
     Silence,
-    /// A stream that is made while it is sent.
+    /// A stream that is generated while it is sent.
     Flow(Flow),
 }
 
-/// An answer too long, in bytes or in time, to be made beforehand.
+/// A response too long, in bytes or in time, to be generated beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// Nothing, ever.
     Hang,
     /// An ordinary page, a few bytes at a time.
     Drip,
-    /// A body that does not end.
+    /// An endless body.
     Endless,
     /// A gibibyte of zeros in a mebibyte of gzip.
     Bomb,
-    /// Header lines that do not end.
+    /// Endless header lines.
     Headers,
     /// One header line of 8 MiB, then an ordinary end.
     LongHeader,
     /// A file of 11 MiB with its true length.
     Large,
-    /// A beginning, then one thing again and again.
+    /// A beginning, then one block again and again.
     Forever(&'static Torrent),
     /// These bytes, then the connection is reset.
     Reset(&'static [u8]),
-    /// These bytes, then nothing until the client leaves.
+    /// These bytes, then nothing until the client disconnects.
     Linger(&'static [u8]),
     /// A sitemap of ten million pages of this host, in chunks.
     Sitemap,
 }
 
-/// A stream that has no end.
+/// An endless stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Torrent {
     /// What is sent first.
     pub(crate) head: &'static [u8],
-    /// What is sent ever after.
+    /// What is sent repeatedly.
     pub(crate) block: &'static [u8],
-    /// Whether it comes one piece at a time, a fifth of a second apart.
+    /// Whether it comes one block at a time, a fifth of a second apart.
     pub(crate) slowly: bool,
 }
 
-/// Which pieces of the stock stand in a body, and where: they need not be compressed again.
+/// Which pieces of the stock are in a body, and where: they need not be compressed again.
 #[derive(Debug, Default)]
 pub(crate) struct Filler {
     /// Their numbers, in order.
     pub(crate) pieces: Vec<u16>,
-    /// Where the first begins.
+    /// Offset of the first.
     pub(crate) start: usize,
-    /// Where the last ends.
+    /// End of the last.
     pub(crate) end: usize,
 }
 
-/// One answer.
+/// One response.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) mime: &'static str,
-    /// More header lines, each ended by CR LF.
+    /// Additional header lines, each ended by CR LF.
     pub(crate) headers: String,
     pub(crate) body: Vec<u8>,
     pub(crate) filler: Filler,
-    /// What changes whenever the bytes do, and the epoch since which they have been so.
+    /// Changes whenever the bytes do, with the epoch since which they have been so.
     pub(crate) version: Option<(u64, u64)>,
-    /// Whether the body must go as it is.
+    /// Whether the body must not be compressed.
     pub(crate) identity: bool,
     pub(crate) wire: Wire,
-    /// Room for work.
+    /// Scratch buffer.
     pub(crate) scratch: Vec<u8>,
 }
 
 impl Reply {
-    /// Forget the last answer, keep the room.
+    /// Clears the last response, keeping the buffers.
     pub(crate) fn clear(&mut self) {
         self.status = 200;
         self.mime = "text/html; charset=utf-8";
@@ -178,7 +179,7 @@ impl Reply {
         }
     }
 
-    /// Be a small page with this title and this inside its body.
+    /// Makes it a small page with this title and this inside its body.
     pub(crate) fn page(&mut self, status: u16, title: &str, inside: &str) {
         self.status = status;
         self.body.clear();
@@ -195,7 +196,7 @@ impl Reply {
         }
     }
 
-    /// Be something that is no page.
+    /// Makes it something other than a page.
     pub(crate) fn thing(&mut self, mime: &'static str, body: &[u8]) {
         self.mime = mime;
         self.identity = true;
@@ -203,20 +204,20 @@ impl Reply {
         self.body.extend_from_slice(body);
     }
 
-    /// Be a redirect.
+    /// Makes it a redirect.
     pub(crate) fn redirect(&mut self, status: u16, to: &str) {
         self.page(status, "Moved", "<p>What you look for is elsewhere.</p>");
         self.header("Location", to);
     }
 
-    /// Be exactly these bytes, status line and all.
+    /// Makes it exactly these bytes, status line included.
     pub(crate) fn verbatim(&mut self, bytes: &[u8]) {
         self.body.clear();
         self.body.extend_from_slice(bytes);
         self.wire = Wire::Verbatim;
     }
 
-    /// Be nothing that is here.
+    /// Makes it a 404.
     pub(crate) fn missing(&mut self) {
         self.page(404, "Not found", "<p>There is no such page on this host.</p>");
     }

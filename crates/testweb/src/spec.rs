@@ -1,7 +1,8 @@
-//! What web shall there be?
+//! Which web shall there be?
 //!
-//! A `Spec` is all that a web depends on: with the same spec, the same URL has the same answer in every process. What a
-//! real web surprises a crawler with comes in `Feature`s, each to be switched on or off alone.
+//! A `Spec` is everything a web depends on: with the same spec, the same URL has the same response
+//! in every process. What a real web surprises a crawler with comes as `Feature`s, each of which
+//! can be switched on or off.
 
 use crate::Error;
 use std::time::Duration;
@@ -11,12 +12,12 @@ use std::time::Duration;
 pub enum GzipMode {
     /// Never.
     Never,
-    /// Where the request's `Accept-Encoding` names gzip.
+    /// If the request's `Accept-Encoding` contains gzip.
     #[default]
     WhenAccepted,
 }
 
-/// How long an answer is held back; which page waits how long is a function of its URL.
+/// How long responses are delayed; the delay of a page is a function of its URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Latency {
     /// The mean.
@@ -32,10 +33,10 @@ macro_rules! features {
         pub enum Feature { $($(#[doc = $doc])+ $name,)+ }
 
         impl Feature {
-            /// Every feature there is.
+            /// Every feature.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The name it has on the command line.
+            /// Its name on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
@@ -44,67 +45,73 @@ macro_rules! features {
 }
 
 features! {
-    /// Navigation, breadcrumbs, images, style sheet, script, footer and links that are no web on every page.
+    /// Navigation, breadcrumbs, images, style sheet, script, footer and non-web links on every
+    /// page.
     Furniture => "furniture",
-    /// `ETag`, `Last-Modified` and answers 304 to conditional requests.
+    /// `ETag`, `Last-Modified` and 304 responses to conditional requests.
     Validators => "validators",
-    /// Pages whose content depends on the epoch, everywhere; and a corner where they appear and vanish.
+    /// Pages whose content depends on the epoch, everywhere; and a corner where they appear and
+    /// vanish.
     Changes => "changes",
-    /// `robots.txt` with rules, crawl delays and a host that forbids everything.
+    /// `robots.txt` with rules, crawl delays and a host that disallows everything.
     Robots => "robots",
-    /// Sitemaps, their index and a compressed one, with pages nothing else points to.
+    /// Sitemaps, their index and a compressed one, with pages that nothing else links to.
     Sitemaps => "sitemaps",
     /// Redirects of every status, chains and loops.
     Redirects => "redirects",
-    /// Answers that say no and mean it: 4xx.
+    /// Permanent client errors: 4xx.
     Errors => "errors",
-    /// Servers out of order for good: 5xx, and robots.txt that cannot be had.
+    /// Permanent server errors: 5xx, and unavailable robots.txt.
     Failures => "failures",
-    /// Answers that say no at first: 429, 503 with `Retry-After`, a closed connection.
+    /// Temporary refusals: 429, 503 with `Retry-After`, a closed connection.
     Retries => "retries",
-    /// Servers whose framing, length, coding or type is a lie.
+    /// Servers with wrong framing, length, coding or type.
     Lies => "lies",
-    /// Servers that drip or never answer.
+    /// Servers that drip or never respond.
     Stalls => "stalls",
-    /// Servers that send without end: bodies, headers, a gzip bomb, a large file.
+    /// Endless senders: bodies, headers, a gzip bomb, a large file.
     Floods => "floods",
-    /// Every way to write a link, and pages no tree should be built of.
+    /// Every way to write a link, and pages of which no tree should be built.
     Markup => "markup",
     /// Pages in several encodings, declared in several places.
     Charsets => "charsets",
     /// Images, a document and data.
     Media => "media",
-    /// Calendars, ever deeper paths, facets: URLs without end.
+    /// Calendars, ever deeper paths, facets: endless URL spaces.
     Traps => "traps",
-    /// Session ids in paths and queries, other ones in every answer.
+    /// Session ids in paths and queries, new ones in every response.
     Sessions => "sessions",
-    /// Session ids of no known name in every link, other ones at every epoch or in every answer.
+    /// Unnamed session ids in every link, new ones at every epoch or in every response.
     Rewriting => "rewriting",
-    /// A newspaper whose every answer is dressed up anew, and which changes a little with every epoch.
+    /// A newspaper whose every response is decorated differently, and which changes a little with
+    /// every epoch.
     Gazette => "gazette",
-    /// A log-in, a search and pages for members alone.
+    /// A log-in, a search and pages for members only.
     Members => "members",
-    /// The same content under several URLs, nearly the same content, a canonical link, soft 404s.
+    /// The same content under several URLs, near-duplicates, a canonical link, soft 404s.
     Duplicates => "duplicates",
     /// Two hosts with the same content.
     Mirrors => "mirrors",
-    /// URLs without end that only their content gives away: unknown session ids, soft 404s that repeat the address, chains.
+    /// Endless URL spaces that only their content reveals: unnamed session ids, soft 404s that
+    /// repeat the URL, chains.
     Mazes => "mazes",
-    /// Hosts without end below two names, one of them with the same content everywhere.
+    /// Endless hosts below two domains, one of them with the same content everywhere.
     Wilds => "wilds",
-    /// Decompression bombs in every coding, one inside the other.
+    /// Decompression bombs in every coding, some nested.
     Bombs => "bombs",
-    /// Framing without end: chunk extensions, trailers, interim answers; a second answer nobody asked for.
+    /// Endless framing: chunk extensions, trailers, interim responses; a second response nobody
+    /// requested.
     Frames => "frames",
-    /// Connections that are reset at every stage of an answer.
+    /// Connections that are reset at every stage of a response.
     Resets => "resets",
-    /// Pages of a size nobody needs: links, attributes, addresses; and encodings that are not what they say.
+    /// Absurd sizes: links, attributes, URLs; and wrongly declared encodings.
     Vast => "vast",
-    /// Sitemaps that name each other, list millions or unpack to a gibibyte; robots.txt without end.
+    /// Sitemaps that reference each other, list millions or expand to a gibibyte; an endless
+    /// robots.txt.
     Atlases => "atlases",
 }
 
-/// What is there to hurt: crawlers have tests of their own for these.
+/// Hostile features, which have their own tests.
 const HOSTILE: &[Feature] = &[
     Feature::Stalls,
     Feature::Floods,
@@ -119,7 +126,7 @@ const HOSTILE: &[Feature] = &[
 ];
 
 impl Feature {
-    /// Whether it is there to hurt.
+    /// Whether it is hostile.
     pub fn is_hostile(self) -> bool {
         HOSTILE.contains(&self)
     }
@@ -130,9 +137,9 @@ impl Feature {
 pub struct Features(u32);
 
 impl Features {
-    /// None at all.
+    /// No feature.
     pub const NONE: Self = Self(0);
-    /// All there are.
+    /// All features.
     pub const ALL: Self = Self::of(Feature::ALL);
 
     /// Exactly these.
@@ -145,18 +152,18 @@ impl Features {
         Self(bits)
     }
 
-    /// Whether it is among them.
+    /// Whether it contains a feature.
     pub const fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0
     }
 
-    /// These and one more.
+    /// With one more feature.
     #[must_use]
     pub const fn with(self, feature: Feature) -> Self {
         Self(self.0 | (1 << feature as u32))
     }
 
-    /// These but one.
+    /// Without one feature.
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
         Self(self.0 & !(1 << feature as u32))
@@ -166,7 +173,7 @@ impl Features {
 impl std::str::FromStr for Features {
     type Err = Error;
 
-    /// Read `all`, `none`, or names with commas between them, where `-name` takes one away.
+    /// Parses `all`, `none`, or comma-separated names, where `-name` removes one.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut features = Self::NONE;
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -184,36 +191,36 @@ impl std::str::FromStr for Features {
     }
 }
 
-/// All that a web depends on.
+/// Everything a web depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    /// What all its variety is drawn from.
+    /// The random seed.
     pub seed: u64,
-    /// How many ordinary hosts it has; corners may add a few.
+    /// Number of ordinary hosts; corners may add a few.
     pub hosts: u32,
-    /// How many plain pages each of them has.
+    /// Plain pages per host.
     pub pages_per_host: u32,
-    /// How many distinct content links a plain page has, where there are enough pages to point to.
+    /// Distinct content links per plain page, if there are enough pages to link to.
     pub links: u32,
-    /// The size of a plain page in bytes, exactly, unless what it must hold is more.
+    /// The exact size of a plain page in bytes, unless its mandatory content is larger.
     pub page_bytes: usize,
-    /// The share of content links that go to other hosts; 0 leaves hosts unconnected.
+    /// The share of content links to other hosts; 0 leaves hosts unconnected.
     pub cross_host_links: f64,
-    /// How long answers are held back.
+    /// How long responses are delayed.
     pub latency: Latency,
-    /// The epoch at the start; `Web::set_epoch` moves on.
+    /// The initial epoch; `Web::set_epoch` changes it.
     pub epoch: u64,
     /// Whether pages are compressed.
     pub gzip: GzipMode,
-    /// What makes it less plain.
+    /// Its features.
     pub features: Features,
-    /// The crawl delay that the robots.txt of every fifth host asks for.
+    /// The crawl delay in the robots.txt of every fifth host.
     pub crawl_delay: Duration,
     /// How many hosts share one address in `Dns`.
     pub hosts_per_ip: u32,
-    /// How many threads serve it.
+    /// Number of serving threads.
     pub threads: usize,
-    /// Whether every request is written down; counters are kept in any case.
+    /// Whether requests are logged; counters are always kept.
     pub log: bool,
 }
 
@@ -240,13 +247,13 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Plain pages alone, no log: what benches measure crawlers against.
+    /// Plain pages only, no log: what benches measure crawlers against.
     pub fn bench(hosts: u32, pages_per_host: u32, page_bytes: usize, links: u32) -> Self {
         let cross_host_links = if hosts > 1 { 0.1 } else { 0.0 };
         Self { hosts, pages_per_host, links, page_bytes, cross_host_links, log: false, ..Self::default() }
     }
 
-    /// A small friendly web: five hosts, 120 pages, and nothing that hurts.
+    /// A small friendly web: five hosts, 120 pages, and nothing hostile.
     pub fn demo() -> Self {
         use Feature::{
             Changes, Charsets, Duplicates, Errors, Furniture, Markup, Media, Redirects, Robots, Sitemaps, Validators,
@@ -267,32 +274,32 @@ impl Spec {
         }
     }
 
-    /// Every feature there is, on a web small enough to look at.
+    /// Every feature, on a web small enough to look at.
     pub fn zoo() -> Self {
         Self { features: Features::ALL, ..Self::default() }
     }
 
-    /// The same web with one feature more.
+    /// The same web with one more feature.
     #[must_use]
     pub fn with(mut self, feature: Feature) -> Self {
         self.features = self.features.with(feature);
         self
     }
 
-    /// The same web with nothing that is there to hurt.
+    /// The same web without hostile features.
     #[must_use]
     pub fn harmless(self) -> Self {
         HOSTILE.iter().copied().fold(self, Self::without)
     }
 
-    /// The same web with one feature less.
+    /// The same web without one feature.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {
         self.features = self.features.without(feature);
         self
     }
 
-    /// Refuse a web whose pages could not all be reached or named.
+    /// Rejects a web whose pages could not all be reached or named.
     pub(crate) fn checked(self) -> Result<Self, Error> {
         let fault = |text: &str| Err(Error::Spec(text.into()));
         if !(1..=10_000_000).contains(&self.hosts) {
@@ -316,7 +323,7 @@ impl Spec {
         Ok(self)
     }
 
-    /// One link to go on to the next page, another to go on to the next host.
+    /// One link to the next page, and one to the next host.
     fn least_links(&self) -> u32 {
         u32::from(self.pages_per_host > 1) + u32::from(self.hosts > 1 && self.cross_host_links > 0.0)
     }

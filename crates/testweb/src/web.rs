@@ -1,7 +1,8 @@
-//! Which answer does a URL have?
+//! Which response does a URL have?
 //!
-//! The web itself, without a socket: answers are a function of spec, URL and epoch. What little it must remember (how often
-//! a page was tried that yields at the second try, how many answers were drawn anew) is here too.
+//! The web itself, without a socket: responses are a function of spec, URL and epoch. What little
+//! state there is (attempts on pages that succeed on a retry, the counter behind unique responses)
+//! is here too.
 
 use crate::Error;
 use crate::corners::{self, CORNERS};
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The tries remembered before all are forgotten: far beyond what any test makes.
+/// Maximum attempts remembered before all are cleared: far more than any test makes.
 const TRIES_KEPT: usize = 1 << 20;
 
 type Try = (IpAddr, u32, u64, u64);
@@ -31,14 +32,14 @@ pub struct Web {
     tries: Mutex<HashMap<Try, u32>>,
 }
 
-/// An answer as a test or an extractor wants it: no wire, no coding.
+/// A response as a test or an extractor wants it: no framing, no coding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// The status; 0 where the connection would close without an answer.
+    /// The status; 0 if the connection would close without a response.
     pub status: u16,
     /// The `Content-Type`.
     pub mime: &'static str,
-    /// The body; of answers that break the framing, the bytes on the wire.
+    /// The body; for responses that break the framing, the bytes on the wire.
     pub body: Vec<u8>,
 }
 
@@ -50,37 +51,37 @@ impl Web {
         Ok(Arc::new(Self { spec, epoch, tickets: AtomicU64::new(0), tries: Mutex::default() }))
     }
 
-    /// What it was made from.
+    /// Its spec.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The epoch pages are shown at.
+    /// The current epoch.
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// Move to another epoch.
+    /// Changes the epoch.
     pub fn set_epoch(&self, epoch: u64) {
         self.epoch.store(epoch, Ordering::Relaxed);
     }
 
-    /// How many hosts answer: the ordinary ones and those of corners.
+    /// Number of hosts: the ordinary ones and those of corners.
     pub fn hosts(&self) -> u32 {
         self.spec.hosts + if self.has_corners() { corners::HOSTS } else { 0 }
     }
 
-    /// How many plain pages there are.
+    /// Number of plain pages.
     pub fn plain_pages(&self) -> u64 {
         u64::from(self.spec.hosts) * u64::from(self.spec.pages_per_host)
     }
 
-    /// What a crawl must find, at the present epoch.
+    /// What a crawl must find at the current epoch.
     pub fn expected(&self, naming: Naming, reach: Reach) -> Expectation {
         expect::expected(&self.scene(naming), reach)
     }
 
-    /// The answer to `target` (a path with its query) on a host, as nobody in particular gets it.
+    /// The response to `target` (a path with its query) on a host, for no client in particular.
     pub fn get(&self, naming: Naming, host: u32, target: &str) -> Rendered {
         let (mut reply, mut authority) = (Reply::default(), String::new());
         naming.write(host, &mut authority);
@@ -89,7 +90,7 @@ impl Web {
         Rendered { status, mime: reply.mime, body: reply.body }
     }
 
-    /// How long the answer to this question is held back.
+    /// How long the response is delayed.
     pub(crate) fn latency(&self, host: u32, target: &str) -> Option<Duration> {
         let latency = self.spec.latency;
         if latency.mean.is_zero() {
@@ -99,7 +100,7 @@ impl Web {
         Some(latency.mean.mul_f64(1.0 + latency.spread * (2.0 * unit - 1.0)))
     }
 
-    /// This web now, by these names.
+    /// This web now, with these names.
     pub(crate) fn scene(&self, naming: Naming) -> Scene<'_> {
         Scene { web: self, naming, epoch: self.epoch() }
     }
@@ -109,7 +110,7 @@ impl Web {
         CORNERS.iter().any(|corner| self.spec.features.has(corner.feature))
     }
 
-    /// Write the answer into the reply.
+    /// Generates the response into the reply.
     pub(crate) fn answer(&self, ask: &Ask<'_>, reply: &mut Reply) {
         reply.clear();
         if ask.host >= self.hosts() && self.spec.features.has(Feature::Wilds) {
@@ -132,7 +133,7 @@ impl Web {
         }
     }
 
-    /// Count one more try of this question in this epoch; says how many there were before.
+    /// Counts an attempt at this request in this epoch and returns the number of earlier ones.
     pub(crate) fn tried(&self, ask: &Ask<'_>) -> u32 {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.len() >= TRIES_KEPT {
@@ -143,17 +144,17 @@ impl Web {
         *count - 1
     }
 
-    /// Forget all tries, so that what yielded refuses again.
+    /// Forgets all attempts, so that pages refuse again.
     pub fn forget_tries(&self) {
         self.tries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// A number no answer has had before.
+    /// A number that no response has had before.
     pub(crate) fn draw(&self) -> u64 {
         self.tickets.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A session id nobody was given before.
+    /// A session id that was never issued before.
     pub(crate) fn ticket(&self) -> String {
         let number = self.draw();
         format!("{:016X}{:016X}", chance::mixed(&[self.spec.seed, number]), chance::mixed(&[number, self.spec.seed]))

@@ -1,6 +1,8 @@
-//! Which words does this web use? A pure table.
+//! Which words does this web use?
+//!
+//! A pure table.
 
-/// Adjectives, all beginning with a consonant's sound so that `a` fits before them; the frequent ones first.
+/// Adjectives that begin with a consonant sound, so that `a` fits before them; frequent ones first.
 pub(crate) static ADJECTIVES: &[&str] = &[
     "quiet",
     "small",
@@ -38,7 +40,7 @@ pub(crate) static ADJECTIVES: &[&str] = &[
     "velvet",
 ];
 
-/// Nouns with a regular plural, fit for a path too; the frequent ones first.
+/// Nouns with a regular plural that also fit in a path; frequent ones first.
 pub(crate) static NOUNS: &[&str] = &[
     "river",
     "garden",
@@ -98,7 +100,7 @@ pub(crate) static NOUNS: &[&str] = &[
     "nest",
 ];
 
-/// Verbs that take an object, third person.
+/// Transitive verbs in the third person.
 pub(crate) static VERBS: &[&str] = &[
     "finds",
     "keeps",
@@ -128,7 +130,7 @@ pub(crate) static VERBS: &[&str] = &[
     "wakes",
 ];
 
-/// What a sentence may begin or go on with.
+/// How a sentence may begin or continue.
 pub(crate) static TURNS: &[&str] = &[
     "In the morning",
     "Most of the time",
@@ -142,13 +144,13 @@ pub(crate) static TURNS: &[&str] = &[
     "As far as anyone knows",
 ];
 
-/// The directories plain pages lie in; none may be the name of a corner.
+/// The directories of plain pages; none may be the name of a corner.
 pub(crate) static DIRECTORIES: &[&str] = &[
     "archive", "essays", "guides", "journal", "letters", "maps", "notes", "people", "places", "recipes", "reports",
     "reviews", "stories", "tools", "travel", "workshop",
 ];
 
-/// What the hosts call themselves, after an adjective and a noun.
+/// What sites are called, after an adjective and a noun.
 pub(crate) static PAPERS: &[&str] = &["Review", "Gazette", "Almanac", "Society", "Notebook", "Chronicle", "Institute"];
 
 /// French, every character in ISO 8859-1.
@@ -187,7 +189,7 @@ pub(crate) static RUSSIAN: &[&str] = &[
     "облако",
 ];
 
-/// Japanese in kana alone.
+/// Japanese in kana only.
 pub(crate) static JAPANESE: &[&str] = &[
     "かわ",
     "にわ",

@@ -1,4 +1,4 @@
-//! Is the web behind TLS the web in the clear?
+//! Is the web behind TLS the same as the web in plain text?
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A web over TLS, and what a client needs that trusts it.
+/// A web over TLS, and the configuration of a client that trusts it.
 fn spawn(http2: bool, offered: &[&[u8]]) -> (Server, TlsConnector) {
     let mut issuing = CertificateParams::default();
     issuing.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);

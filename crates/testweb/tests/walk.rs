@@ -1,7 +1,7 @@
-//! Is what the web promises what a walk through it finds?
+//! Does a walk through the web find what the web promises?
 //!
-//! A crawler of the plainest kind, with a browser's parser, its own robots matcher and its own client, walks the served
-//! web; what it has seen must be the expectation to the last URL.
+//! A minimal crawler with a browser's parser, its own robots matcher and its own client walks the
+//! served web; what it has seen must equal the expectation to the last URL.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
@@ -14,14 +14,14 @@ use scraper::{Html, Selector};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use url::Url;
 
-/// Longer pages are there to hurt parsers that build trees.
+/// Longer pages exist to hurt parsers that build trees.
 const LONGEST_PARSED: usize = 150_000;
-/// Longer URLs need not be asked for.
+/// Longer URLs need not be requested.
 const LONGEST_URL: usize = 2_000;
 
 #[derive(Default)]
 struct Walk {
-    /// What was asked for, with the last answer.
+    /// Requested URLs, with the last response.
     seen: BTreeMap<String, Answer>,
     tries: BTreeMap<String, u32>,
     disallowed: BTreeSet<String>,
@@ -48,7 +48,7 @@ impl Walk {
         walk
     }
 
-    /// Ask for a page, if allowed, and say where it points.
+    /// Requests a page, if allowed, and returns its links.
     fn visit(&mut self, url: &str) -> Vec<String> {
         if !self.allowed(url) {
             self.disallowed.insert(url.to_owned());
@@ -118,7 +118,7 @@ impl Walk {
     }
 }
 
-/// The longest rule that matches decides; of two alike, the one that allows.
+/// The longest matching rule decides; in a tie, `Allow` wins.
 fn permits(robots: &str, target: &str) -> bool {
     let (mut ours, mut best) = (false, (0, true));
     for line in robots.trim_start_matches('\u{feff}').lines() {
@@ -165,7 +165,7 @@ fn canonical(mut url: Url) -> String {
     url.into()
 }
 
-/// Mark, header, declaration in the page, UTF-8: in this order.
+/// Byte order mark, header, declaration in the page, UTF-8: in this order.
 fn decoded(answer: &Answer) -> String {
     let start = String::from_utf8_lossy(&answer.body[..answer.body.len().min(1_024)]).to_ascii_lowercase();
     let header = answer.header("content-type").unwrap_or("").to_ascii_lowercase();
@@ -291,7 +291,7 @@ fn sitemaps_name_the_pages_no_link_leads_to() {
     assert!(listed.iter().all(|url| get(url, "").status == 200));
 }
 
-/// The URLs in a sitemap of any form.
+/// The URLs in a sitemap of any format.
 fn locations(bytes: &[u8]) -> Vec<String> {
     use std::io::Read;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Does the server do on the wire what it is for?
+//! Does the server do on the wire what it is meant to?
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
@@ -16,7 +16,7 @@ fn spawn(spec: Spec) -> (Server, String) {
     (server, authority)
 }
 
-/// One answer with a length, from a connection that stays open.
+/// One response with a length, from a connection that stays open.
 fn next(socket: &mut TcpStream) -> Answer {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -189,7 +189,8 @@ fn high_water_marks_do_not_count_connections_the_client_has_left() {
         next(&mut socket);
         socket
     };
-    // Never more than three at once, though the server may learn of the end of one after the next has begun.
+    // Never more than three at once, though the server may notice a close after the next connection
+    // has begun.
     let (_first, _second) = (ask(&authority), ask(&other));
     for _ in 0..500 {
         drop(ask(&authority));

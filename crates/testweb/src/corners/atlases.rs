@@ -1,7 +1,8 @@
-//! Corner: which sitemaps and rules has nobody ever read to the end?
+//! Corner: which sitemaps and robots.txt files are too large to read?
 //!
-//! A host whose sitemaps name each other, one of them ten million pages, another a gibibyte of blanks in a mebibyte; a host whose robots.txt does
-//! not end, and one whose robots.txt is a bomb.
+//! A host whose sitemaps reference each other, one with ten million pages, another that expands
+//! from a mebibyte to a gibibyte of blanks; a host whose robots.txt never ends, and one whose
+//! robots.txt is a decompression bomb.
 
 use super::{BABBLER, Corner, MAPS, PACKED, Spot, Via};
 use crate::press;
@@ -24,13 +25,13 @@ static BABBLE: Torrent = Torrent {
     slowly: false,
 };
 
-/// An XML sitemap of blanks.
+/// A compressed XML sitemap full of blanks.
 static BLANKS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let start = b"<?xml version=\"1.0\"?><urlset><url><loc>/in-the-bomb.html</loc></url>";
     press::bomb(start, b' ')
 });
 
-/// Rules, and a gibibyte of line ends.
+/// Rules followed by a gibibyte of newlines.
 static RULES: LazyLock<Vec<u8>> = LazyLock::new(|| press::bomb(b"User-agent: *\nDisallow: /private/\n", b'\n'));
 
 fn spots(scene: &Scene<'_>) -> Vec<Spot> {

@@ -1,6 +1,7 @@
-//! Corner: which small answers are large ones?
+//! Corner: which responses are decompression bombs?
 //!
-//! Zeros in every coding, packed twice, in fifty codings and in a hundred thousand members.
+//! Zeros in every content coding, compressed twice, in fifty codings and in a hundred thousand gzip
+//! members.
 
 use super::{Corner, Fate, Spot};
 use crate::press::{self, BOMB, MIDDLES};
@@ -13,7 +14,7 @@ pub(super) const CORNER: Corner =
 
 static NAMES: &[&str] = &["gzip", "br", "zstd", "deflate", "twice", "fifty", "members"];
 
-/// 256 MiB of zeros, as a compressor of Brotli at level 9 writes them.
+/// 256 MiB of zeros, compressed with Brotli at level 9.
 const BROTLI: &str = "\
 cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800\
 baf77ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfb3ffeffff01200110\
@@ -25,10 +26,10 @@ ddfb3ffeffff012001108705a07bffc7ffff3f002400e2b00074effff8ffff078004401c1680eefd
 c302d0bdffe3ffff1f001200715800baf77ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f00\
 0980382c00ddfb3ffeffff012001108705a07bff37";
 
-/// Blocks of a zstd frame, 128 KiB each: half a gibibyte in all.
+/// Number of zstd blocks of 128 KiB each: half a gibibyte in total.
 const ZSTD_BLOCKS: u32 = 4_096;
 
-/// The bomb in gzip, packed once more.
+/// The gzip bomb, compressed once more.
 static TWICE: LazyLock<Vec<u8>> =
     LazyLock::new(|| press::gzip(&[BOMB.head, &BOMB.middle.repeat(MIDDLES), &BOMB.end].concat()));
 
@@ -56,7 +57,8 @@ fn answer(_: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     true
 }
 
-/// A frame with no length and a window of 8 MiB, each of whose blocks is one byte again and again (RFC 8878, 3.1.1.2).
+/// A frame without a content size and with a window of 8 MiB, made of RLE blocks (RFC 8878,
+/// 3.1.1.2).
 fn zstd() -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3];
     for block in 1..=ZSTD_BLOCKS {

@@ -1,7 +1,8 @@
-//! Corner: what becomes of pages from epoch to epoch?
+//! Corner: what happens to pages from epoch to epoch?
 //!
-//! Everything tracking must tell apart: steady pages, pages rewritten often or seldom, pages that change only their
-//! advertisement, pages that appear, vanish (404, 410, or with their link), move, or fail for one epoch.
+//! Everything tracking must distinguish: stable pages, pages rewritten often or seldom, pages that
+//! change only their advertisement, pages that appear, vanish (404, 410, or with their link), move,
+//! or fail for one epoch.
 
 use super::{Corner, Fate, Spot, Via};
 use crate::chance::{mixed, mixed_text};
@@ -12,20 +13,20 @@ use crate::spec::Feature;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Changes, name: "changes", title: "Pages in time", hosts: &[], spots, answer };
 
-/// What a page does in time.
+/// What a page does over time.
 #[derive(Clone, Copy)]
 enum Course {
     Steady,
     /// Rewritten every so many epochs.
     Renewed(u64),
     Advertised,
-    /// There from this epoch on.
+    /// Exists from this epoch on.
     Appears(u64),
-    /// Not there from this epoch on: this status, and whether the index still points to it.
+    /// Gone from this epoch on, with this status, and whether the index still links to it.
     Vanishes(u64, u16, bool),
     /// A redirect to `moved.html` from this epoch on.
     Moves(u64),
-    /// An error of the server in this epoch alone.
+    /// A server error in this epoch only.
     Fails(u64),
 }
 
@@ -47,7 +48,7 @@ static PAGES: &[(&str, Course)] = &[
     ("fails-at-1.html", Course::Fails(1)),
 ];
 
-/// What a page is at an epoch, and whether the index points to it.
+/// The fate of a page at an epoch, and whether the index links to it.
 fn state(course: Course, scene: &Scene<'_>) -> (Fate, bool) {
     let epoch = scene.epoch;
     match course {
@@ -59,7 +60,7 @@ fn state(course: Course, scene: &Scene<'_>) -> (Fate, bool) {
     }
 }
 
-/// Since when article and bytes have been as they are.
+/// Since which epochs article and bytes have been as they are.
 fn since(course: Course, epoch: u64) -> (u64, u64) {
     match course {
         Course::Renewed(period) => (epoch - epoch % period, epoch - epoch % period),

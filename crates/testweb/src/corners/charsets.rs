@@ -1,7 +1,7 @@
-//! Corner: in which encodings do pages come, and where do they say so?
+//! Corner: which encodings do pages come in, and where do they declare them?
 //!
-//! The encoders are ours because the alphabets are small: Latin, Cyrillic and kana map to ISO 8859-1, windows-1251 and
-//! Shift_JIS by ranges (see the indexes of the WHATWG Encoding Standard).
+//! The encoders are our own because the alphabets are small: Latin, Cyrillic and kana map to ISO
+//! 8859-1, windows-1251 and Shift_JIS by ranges (see the indexes of the WHATWG Encoding Standard).
 
 use super::{Corner, Spot, Via};
 use crate::chance::Chance;
@@ -29,7 +29,7 @@ enum Charset {
 }
 use Charset::{Latin1, ShiftJis, Utf8, Utf16Be, Utf16Le, Windows1251};
 
-/// A page: its name, its encoding, what the header says, what stands in its head.
+/// A page: its name, its encoding, the server's header, and the declaration in its head.
 struct Sample {
     name: &'static str,
     charset: Charset,
@@ -69,7 +69,7 @@ static SAMPLES: &[Sample] = &[
     marked("utf16be-mark.html", Utf16Be),
 ];
 
-/// Where a link leads whose path is written in the page's encoding.
+/// The target of a link whose path is written in the page's encoding.
 const SUMMER: &str = "/charsets/%C3%A9t%C3%A9.html";
 
 fn spots(_: &Scene<'_>) -> Vec<Spot> {
@@ -139,7 +139,7 @@ fn shift_jis(letter: char, out: &mut Vec<u8>) {
     let code = letter as u32;
     match letter {
         'ぁ'..='ん' => out.extend(pair(code - 'ぁ' as u32 + 0x9f, 0x82)),
-        // The second byte leaves out 0x7f.
+        // The second byte skips 0x7f.
         'ァ'..='ミ' => out.extend(pair(code - 'ァ' as u32 + 0x40, 0x83)),
         'ム'..='ヶ' => out.extend(pair(code - 'ム' as u32 + 0x80, 0x83)),
         'ー' => out.extend([0x81, 0x5b]),

@@ -1,4 +1,4 @@
-//! Corner: which pages are one page under several names?
+//! Corner: which pages are one page under several URLs?
 
 use super::{Corner, Spot, escaped};
 use crate::prose;
@@ -21,7 +21,7 @@ fn spots(_: &Scene<'_>) -> Vec<Spot> {
         ["article.html", "article.html?ref=feed", "article.html?ref=mail"].map(|name| at(name).same("article")),
     );
     spots.extend((1..=3).map(|n| at(&format!("near-{n}.html"))));
-    // Whatever is not here is there all the same: a soft 404.
+    // Every missing page responds with 200: a soft 404.
     spots.extend((1..=3).map(|n| at(&format!("soft/no-such-page-{n}.html")).same("soft")));
     spots
 }

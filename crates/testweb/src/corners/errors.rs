@@ -1,4 +1,4 @@
-//! Corner: which answers say no and mean it?
+//! Corner: which responses are permanent errors?
 
 use super::{Corner, Fate, Spot};
 use crate::reply::{Ask, Reply, Scene};

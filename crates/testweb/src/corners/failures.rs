@@ -1,7 +1,7 @@
-//! Corner: which servers are out of order for good?
+//! Corner: which servers fail permanently?
 //!
-//! A crawler may ask for these more than once before it believes it. One host's robots.txt is such a failure, which forbids
-//! everything (RFC 9309, section 2.3.1.4).
+//! A crawler may retry these before giving up. One host's robots.txt fails this way, which
+//! disallows everything (RFC 9309, section 2.3.1.4).
 
 use super::{Corner, Fate, Spot, UNSURE};
 use crate::reply::{Ask, Reply, Scene};

@@ -1,6 +1,7 @@
-//! Corner: which answers never come to their end, or have a second one behind them?
+//! Corner: which responses never end, or are followed by a second one?
 //!
-//! All within the letter of the protocol, or nearly: interim answers, chunk extensions and trailers without end, a byte now and then.
+//! All of them follow the protocol, or nearly: endless interim responses, chunk extensions and
+//! trailers, a byte now and then.
 
 use super::{Corner, Fate, Spot};
 use crate::reply::{Ask, Flow, Reply, Scene, Torrent, Wire};
@@ -15,7 +16,7 @@ macro_rules! chunked {
     };
 }
 
-/// The name of each, and what it sends without end.
+/// The name of each, and what it sends endlessly.
 static TORRENTS: &[(&str, Torrent)] = &[
     ("interim.html", fast(b"", b"HTTP/1.1 100 Continue\r\n\r\n")),
     ("hints.html", fast(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </frames/>; rel=preload\r\n\r\n")),
@@ -27,7 +28,7 @@ static TORRENTS: &[(&str, Torrent)] = &[
     ("slow-chunks.html", slow(chunked!(""), b"1\r\nx\r\n")),
 ];
 
-/// A page, and behind it the answer to a question that was not asked.
+/// A page, followed by a response to a request that was never made.
 const TWO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 20\r\n\r\n<title>Mine</title>\r\n\
     HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 24\r\n\r\n<title>Poisoned</title>\r\n";
 

@@ -1,9 +1,11 @@
 //! Corner: what is news in a newspaper that never looks the same twice?
 //!
-//! A front and two hundred articles. Every answer has advertisements, tokens, counters and teasers of its own, which nobody wrote. From one
-//! edition to the next, an epoch later, ten articles are rewritten (from a single digit to a paragraph), four are withdrawn and six are
-//! new: 5, 2 and 3 % of the first edition, exactly. An edition is made from the one before by draws of the seed; what an answer is dressed up
-//! with is drawn from the web's tickets, so that no two answers agree.
+//! A front page and two hundred articles. Every response has its own advertisements, tokens,
+//! counters and teasers, which nobody wrote. From one edition to the next, an epoch later, ten
+//! articles are rewritten (from a single digit to a paragraph), four are withdrawn and six are new:
+//! exactly 5, 2 and 3 % of the first edition. An edition is derived from the previous one by the
+//! seed; the decoration of a response comes from the web's ticket counter, so no two responses
+//! agree.
 
 use super::{Corner, Fate, Spot, Via};
 use crate::chance::{Chance, mixed};
@@ -16,30 +18,30 @@ use std::collections::BTreeSet;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Gazette, name: "gazette", title: "The Gazette", hosts: &[], spots, answer };
 
-/// Articles of the first edition.
+/// Articles in the first edition.
 const FIRST: usize = 200;
 /// Articles rewritten from one edition to the next.
 const REVISED: usize = 10;
 /// Articles withdrawn.
 const WITHDRAWN: usize = 4;
-/// Articles that are new.
+/// Articles added.
 const ADDED: usize = 6;
-/// The last edition; it stays as it is.
+/// The last edition; it does not change any more.
 const LAST: u64 = 40;
-/// Paragraphs of an article at first.
+/// Initial paragraphs per article.
 const WRITTEN: usize = 4;
-/// Who writes.
+/// The authors.
 static AUTHORS: &[&str] = &["Ada Holm", "Ben Okoro", "Chiara Vitale", "Dov Lerner", "Esther Quist", "Farid Nazari"];
 
-/// What has become of an article by an edition.
+/// The state of an article in an edition.
 #[derive(Clone, Default)]
 struct Record {
-    /// What was done to it, each time it was rewritten.
+    /// Its revisions, in order.
     revisions: Vec<Revision>,
     withdrawn: bool,
 }
 
-/// What is done to an article.
+/// A revision of an article.
 #[derive(Clone, Copy)]
 enum Revision {
     Digit,
@@ -56,7 +58,7 @@ static REVISIONS: [Revision; 6] = {
     [Digit, Word, Author, Headline, Removal, Addition]
 };
 
-/// All articles there have been up to an edition, by number.
+/// All articles up to an edition, by number.
 fn edition(seed: u64, epoch: u64) -> Vec<Record> {
     let mut records = vec![Record::default(); FIRST];
     for number in 1..=epoch.min(LAST) {
@@ -73,18 +75,18 @@ fn edition(seed: u64, epoch: u64) -> Vec<Record> {
     records
 }
 
-/// The numbers of the articles that can be read.
+/// The numbers of the articles that are online.
 fn living(records: &[Record]) -> Vec<usize> {
     records.iter().enumerate().filter(|(_, record)| !record.withdrawn).map(|(number, _)| number).collect()
 }
 
-/// What an article says, and nothing of what surrounds it.
+/// The content of an article, without its decoration.
 struct Story {
     headline: u64,
-    /// The headlines it had before.
+    /// Number of earlier headlines.
     headlines: u64,
     authors: usize,
-    /// The first of them.
+    /// Index of the first author.
     author: usize,
     verb: usize,
     /// The only number in it.
@@ -92,9 +94,9 @@ struct Story {
     nouns: [&'static str; 2],
     /// Where its paragraphs begin in the stock.
     stock: usize,
-    /// Which of them it has: at first `WRITTEN`, no number ever twice.
+    /// The paragraphs it has: `WRITTEN` at first, and no number is ever reused.
     paragraphs: Vec<usize>,
-    /// The number of the next.
+    /// The next paragraph number.
     next: usize,
 }
 
@@ -118,9 +120,9 @@ impl Story {
         story
     }
 
-    /// Changes one thing, so that it is as it never was.
+    /// Changes one thing to a state it never had before.
     fn revise(&mut self, revision: Revision, chance: &mut Chance) {
-        // What was added stays: else the article might read as it did before.
+        // Added paragraphs stay: otherwise the article might read as it did before.
         let first = self.paragraphs.iter().position(|piece| *piece < WRITTEN);
         match (revision, first) {
             (Revision::Digit, _) => self.tenths += 1,
@@ -147,7 +149,7 @@ impl Story {
         (0..self.authors).map(name).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Its paragraphs, as HTML.
+    /// Its paragraphs as HTML.
     fn paragraphs(&self) -> Vec<String> {
         let verb = VERBS.get(self.verb % VERBS.len()).copied().unwrap_or_default();
         let ([noun, other], tenths) = (self.nouns, self.tenths % 10);
@@ -162,12 +164,12 @@ fn path(number: usize) -> String {
     format!("/gazette/article-{number}.html")
 }
 
-/// The articles that an article always points to, be they withdrawn or not.
+/// The articles that an article always links to, withdrawn or not.
 fn related(number: usize) -> impl Iterator<Item = usize> {
     (1..=3).map(move |step| (number + 61 * step) % FIRST)
 }
 
-/// What the server says of an article that is withdrawn.
+/// The status of a withdrawn article.
 fn farewell(number: usize) -> u16 {
     if number.is_multiple_of(2) { 404 } else { 410 }
 }
@@ -234,17 +236,17 @@ fn article(mut dress: Dress<'_>, number: usize, reply: &mut Reply) {
     reply.page(200, &story.headline(), &inside);
 }
 
-/// What one answer is dressed up with.
+/// The decoration of one response.
 struct Dress<'a> {
     seed: u64,
     records: &'a [Record],
     chance: Chance,
-    /// How many advertisements each place has; up to three in all.
+    /// Number of advertisements in each position; up to three in total.
     places: [usize; 3],
 }
 
 impl<'a> Dress<'a> {
-    /// Another one for every answer.
+    /// A new decoration for every response.
     fn new(ask: &Ask<'_>, records: &'a [Record]) -> Self {
         let (web, seed) = (ask.scene.web, ask.scene.web.spec().seed);
         let mut chance = Chance::of(&[seed, web.draw(), 31]);
@@ -259,7 +261,7 @@ impl<'a> Dress<'a> {
         Story::of(self.seed, number, self.records.get(number).map_or(&[], |record| record.revisions.as_slice()))
     }
 
-    /// What stands in a place for advertisements: perhaps nothing.
+    /// The advertisements in a position, possibly none.
     fn advertisements(&mut self, place: usize) -> String {
         let mut all = String::new();
         for _ in 0..self.places.get(place).copied().unwrap_or(0) {
@@ -272,13 +274,13 @@ impl<'a> Dress<'a> {
         all
     }
 
-    /// Who wrote it, with a counter in the same line.
+    /// The author, with a counter in the same line.
     fn byline(&mut self, story: &Story) -> String {
         let (authors, reads) = (story.authors(), self.chance.below(100_000));
         format!("<p class=\"byline\">By {authors}. Read {reads} times.</p>\n")
     }
 
-    /// Three articles that always stand here and two that are drawn, in any order.
+    /// Three fixed articles and two random ones, shuffled.
     fn teasers(&mut self, number: usize) -> String {
         let living = living(self.records);
         let kicker = |other| format!("More on the {}", prose::subject(mixed(&[self.seed, other as u64])));
@@ -319,7 +321,7 @@ mod tests {
         Web::new(Spec { seed, hosts: 1, ..Spec::default().with(Feature::Gazette) }).unwrap()
     }
 
-    /// What became of the articles up to this epoch, since the one before.
+    /// What happened to the articles from the previous epoch to this one.
     fn course(web: &Web, epoch: u64) -> Course {
         web.set_epoch(epoch - 1);
         let before = web.expected(NAMING, Reach::Host(0));
@@ -333,7 +335,7 @@ mod tests {
             let web = web(seed);
             for epoch in [1, 2, 3, LAST] {
                 let Course { new, updated, missing, .. } = course(&web, epoch);
-                // The front is another one, too.
+                // The front page changes, too.
                 assert_eq!(
                     (new.len(), updated.len(), missing.len()),
                     (ADDED, REVISED + 1, WITHDRAWN),

@@ -1,6 +1,7 @@
-//! Corner: which servers do not keep to the protocol?
+//! Corner: which servers violate the protocol?
 //!
-//! Some only use its rarer parts, which any client must understand; the others send what no client can trust.
+//! Some only use its rarer features, which every client must understand; the others send what no
+//! client can trust.
 
 use super::{Corner, Fate, Spot};
 use crate::press;
@@ -10,13 +11,13 @@ use crate::spec::Feature;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Lies, name: "lies", title: "Servers that lie", hosts: &[], spots, answer };
 
-/// What stands on every page here.
+/// The content of every page here.
 const PAGE: &str = "<!doctype html><title>Believe me</title><p>All of this is true.</p>";
 
-/// Rare but right.
+/// Rare but valid.
 static RARE: &[&str] = &["chunked.html", "until-close.html", "early-hints.html", "no-reason.html", "no-type.html"];
 
-/// Wrong: the header as sent after the status line, with `@` for the true length, and the body.
+/// Invalid: the header as sent after the status line, with `@` for the true length, and the body.
 static WRONG: &[(&str, &str, &[u8])] = &[
     ("short.html", "Content-Length: 500\r\n", PAGE.as_bytes()),
     ("long.html", "Content-Length: 40\r\n", PAGE.as_bytes()),
@@ -33,7 +34,7 @@ static WRONG: &[(&str, &str, &[u8])] = &[
     ("nameless.html", ": empty\r\nno colon here\r\nContent-Length: @\r\n", b"<p>Nameless</p>"),
 ];
 
-/// Wrong from the first byte.
+/// Invalid from the first byte.
 static RAW: &[(&str, &[u8])] = &[
     ("garbage.html", b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03 this is no HTTP\r\n\r\n"),
     ("old.html", b"<p>An answer as in 1991.</p>"),
@@ -55,7 +56,7 @@ fn spots(_: &Scene<'_>) -> Vec<Spot> {
         .collect()
 }
 
-/// A whole answer with this header, byte for byte.
+/// A whole response with this header, byte for byte.
 fn whole(reply: &mut Reply, header: &str, body: &[u8]) {
     let header = header.replace('@', &body.len().to_string());
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n{header}\r\n");

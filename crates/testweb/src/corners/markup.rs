@@ -1,7 +1,8 @@
 //! Corner: in how many ways can a link be written?
 //!
-//! Each exhibit is a page whose links lead to leaves named after it; what must not be taken for a link leads to
-//! `/markup/fake/`, which nobody may ask for. A few pages at the end are such that no tree should be built of them.
+//! Each exhibit is a page whose links lead to leaves named after it; what must not be taken for a
+//! link leads to `/markup/fake/`, which nobody may request. A few pages at the end are such that
+//! building a tree of them would be a mistake.
 
 use super::{Corner, Fate, Spot, Via};
 use crate::reply::{Ask, Reply, Scene};
@@ -97,7 +98,7 @@ static EXHIBITS: &[Exhibit] = &[
     exhibit("controls", "<a href=\"/markup/leaf/nul.html\">nul \0 and \u{7} bell</a>", &["nul.html"]),
 ];
 
-/// Pages whose links ask not to be followed.
+/// Pages with `nofollow` links.
 static NOFOLLOW: &[(&str, &str, &str)] = &[
     ("nofollow", "<a rel=\"external NoFollow\" href=\"/markup/leaf/nofollow.html\">no</a>", "nofollow.html"),
     (
@@ -107,7 +108,7 @@ static NOFOLLOW: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Pages made to hurt, and what they consist of.
+/// Pathological pages.
 static HOSTILE: &[&str] = &["nested", "attributes", "bad-utf8", "long-url", "open-tag", "open-comment", "one-line"];
 
 const LONG_URL: usize = 64 << 10;
@@ -157,7 +158,7 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     }
 }
 
-/// A page with this right after its title, so that head elements stand in the head.
+/// A page with this right after its title, so that head elements are in the head.
 fn body(reply: &mut Reply, name: &str, html: &[u8]) {
     for part in [b"<!doctype html><html lang=en><title>Markup: ", name.as_bytes(), b"</title>", html, b"\n"] {
         reply.body.extend_from_slice(part);

@@ -1,8 +1,8 @@
-//! Corner: which folders never end, and only their content tells?
+//! Corner: which URL spaces are endless, and recognisable only by their content?
 //!
-//! Session ids of no known name, in paths and in queries; soft 404s that repeat the address and point to more of them; a chain of pages with
-//! nothing in common but the link to the next; redirects to redirects, to another host and back, and to themselves until a cookie is sent
-//! back.
+//! Unnamed session ids in paths and queries; soft 404s that repeat the URL and link to more of
+//! them; a chain of pages with nothing in common but the link to the next; redirects to redirects,
+//! to another host and back, and to themselves until a cookie is sent back.
 
 use super::{Corner, Fate, Spot, Via, WILD, escaped};
 use crate::chance::{mixed, mixed_text};
@@ -18,7 +18,7 @@ const PAGES: usize = 4;
 /// Links on the page that lists soft 404s.
 const LISTED: u64 = 3_000;
 
-/// Where one gets into each maze, below its name.
+/// The entry of each maze, below its name.
 const ENTRIES: [(&str, &str); 6] = [
     ("tickets", "/start/page-0.html"),
     ("visitor", "?page=0"),
@@ -64,7 +64,7 @@ fn paragraphs(key: u64, count: u64) -> String {
     (0..count).map(|n| String::from_utf8_lossy(prose::stock(mixed(&[key, n]) as usize))).collect()
 }
 
-/// The pages and their links, with a new id in every link of every answer.
+/// The pages and their links, with a new id in every link of every response.
 fn tickets(ask: &Ask<'_>, inner: &str) -> (String, Vec<String>) {
     let ticket = ask.scene.web.ticket();
     let number = inner.bytes().rev().find(u8::is_ascii_digit).unwrap_or(0);
@@ -90,7 +90,7 @@ fn long(ask: &Ask<'_>) -> (String, Vec<String>) {
     (sorry + &paragraphs(7, 12), links)
 }
 
-/// A list of pages that are not there, and one that is.
+/// A list of missing pages, and one that exists.
 fn list(ask: &Ask<'_>, inner: &str) -> (String, Vec<String>) {
     if !inner.is_empty() {
         return (String::from("<p>Sorry, this page is not here.</p>"), Vec::new());

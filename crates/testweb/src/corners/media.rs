@@ -20,7 +20,7 @@ static THINGS: &[(&str, &str)] = &[
     ("noise.bin", "application/octet-stream"),
 ];
 
-/// The least that readers of PDF accept.
+/// A minimal PDF.
 const PDF: &[u8] = b"%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";

@@ -1,8 +1,9 @@
-//! Corner: what is there for those who have logged in?
+//! Corner: what is behind the log-in?
 //!
-//! A log-in form with a token that is good for one visitor alone, and behind it a collection to be searched: by GET, with results on several
-//! pages, and by POST. Whoever is not logged in is sent to the log-in. Around it there are pages for everybody. Items have parts, parts have
-//! notes, and everything points to its neighbours, so that a crawl that goes too far is found out.
+//! A log-in form with a per-visitor CSRF token, and behind it a searchable collection: by GET, with
+//! paginated results, and by POST. Visitors who are not logged in are redirected to the log-in.
+//! Around it are public pages. Items have parts, parts have notes, and everything links to its
+//! neighbours, so a crawl that goes too far is detected.
 
 use super::{Corner, Fate, Spot, Via};
 use crate::chance::{mixed, mixed_text};
@@ -13,15 +14,15 @@ use crate::spec::Feature;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Members, name: "members", title: "For members", hosts: &[], spots, answer };
 
-/// Who may enter.
+/// The valid credentials.
 pub const MEMBER: (&str, &str) = ("reader", "correct horse");
-/// What can be searched for: item `n` answers to word `n % 3`.
+/// Words that can be searched for: item `n` matches word `n % 3`.
 pub const MEMBER_WORDS: [&str; 3] = ["amber", "basalt", "cedar"];
-/// How many items there are.
+/// Number of items.
 pub const MEMBER_ITEMS: usize = 24;
-/// Results on one page.
+/// Results per page.
 const SHOWN: usize = 3;
-/// Public pages of the catalogue.
+/// Number of public pages.
 const SHELVES: usize = 3;
 
 fn spots(scene: &Scene<'_>) -> Vec<Spot> {
@@ -63,12 +64,12 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     true
 }
 
-/// What those have who are logged in.
+/// The session cookie of a logged-in visitor.
 fn ticket(ask: &Ask<'_>) -> String {
     format!("{:016x}", mixed(&[ask.scene.web.spec().seed, mixed_text(MEMBER.0)]))
 }
 
-/// The token for a visitor.
+/// The CSRF token of a visitor.
 fn token(visitor: &str) -> String {
     format!("{:016x}", mixed_text(visitor))
 }
@@ -188,7 +189,7 @@ fn results(links: impl Iterator<Item = String>) -> String {
     format!("<ol class=\"results\">\n{rows}</ol>\n")
 }
 
-/// A parameter of a query or of what a form sent.
+/// A parameter of a query or of a form submission.
 fn parameter(query: &str, name: &str) -> Option<String> {
     let value = query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))?;
     Some(value.replace('+', " ").replace("%20", " "))

@@ -1,7 +1,8 @@
-//! What corners does this web have, and what is in them?
+//! Which corners does this web have, and what is in them?
 //!
-//! A corner is one file and one line in `CORNERS`: a folder of the first host, named alike, with an index page that points
-//! to its spots. What a crawl must make of each spot stands in its `Fate`; the expectation is the sum of them.
+//! A corner is one file and one line in `CORNERS`: a folder of the first host with the same name,
+//! with an index page that links to its spots. What a crawl must make of each spot is its `Fate`;
+//! the expectation is their sum.
 
 mod atlases;
 mod bombs;
@@ -38,43 +39,43 @@ pub(crate) use wilds::stranger;
 use crate::reply::{Ask, Reply, Scene};
 use crate::spec::Feature;
 
-/// How many hosts the corners have beyond the ordinary ones.
+/// Number of hosts that the corners add to the ordinary ones.
 pub(crate) const HOSTS: u32 = 10;
 /// One of two hosts with the same content.
 pub(crate) const TWIN: u32 = 0;
 /// The other.
 pub(crate) const OTHER_TWIN: u32 = 1;
-/// A host whose robots.txt is an error of the server.
+/// A host whose robots.txt is a server error.
 pub(crate) const UNSURE: u32 = 2;
-/// A host whose robots.txt forbids everything.
+/// A host whose robots.txt disallows everything.
 pub(crate) const CLOSED: u32 = 3;
 /// A host redirects lead to.
 pub(crate) const ELSEWHERE: u32 = 4;
-/// A host below whose name every name is a host that says something else.
+/// A host with a wildcard in the DNS, whose subdomains all differ.
 pub(crate) const WILD: u32 = 5;
-/// A host below whose name every name is a host that says the same.
+/// A host with a wildcard in the DNS, whose subdomains are all the same.
 pub(crate) const MIRRORED: u32 = 6;
 /// A host with too many sitemaps.
 pub(crate) const MAPS: u32 = 7;
-/// A host whose robots.txt does not end.
+/// A host whose robots.txt never ends.
 pub(crate) const BABBLER: u32 = 8;
-/// A host whose robots.txt is a bomb.
+/// A host whose robots.txt is a decompression bomb.
 pub(crate) const PACKED: u32 = 9;
 
 /// One corner.
 pub(crate) struct Corner {
-    /// What switches it on.
+    /// The feature that enables it.
     pub(crate) feature: Feature,
     /// Its folder.
     pub(crate) name: &'static str,
     /// The title of its index.
     pub(crate) title: &'static str,
-    /// Which of the hosts beyond the ordinary ones are its own.
+    /// Which of the additional hosts are its own.
     pub(crate) hosts: &'static [u32],
-    /// All that is there to be found.
+    /// Everything there is to find.
     pub(crate) spots: fn(&Scene<'_>) -> Vec<Spot>,
-    /// The answer to a question, given the path below the folder (or below the root of a host of its own); false where
-    /// there is none.
+    /// Answers a request, given the path below the folder (or below the root of a host of its own);
+    /// false if there is nothing.
     pub(crate) answer: fn(&Ask<'_>, &str, &mut Reply) -> bool,
 }
 
@@ -116,40 +117,40 @@ pub(crate) enum Fate {
     Page,
     /// Something else, 200.
     Asset,
-    /// An answer that is an error for good.
+    /// A permanent error.
     Status(u16),
-    /// A redirect to this URL, which may be no URL at all.
+    /// A redirect to this URL, which may be invalid.
     Redirect(u16, String),
-    /// Forbidden by robots.txt.
+    /// Disallowed by robots.txt.
     Disallowed,
-    /// Refused so many times, then a page.
+    /// Refused this many times, then a page.
     Later(u32),
-    /// An answer that is no proper one.
+    /// A malformed response.
     Broken,
-    /// A page with others without end, all of whose paths begin so.
+    /// A page with endlessly many others, all of whose paths have this prefix.
     Endless(String),
-    /// May be asked for or not.
+    /// May be requested or not.
     Optional,
 }
 
-/// By what a spot is found.
+/// How a spot is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Via {
-    /// The index of its corner points to it.
+    /// The index of its corner links to it.
     Index,
-    /// Another spot points to it.
+    /// Another spot links to it.
     Spot,
-    /// A sitemap names it, nothing else does.
+    /// Only a sitemap lists it.
     Sitemap,
     /// It is a sitemap.
     Robots,
-    /// Only links that ask not to be followed.
+    /// Only `nofollow` links.
     Nofollow,
-    /// Links with a session id in them; the path is the one without.
+    /// Links that contain a session id; the path is the one without.
     Session,
 }
 
-/// One thing to be found.
+/// One thing to find.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
     pub(crate) host: u32,
@@ -159,17 +160,17 @@ pub(crate) struct Spot {
     pub(crate) via: Via,
     /// Spots with the same key have the same bytes.
     pub(crate) same: Option<String>,
-    /// What changes whenever the article does.
+    /// Changes whenever the article does.
     pub(crate) article: u64,
 }
 
 impl Spot {
-    /// A spot of the first host that its corner's index points to.
+    /// A spot of the first host that its corner's index links to.
     pub(crate) fn new(path: impl Into<String>, fate: Fate) -> Self {
         Self { host: 0, path: path.into(), fate, via: Via::Index, same: None, article: 0 }
     }
 
-    /// A page its corner's index points to.
+    /// A page that its corner's index links to.
     pub(crate) fn page(path: impl Into<String>) -> Self {
         Self::new(path, Fate::Page)
     }
@@ -186,26 +187,26 @@ impl Spot {
         self
     }
 
-    /// The same, with the bytes of all that have this key.
+    /// The same, with the bytes of all spots that have this key.
     pub(crate) fn same(mut self, key: impl Into<String>) -> Self {
         self.same = Some(key.into());
         self
     }
 
-    /// The same, with an article that changes with this number.
+    /// The same, with an article of this version.
     pub(crate) fn article(mut self, version: u64) -> Self {
         self.article = version;
         self
     }
 }
 
-/// The corners that are switched on.
+/// The enabled corners.
 pub(crate) fn open(scene: &Scene<'_>) -> impl Iterator<Item = &'static Corner> {
     let features = scene.web.spec().features;
     CORNERS.iter().filter(move |corner| features.has(corner.feature))
 }
 
-/// The answer to a question that is no plain page's; false where there is none.
+/// Answers a request for anything but a plain page; false if there is nothing.
 pub(crate) fn answer(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     let scene = &ask.scene;
     if let Some(beyond) = ask.host.checked_sub(scene.web.spec().hosts) {
@@ -238,7 +239,7 @@ pub(crate) fn answer(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     })
 }
 
-/// The page that points to all corners.
+/// The page that links to all corners.
 fn front(scene: &Scene<'_>, reply: &mut Reply) {
     let mut list = String::from("<ul>\n");
     for corner in open(scene) {
@@ -247,7 +248,7 @@ fn front(scene: &Scene<'_>, reply: &mut Reply) {
     reply.page(200, "Corners of this web", &(list + "</ul>"));
 }
 
-/// The page that points to a corner's spots.
+/// The page that links to a corner's spots.
 fn index(scene: &Scene<'_>, corner: &Corner, reply: &mut Reply) {
     let mut list = String::from("<ul>\n");
     for spot in (corner.spots)(scene).iter().filter(|spot| spot.via == Via::Index) {
@@ -258,7 +259,7 @@ fn index(scene: &Scene<'_>, corner: &Corner, reply: &mut Reply) {
     reply.page(200, corner.title, &(list + "</ul>"));
 }
 
-/// A text as it stands in HTML.
+/// Escapes a text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

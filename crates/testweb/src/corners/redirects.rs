@@ -1,4 +1,4 @@
-//! Corner: where does a page lead that is elsewhere?
+//! Corner: where do redirects lead?
 
 use super::{Corner, ELSEWHERE, Fate, Spot, Via};
 use crate::reply::{Ask, Reply, Scene};
@@ -37,10 +37,10 @@ static TURNS: &[Turn] = &[
     Turn("invalid", 302, "http://[not an address/"),
 ];
 
-/// Redirects that only other redirects lead to.
+/// Redirects that are reached only from other redirects.
 const INNER: [&str; 3] = ["chain-2", "chain-3", "loop-b"];
 
-/// The URL a `Location` of this corner means.
+/// The URL that a `Location` of this corner denotes.
 fn resolved(scene: &Scene<'_>, location: &str) -> String {
     let location = location.split('#').next().unwrap_or(location);
     match location {

@@ -1,6 +1,6 @@
-//! Corner: which pages yield to whoever asks again?
+//! Corner: which pages succeed on a retry?
 //!
-//! Tries are counted for each client, path and epoch.
+//! Attempts are counted per client, path and epoch.
 
 use super::{Corner, Fate, Spot};
 use crate::clock;
@@ -11,14 +11,14 @@ use std::time::{Duration, SystemTime};
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Retries, name: "retries", title: "Pages that yield", hosts: &[], spots, answer };
 
-/// How a try is refused.
+/// How an attempt is refused.
 #[derive(Clone, Copy)]
 enum Refusal {
-    /// With this status and, where so, `Retry-After: 1`.
+    /// With this status and optionally `Retry-After: 1`.
     Status(u16, bool),
     /// With 503 and a date one second ahead.
     Date,
-    /// The connection closes without an answer.
+    /// The connection closes without a response.
     Silence,
     /// The connection closes within the header.
     Half,

@@ -1,8 +1,10 @@
-//! Corner: what becomes of pages whose URLs hold an id of the day?
+//! Corner: what happens to pages whose URLs contain the session id of the day?
 //!
-//! Four folders with the same pages, which change, appear and vanish from epoch to epoch. Each writes session ids of no known name into all
-//! links: as a path segment, as a parameter, behind a semicolon, and (`fresh`) another one in every answer. An epoch is a session. Without the id of the
-//! day two of them redirect to the same URL with it; the others do not mind. Some names of pages look like ids.
+//! Four folders with the same pages, which change, appear and vanish from epoch to epoch. Each
+//! writes unnamed session ids into all links: as a path segment, as a query parameter, as a path
+//! parameter, and (`fresh`) a new one in every response. An epoch is a session. Without the current
+//! id, two of them redirect to the same URL with it; the others accept the request. Some page names
+//! look like ids.
 
 use super::{Corner, Spot, Via};
 use crate::chance::mixed;
@@ -19,7 +21,7 @@ pub(super) const CORNER: Corner = Corner {
     answer,
 };
 
-/// Where the ids stand.
+/// Where the ids appear.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Path,
@@ -31,10 +33,10 @@ enum Style {
 static STYLES: [(&str, Style); 4] =
     [("path", Style::Path), ("query", Style::Query), ("parameter", Style::Parameter), ("fresh", Style::Fresh)];
 
-/// Pages of a folder besides its front.
+/// Pages of a folder besides its front page.
 const PAGES: u64 = 14;
 
-/// What a page is called; every third as if it were an id.
+/// The name of a page; every third looks like an id.
 fn name(number: u64) -> String {
     match number % 3 {
         1 => format!("item/{}/view", word(number, 77)),
@@ -42,7 +44,7 @@ fn name(number: u64) -> String {
     }
 }
 
-/// Since when a page has been as it is; nothing where it is not there.
+/// Since when a page has been as it is; `None` if it does not exist.
 fn since(number: u64, epoch: u64) -> Option<u64> {
     match number {
         2 => Some(epoch),
@@ -57,7 +59,7 @@ fn word(a: u64, b: u64) -> String {
     format!("{:016X}{:016X}", mixed(&[a, b, 1]), mixed(&[b, a, 2]))
 }
 
-/// The id that an answer writes into its links.
+/// The id that a response writes into its links.
 fn id(scene: &Scene<'_>, style: Style) -> String {
     match style {
         Style::Fresh => scene.web.ticket(),
@@ -124,7 +126,7 @@ fn written(ask: &Ask<'_>, style: Style, number: Option<u64>, id: &str, reply: &m
         .collect();
     inside += "<ul>\n<li><a href=\"/rewriting/\">All folders</a>\n";
     inside += &format!("<li><a href=\"{}\">Front</a>\n", target(style, "", id));
-    // Only the front points to what comes and goes: the others read the same as long as they are the same.
+    // Only the front page links to what comes and goes, so that the others stay the same.
     let is_listed =
         |other: &u64| since(*other, epoch).is_some() && (number.is_none() || since(*other, 0) == since(*other, 1));
     for other in (0..PAGES).filter(|other| is_listed(other) || (number.is_some() && *other == 2)) {

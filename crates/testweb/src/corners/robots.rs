@@ -1,8 +1,8 @@
 //! Corner: what must a crawler leave alone?
 //!
-//! Rules as in RFC 9309: wildcards, an anchor at the end, a longer `Allow` and a tie that allows; crawl delays on some
-//! hosts; a host that forbids everything. One whose robots.txt is an error of the server, which forbids everything too, is
-//! among the failures.
+//! Rules as in RFC 9309: wildcards, an end anchor, a longer `Allow` and a tie that allows; crawl
+//! delays on some hosts; a host that disallows everything. A host whose robots.txt is a server
+//! error, which disallows everything too, is among the failures.
 
 use super::{CLOSED, Corner, Fate, Spot};
 use crate::reply::{Ask, Reply, Scene};
@@ -23,7 +23,7 @@ const RULES: &str = "# The rules of the first host.\n\
     Disallow: /robots/tie\n\
     Allow: /robots/tie\n";
 
-/// What the robots.txt of a host is like.
+/// The kind of a host's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     Rules,
@@ -43,12 +43,12 @@ fn policy(scene: &Scene<'_>, host: u32) -> Policy {
     }
 }
 
-/// Whether a host forbids its folder `/admin/`.
+/// Whether a host disallows its folder `/admin/`.
 pub(crate) fn forbids_admin(scene: &Scene<'_>, host: u32) -> bool {
     matches!(policy(scene, host), Policy::Rules | Policy::StaffOnly | Policy::Slow)
 }
 
-/// The answer to `/robots.txt` and to the page for staff, which every host has.
+/// Answers `/robots.txt` and the page for staff, which every host has.
 pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     let features = ask.scene.web.spec().features;
     let ruled = features.has(Feature::Robots);

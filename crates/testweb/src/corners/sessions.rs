@@ -1,7 +1,7 @@
 //! Corner: which links are never the same twice?
 //!
-//! Every answer gives out session ids nobody had before, in paths (`;jsessionid=`) and in queries (`sid`, `PHPSESSID`); what
-//! they lead to does not depend on them.
+//! Every response issues new session ids, in paths (`;jsessionid=`) and in queries (`sid`,
+//! `PHPSESSID`); the pages do not depend on them.
 
 use super::{Corner, Spot, Via};
 use crate::prose;

@@ -1,6 +1,7 @@
-//! Corner: which pages does only a sitemap know?
+//! Corner: which pages are only in a sitemap?
 //!
-//! An index at `/sitemap.xml` names an XML sitemap, a compressed one and one in plain text; robots.txt names the index.
+//! An index at `/sitemap.xml` lists an XML sitemap, a compressed one and one in plain text;
+//! robots.txt names the index.
 
 use super::{Corner, Fate, Spot, Via};
 use crate::clock;
@@ -18,7 +19,7 @@ fn lonely(number: u32) -> String {
     format!("/sitemaps/lonely-{number}.html")
 }
 
-/// The answer to `/sitemap.xml`.
+/// Answers `/sitemap.xml`.
 pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     if ask.path != "/sitemap.xml" || !ask.scene.web.spec().features.has(Feature::Sitemaps) {
         return false;

@@ -1,4 +1,4 @@
-//! Corner: which servers let one wait?
+//! Corner: which servers keep clients waiting?
 
 use super::{Corner, Fate, Spot};
 use crate::reply::{Ask, Flow, Reply, Scene, Wire};

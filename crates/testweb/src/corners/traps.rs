@@ -1,7 +1,7 @@
-//! Corner: which folders never end?
+//! Corner: which URL spaces are endless?
 //!
-//! The spider traps of every crawler's report: a calendar with a next month for ever, paths that grow, segments that
-//! repeat, facets that combine, a counter in the query.
+//! The classic spider traps: a calendar with a next month for ever, growing paths, repeating
+//! segments, combinable facets, a counter in the query.
 
 use super::{Corner, Fate, Spot, escaped};
 use crate::reply::{Ask, Reply, Scene};
@@ -10,7 +10,7 @@ use crate::spec::Feature;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Traps, name: "traps", title: "Folders without end", hosts: &[], spots, answer };
 
-/// Each trap's name, and where below it one gets in.
+/// Each trap's name, and its entry below it.
 const ENTRIES: [(&str, &str); 5] = [
     ("calendar", "/2026/11/"),
     ("deeper", "/a/"),
@@ -64,7 +64,7 @@ fn counter(query: &str) -> Option<Vec<String>> {
     Some(vec![format!("?page={}", page.saturating_add(1))])
 }
 
-/// Links that put one more facet, or another value of one, into the query.
+/// Links that add one more facet to the query, or change the value of one.
 fn facets(query: &str) -> Vec<String> {
     let mut links = Vec::new();
     for (name, values) in FACETS {

@@ -1,6 +1,7 @@
-//! Corner: which pages are larger than any page need be, or not in the encoding they say?
+//! Corner: which pages are absurdly large, or not in the encoding they declare?
 //!
-//! Each leads to a leaf of its name where a browser would find one; leaves named by a number are all the same.
+//! Each links to a leaf of its name where a browser would find it; leaves named by a number are all
+//! the same.
 
 use super::{Corner, Fate, Spot, Via};
 use crate::reply::{Ask, Reply, Scene};
@@ -9,14 +10,14 @@ use crate::spec::Feature;
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Vast, name: "vast", title: "Pages beyond measure", hosts: &[], spots, answer };
 
-/// How many links the page of links has.
+/// Number of links on the page of links.
 const LINKS: usize = 1_000_000;
-/// The longest attribute, within what a body may have.
+/// Length of the longest attribute, within the maximum size of a body.
 const ATTRIBUTE: usize = 9_500_000;
-/// An address nobody can read.
+/// Length of an absurdly long URL.
 const LONG: usize = 64 << 10;
 
-/// Pages, and whether their leaf is to be found.
+/// Pages, and whether their leaf can be found.
 static PAGES: &[(&str, bool)] = &[
     ("links", false),
     ("attribute", true),

@@ -1,7 +1,8 @@
 //! Corner: which hosts have no end?
 //!
-//! Two names below which every name has an address, as with a wildcard in the DNS: one whose hosts each say something else and point to more of
-//! them, and one with the same pages everywhere. And hosts beyond the last, each of a domain of its own, each pointing to the next.
+//! Two domains with a wildcard in the DNS: one whose subdomains all differ and link to more of
+//! them, and one with the same pages everywhere. And an endless chain of hosts, each with its own
+//! domain, each linking to the next.
 
 use super::{Corner, MIRRORED, Spot, WILD};
 use crate::chance::{mixed, mixed_text};
@@ -18,16 +19,16 @@ pub(super) const CORNER: Corner = Corner {
     answer,
 };
 
-/// Pages of a mirrored host beside its home.
+/// Pages of a mirrored host besides its home page.
 const PAGES: usize = 20;
-/// Hosts a mirrored host names.
+/// Hosts that a mirrored host links to.
 const NAMES: usize = 400;
 
 fn spots(scene: &Scene<'_>) -> Vec<Spot> {
     [WILD, MIRRORED].map(|host| Spot::page("/").on(scene.beyond(host))).into()
 }
 
-/// The answer of a host beyond the last: prose, and the way to the next.
+/// The response of a host in the chain: prose, and a link to the next.
 pub(crate) fn stranger(ask: &Ask<'_>, reply: &mut Reply) {
     if ask.path != "/" {
         return reply.missing();
@@ -62,7 +63,7 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     rest.is_empty()
 }
 
-/// The name all hosts of this kind lie below, with the port.
+/// The parent domain of all hosts of this kind, with the port.
 fn domain<'a>(ask: &Ask<'a>) -> &'a str {
     let dots = ask.authority.matches('.').count();
     ask.authority.splitn(dots.max(1), '.').last().unwrap_or(ask.authority)

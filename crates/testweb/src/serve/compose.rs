@@ -11,7 +11,7 @@ use http::Response;
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What one thread uses again and again to make answers.
+/// Buffers that one thread reuses to compose responses.
 #[derive(Default)]
 pub(super) struct Workshop {
     pub(super) reply: Reply,
@@ -22,7 +22,7 @@ pub(super) struct Workshop {
     date_of: u64,
 }
 
-/// The words that go with a status.
+/// The reason phrase of a status.
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
@@ -46,7 +46,7 @@ fn reason(status: u16) -> &'static str {
 }
 
 impl Workshop {
-    /// Write the answer to a request behind what is in `output`; says whether the connection may go on.
+    /// Appends the response to `output` and returns whether the connection stays open.
     pub(super) fn compose(&mut self, request: &Request<'_>, mode: GzipMode) -> bool {
         match self.reply.wire {
             Wire::Silence | Wire::Flow(_) => return false,
@@ -69,7 +69,7 @@ impl Workshop {
         keeps
     }
 
-    /// The answer to a request over HTTP/2; none where it can only be told in the bytes of HTTP/1.1.
+    /// The response to a request over HTTP/2; `None` if it only exists as raw HTTP/1.1 bytes.
     pub(super) fn respond(&mut self, request: &Request<'_>, mode: GzipMode) -> Option<(Response<()>, Bytes)> {
         if matches!(self.reply.wire, Wire::Silence | Wire::Flow(_) | Wire::Verbatim) {
             return None;
@@ -93,7 +93,7 @@ impl Workshop {
         Some((response.body(()).ok()?, if sent { Bytes::copy_from_slice(body) } else { Bytes::new() }))
     }
 
-    /// Validate and compress; says whether the body goes compressed.
+    /// Validates and compresses; returns whether the body is compressed.
     fn prepare(&mut self, request: &Request<'_>, mode: GzipMode) -> bool {
         self.validate(request);
         let zips = mode == GzipMode::WhenAccepted && request.accepts_gzip && !self.reply.identity;
@@ -108,7 +108,7 @@ impl Workshop {
         zips
     }
 
-    /// Add validators, and answer 304 where the client has what we have.
+    /// Adds validators, and turns the response into a 304 if the client is up to date.
     fn validate(&mut self, request: &Request<'_>) {
         let Some((tag, since)) = self.reply.version.filter(|_| self.reply.status == 200) else {
             return;
@@ -118,7 +118,7 @@ impl Workshop {
         // Writing to a string cannot fail.
         let _ = write!(etag, "\"{tag:016x}\"");
         let matches = if request.none_match.is_empty() {
-            // Clients send back the date they were given: no need to compare moments.
+            // Clients send back the date they were given, so comparing strings is enough.
             request.modified_since == modified
         } else {
             request.none_match == "*" || request.none_match.contains(&etag)
@@ -159,11 +159,12 @@ impl Workshop {
             }
             _ => {}
         }
-        // Said although HTTP/1.1 implies it, as the common servers do: some clients close otherwise.
+        // Explicit although HTTP/1.1 implies it, as in common servers: some clients close
+        // otherwise.
         out.extend_from_slice(if keeps { b"Connection: keep-alive\r\n\r\n" } else { b"Connection: close\r\n\r\n" });
     }
 
-    /// Write the date anew, once a second.
+    /// Updates the `Date`, once a second.
     fn tell_time(&mut self) {
         let now = SystemTime::now();
         let second = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

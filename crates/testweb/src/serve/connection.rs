@@ -1,7 +1,8 @@
 //! How does one connection live?
 //!
-//! It reads until it has a whole request, answers, and goes on while both sides like to; several requests may arrive at
-//! once. Nothing big belongs to a connection: pages are made in the thread's workshop and usually leave it at once.
+//! It reads until it has a complete request, responds, and continues while both sides keep the
+//! connection alive; requests may be pipelined. A connection owns nothing big: pages are generated
+//! in the thread's buffers and usually sent at once.
 
 use super::compose::Workshop;
 use super::request::{self, Read, Request};
@@ -22,7 +23,7 @@ thread_local! {
     static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::default());
 }
 
-/// Work with what this thread makes answers with.
+/// Runs `work` with this thread's buffers.
 pub(super) fn in_workshop<T>(work: impl FnOnce(&mut Workshop) -> T) -> T {
     WORKSHOP.with_borrow_mut(work)
 }
@@ -34,27 +35,27 @@ pub(super) struct Connection {
     id: u64,
     peer: IpAddr,
     local: SocketAddr,
-    /// Whether it is under TLS.
+    /// Whether it uses TLS.
     pub(super) secure: bool,
     /// The host of the last request.
     pub(super) host: String,
     input: Vec<u8>,
 }
 
-/// What is to be done after an answer was made.
+/// What to do after a response was generated.
 enum Next {
-    /// Go on to the next request.
+    /// Continue with the next request.
     On,
-    /// Send the rest, then go on or close.
+    /// Send the rest, then continue or close.
     Send { rest: Vec<u8>, then_on: bool },
-    /// Let a stream run.
+    /// Run a stream.
     Flow(Flow),
     /// Close.
     Close,
 }
 
 impl Connection {
-    /// Take over an accepted socket.
+    /// Takes over an accepted socket.
     pub(super) fn new(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Option<Self> {
         let local = socket.local_addr().ok()?;
         socket.set_nodelay(true).ok()?;
@@ -64,8 +65,9 @@ impl Connection {
         Some(Self { socket, shared: Arc::clone(shared), id, peer, local, secure: false, host, input })
     }
 
-    /// Serve until one side has enough. A socket that fails is the client's affair. Where there is TLS, whoever does not
-    /// begin with a handshake is served in the clear: so a bench asks the server about itself.
+    /// Serves until one side closes. Socket errors are the client's concern. With TLS enabled, a
+    /// client that does not start with a handshake is served in plain text: that is how a bench
+    /// queries the server.
     pub(super) async fn run(mut self, tls: Option<TlsAcceptor>) {
         if let Some(tls) = tls
             && self.begins_handshake().await.unwrap_or(false)
@@ -90,7 +92,7 @@ impl Connection {
         Ok(self.socket.peek(&mut first).await? == 1 && first == [22])
     }
 
-    /// Wait for more bytes; false where the client has left.
+    /// Waits for more bytes; false if the client has disconnected.
     async fn receive(&mut self) -> Result<bool, Error> {
         loop {
             self.socket.readable().await?;
@@ -104,7 +106,8 @@ impl Connection {
         }
     }
 
-    /// Answer all whole requests in `input`; says how much of it they took, or that the connection is to close.
+    /// Answers all complete requests in `input`; returns how much of it they took, or `None` to
+    /// close the connection.
     async fn serve(&mut self, input: &[u8]) -> Result<Option<usize>, Error> {
         let mut used = 0;
         loop {
@@ -140,7 +143,7 @@ impl Connection {
         }
     }
 
-    /// Make the answer, write it down, and send what the socket takes at once.
+    /// Generates the response, logs it, and sends what the socket accepts at once.
     fn answer(&mut self, request: &Request<'_>, at: Instant) -> Result<Next, Error> {
         in_workshop(|shop| {
             shop.output.clear();
@@ -167,7 +170,7 @@ impl Connection {
         })
     }
 
-    /// Make the reply to a request.
+    /// Generates the reply to a request.
     pub(super) fn render(&self, request: &Request<'_>, shop: &mut Workshop) {
         let reply = &mut shop.reply;
         reply.clear();
@@ -179,7 +182,7 @@ impl Connection {
         let Some((naming, host)) = Naming::read(request.host) else {
             return reply.page(404, "No such host", "<p>This host is not of this web.</p>");
         };
-        // Some clients (wget2 1.99) leave the port out of what they call us; links without it would lead nowhere.
+        // Some clients (wget2 1.99) omit the port from `Host`; links without it would lead nowhere.
         let here = if request.direct { naming.at(self.local.port()) } else { naming };
         let authority = if here == naming {
             Cow::Borrowed(request.host)
@@ -195,7 +198,7 @@ impl Connection {
         self.shared.web.answer(&ask, reply);
     }
 
-    /// Count the request and write it down.
+    /// Counts and logs the request.
     pub(super) fn note(&mut self, request: &Request<'_>, at: Instant, status: u16) {
         self.shared.gauge.asked(status);
         if self.host != request.host || self.host.is_empty() {
@@ -218,7 +221,7 @@ impl Connection {
         }
     }
 
-    /// Send all of it, however long the client takes.
+    /// Sends everything, however long the client takes.
     pub(super) async fn send(&self, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
             self.socket.writable().await?;

@@ -1,17 +1,17 @@
-//! How does another process ask the server about itself?
+//! How does another process query the server?
 //!
-//! Below `/.testweb/` on any host; neither counted nor written down. `counters` and `log` answer in JSON, `expected` with one
-//! URL a line, `epoch/3` moves on, `reset` counts anew.
+//! Below `/.testweb/` on any host; neither counted nor logged. `counters` and `log` answer in JSON,
+//! `expected` with one URL per line, `epoch/3` changes the epoch, `reset` resets the counters.
 
 use super::Shared;
 use crate::naming::Naming;
 use crate::{Counters, Reach};
 use std::fmt::Write;
 
-/// What a target of this kind begins with.
+/// The prefix of such targets.
 pub(super) const PREFIX: &str = "/.testweb/";
 
-/// The whole answer to what is asked below the prefix.
+/// The complete response to a target below the prefix.
 pub(super) fn answer(shared: &Shared, rest: &str) -> Vec<u8> {
     let (what, argument) = rest.split_once('/').unwrap_or((rest, ""));
     let body = match what {
@@ -39,7 +39,8 @@ pub(super) fn answer(shared: &Shared, rest: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// `linked/80` for names at port 80, `host/8080` for the first host by address at port 8080, and so on.
+/// `linked/80` for names at port 80, `host/8080` for the first host by address at port 8080, and so
+/// on.
 fn expected(shared: &Shared, argument: &str) -> Option<String> {
     let (reach, port) = argument.split_once('/')?;
     let port = port.parse().ok()?;
@@ -65,7 +66,7 @@ fn counters(counters: &Counters) -> String {
     )
 }
 
-/// One object a line.
+/// One JSON object per line.
 fn log(shared: &Shared) -> String {
     let requests = shared.log.all().0;
     let Some(first) = requests.first().map(|request| request.at) else {
@@ -86,7 +87,7 @@ fn log(shared: &Shared) -> String {
     lines
 }
 
-/// A text as it stands in JSON.
+/// Quotes a text for JSON.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {

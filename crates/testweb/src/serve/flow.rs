@@ -1,4 +1,4 @@
-//! How do answers go that are too long, in bytes or in time, to be made beforehand?
+//! How are responses sent that are too long, in bytes or in time, to be generated beforehand?
 
 use super::connection::Connection;
 use crate::press::{BOMB, MIDDLES};
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 const LARGE: usize = 11 << 20;
 const LONG_HEADER: usize = 8 << 20;
-/// How many pages the sitemap lists.
+/// Number of pages in the sitemap.
 const LISTED: u32 = 10_000_000;
 
-/// Let a stream run until it ends or the client leaves.
+/// Runs a stream until it ends or the client disconnects.
 pub(super) async fn run(connection: &Connection, flow: Flow) -> Result<(), Error> {
     match flow {
         Flow::Hang => hang(connection).await,
@@ -32,13 +32,14 @@ pub(super) async fn run(connection: &Connection, flow: Flow) -> Result<(), Error
     }
 }
 
-/// Say that there is no more, and read what the client still sends: closing at once would take the answer away from it.
+/// Shuts down the write side and drains the client's input: closing at once would reset the
+/// connection and lose the response.
 pub(super) async fn linger(connection: &Connection) -> Result<(), Error> {
     shutdown(&*connection.socket, Shutdown::Write)?;
     tokio::time::timeout(Duration::from_secs(1), hang(connection)).await.unwrap_or(Ok(()))
 }
 
-/// Say nothing until the client has left.
+/// Sends nothing until the client has disconnected.
 async fn hang(connection: &Connection) -> Result<(), Error> {
     let mut ignored = [0; 1_024];
     loop {

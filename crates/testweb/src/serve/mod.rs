@@ -1,8 +1,9 @@
 //! How does the web get onto a socket?
 //!
-//! Our own HTTP/1.1 loop, in the clear or over TLS (`secure`), and HTTP/2 where both sides want it: one thread (or more), one runtime a thread, one task a connection. It must never be the
-//! bottleneck of what it measures, so the common case is one read, one page written into the thread's buffers, one write.
-//! It speaks to loopback alone, whatever it is bound to.
+//! Our own HTTP/1.1 loop, in plain text or over TLS (`secure`), and HTTP/2 if both sides want it:
+//! one or more threads, one runtime per thread, one task per connection. It must never be the
+//! bottleneck of what it measures, so the common case is one read, one page written into the
+//! thread's buffers, one write. It serves loopback only, whatever it is bound to.
 
 mod compose;
 mod connection;
@@ -23,10 +24,10 @@ use std::thread::JoinHandle;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-/// Connections that may wait to be accepted.
+/// Length of the listen backlog.
 const BACKLOG: i32 = 4_096;
 
-/// What all connections of a server share.
+/// State shared by all connections of a server.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) web: Arc<Web>,
@@ -34,7 +35,7 @@ pub(crate) struct Shared {
     pub(crate) gauge: Gauge,
 }
 
-/// A running server; it stops when it is dropped.
+/// A running server; it stops when dropped.
 #[derive(Debug)]
 pub struct Server {
     addr: SocketAddr,
@@ -44,12 +45,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serve a web at an address, `127.0.0.1:0` for instance; `0.0.0.0` stands for all of 127/8.
+    /// Serves a web at an address, for instance `127.0.0.1:0`; `0.0.0.0` stands for all of 127/8.
     pub fn start(web: Arc<Web>, addr: &str) -> Result<Self, Error> {
         Self::listen(web, addr, None)
     }
 
-    /// The same over TLS 1.3. Plain pages then point to `https` pages; corners, and all that is expected, are written as without.
+    /// The same over TLS 1.3. Plain pages then link to `https` pages; corners and expectations are
+    /// written as without.
     pub fn start_tls(web: Arc<Web>, addr: &str, identity: &TlsIdentity) -> Result<Self, Error> {
         Self::listen(web, addr, Some(&secure::acceptor(identity)?))
     }
@@ -58,7 +60,8 @@ impl Server {
         let listen = |source| Error::Listen { addr: addr.to_owned(), source };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
-        // A thousand hosts may be asked at one moment: whoever finds no room tries again only after a second.
+        // A thousand hosts may be contacted at the same moment, and a client whose SYN is dropped
+        // retries only after a second.
         rustix::net::listen(&listener, BACKLOG).map_err(|errno| listen(errno.into()))?;
         let mut addr = listener.local_addr().map_err(listen)?;
         if addr.ip().is_unspecified() {
@@ -81,12 +84,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Make a web and serve it on all loopback addresses, at a port of the system's choice.
+    /// Builds a web and serves it on all loopback addresses, at a port chosen by the system.
     pub fn spawn(spec: Spec) -> Result<Self, Error> {
         Self::start(Web::new(spec)?, "0.0.0.0:0")
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -101,23 +104,23 @@ impl Server {
         &self.shared.log
     }
 
-    /// What was counted so far.
+    /// A snapshot of the counters.
     pub fn counters(&self) -> Counters {
         self.shared.gauge.counters()
     }
 
-    /// The most connections that were ever open at once.
+    /// Maximum connections open at once.
     pub fn max_open(&self) -> u64 {
         self.counters().max_open
     }
 
-    /// Count and write down anew.
+    /// Resets counters and log.
     pub fn reset(&self) {
         self.shared.gauge.reset();
         self.shared.log.take();
     }
 
-    /// Hosts as loopback addresses at this server's port: no resolver is needed.
+    /// Hosts as loopback addresses at this server's port: no resolver needed.
     pub fn addresses(&self) -> Naming {
         Naming::Addresses { port: self.addr.port() }
     }
@@ -127,17 +130,17 @@ impl Server {
         Naming::Names { port: self.addr.port() }
     }
 
-    /// The home of a host, by address.
+    /// The home page of a host, by address.
     pub fn url(&self, host: u32) -> String {
         self.addresses().url(host, "/")
     }
 
-    /// What a crawl must find that names hosts by address.
+    /// What a crawl that names hosts by address must find.
     pub fn expected(&self, reach: Reach) -> Expectation {
         self.shared.web.expected(self.addresses(), reach)
     }
 
-    /// Close all connections and stop.
+    /// Closes all connections and stops.
     pub fn shutdown(mut self) {
         self.halt();
     }
@@ -145,7 +148,7 @@ impl Server {
     fn halt(&mut self) {
         self.stop.send_replace(true);
         for thread in self.threads.drain(..) {
-            // A thread that panicked has told so; there is nothing left to stop.
+            // A thread that panicked has reported it; there is nothing left to stop.
             let _ = thread.join();
         }
     }
@@ -178,7 +181,7 @@ async fn accept(
                 }
             }
             Ok(_) => {}
-            // Out of descriptors, most likely: let connections close first.
+            // Most likely out of file descriptors: let connections close first.
             Err(_) => tokio::time::sleep(std::time::Duration::from_millis(5)).await,
         }
     }

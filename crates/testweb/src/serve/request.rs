@@ -1,24 +1,24 @@
-//! What does the client ask?
+//! What does the client request?
 //!
-//! As much of RFC 9112 as a server of this kind needs: request line in origin or absolute form, the few fields that matter,
-//! a body of known length.
+//! As much of RFC 9112 as such a server needs: the request line in origin or absolute form, a few
+//! header fields, a body of known length.
 
 use memchr::memmem;
 
-/// The longest head that is read; the web has links of 64 kB.
+/// Maximum length of a request head; the web has links of 64 kB.
 pub(super) const LONGEST_HEAD: usize = 256 << 10;
-/// The longest body that is taken.
+/// Maximum length of a request body.
 const LONGEST_BODY: usize = 16 << 20;
 
-/// One request, as slices of what was read.
+/// One request, as slices of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Request<'a> {
     pub(super) method: &'a str,
     /// Path and query.
     pub(super) target: &'a str,
-    /// The host asked for; empty where the request names none.
+    /// The requested host; empty if the request names none.
     pub(super) host: &'a str,
-    /// Whether we are asked as that host, not as a proxy.
+    /// Whether the request is direct and not through us as a proxy.
     pub(super) direct: bool,
     pub(super) agent: &'a str,
     pub(super) cookie: &'a str,
@@ -26,24 +26,24 @@ pub(super) struct Request<'a> {
     pub(super) none_match: &'a str,
     pub(super) modified_since: &'a str,
     pub(super) keeps_alive: bool,
-    /// What was sent along.
+    /// The request body.
     pub(super) body: &'a [u8],
-    /// How many bytes head and body took.
+    /// Length of head and body in bytes.
     pub(super) length: usize,
 }
 
-/// What was found at the beginning of the bytes read so far.
+/// The result of parsing the beginning of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read<'a> {
-    /// A whole request.
+    /// A complete request.
     Whole(Request<'a>),
-    /// The beginning of one.
+    /// An incomplete one.
     More,
-    /// What is no request, with the status to say so.
+    /// Not a request, with the status to respond with.
     Refused(u16),
 }
 
-/// Read one request.
+/// Parses one request.
 pub(super) fn read(bytes: &[u8]) -> Read<'_> {
     let Some(end) = memmem::find(bytes, b"\r\n\r\n") else {
         return if bytes.len() > LONGEST_HEAD { Read::Refused(431) } else { Read::More };
@@ -98,7 +98,7 @@ fn keep_alive(value: &str, request: &mut Request<'_>) {
     }
 }
 
-/// Host and path of a request target, which names the host itself where we are asked as a proxy.
+/// Host and path of a request target, which contains the host if we are used as a proxy.
 fn addressed<'a>(target: &'a str, host: &'a str) -> (&'a str, &'a str) {
     let absolute = target.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("http://"));
     match absolute {

@@ -1,8 +1,8 @@
 //! How does the web get behind TLS?
 //!
-//! TLS 1.3 alone, with tickets that carry the session (RFC 8446, section 4.6.1), so that a client that comes again can resume
-//! without the server remembering it; HTTP/2 or HTTP/1.1, as agreed by ALPN. Answers are those of the plain server, but for
-//! the ones that break the framing: their connections close.
+//! TLS 1.3 only, with stateless session tickets (RFC 8446, section 4.6.1), so that a returning
+//! client can resume without server state; HTTP/2 or HTTP/1.1, negotiated by ALPN. Responses are
+//! those of the plain server, except for the ones that break the framing: their connections close.
 
 use super::compose::Workshop;
 use super::connection::{Connection, in_workshop};
@@ -24,13 +24,13 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// Streams a client may have open at once on one HTTP/2 connection, as many as the common servers allow.
+/// Maximum concurrent streams on one HTTP/2 connection, as in common servers.
 const STREAMS: u32 = 128;
 
-/// Who the server says it is.
+/// The server's identity.
 #[derive(Clone, Debug)]
 pub struct TlsIdentity {
-    /// The certificate, and those that vouch for it, in PEM.
+    /// The certificate chain, in PEM.
     pub certificate: Vec<u8>,
     /// The certificate's key, in PEM.
     pub key: Vec<u8>,
@@ -38,7 +38,7 @@ pub struct TlsIdentity {
     pub http2: bool,
 }
 
-/// What takes handshakes.
+/// The acceptor of TLS handshakes.
 pub(super) fn acceptor(identity: &TlsIdentity) -> Result<TlsAcceptor, Error> {
     let wrong = |error: &dyn std::fmt::Display| Error::Tls(error.to_string());
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&identity.certificate).collect();
@@ -55,7 +55,7 @@ pub(super) fn acceptor(identity: &TlsIdentity) -> Result<TlsAcceptor, Error> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Shake hands and serve until one side has enough.
+/// Performs the handshake and serves until one side closes.
 pub(super) async fn run(connection: &mut Connection, tls: &TlsAcceptor) -> io::Result<()> {
     let stream = tls.accept(SharedSocket(Arc::clone(&connection.socket))).await?;
     connection.secure = true;
@@ -83,7 +83,7 @@ async fn http1(connection: &mut Connection, mut stream: TlsStream<SharedSocket>)
             stream.write_all(&output).await?;
             stream.flush().await?;
             connection.shared.gauge.sent(output.len());
-            // The buffer goes back to whichever thread this one is by now.
+            // The task may have moved: the buffer goes back to the current thread.
             in_workshop(|shop| shop.output = output);
             if !keeps {
                 return stream.shutdown().await;
@@ -106,7 +106,7 @@ async fn http2(connection: &mut Connection, stream: TlsStream<SharedSocket>) -> 
                 let ends = body.is_empty();
                 let mut sending = respond.send_response(response, ends)?;
                 if !ends {
-                    // What the client has given no window for yet waits in the connection.
+                    // Data beyond the client's flow control window waits in the connection.
                     sending.send_data(body, true)?;
                 }
             }
@@ -116,7 +116,7 @@ async fn http2(connection: &mut Connection, stream: TlsStream<SharedSocket>) -> 
     Ok(())
 }
 
-/// A request that came over HTTP/2. What is sent along is not read: no plain page wants it.
+/// A request over HTTP/2. Its body is not read: no plain page needs it.
 fn read_http2<B>(asked: &http::Request<B>) -> Request<'_> {
     let field = |name: &str| text(asked.headers(), name);
     Request {
@@ -139,7 +139,7 @@ fn text<'a>(fields: &'a HeaderMap, name: &str) -> &'a str {
     fields.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Hold an answer back as long as the web says.
+/// Delays a response as the web's latency says.
 async fn hold(connection: &Connection, request: &Request<'_>) {
     let number = Naming::read(request.host).map_or(0, |(_, host)| host);
     if let Some(held) = connection.shared.web.latency(number, request.target) {
@@ -147,7 +147,7 @@ async fn hold(connection: &Connection, request: &Request<'_>) {
     }
 }
 
-/// Make an answer, write it down, and give it a form.
+/// Generates, logs and formats a response.
 fn answered<T>(
     connection: &mut Connection,
     request: &Request<'_>,
@@ -162,7 +162,7 @@ fn answered<T>(
     })
 }
 
-/// A socket that the gauge looks at, too.
+/// A socket that the gauge also inspects.
 struct SharedSocket(Arc<TcpStream>);
 
 impl AsyncRead for SharedSocket {

@@ -1,10 +1,10 @@
-//! What does a client see that knows nothing of the server's code?
+//! What does a client see that shares no code with the server?
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// An answer, as far as one came.
+/// A response, as far as one came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -18,10 +18,10 @@ impl Answer {
     }
 }
 
-/// The most that is read of an answer.
+/// Maximum bytes read of a response.
 const ENOUGH: u64 = 3 << 20;
 
-/// Ask for a URL whose host is an address, over a connection of its own.
+/// Requests a URL whose host is an address, over its own connection.
 pub(crate) fn get(url: &str, more: &str) -> Answer {
     let rest = url.strip_prefix("http://").unwrap();
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -29,7 +29,7 @@ pub(crate) fn get(url: &str, more: &str) -> Answer {
     parse(&exchange(authority, &format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n{more}\r\n")))
 }
 
-/// Send bytes, and read until the server closes or enough has come.
+/// Sends bytes, and reads until the server closes or the maximum is reached.
 pub(crate) fn exchange(authority: &str, request: &str) -> Vec<u8> {
     let mut socket = TcpStream::connect(authority).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn exchange(authority: &str, request: &str) -> Vec<u8> {
     }
 }
 
-/// Read an answer of whatever quality; interim ones are left out.
+/// Parses a response of whatever quality, skipping interim ones.
 pub(crate) fn parse(bytes: &[u8]) -> Answer {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         return Answer::default();
