@@ -1,18 +1,18 @@
-//! What do the parsers of foreign bytes make of bytes that nobody thought of?
+//! How do the parsers of untrusted bytes handle unexpected input?
 //!
-//! Each target of `fuzz/` is driven by libFuzzer for some minutes, with its corpus to begin with. New inputs go below
-//! `target/fuzz`, so that the corpora that are checked in stay small; what breaks a property goes into `fuzz/artifacts`, and
-//! once it is mended, into the corpus.
+//! libFuzzer drives each target of `fuzz/` for some minutes, starting from its corpus. New inputs
+//! go below `target/fuzz`, so that the corpora in the repository stay small; what breaks a property
+//! goes into `fuzz/artifacts`, and once fixed, into the corpus.
 
 use crate::steps::{root, run, step, succeeds};
 use anyhow::{Context, Result, bail};
 use std::fs;
 
-/// How long each target is driven.
+/// Seconds per target.
 const SECONDS: u64 = 600;
-/// An input that takes longer, in seconds, or more memory, in megabytes, is a finding.
+/// An input that exceeds these limits, in seconds or megabytes, is a finding.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=2048", "-max_len=4096"];
-/// Link-time optimisation would cost minutes a target and finds nothing; checks of overflow do.
+/// Link-time optimisation would cost minutes per target and finds nothing; overflow checks do.
 const BUILD: [&str; 9] = [
     "CARGO_PROFILE_RELEASE_LTO=off",
     "cargo",
@@ -25,14 +25,14 @@ const BUILD: [&str; 9] = [
     "--debug-assertions",
 ];
 
-/// What the command line asks for.
+/// The command line options.
 struct Wish {
     seconds: u64,
     targets: Vec<String>,
 }
 
 impl Wish {
-    /// Reads `--seconds N` and names of targets; all of them where none is named.
+    /// Parses `--seconds N` and target names; all targets if none is named.
     fn read(args: &[String]) -> Result<Self> {
         let known = targets()?;
         let mut wish = Self { seconds: SECONDS, targets: Vec::new() };
@@ -53,7 +53,7 @@ impl Wish {
     }
 }
 
-/// Drives the targets one after the other; the first finding ends it.
+/// Runs the targets in turn; the first finding ends it.
 pub(crate) fn run_targets(args: &[String]) -> Result<()> {
     let wish = Wish::read(args)?;
     if !succeeds("cargo", &["+nightly", "fuzz", "--version"]) {

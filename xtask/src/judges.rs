@@ -1,14 +1,15 @@
-//! Where do other people's archive tools live?
+//! Where are other people's archive tools installed?
 //!
-//! In a Python environment under `target/`, made from `tests/judges/requirements.txt` and made anew only when that file
-//! or the Python changes.
+//! In a Python environment under `target/`, built from `tests/judges/requirements.txt` and rebuilt
+//! only when that file or the Python version changes.
 
 use crate::steps::{root, run};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
 
-/// Sees to it that the environment `target/<name>` holds what the requirements file (from the root) asks for.
+/// Ensures that the environment `target/<name>` has what the requirements file (relative to the
+/// root) lists.
 pub(crate) fn ensure(name: &str, requirements: &str) -> Result<()> {
     let home = root().join("target").join(name);
     let wanted = stamp(&root().join(requirements))?;
@@ -23,7 +24,7 @@ pub(crate) fn ensure(name: &str, requirements: &str) -> Result<()> {
     std::fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
-/// What an environment is made from: the requirements, and the Python.
+/// What an environment is built from: the requirements and the Python version.
 fn stamp(requirements: &Path) -> Result<String> {
     let text =
         std::fs::read_to_string(requirements).with_context(|| format!("cannot read {}", requirements.display()))?;

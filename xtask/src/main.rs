@@ -1,8 +1,9 @@
 //! What is done to the project, rather than by it?
 //!
-//! `setup` brings what tests need onto the machine, `test` runs everything a change must pass, `tidy` formats and
-//! measures the sources, `fuzz` gives the parsers nonsense to read, `nightly` breaks the crawler off, `bench` measures the crawler, `profile` says what it spends its time
-//! on. Each is one file; each step is printed with its time.
+//! `setup` installs what tests need, `test` runs everything a change must pass, `tidy` formats and
+//! measures the sources, `fuzz` feeds the parsers nonsense, `nightly` crashes the crawler, `bench`
+//! measures the crawler, `profile` shows where its time goes. Each is one file; each step is
+//! printed with its duration.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;

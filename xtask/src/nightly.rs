@@ -1,7 +1,8 @@
 //! What takes too long for every change, and must hold all the same?
 //!
-//! The tests of crashes, each many times over: processes killed at random moments under load, every file torn in every way, every
-//! step broken off. `--kills N` and `--rounds N` say how often; what fails names the home, the point or the file.
+//! The crash tests, repeated many times: processes killed at random moments under load, every file
+//! torn in every way, a crash at every step. `--kills N` and `--rounds N` set the repetitions; a
+//! failure names the home, the point or the file.
 
 use crate::steps::{cargo_with, step};
 use anyhow::{Context, Result, bail};

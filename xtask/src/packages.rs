@@ -1,21 +1,21 @@
 //! What must the machine have besides Rust?
 //!
-//! Debian packages, each with the reason and a way to see that it is there, so that a machine that got it elsewhere is
-//! left alone. Only root may install; everyone else is told what to ask for.
+//! Debian packages, each with the reason and a probe for its presence, so that a machine that got
+//! it elsewhere is left alone. Only root may install; other users are told what to ask for.
 
 use crate::steps::{run, succeeds};
 use anyhow::{Result, bail};
 use std::path::Path;
 
-/// How to see that a package is there.
+/// How to detect a package.
 pub(crate) enum Probe {
-    /// This program ends well with these arguments.
+    /// This program succeeds with these arguments.
     Runs(&'static str, &'static [&'static str]),
     /// This file exists.
     File(&'static str),
 }
 
-/// A package: its name, why it is needed, and how to see it.
+/// A package: its name, why it is needed, and its probe.
 pub(crate) type Package = (&'static str, &'static str, Probe);
 
 /// What the tests need.
@@ -43,7 +43,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ),
 ];
 
-/// What the bench needs besides.
+/// What the bench needs in addition.
 pub(crate) const FOR_BENCH: &[Package] = &[
     ("python3-venv", "keeps Scrapy in a directory of its own", Probe::Runs("python3", &["-c", "import ensurepip"])),
     ("wget", "a peer", Probe::Runs("wget", &["--version"])),
@@ -64,7 +64,7 @@ impl Probe {
     }
 }
 
-/// Sees to it that these packages are there: installs what is missing, or names it where that is not allowed.
+/// Ensures that these packages are present: installs what is missing, or lists it if not permitted.
 pub(crate) fn ensure(packages: &[Package]) -> Result<()> {
     let missing = missing(packages);
     if missing.is_empty() {
@@ -97,7 +97,7 @@ fn install(names: &[&str]) -> Result<()> {
         "-qq",
         "install",
         "--no-install-recommends",
-        // Small images leave documentation out, and documentation is what we came for.
+        // Small images exclude documentation, and documentation is what we need.
         "-o",
         "Dpkg::Options::=--path-include=/usr/share/doc/*",
     ];

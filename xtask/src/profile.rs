@@ -1,8 +1,9 @@
 //! Where does each microsecond of a page go?
 //!
-//! The crawler is sampled while it crawls the synthetic web (`perf`, by the processor time of all its threads, stacks unwound by DWARF, so
-//! that the very program users run is measured). Each sample belongs to the innermost function of its stack that a line of `STAGES`
-//! knows, so that copies and allocations count for whoever asked for them; what no line knows belongs to its thread.
+//! The crawler is sampled while it crawls the synthetic web (`perf`, by the CPU time of all its
+//! threads, stacks unwound with DWARF, so that the release binary itself is measured). Each sample
+//! is attributed to the innermost function on its stack that a line of `STAGES` knows, so copies
+//! and allocations count for their callers; unknown ones are attributed to their thread.
 
 use crate::bench::{BenchWeb, WEBS, built_by, crawl_of};
 use crate::packages;
@@ -13,10 +14,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Samples for each second of processor time.
+/// Samples per second of CPU time.
 const FREQUENCY: u32 = 997;
 
-/// A stage in a page's life: its name, and what the functions that do its work are called. The first line that knows a function has it.
+/// A stage in a page's life: its name, and the function names that do its work. The first matching
+/// line wins.
 type Stage = (&'static str, &'static [&'static str]);
 
 const STAGES: &[Stage] = &[
@@ -35,7 +37,7 @@ const STAGES: &[Stage] = &[
     ("read: the rest", &["orb_crawl::read"]),
 ];
 
-/// Threads, by how their names begin, and the stage that what is not known otherwise belongs to.
+/// Threads by name prefix, and the stage of samples that are not otherwise known.
 const THREADS: &[(&str, &str)] = &[
     ("tokio", "fetch: sockets, HTTP, scheduling"),
     ("recorder", "commit: archive, SQL, index"),
@@ -65,7 +67,7 @@ pub(crate) fn profile(args: &[String]) -> Result<()> {
     }
     let ground = WEBS.iter().find(|web| web.name == name).with_context(|| format!("no web is called {name}"))?;
     step("Debian packages", || packages::ensure(packages::FOR_PROFILE))?;
-    // The program users run, with the line tables it is released without.
+    // The program that users run, with the line tables that a release omits.
     step("profiling build", || cargo(&["build", "--profile", "profiling", "-p", "orb"]))?;
     step("release build of the web", || cargo(&["build", "--release", "-p", "orb-testweb"]))?;
     let web = BenchWeb::on(ground, pages)?;
@@ -82,7 +84,7 @@ fn tempdir() -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Crawls under perf and folds what it saw.
+/// Crawls under perf and folds the samples.
 fn sampled(web: &BenchWeb, dir: &Path) -> Result<BTreeMap<&'static str, Samples>> {
     let recorded = dir.join("perf.data").to_string_lossy().into_owned();
     let frequency = FREQUENCY.to_string();
@@ -116,7 +118,8 @@ fn sampled(web: &BenchWeb, dir: &Path) -> Result<BTreeMap<&'static str, Samples>
     Ok(folded)
 }
 
-/// Samples by stage. A sample is a line with its thread, a line for each function, the innermost first, and an empty line.
+/// Samples by stage. A sample is a line with its thread, a line per function, innermost first, and
+/// an empty line.
 fn fold(lines: impl Iterator<Item = String>) -> BTreeMap<&'static str, Samples> {
     let mut folded: BTreeMap<&'static str, Samples> = BTreeMap::new();
     let (mut thread, mut stage, mut kernel, mut depth) = (String::new(), None, false, 0);
@@ -144,7 +147,7 @@ fn stage_of(function: &str) -> Option<&'static str> {
     STAGES.iter().find(|(_, known)| known.iter().any(|name| function.contains(name))).map(|(stage, _)| *stage)
 }
 
-/// A table in Markdown, in the order of a page's life as `STAGES` has it.
+/// A Markdown table, in the order of a page's life as in `STAGES`.
 fn table(title: &str, pages: usize, folded: &BTreeMap<&'static str, Samples>) -> String {
     let micros = |samples: u32| f64::from(samples) * 1e6 / f64::from(FREQUENCY) / pages as f64;
     let all = folded.values().map(|samples| samples.all).sum::<u32>();

@@ -1,8 +1,8 @@
 //! Has a file or a function grown too large?
 //!
-//! The bounds of the house: 600 lines a file, 80 a function; tests and pure tables do not count. The measure reads
-//! formatted source, where a function begins at a line with `fn` and ends at the brace in its own column; that is exact
-//! enough to send someone to look.
+//! The limits: 600 lines per file, 80 per function; tests and pure tables are exempt. The check
+//! reads formatted source, where a function begins at a line with `fn` and ends at the brace in its
+//! own column; that is exact enough to send someone to look.
 
 use crate::steps::root;
 use anyhow::{Context, Result, bail};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 const FILE: usize = 600;
 const FUNCTION: usize = 80;
-/// Where sources lie.
+/// Where sources are.
 const PLACES: &[&str] = &["crates", "fuzz", "xtask", "tests"];
 
-/// Names every file and function beyond the bounds; fails if there is one.
+/// Lists every file and function beyond the limits; fails if there is one.
 pub(crate) fn check() -> Result<()> {
     let mut files = Vec::new();
     for place in PLACES {

@@ -1,13 +1,14 @@
-//! How is one step of a task run and told?
+//! How is one step of a task run and reported?
 //!
-//! A step prints its name before and its time after; a program that fails ends the task with its own exit code.
+//! A step prints its name before and its duration after; a program that fails ends the task with
+//! its own exit code.
 
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// A program that ended badly, with the exit code to hand on.
+/// A failed program, with the exit code to propagate.
 #[derive(Debug)]
 pub(crate) struct Failed {
     what: String,
@@ -22,7 +23,7 @@ impl std::fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// The exit code that an error asks for; 1 where it asks for none.
+/// The exit code of an error; 1 by default.
 pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     error.downcast_ref::<Failed>().map_or(1, |failed| failed.code)
 }
@@ -33,7 +34,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Does the work between a line that names it and a line with its time.
+/// Runs the work between a line with its name and a line with its duration.
 pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     println!("==> {name}");
     let start = Instant::now();
@@ -42,7 +43,7 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     Ok(done)
 }
 
-/// Runs a program in the workspace's root until it ends.
+/// Runs a program in the workspace's root.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
     run_with(program, args, &[])
 }
@@ -61,17 +62,17 @@ fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Res
     Err(Failed { what: format!("{program} {}", args.join(" ")), code }.into())
 }
 
-/// Runs cargo, the one that runs us where it says so.
+/// Runs cargo: the one that runs us, if known.
 pub(crate) fn cargo(args: &[&str]) -> Result<()> {
     cargo_with(args, &[])
 }
 
-/// The same, with more in its environment.
+/// The same, with additional environment variables.
 pub(crate) fn cargo_with(args: &[&str], environment: &[(&str, String)]) -> Result<()> {
     run_with(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), args, environment)
 }
 
-/// Whether a program can be started and ends well; it prints nothing.
+/// Whether a program can be started and succeeds; it prints nothing.
 pub(crate) fn succeeds(program: &str, args: &[&str]) -> bool {
     Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
 }

@@ -1,12 +1,13 @@
 //! What must a change pass?
 //!
-//! Setting up comes first and stops the rest where it cannot be done, so that a test never fails for want of a package.
+//! Setup comes first and stops the rest if it fails, so that a test never fails for a missing
+//! package.
 
 use crate::steps::{cargo, step};
 use crate::{judges, packages, shape};
 use anyhow::Result;
 
-/// Brings what the tests need onto the machine.
+/// Installs what the tests need.
 pub(crate) fn setup() -> Result<()> {
     step("Debian packages", || packages::ensure(packages::FOR_TESTS))?;
     step("judges from PyPI", || judges::ensure("judges", "tests/judges/requirements.txt"))

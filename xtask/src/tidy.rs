@@ -1,4 +1,4 @@
-//! How are the sources put in order?
+//! How are the sources formatted and measured?
 
 use crate::shape;
 use crate::steps::{cargo, step};

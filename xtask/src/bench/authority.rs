@@ -1,8 +1,8 @@
-//! Who vouches for the hosts of a web under TLS?
+//! Who issues the certificates of a web under TLS?
 //!
-//! An authority made for one web, and one certificate for the addresses of all its hosts (ECDSA P-256, the smallest that everybody
-//! takes). Every tool is told to trust the authority and none to skip verification, so that each pays for what a crawl of the
-//! real web pays for.
+//! A certificate authority created for one web, and one certificate for the addresses of all its
+//! hosts (ECDSA P-256, the smallest that everybody accepts). Every tool trusts the authority and
+//! none skips verification, so that each pays what a crawl of the real web pays.
 
 use anyhow::{Context, Result};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
@@ -10,13 +10,13 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Certificates and keys in a directory that goes when this is dropped.
+/// Certificates and keys in a directory that is removed on drop.
 pub(super) struct Authority {
     dir: PathBuf,
 }
 
 impl Authority {
-    /// An authority that vouches for so many hosts, the first of which is 127.0.0.1.
+    /// An authority for this many hosts, the first of which is 127.0.0.1.
     pub(super) fn of(hosts: u32) -> Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -47,12 +47,12 @@ impl Authority {
         Ok(())
     }
 
-    /// What a tool is to trust (PEM).
+    /// The certificate to trust (PEM).
     pub(super) fn ca_file(&self) -> PathBuf {
         self.dir.join("ca.pem")
     }
 
-    /// What the server is told.
+    /// The server's arguments.
     pub(super) fn arguments(&self) -> [PathBuf; 4] {
         let flag = |name: &str| Path::new(name).to_owned();
         [flag("--tls-cert"), self.dir.join("hosts.pem"), flag("--tls-key"), self.dir.join("hosts.key")]
@@ -61,7 +61,7 @@ impl Authority {
 
 impl Drop for Authority {
     fn drop(&mut self) {
-        // What is left in the temporary directory harms nobody.
+        // What is left in the temporary directory does no harm.
         let _ = std::fs::remove_dir_all(&self.dir);
     }
 }

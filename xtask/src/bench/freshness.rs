@@ -1,4 +1,4 @@
-//! How fresh is a collection whose visits are chosen well?
+//! How fresh is a collection under different visiting policies?
 
 use super::verdict::{Verdict, Wanted};
 use super::{Report, Wish};
@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The mixes, and whether a figure is wanted of what is gained on it.
+/// The mixes, and whether the gain on it has a target.
 const MIXES: [(&str, bool); 2] = [("freshness-mix", true), ("freshness-web", false)];
 
-/// Compares ways of choosing visits on the mixes in `examples`.
+/// Compares visiting policies on the mixes in `examples`.
 pub(super) fn measured(wish: &Wish) -> Result<Report> {
     let mut report = Report::default();
     for (name, judged) in MIXES {

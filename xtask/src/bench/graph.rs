@@ -1,7 +1,8 @@
-//! How long does a graph take, how small does it get, and how soon is it known who points to a page?
+//! How long does a graph take to build, how small does it get, and how fast are backlink queries?
 //!
-//! `weave` makes up a web of fifty million arcs and builds it; WebGraph's own command line builds the same arcs, and reads what we wrote: it
-//! must find the same arcs in it, forwards and backwards. `star` makes a collection in which 100,000 pages point to one.
+//! `weave` generates a web of fifty million arcs and builds it; WebGraph's own command line builds
+//! the same arcs, and reads our files: it must find the same arcs in them, forwards and backwards.
+//! `star` generates a collection in which 100,000 pages link to one.
 
 use super::verdict::{Verdict, Wanted};
 use super::{Report, Wish, built};
@@ -13,16 +14,16 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use wait4::Wait4;
 
-/// Pages that have fifty million arcs.
+/// Number of pages that gives fifty million arcs.
 const PAGES: &str = "2520000";
 /// WebGraph's command line.
 const PEER: (&str, &str) = ("webgraph-cli", "0.5.0");
-/// Pages that point to one, and the links of each.
+/// Number of pages that link to one, and the links of each.
 const STAR: (&str, &str) = ("100000", "20");
-/// Times it is asked who points there.
+/// Number of backlink queries.
 const ASKED: usize = 21;
 
-/// What is measured, in a directory of its own.
+/// Runs the measurements in a directory of their own.
 pub(super) fn measured(wish: &Wish) -> Result<Report> {
     set_up()?;
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-graph", std::process::id()));
@@ -57,7 +58,7 @@ fn weave() -> PathBuf {
     built("examples/weave")
 }
 
-/// A command's figures: what it printed as `name value`, how long it took, and the most memory it had.
+/// A command's figures: what it printed as `name value`, its duration, and its peak memory.
 fn figures(command: &mut Command) -> Result<(HashMap<String, f64>, f64, f64)> {
     let begun = Instant::now();
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {command:?}"))?;
@@ -106,7 +107,7 @@ fn graph(dir: &Path) -> Result<Report> {
     Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
-/// What a graph's properties say it takes.
+/// The bits per link in a graph's properties.
 fn bits_per_link(base: &Path) -> Result<f64> {
     let path = base.with_extension("properties");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -114,7 +115,7 @@ fn bits_per_link(base: &Path) -> Result<f64> {
     line.and_then(|value| value.parse().ok()).with_context(|| format!("no bitsperlink in {}", path.display()))
 }
 
-/// Whether WebGraph's command line finds in our files the arcs that were told.
+/// Checks that WebGraph's command line finds our arcs in our files.
 fn agreement(graph: &Path) -> Result<()> {
     let told = sum(Command::new(weave()).args(["arcs", PAGES]))?;
     let forward = sum(Command::new(peer()).args(["to", "arcs"]).arg(graph.join("web")))?;
@@ -125,7 +126,7 @@ fn agreement(graph: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How many arcs a command prints, their sum, and the sum the other way round.
+/// The number of arcs a command prints, their checksum, and that of the transpose.
 fn sum(command: &mut Command) -> Result<Vec<String>> {
     let mut told = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {command:?}"))?;
     let arcs = told.stdout.take().context("no output")?;
@@ -168,7 +169,7 @@ fn links_in(dir: &Path, program: &Path) -> Result<Report> {
     Ok(Report { tables: vec![table], verdicts: verdict.into_iter().collect() })
 }
 
-/// How long a command takes, from its start to its end; it must list a hundred links.
+/// The duration of a command, which must list a hundred links.
 fn asked(command: &mut Command) -> Result<Duration> {
     let begun = Instant::now();
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;

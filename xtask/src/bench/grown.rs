@@ -1,8 +1,11 @@
-//! What does a crawl cost that knows fifty million URLs, and how soon does one of ten million go on?
+//! What does a crawl cost with fifty million known URLs, and how fast does one with ten million
+//! resume?
 //!
-//! `growth` is the store's own bench, which grows a project through the front door and measures windows of ordinary pages. `restart` lets it grow a
-//! project to ten million URLs, leaves it as a killed process does, and starts the program on it, again and again: after a crash, after
-//! `kill -9` under load, and after an orderly end. What counts is the time until the server sees the first request.
+//! `growth` is the store's own bench, which grows a project through the public API and measures
+//! windows of ordinary pages. `restart` grows a project to ten million URLs, leaves it as a killed
+//! process does, and starts the program on it repeatedly: after a crash, after `kill -9` under
+//! load, and after a clean shutdown. The measure is the time until the server sees the first
+//! request.
 
 use super::verdict::{Verdict, Wanted};
 use super::web::BenchWeb;
@@ -13,12 +16,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Known URLs of the project that is started again.
+/// Known URLs of the project that is restarted, in millions.
 const KNOWN: &str = "10";
 /// A start that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Lets the store's bench measure, print and judge; that of the base first, which is not judged.
+/// Runs the store's bench, which prints and judges; first that of the base build, which is not
+/// judged.
 pub(super) fn growth(wish: &Wish) -> Result<Report> {
     let bench = ["bench", "-p", "orb-store", "--bench", "growth"];
     let sizes = ["--", "--sizes", "1,10,33,50"];
@@ -80,7 +84,7 @@ fn starts(home: &Path, wish: &Wish) -> Result<Report> {
         [("a crash while it grew", "-KILL"), ("kill -9 under load", "-TERM"), ("an orderly end", "-KILL")]
     {
         let (mut process, took) = first_request(home, &web, &wish.orb)?;
-        // Some commits more, so that there is something to be cut off from.
+        // A few more commits, so that there is something to lose.
         std::thread::sleep(Duration::from_secs(5));
         run("kill", &[signal, &process.id().to_string()])?;
         process.wait()?;
@@ -91,7 +95,7 @@ fn starts(home: &Path, wish: &Wish) -> Result<Report> {
     Ok(Report { tables: vec![table], verdicts })
 }
 
-/// Starts the program and waits until the server is asked for something.
+/// Starts the program and waits for its first request.
 fn first_request(home: &Path, web: &BenchWeb, orb: &Path) -> Result<(Child, Duration)> {
     web.reset()?;
     let begun = Instant::now();

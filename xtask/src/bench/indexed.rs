@@ -1,8 +1,8 @@
 //! What does the text index cost a crawl, and how fast does it answer?
 //!
-//! The same web is crawled with the index and without, in turn, where the processor is the only limit: the ratio of the rates is what is wanted.
-//! Then a large crawl is asked queries of three words, each as often as it takes to tell the slowest from the others; and the program is started
-//! anew for a few of them.
+//! The same web is crawled with and without the index, in turn, with the CPU as the only limit: the
+//! ratio of the rates is the figure. Then a large crawl is asked queries of three words, each often
+//! enough to tell the slowest from the others, and the program is restarted for a few of them.
 
 use super::measure::{self, Figures};
 use super::tools::{Role, Tool, crawl_of, orb};
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// The share of the rate that is wanted with the index.
+/// The minimum share of the rate with the index.
 const WANTED: f64 = 0.6;
 
-/// Pages that are searched.
+/// Number of pages searched.
 const PAGES: u32 = 100_000;
 
 const WITH: Tool = Tool { name: "with index", role: Role::Ours, command: with_index };
@@ -58,7 +58,7 @@ pub(super) fn crawled(wish: &Wish) -> Result<Report> {
     Ok(report)
 }
 
-/// How fast a crawl of a hundred thousand pages is searched.
+/// Search latency on a crawl of a hundred thousand pages.
 pub(super) fn searched(wish: &Wish) -> Result<Report> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-search", std::process::id()));
     let report = search_in(&dir, wish);
@@ -96,7 +96,7 @@ fn search_in(dir: &Path, wish: &Wish) -> Result<Report> {
     Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
-/// Words of the dictionary in threes, common ones and rare ones.
+/// Triples of dictionary words, common and rare.
 fn questions(orb: &Path, home: &str) -> Result<String> {
     let mut words = Vec::new();
     for letter in b'a'..=b'z' {

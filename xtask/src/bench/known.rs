@@ -1,7 +1,8 @@
 //! Does the crawler slow down or grow when it knows a million URLs?
 //!
-//! A host of more than a million pages, crawled in two runs of one project: the rate of the second, which knows almost all URLs from the
-//! beginning, against that of the first. The pages' 40 links are spread over the whole host, so after 100,000 pages nearly all are known.
+//! A host of more than a million pages, crawled in two runs of one project: the rate of the second,
+//! which knows almost all URLs from the beginning, relative to the first. The pages' 40 links are
+//! spread over the whole host, so after 100,000 pages nearly all are known.
 
 use super::Wish;
 use super::web::{BenchWeb, number_field};
@@ -13,7 +14,7 @@ use wait4::Wait4;
 
 const PAGES: u32 = 1_100_000;
 
-/// What one run did.
+/// The figures of one run.
 struct Run {
     pages: u64,
     discovered: u64,

@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use wait4::{ResUse, ResourceUsage, Wait4};
 
-/// A crawler that neither asks for anything nor works for so long has stalled, and is ended.
+/// A crawler that neither makes requests nor uses CPU for this long has stalled and is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often to look.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The figures of one crawl.
@@ -27,22 +27,23 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Pages a second over this time.
+    /// Pages per second over this time.
     fn over(&self, time: Duration) -> f64 {
         self.seen.pages as f64 / time.as_secs_f64().max(0.001)
     }
 
-    /// Pages a second, closing the stores included; of a tool that does not end, while it asked.
+    /// Pages per second, including closing the stores; for a tool that does not exit, while it made
+    /// requests.
     pub(super) fn rate(&self) -> f64 {
         self.over(if self.stalled { self.seen.span } else { self.wall })
     }
 
-    /// Processor time for each page found, in microseconds.
+    /// CPU time per page in microseconds.
     pub(super) fn cpu_per_page(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.seen.pages.max(1) as f64
     }
 
-    /// The cells of a table.
+    /// The cells of a table row.
     pub(super) fn row(&self, all: usize) -> String {
         let share = self.seen.pages as f64 * 100.0 / all as f64;
         let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate()) };
@@ -54,7 +55,7 @@ impl Figures {
     }
 }
 
-/// The heads of the cells.
+/// The column headings.
 const HEADS: &[&str] = &[
     "pages/s to the end",
     "while fetching",
@@ -74,7 +75,8 @@ impl std::fmt::Display for Figures {
     }
 }
 
-/// Lets a tool, a build of ours where it is ours, crawl a web into an empty directory, which is removed afterwards, whatever came of it.
+/// Runs a tool (ours with this build) on a web in an empty directory, which is removed afterwards
+/// in any case.
 pub(super) fn run(tool: &Tool, web: &BenchWeb, build: &Path) -> Result<Figures> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-{}", std::process::id(), tool.name));
     fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
@@ -90,7 +92,8 @@ fn crawl(mut command: Command, name: &str, web: &BenchWeb) -> Result<Figures> {
     let mut child = command.spawn().with_context(|| format!("cannot start {name}"))?;
     let pid = child.id();
     let (sender, end) = channel();
-    // Some of them end with an error because robots.txt is missing; what counts is what the web saw.
+    // Some of them exit with an error because robots.txt is missing; what counts is what the web
+    // saw.
     std::thread::spawn(move || sender.send((child.wait4(), start.elapsed())));
     let (used, wall, stalled) = wait(&end, pid, web)?;
     let seen = web.seen()?;
@@ -103,7 +106,7 @@ fn crawl(mut command: Command, name: &str, web: &BenchWeb) -> Result<Figures> {
 /// How a crawler ended, and when.
 type End = (std::io::Result<ResUse>, Duration);
 
-/// Waits for the end of a crawler, and brings it about where it has stalled.
+/// Waits for a crawler to exit, and kills it if it has stalled.
 fn wait(end: &Receiver<End>, pid: u32, web: &BenchWeb) -> Result<(ResourceUsage, Duration, bool)> {
     let (mut done, mut since, mut stalled) = ((0, 0), Instant::now(), false);
     loop {
@@ -122,10 +125,10 @@ fn wait(end: &Receiver<End>, pid: u32, web: &BenchWeb) -> Result<(ResourceUsage,
     }
 }
 
-/// Whole seconds of processor time a process has used, by the kernel's hundredths; 0 where it has ended.
+/// Whole seconds of CPU time used by a process, from the kernel's hundredths; 0 if it has exited.
 fn worked(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name of the program stands in brackets and may hold anything; times are fields 14 and 15.
+    // The program's name is in brackets and may contain anything; times are fields 14 and 15.
     let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
     fields.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() / 100
 }
@@ -137,7 +140,7 @@ pub(super) fn median<'a>(figures: impl Iterator<Item = &'a Figures>) -> Option<F
     figures.get(figures.len() / 2).copied()
 }
 
-/// A table in Markdown, with a row for each that has figures.
+/// A Markdown table, with a row for each that has figures.
 pub(super) fn table<'a>(title: &str, all: usize, rows: impl Iterator<Item = (&'a str, Figures)>) -> String {
     let (heads, rule) = (HEADS.join(" | "), "---|".repeat(HEADS.len() + 1));
     let rows: String = rows.map(|(name, figures)| format!("| {name} | {} |\n", figures.row(all))).collect();

@@ -1,9 +1,10 @@
-//! How fast is the crawler, beside others, on the same web in the same run?
+//! How fast is the crawler compared with others, on the same web in the same run?
 //!
-//! The synthetic web runs as a process of its own. Every tool crawls it whole, one after the other and round after round,
-//! so that a slow minute of the machine hits all of them; what counts are the ratios within one run. What is wanted of a ratio is
-//! said beside it, and a bench that misses it fails. Another build can be measured in turn with ours (`--against`), so that a
-//! change shows which the machine's own moods would hide. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
+//! The synthetic web runs as a separate process. Every tool crawls it completely, in turn and round
+//! after round, so that a slow minute of the machine affects all of them; only ratios within one
+//! run count. Each ratio has a target, and a bench that misses it fails. Another build can be
+//! measured in turn with ours (`--against`), which reveals changes that the machine's variance
+//! would hide. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
 mod authority;
 mod freshness;
@@ -29,7 +30,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::path::PathBuf;
 use verdict::Verdict;
 
-/// A part of the bench: its name, what it shows, and what measures it.
+/// A part of the bench: its name, what it shows, and its function.
 type Part = (&'static str, &'static str, fn(&Wish) -> Result<Report>);
 
 const PARTS: &[Part] = &[
@@ -47,10 +48,10 @@ const PARTS: &[Part] = &[
     ("restart", "how soon a project of 10 million known URLs goes on", grown::restart),
 ];
 
-/// Parts that take half an hour or more, and 20 GB: only where asked for by name.
+/// Parts that take half an hour or more, and 20 GB: run only when named.
 const LONG: &[&str] = &["growth", "restart"];
 
-/// What a part has found out: tables in Markdown, and whether it is what was wanted.
+/// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]
 struct Report {
     tables: Vec<String>,
@@ -63,7 +64,7 @@ impl From<String> for Report {
     }
 }
 
-/// What the command line asks for.
+/// The command line options.
 struct Wish {
     pages: u32,
     rounds: usize,
@@ -71,11 +72,11 @@ struct Wish {
     only: Vec<String>,
     tools: Vec<String>,
     webs: Vec<String>,
-    /// The build that is measured; the release build of this tree unless another is named.
+    /// The build to measure; by default the release build of this tree.
     orb: PathBuf,
-    /// The build it is held against, in turn with it.
+    /// The base build that it is compared with, in turn.
     against: Option<PathBuf>,
-    /// The tree of that build, where it was named by its tree.
+    /// The source tree of the base build, if it was given as a tree.
     base_tree: Option<PathBuf>,
 }
 
@@ -97,9 +98,11 @@ impl Default for Wish {
 }
 
 impl Wish {
-    /// Reads `--pages N` (a web's pages, at most), `--rounds N`, `--slow` (the tools that take minutes, too), and what to choose of
-    /// each: `--only part,part`, `--tools tool,tool`, `--webs web,web`. `--orb PATH` measures that program instead of the one that is built;
-    /// `--against PATH` measures another in turn with it: a program, or the tree of one, which is built and grown, too.
+    /// Parses `--pages N` (maximum pages of a web), `--rounds N`, `--slow` (also the tools that
+    /// take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
+    /// `--orb PATH` measures that program instead of the one that is built; `--against PATH`
+    /// measures another in turn with it: a program, or a source tree, which is built and grown,
+    /// too.
     fn read(args: &[String]) -> Result<Self> {
         let mut wish = Self::default();
         let mut args = args.iter();
@@ -129,7 +132,7 @@ impl Wish {
         Ok(wish)
     }
 
-    /// Holds ours against a program, or against that of another tree.
+    /// Compares with a program, or with that of another tree.
     fn hold_against(&mut self, path: PathBuf) {
         if path.is_dir() {
             self.against = Some(path.join("target/release/orb"));
@@ -139,7 +142,7 @@ impl Wish {
         }
     }
 
-    /// Builds what is measured, as far as it is not given.
+    /// Builds what is measured, unless it is given.
     fn build(&self) -> Result<()> {
         if let Some(tree) = &self.base_tree {
             let manifest = tree.join("Cargo.toml").to_string_lossy().into_owned();
@@ -157,7 +160,7 @@ impl Wish {
     }
 }
 
-/// Refuses a name that nothing has.
+/// Rejects an unknown name.
 fn check(what: &str, wanted: &[String], known: impl Iterator<Item = &'static str>) -> Result<()> {
     let known: Vec<&str> = known.collect();
     match wanted.iter().find(|name| !known.contains(&name.as_str())) {
@@ -166,12 +169,13 @@ fn check(what: &str, wanted: &[String], known: impl Iterator<Item = &'static str
     }
 }
 
-/// Whether a name was chosen; where nothing was, everything is.
+/// Whether a name was selected; without a selection, everything is.
 fn chosen(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|one| one == name)
 }
 
-/// Builds, measures part after part, and prints all tables and verdicts at the end; a verdict missed is a failure.
+/// Builds, runs part after part, and prints all tables and verdicts at the end; a missed target is
+/// a failure.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let wish = Wish::read(args)?;
     wish.build()?;

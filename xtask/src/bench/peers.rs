@@ -1,7 +1,7 @@
-//! How does our crawler stand beside others?
+//! How does our crawler compare with others?
 //!
-//! Every tool crawls every web, round by round. A verdict is on the median of the ratios within a round, because the machine itself
-//! varies more from minute to minute than the tools differ.
+//! Every tool crawls every web, round by round. A verdict is on the median of the ratios within a
+//! round, because the machine varies more from minute to minute than the tools differ.
 
 use super::measure::{self, Figures};
 use super::tools::{Role, TOOLS, Tool};
@@ -13,15 +13,15 @@ use crate::{judges, packages};
 use anyhow::Result;
 use std::path::PathBuf;
 
-/// How much faster than the fastest peer we want to be where the server sends plain bytes, and where it compresses.
+/// Target ratio to the fastest peer if the server sends plain bytes, and if it compresses.
 const FASTER: [f64; 2] = [1.0, 1.4];
 /// The same over TLS.
 const FASTER_OVER_TLS: f64 = 1.2;
 
-/// A tool with its figures, round by round; none where it could not be run.
+/// A tool with its figures per round; `None` if it could not be run.
 type Row = (&'static Tool, Vec<Option<Figures>>);
 
-/// Sets the tools up and lets them crawl.
+/// Sets up the tools and runs them.
 pub(super) fn measured(wish: &Wish) -> Result<Report> {
     let tools: Vec<&'static Tool> = TOOLS.iter().filter(|tool| wants(wish, tool)).collect();
     set_up(&tools)?;
@@ -72,7 +72,8 @@ pub(super) fn spider() -> PathBuf {
     root().join(SPIDER_TARGET).join("release/spider-peer")
 }
 
-/// All tools one after the other, round by round. One that cannot be run is told, and the others go on.
+/// Runs all tools in turn, round by round. A tool that cannot be run is reported, and the others
+/// continue.
 fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], wish: &Wish) -> Vec<Row> {
     let mut rows: Vec<Row> = tools.iter().map(|tool| (*tool, Vec::new())).collect();
     for round in 1..=wish.rounds {
@@ -93,7 +94,7 @@ fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], wish: &Wish)
     rows
 }
 
-/// What is wanted of our figures on one web.
+/// The targets for our figures on one web.
 fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[Row]) -> Vec<Verdict> {
     let Some((_, ours)) = rows.iter().find(|(tool, _)| tool.role == Role::Ours) else { return Vec::new() };
     let on = |what: &str| format!("{}: {what}", ground.name);
@@ -116,7 +117,7 @@ fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[Row]) -> Vec<Verdict> {
     verdicts.into_iter().flatten().collect()
 }
 
-/// Our figure over the best of the others', round by round, where there are both.
+/// Our figure relative to the best of the others', round by round, if there are both.
 fn against(
     ours: &[Option<Figures>],
     others: &[&Row],

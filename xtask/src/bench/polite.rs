@@ -1,9 +1,10 @@
 //! Is the crawler as fast as politeness allows?
 //!
-//! A thousand hosts, each at an address of its own, each to be asked once a second: no host gates another. A host's robots.txt and its
-//! pages are then as many requests as seconds, but for the first, so that from the first request to the last no crawl can take less; that
-//! is the rate politeness allows. The homes of all hosts are given, so that nobody waits to be discovered, and there are as many connections as
-//! hosts, so that none is opened twice.
+//! A thousand hosts, each at its own address, each contacted once a second: no host gates another.
+//! A host's robots.txt and pages then take as many seconds as there are requests, minus the first;
+//! no crawl can take less, and that is the rate politeness allows. The home pages of all hosts are
+//! seeds, so nothing waits to be discovered, and there are as many connections as hosts, so none is
+//! opened twice.
 
 use super::measure;
 use super::tools::{Role, Tool};
@@ -20,10 +21,11 @@ const PAGES_PER_HOST: u32 = 100;
 const DELAY: Duration = Duration::from_secs(1);
 /// Within ten per cent.
 const WANTED: f64 = 0.9;
-/// How late the server may notice the first of two requests, so that their gap looks shorter than it was.
+/// How late the server may notice the first of two requests, so that their gap looks shorter than
+/// it was.
 const LATENESS: Duration = Duration::from_millis(100);
 
-/// The crawl's figures and what they are of what politeness allows.
+/// The crawl's figures relative to what politeness allows.
 pub(super) fn measured(wish: &Wish) -> Result<Report> {
     let web = BenchWeb::start((HOSTS, PAGES_PER_HOST), HOSTS * PAGES_PER_HOST)?;
     let figures = measure::run(&Tool { name: "orb", role: Role::Ours, command: politely }, &web, &wish.orb)?;

@@ -1,6 +1,7 @@
-//! How many arcs does PageRank follow in a second?
+//! How many arcs per second does PageRank follow?
 //!
-//! The graph's own bench builds a graph of fifty million arcs with web-like locality and ranks it; what is wanted is one figure.
+//! The graph's own bench builds a graph of fifty million arcs with web-like locality and ranks it;
+//! one figure has a target.
 
 use super::Report;
 use super::verdict::{Verdict, Wanted};
@@ -8,7 +9,7 @@ use crate::steps::root;
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 
-/// Million arcs a second and core in a round of PageRank.
+/// Target: million arcs per second and core in a PageRank iteration.
 const WANTED: f64 = 20.0;
 
 /// The figures of the graph's bench.

@@ -1,4 +1,4 @@
-//! How soon are session ids found?
+//! How fast are session ids found?
 //!
 //! The bench of `urls` times recorded links and pages of three hundred.
 
@@ -8,10 +8,10 @@ use crate::steps::root;
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 
-/// Microseconds that a pair of links may take.
+/// Maximum microseconds for a pair of links.
 const PAIR: f64 = 10.0;
 
-/// Microseconds that a page of three hundred links may take.
+/// Maximum microseconds for a page of three hundred links.
 const PAGE: f64 = 1_000.0;
 
 /// The figures of the bench.

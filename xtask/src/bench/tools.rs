@@ -1,9 +1,10 @@
-//! Which crawlers are measured, and how is each called?
+//! Which crawlers are measured, and how is each invoked?
 //!
-//! Each with what its manual says for a whole site as fast as may be, and with what was found to make it faster here. orb, wget and HTTrack
-//! keep what they fetch, Scrapy keeps a line a page, the crate spider keeps nothing. Hosts are named by their addresses, so that nobody
-//! needs a resolver or a proxy. Over TLS everybody verifies certificates, resumes sessions where it can, and chooses HTTP/2 where the
-//! server offers it.
+//! Each with what its manual recommends for crawling a whole site at full speed, and with what was
+//! found to make it faster here. orb, wget and HTTrack store what they fetch, Scrapy stores a line
+//! per page, the crate spider stores nothing. Hosts are named by address, so nobody needs a
+//! resolver or a proxy. Over TLS every tool verifies certificates, resumes sessions if it can, and
+//! uses HTTP/2 if the server offers it.
 
 use super::web::BenchWeb;
 use super::{built, peers};
@@ -14,29 +15,31 @@ use std::process::Command;
 
 /// A crawler.
 pub(super) struct Tool {
-    /// What it is called, on the command line and in tables.
+    /// Its name on the command line and in tables.
     pub(super) name: &'static str,
-    /// What it is beside ours.
+    /// Its role in the comparison.
     pub(super) role: Role,
-    /// The command that crawls this web into a directory; the program is a build of ours, for tools that are.
+    /// The command that crawls this web into a directory; the program is a build of ours, for tools
+    /// that are.
     pub(super) command: Call,
 }
 
-/// Makes the command that crawls a web into a directory, with this build where the tool is ours.
+/// Builds the command that crawls a web into a directory, with this build if the tool is ours.
 pub(super) type Call = fn(&BenchWeb, &Path, &Path) -> Result<Command>;
 
-/// What a tool is beside ours.
+/// The role of a tool in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Ours.
     Ours,
-    /// Ours as it was: another build to hold ours against, in every round.
+    /// Our base build, measured in every round.
     Base,
-    /// As fast as there are any: measured in every round.
+    /// As fast as any: measured in every round.
     Rival,
     /// Slower: measured once.
     Once,
-    /// Slower by minutes: measured once, where asked for, and where the web compresses and is not under TLS.
+    /// Slower by minutes: measured once, on request, and if the web compresses and does not use
+    /// TLS.
     Slow,
     /// Not a crawler: our client with all URLs given and nothing else to do.
     Ceiling,
@@ -64,7 +67,8 @@ pub(super) fn orb(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// The arguments with which orb crawls a whole web into a home, as fast as it can; without an index, which none of the others makes.
+/// The arguments with which orb crawls a whole web into a home at full speed; without an index,
+/// which none of the others builds.
 pub(crate) fn crawl_of(web: &BenchWeb, home: &Path) -> Vec<String> {
     let (seed, home) = (web.seed(), home.to_string_lossy());
     let mut args = vec!["crawl", &seed, "--project", "bench", "--delay", "0", "--quiet", "--no-index", "--home", &home];
@@ -84,7 +88,7 @@ fn fetch_only(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// It crawls sites, so it is given them all; more at once made it no faster.
+/// It crawls sites, so it gets all of them; more in parallel made it no faster.
 fn spider(web: &BenchWeb, _: &Path, _: &Path) -> Result<Command> {
     let mut command = Command::new(peers::spider());
     command.args(if web.has_many() { ["16", "8"] } else { ["1", "32"] }).args(web.homes());
@@ -92,7 +96,7 @@ fn spider(web: &BenchWeb, _: &Path, _: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// What wget and wget2 have in common.
+/// What wget and wget2 share.
 fn wget_like(program: &str, web: &BenchWeb, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["--recursive", "--level=0", "--quiet", "--directory-prefix"]).arg(dir);
@@ -105,7 +109,7 @@ fn wget(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     Ok(wget_like("wget", web, dir))
 }
 
-/// More threads than its five help on one host and hurt on many.
+/// More than its five threads help on one host and hurt on many.
 fn wget2(web: &BenchWeb, dir: &Path, _: &Path) -> Result<Command> {
     let mut command = wget_like("wget2", web, dir);
     command.arg(if web.has_many() { "--max-threads=5" } else { "--max-threads=20" });

@@ -1,7 +1,7 @@
 //! What does it cost to find that nothing has changed?
 //!
-//! A site of pages with validators is crawled and then tracked, with archive and links on. The rate and the bytes of the second run are held
-//! against those of the first.
+//! A site of pages with validators is crawled and then tracked, with archive and links on. The rate
+//! and the bytes of the second run are compared with those of the first.
 
 use super::tools::crawl_of;
 use super::verdict::{NO_SLOWER, Verdict, Wanted};
@@ -12,13 +12,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// How many times as fast as the first crawl it should be.
+/// Target speed relative to the first crawl.
 const FASTER: f64 = 3.0;
 
-/// The share of the first crawl's bytes it may take.
+/// Maximum share of the first crawl's bytes.
 const BYTES: f64 = 0.05;
 
-/// What a run says of itself.
+/// The figures a run reports.
 struct Account {
     rate: f64,
     bytes: f64,

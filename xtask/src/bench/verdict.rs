@@ -1,8 +1,8 @@
-//! Is a figure what is wanted?
+//! Does a figure meet its target?
 
 use std::fmt;
 
-/// What is wanted of a figure.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Wanted {
     /// This or more.
@@ -11,12 +11,12 @@ pub(super) enum Wanted {
     AtMost(f64),
 }
 
-/// What is wanted of a rate, ours over that of the build it is held against.
+/// The target for a rate, relative to the base build.
 pub(super) const NO_SLOWER: Wanted = Wanted::AtLeast(0.97);
-/// What is wanted of a cost, ours over that of the build it is held against.
+/// The target for a cost, relative to the base build.
 pub(super) const NO_DEARER: Wanted = Wanted::AtMost(1.03);
 
-/// A figure and what is wanted of it.
+/// A figure and its target.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {
     what: String,
@@ -25,7 +25,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict on the median of a figure seen round by round; none where it was never seen.
+    /// The verdict on the median of a figure over the rounds; `None` if it was never measured.
     pub(super) fn of(what: impl Into<String>, figures: impl IntoIterator<Item = f64>, wanted: Wanted) -> Option<Self> {
         let mut figures: Vec<f64> = figures.into_iter().collect();
         figures.sort_by(f64::total_cmp);
@@ -33,7 +33,7 @@ impl Verdict {
         Some(Self { what: what.into(), figure, wanted })
     }
 
-    /// Whether it is what is wanted.
+    /// Whether the target is met.
     pub(super) fn holds(&self) -> bool {
         match self.wanted {
             Wanted::AtLeast(bound) => self.figure >= bound,

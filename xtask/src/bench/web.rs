@@ -10,28 +10,28 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A web of plain pages: hosts, and pages a host.
+/// A web of plain pages: hosts, and pages per host.
 pub(super) type Shape = (u32, u32);
 
-/// A web that all crawlers are let loose on.
+/// A web that all crawlers are run on.
 pub(crate) struct Ground {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(crate) name: &'static str,
     shape: Shape,
-    /// Whether it compresses for those who ask, as most of the web does.
+    /// Whether it compresses on request, as most of the web does.
     pub(super) gzip: bool,
-    /// Whether it can say that a page is still the same.
+    /// Whether it sends validators.
     pub(super) validators: bool,
-    /// What is spoken over TLS; nothing where it is not under TLS.
+    /// The protocol over TLS; `None` without TLS.
     pub(super) tls: Option<Tls>,
 }
 
-/// What is spoken over TLS 1.3.
+/// The protocol over TLS 1.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tls {
-    /// HTTP/1.1 alone.
+    /// HTTP/1.1 only.
     Http1,
-    /// HTTP/2 for who asks for it.
+    /// HTTP/2 if the client asks for it.
     Http2,
 }
 
@@ -44,7 +44,8 @@ const fn secure(name: &'static str, tls: Tls) -> Ground {
     Ground { tls: Some(tls), ..ground(name, (200, 100), true) }
 }
 
-/// One large host, and many small ones, in plain bytes and compressed; and many small ones over TLS.
+/// One large host, and many small ones, in plain bytes and compressed; and many small ones over
+/// TLS.
 pub(crate) const WEBS: &[Ground] = &[
     ground("one-plain", (1, 20_000), false),
     ground("one-gzip", (1, 20_000), true),
@@ -57,7 +58,7 @@ pub(crate) const WEBS: &[Ground] = &[
 const BYTES: u32 = 20_000;
 const LINKS: u32 = 40;
 
-/// A web in a process of its own, until it is dropped.
+/// A web in a separate process, until it is dropped.
 pub(crate) struct BenchWeb {
     process: Child,
     /// Where it listens, at every loopback address: host 7 is 127.0.0.8 at this port.
@@ -68,10 +69,10 @@ pub(crate) struct BenchWeb {
     tls: Option<(Tls, Authority)>,
 }
 
-/// What a crawl asked for.
+/// What a crawl requested.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    /// Distinct pages that were answered.
+    /// Distinct pages that were served.
     pub(super) pages: usize,
     /// Requests of any kind.
     pub(super) requests: usize,
@@ -79,22 +80,22 @@ pub(super) struct Seen {
     pub(super) span: Duration,
     /// The shortest time between two requests to one address.
     pub(super) least_gap: Duration,
-    /// TLS handshakes: whole ones, and those that resumed a session.
+    /// TLS handshakes: full ones, and resumed ones.
     pub(super) handshakes: [u64; 2],
 }
 
 impl BenchWeb {
-    /// Starts a web of this shape that compresses, with no more pages than these.
+    /// Starts a web of this shape with compression and at most this many pages.
     pub(super) fn start(shape: Shape, pages: u32) -> Result<Self> {
         Self::on(&ground("", shape, true), pages)
     }
 
-    /// Starts a web of this shape that compresses and can say that a page is still the same.
+    /// Starts a web of this shape with compression and validators.
     pub(super) fn with_validators(shape: Shape, pages: u32) -> Result<Self> {
         Self::on(&Ground { validators: true, ..ground("", shape, true) }, pages)
     }
 
-    /// Starts one of the webs, with no more pages than these.
+    /// Starts one of the webs with at most this many pages.
     pub(crate) fn on(ground: &Ground, pages: u32) -> Result<Self> {
         let ((hosts, pages_per_host), gzip) = (ground.shape, ground.gzip);
         let pages_per_host = pages_per_host.min((pages / hosts).max(LINKS + 1));
@@ -119,7 +120,7 @@ impl BenchWeb {
         Ok(Self { process, address: address.to_owned(), hosts, pages_per_host, gzip, tls })
     }
 
-    /// What it is, in words.
+    /// Its description.
     pub(crate) fn title(&self) -> String {
         let hosts = if self.hosts == 1 { "one host".to_owned() } else { format!("{} hosts", self.hosts) };
         let coding = if self.gzip { "gzip" } else { "plain bytes" };
@@ -131,17 +132,17 @@ impl BenchWeb {
         format!("{hosts} × {} pages × {} kB × {LINKS} links, {coding}{over}", self.pages_per_host, BYTES / 1000)
     }
 
-    /// How many pages there are to find.
+    /// Number of pages to find.
     pub(crate) fn pages(&self) -> usize {
         self.hosts as usize * self.pages_per_host as usize
     }
 
-    /// Whether it has more hosts than one.
+    /// Whether it has more than one host.
     pub(super) fn has_many(&self) -> bool {
         self.hosts > 1
     }
 
-    /// Where a crawl begins.
+    /// The seed.
     pub(super) fn seed(&self) -> String {
         format!("{}://{}/", self.scheme(), self.address)
     }
@@ -150,12 +151,12 @@ impl BenchWeb {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// The certificate (PEM) to trust, where there is TLS.
+    /// The certificate (PEM) to trust, if there is TLS.
     pub(super) fn ca_file(&self) -> Option<PathBuf> {
         self.tls.as_ref().map(|(_, authority)| authority.ca_file())
     }
 
-    /// The home of every host.
+    /// The home page of every host.
     pub(super) fn homes(&self) -> Vec<String> {
         let port = self.address.rsplit(':').next().unwrap_or_default();
         let first = u32::from(Ipv4Addr::LOCALHOST);
@@ -163,19 +164,19 @@ impl BenchWeb {
         (0..self.hosts).map(|host| format!("{scheme}://{}:{port}/", Ipv4Addr::from(first + host))).collect()
     }
 
-    /// Every page, one URL a line.
+    /// Every page, one URL per line.
     pub(super) fn urls(&self) -> Result<String> {
         let port = self.address.rsplit(':').next().unwrap_or_default();
         let urls = self.ask(&format!("expected/linked/{port}"))?;
         Ok(if self.tls.is_some() { urls.replace("http://", "https://") } else { urls })
     }
 
-    /// Forgets what was asked.
+    /// Resets the log.
     pub(super) fn reset(&self) -> Result<()> {
         self.ask("reset").map(drop)
     }
 
-    /// What was asked since then.
+    /// What was requested since then.
     pub(super) fn seen(&self) -> Result<Seen> {
         let log = self.ask("log")?;
         let (mut pages, mut last, mut least) = (HashSet::new(), HashMap::new(), u64::MAX);
@@ -198,12 +199,12 @@ impl BenchWeb {
         Ok(Seen { pages: pages.len(), requests, span, least_gap, handshakes })
     }
 
-    /// How many requests there were so far.
+    /// Number of requests so far.
     pub(super) fn requests(&self) -> Result<u64> {
         number_field(&self.ask("counters")?, "requests").context("testweb does not count")
     }
 
-    /// Asks the server about itself, in the clear even where pages are under TLS.
+    /// Queries the server about itself, in plain text even if pages use TLS.
     fn ask(&self, what: &str) -> Result<String> {
         let mut stream = TcpStream::connect(&self.address)?;
         write!(stream, "GET /.testweb/{what} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address)?;
@@ -223,13 +224,13 @@ impl Drop for BenchWeb {
     }
 }
 
-/// The value of a field that is a number.
+/// The value of a numeric field.
 pub(super) fn number_field(object: &str, name: &str) -> Option<u64> {
     let (_, rest) = object.split_once(&format!("\"{name}\":"))?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The value of a field in one flat JSON object whose texts need no escapes.
+/// The value of a field in one flat JSON object whose strings need no escapes.
 fn text_field<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = object.split_once(&format!("\"{name}\":\""))?;
     rest.split('"').next()

@@ -1,7 +1,8 @@
 //! How fast is the crate spider on the bench web?
 //!
-//! `spider-peer SITES PER_SITE SEED...` crawls one site a seed, so many side by side and each with so many requests at once; nothing is
-//! stored. It prints how many pages it believes to have visited; the bench counts by the server's log.
+//! `spider-peer SITES PER_SITE SEED...` crawls one site per seed, `SITES` in parallel and each with
+//! `PER_SITE` concurrent requests; nothing is stored. It prints how many pages it believes it
+//! visited; the bench counts from the server's log.
 
 use spider::tokio::{self, task::JoinSet};
 use spider::website::Website;
@@ -25,7 +26,7 @@ async fn main() {
     println!("{pages}");
 }
 
-/// Crawls a site whole; says how many pages it visited.
+/// Crawls a whole site and returns the number of pages visited.
 async fn visited(seed: String, per_site: usize) -> usize {
     let mut site = Website::new(&seed);
     site.with_concurrency_limit(Some(per_site)).with_no_control_thread(true);
