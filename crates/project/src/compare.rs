@@ -1,4 +1,4 @@
-//! What is said in `[[track.compare]]`?
+//! What does `[[track.compare]]` say?
 
 use crate::examine::Wrong;
 use crate::track::TrackSettings;
@@ -12,28 +12,28 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompareSettings {
-    /// A regular expression on the URL; without one the rule is for every page.
+    /// A regular expression on the URL; if absent, the rule applies to every page.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<String>,
     /// `bytes`, `text`, `main` or `selector`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<By>,
-    /// CSS selectors of what is compared.
+    /// CSS selectors of the parts to compare.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// CSS selectors of what is left out.
+    /// CSS selectors of the parts to leave out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// Regular expressions; what they match is left out.
+    /// Regular expressions; their matches are ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    /// Texts whose SimHashes differ in so many bits or fewer are the same.
+    /// Texts whose SimHashes differ in at most this many bits count as the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<u32>,
     /// A program that decides, with its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub program: Vec<String>,
-    /// How long it may take for a page.
+    /// Its timeout per page.
     pub timeout: Span,
 }
 
@@ -58,7 +58,7 @@ impl CompareSettings {
         Rule { matches, by, include, exclude, ignore, similarity, program, timeout: timeout.0 }
     }
 
-    /// What cannot be meant in row `n`.
+    /// What is invalid in row `n`.
     pub(crate) fn examine(&self, n: usize) -> Option<Wrong> {
         let key = |name: &str| format!("track.compare[{n}].{name}");
         for (name, selectors) in [("include", &self.include), ("exclude", &self.exclude)] {

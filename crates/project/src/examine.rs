@@ -1,7 +1,8 @@
-//! Does what the settings say make sense?
+//! Are the settings valid?
 //!
-//! What is misspelt or of the wrong type the parser refuses. What can be read and cannot be meant is found here, before anything is fetched or
-//! kept, and told with its place in the file. A section adds its own by returning [`Wrong`]s from a function and a line in
+//! The parser refuses what is misspelt or has the wrong type. What parses but cannot be meant is
+//! found here, before anything is fetched or stored, and reported with its position in the file. A
+//! section adds its own checks by returning [`Wrong`]s from a function and a line in
 //! [`Settings::examine`].
 
 use crate::settings::Settings;
@@ -11,10 +12,10 @@ use orb_urls::scope::Rule;
 use orb_urls::{Canonicaliser, Scope, ScopeSpec};
 use std::net::SocketAddr;
 
-/// Rows that a schedule may have.
+/// Maximum rows of a schedule.
 pub(crate) const MOST_ROWS: usize = 200;
 
-/// Something that cannot be meant.
+/// An invalid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {what}")]
 pub struct Wrong {
@@ -25,7 +26,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// Says that a key is wrong.
+    /// An error about a key.
     pub fn new(key: impl Into<String>, what: impl Into<String>) -> Self {
         let what: String = what.into();
         let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -34,7 +35,7 @@ impl Wrong {
 }
 
 impl Settings {
-    /// The first thing that cannot be meant, if any.
+    /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
         let sections: [fn(&Self) -> Vec<Wrong>; 9] = [
             seeds,
@@ -51,7 +52,7 @@ impl Settings {
     }
 }
 
-/// Seeds that are no URLs; what a file of them holds is found out when it is read.
+/// Seeds that are not URLs; the contents of a seed file are checked when it is read.
 fn seeds(settings: &Settings) -> Vec<Wrong> {
     let reader = Canonicaliser::new(settings.urls);
     let written = settings.seeds.iter().enumerate().filter(|(_, seed)| !seed.starts_with('@'));
@@ -117,7 +118,7 @@ fn fetch(settings: &Settings) -> Vec<Wrong> {
     wrongs
 }
 
-/// Numbers that are too small or too large.
+/// Numbers out of range.
 fn numbers(settings: &Settings) -> Vec<Wrong> {
     let rows = settings.limits.schedule.len();
     [
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// What is said of a file that can be read.
+    /// The error for an otherwise readable file.
     fn said(text: &str) -> String {
         let settings = Settings::parse(text, Path::new("p.toml")).unwrap();
         settings.examined(text, Path::new("p.toml")).unwrap_err().to_string()

@@ -1,4 +1,4 @@
-//! What did the user ask for of the text index, and of searching in it?
+//! What did the user ask of the text index and of search?
 
 use crate::units::{ByteSize, Span};
 use orb_index::{StemLanguage, Stems, Weights, WriterRules};
@@ -9,21 +9,21 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IndexSettings {
-    /// Keep a text index.
+    /// Whether to build a text index.
     pub enabled: bool,
     /// Languages whose words are stemmed.
     pub stem: Vec<StemLanguage>,
-    /// Text of one page at most.
+    /// Maximum text per page.
     pub max_text: ByteSize,
-    /// Leave out pages that ask robots not to index them.
+    /// Whether to leave out pages with `noindex`.
     pub honour_noindex: bool,
-    /// Memory for words not yet on the disk.
+    /// Memory for documents that are not on disk yet.
     pub memory: ByteSize,
-    /// Memory for pages that wait to be indexed.
+    /// Memory for pages waiting to be indexed.
     pub queue: ByteSize,
-    /// Threads that index; 0 means one for every three cores.
+    /// Number of indexing threads; 0 means one per three cores.
     pub threads: usize,
-    /// How often what was indexed becomes findable during a crawl.
+    /// How often indexed pages become searchable during a crawl.
     pub commit_time: Span,
 }
 
@@ -43,13 +43,13 @@ impl Default for IndexSettings {
 }
 
 impl IndexSettings {
-    /// How the index is written, on a machine with so many cores.
+    /// How the index is written, on a machine with this many cores.
     pub fn writer(&self, cores: usize) -> WriterRules {
         let threads = if self.threads == 0 { cores.div_ceil(3) } else { self.threads };
         WriterRules { memory: self.memory.0, threads: threads.clamp(1, 8), stems: Stems(self.stem.clone()) }
     }
 
-    /// Bytes of one page's text at most.
+    /// Maximum bytes of text per page.
     pub fn longest(&self) -> usize {
         usize::try_from(self.max_text.0).unwrap_or(usize::MAX)
     }
@@ -59,8 +59,8 @@ impl IndexSettings {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// Results of one host at most; 0 for as many as there are.
+    /// Maximum results per host; 0 for no limit.
     pub per_host: usize,
-    /// What counts how much.
+    /// Weights of the parts of a score.
     pub weights: Weights,
 }

@@ -1,7 +1,9 @@
-//! How are a project's settings kept?
+//! How are a project's settings stored?
 //!
-//! In its `project.toml`, replaced whole, with a last line that says so: TOML cut off between two lines is still TOML, and a crawl must not
-//! go on with half of its settings. People write into that file: what has changed is changed in their text, and all else stays as they wrote it.
+//! In its `project.toml`, replaced atomically, with a last line that marks the end: TOML truncated
+//! between two lines is still valid TOML, and a crawl must not resume with half of its settings.
+//! People edit that file: only what has changed is changed in their text, and everything else stays
+//! as written.
 
 use crate::settings::{Settings, SettingsError};
 use orb_store::{ProjectDir, StoreError, replace};
@@ -12,7 +14,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 const END: &str = "# end of the settings";
 
 impl Settings {
-    /// Keeps them as the settings the project runs with; what a person wrote that says the same stays as it is.
+    /// Saves these as the project's settings; a user's text that says the same stays as it is.
     pub fn keep(&self, project: &ProjectDir) -> Result<(), StoreError> {
         let text = match Self::kept(project) {
             Ok(Some(kept)) if kept == *self => return Ok(()),
@@ -24,7 +26,7 @@ impl Settings {
         Self::keep_text(project, &text.unwrap_or_else(|| self.to_toml()))
     }
 
-    /// The text of other settings, changed where these differ from them; nothing where that cannot be done.
+    /// The text of other settings, edited where these differ; `None` if that is not possible.
     fn amend(&self, text: &str, others: &Self) -> Option<String> {
         let (written, mut document) = (self.to_toml(), text.parse::<DocumentMut>().ok()?);
         let (before, now) = (others.to_toml().parse().ok()?, written.parse().ok()?);
@@ -34,14 +36,14 @@ impl Settings {
         Some(amended)
     }
 
-    /// Keeps a text, which must be that of settings, as it is.
+    /// Saves a text, which must be valid settings, as it is.
     pub fn keep_text(project: &ProjectDir, text: &str) -> Result<(), StoreError> {
         let end = if text.trim_end().ends_with(END) { String::new() } else { format!("\n{END}\n") };
         let text = format!("{text}{end}");
         replace(&project.settings(), text.as_bytes(), ["settings-written", "settings-kept"])
     }
 
-    /// The settings the project runs with, where any were kept.
+    /// The project's saved settings, if any.
     pub fn kept(project: &ProjectDir) -> Result<Option<Self>, SettingsError> {
         let path = project.settings();
         let text = match std::fs::read_to_string(&path) {
@@ -57,7 +59,7 @@ impl Settings {
     }
 }
 
-/// Changes a person's table where it was one and is to be another, which is there as items as well.
+/// Edits a user's table from its old values to new ones, which are also given as items.
 fn change(table: &mut dyn TableLike, before: &toml::Table, now: &toml::Table, items: &dyn TableLike) {
     for key in before.keys().filter(|key| !now.contains_key(*key)) {
         table.remove(key);
@@ -73,7 +75,7 @@ fn change(table: &mut dyn TableLike, before: &toml::Table, now: &toml::Table, it
         }
         match (table.get_mut(key).and_then(Item::as_value_mut), item.clone().into_value()) {
             (Some(value), Ok(mut now)) => {
-                // With the note that stands behind it.
+                // Keep the comment behind the value.
                 *now.decor_mut() = std::mem::take(value.decor_mut());
                 if let Some(list) = now.as_array_mut().filter(|list| list.iter().any(Value::is_inline_table)) {
                     list.iter_mut().for_each(|one| one.decor_mut().set_prefix("\n  "));

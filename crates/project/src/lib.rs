@@ -1,9 +1,11 @@
 //! What was asked for?
 //!
-//! A project is one TOML file. [`Settings`] is that file as a person wrote it, every key with its default; [`Settings::examine`] says
-//! what in it cannot be meant, with its place in the text; [`Settings::keep`] writes it back without touching what a person wrote.
-//! The spellings of durations, sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is to run
-//! next in `timetable`. Nothing here crawls: what each part of a crawl makes of the settings is `orb_crawl`'s business.
+//! A project is one TOML file. [`Settings`] is that file as a user wrote it, every key with its
+//! default; [`Settings::examine`] reports what is invalid, with its position in the text;
+//! [`Settings::keep`] writes it back without touching the user's text. The spellings of durations,
+//! sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is
+//! due next in `timetable`. Nothing here crawls: what each part of a crawl makes of the settings is
+//! `orb_crawl`'s business.
 
 mod compare;
 mod examine;

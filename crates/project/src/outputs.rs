@@ -1,4 +1,4 @@
-//! What did the user ask to be told, and where?
+//! Who did the user want to be told, and where?
 
 use crate::examine::Wrong;
 use crate::settings::without_user;
@@ -9,25 +9,26 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Webhooks a project may have.
+/// Maximum webhooks per project.
 const MOST_HOOKS: usize = 16;
 
-/// Section `[outputs]`: what is written of changes after a run. Paths begin at the project's directory.
+/// Section `[outputs]`: what is written about changes after a run. Paths are relative to the
+/// project's directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputSettings {
     /// An Atom file of the latest changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub atom: Option<PathBuf>,
-    /// Changes it holds at most.
+    /// Maximum changes in it.
     pub atom_entries: usize,
-    /// A file that grows by a JSON object for each change.
+    /// A JSON Lines file that grows with each change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jsonl: Option<PathBuf>,
     /// A directory with the pages that changed, as Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<PathBuf>,
-    /// Who is told over HTTP.
+    /// Webhooks.
     pub webhook: Vec<WebhookSettings>,
 }
 
@@ -37,50 +38,50 @@ impl Default for OutputSettings {
     }
 }
 
-/// A receiver of changes.
+/// A webhook.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// Where to.
+    /// Its URL.
     pub url: String,
-    /// What it is signed with.
+    /// The signing secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// The environment's variable that holds what it is signed with.
+    /// The environment variable with the signing secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
-    /// Which changes are told.
+    /// Which changes are delivered.
     #[serde(default = "every_change")]
     pub flags: Vec<FlagName>,
-    /// Changes told at once.
+    /// Maximum changes per request.
     #[serde(default = "a_batch")]
     pub batch: usize,
-    /// The longest wait for an answer.
+    /// Timeout of a response.
     #[serde(default = "a_wait")]
     pub timeout: Span,
-    /// Attempts after the first.
+    /// Retries after the first attempt.
     #[serde(default = "some_retries")]
     pub retries: u32,
 }
 
 impl std::fmt::Debug for WebhookSettings {
-    /// Without what is secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "WebhookSettings({}, secret: {})", without_user(&self.url), self.secret.is_some())
     }
 }
 
-/// A flag as it is written in a project file.
+/// A flag in a project file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum FlagName {
-    /// There for the first time.
+    /// Seen for the first time.
     New,
     /// Changed.
     Upd,
     /// Gone.
     Mis,
-    /// Not to be had this time.
+    /// Could not be fetched this time.
     Err,
 }
 
@@ -113,12 +114,12 @@ const fn some_retries() -> u32 {
 }
 
 impl OutputSettings {
-    /// Whether anything is asked for.
+    /// Whether nothing is configured.
     pub fn is_empty(&self) -> bool {
         self.atom.is_none() && self.jsonl.is_none() && self.markdown.is_none() && self.webhook.is_empty()
     }
 
-    /// What cannot be meant.
+    /// What is invalid.
     pub(crate) fn examine(&self) -> Vec<Wrong> {
         let mut wrongs = Vec::new();
         if !(1..=10_000).contains(&self.atom_entries) {

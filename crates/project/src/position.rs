@@ -1,12 +1,13 @@
 //! Where in a project file does it say so?
 //!
-//! The parser knows where it stumbled; what is wrong only in its meaning is told by the path of its key, such as `scope.rules[2].deny`, and the
-//! place is looked up by reading the text once more, with spans. So the settings themselves need not remember where they stood.
+//! The parser knows where it failed. A semantic error is reported with the path of its key, such as
+//! `scope.rules[2].deny`, and its position is found by parsing the text again with spans. So the
+//! settings themselves need not remember positions.
 
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// A place in a text: line and column, from 1.
+/// A position in a text: line and column, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -16,16 +17,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte.
+    /// The position of a byte offset.
     pub(crate) fn of(text: &str, at: usize) -> Self {
         let before = &text.as_bytes()[..at.min(text.len())];
         let begin = before.iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
-        // A character counts where it begins.
+        // Count characters by their first byte.
         let column = before[begin..].iter().filter(|b| **b & 0xc0 != 0x80).count() + 1;
         Self { line: before.iter().filter(|b| **b == b'\n').count() + 1, column }
     }
 
-    /// The place of a key's value; of what encloses it where the key is not written.
+    /// The position of a key's value, or of the enclosing table if the key is not written.
     pub(crate) fn of_key(text: &str, key: &str) -> Self {
         let Ok(table) = DeTable::parse(text) else { return Self { line: 1, column: 1 } };
         let mut at = 0..0;
@@ -48,7 +49,7 @@ impl Place {
     }
 }
 
-/// A step of the way to a value.
+/// A step of a key path.
 enum Step<'a> {
     Key(&'a str),
     Row(usize),
@@ -61,7 +62,8 @@ fn steps(part: &str) -> impl Iterator<Item = Step<'_>> {
     std::iter::once(Step::Key(name)).chain(rows)
 }
 
-/// A key of a table: where to point, and its value. A table written with a header is pointed to by its name.
+/// A key of a table: where to point, and its value. For a table with a header, the header is
+/// pointed to.
 fn entry<'t, 'i>(table: &'t DeTable<'i>, name: &str) -> Option<(Range<usize>, &'t DeValue<'i>)> {
     let (key, value) = table.iter().find(|(key, _)| key.get_ref() == name)?;
     let span = if value.get_ref().is_table() { key.span() } else { value.span() };

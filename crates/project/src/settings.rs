@@ -1,7 +1,8 @@
 //! What did the user ask for?
 //!
-//! One TOML file a project, its sections named like the crates. [`Settings`] is what is written there, every key with its
-//! default; flags of the command line overwrite single keys. Unknown keys are refused with the nearest known one.
+//! One TOML file per project, with sections named like the crates. [`Settings`] is what is written
+//! there, every key with its default; command line flags override single keys. Unknown keys are
+//! refused with the nearest known one.
 
 use crate::examine::Wrong;
 use crate::hours::LimitSettings;
@@ -22,10 +23,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The project's name; the file's name where it is not given.
+    /// The project's name; by default the file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where to start: URLs, or `@file` with one URL a line.
+    /// Where to start: URLs, or `@file` with one URL per line.
     pub seeds: Vec<String>,
     /// Canonical form of URLs.
     pub urls: Rules,
@@ -37,7 +38,7 @@ pub struct Settings {
     pub fetch: FetchSettings,
     /// How much of a shared line, and when.
     pub limits: LimitSettings,
-    /// What to keep.
+    /// What to store.
     pub store: StoreSettings,
     /// How to run.
     pub crawl: CrawlSettings,
@@ -45,19 +46,19 @@ pub struct Settings {
     pub index: IndexSettings,
     /// How to search in it.
     pub search: SearchSettings,
-    /// How to visit again.
+    /// How to revisit.
     pub track: TrackSettings,
     /// When to run.
     pub schedule: ScheduleSettings,
-    /// Who is told of changes, and how.
+    /// Who is told about changes, and how.
     pub outputs: OutputSettings,
-    /// The way to the pages, step by step.
+    /// The path to the pages, step by step.
     pub steps: Vec<StepSettings>,
-    /// Who we are, for hosts that ask.
+    /// Credentials for hosts that ask.
     pub auth: Vec<AuthSettings>,
 }
 
-/// In which order pages are fetched.
+/// The order in which pages are fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OrderName {
@@ -66,7 +67,7 @@ pub enum OrderName {
     Bfs,
     /// Depth first.
     Dfs,
-    /// The most important first.
+    /// Best first.
     Best,
     /// At random.
     Random,
@@ -78,11 +79,11 @@ pub enum OrderName {
 pub struct FrontierSettings {
     /// `bfs`, `dfs`, `best` or `random`.
     pub order: OrderName,
-    /// Wait between two requests to one host, and to one address.
+    /// Minimum delay between two requests to one host, and to one address.
     pub delay: Span,
-    /// Requests to one host at once; with a delay there is never more than one.
+    /// Maximum concurrent requests to one host; with a delay there is never more than one.
     pub per_host: usize,
-    /// Links to follow from a seed at most.
+    /// Maximum distance from a seed in links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
     /// Stop after this many pages.
@@ -94,27 +95,27 @@ pub struct FrontierSettings {
     /// Stop after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<Span>,
-    /// Attempts after the first, where a failure may pass.
+    /// Retries after a temporary failure.
     pub retries: u32,
-    /// Redirects in a row to follow.
+    /// Maximum length of a redirect chain.
     pub max_redirects: u8,
-    /// Fetch what robots.txt forbids, too.
+    /// Whether to fetch what robots.txt disallows, too.
     pub ignore_robots: bool,
-    /// Read robots.txt again when it is older.
+    /// Maximum age of a robots.txt before it is fetched again.
     pub robots_max_age: Span,
-    /// The longest Crawl-delay to honour; a longer one counts as this.
+    /// Maximum Crawl-delay honoured; a longer one counts as this.
     pub max_crawl_delay: Span,
-    /// The longest back-off of a failing host.
+    /// Maximum back-off of a failing host.
     pub max_backoff: Span,
-    /// Read the sitemaps that robots.txt names.
+    /// Whether to read the sitemaps that robots.txt lists.
     pub sitemaps: bool,
-    /// Follow links marked `nofollow`, or on pages whose robots meta says so.
+    /// Whether to follow `nofollow` links, and links on `nofollow` pages.
     pub follow_nofollow: bool,
-    /// Words that make a page important for the order `best`.
+    /// Words that make a page important in best-first order.
     pub topic: Vec<String>,
-    /// Hosts kept in memory at once; the others wait on disk.
+    /// Maximum hosts in memory; the others wait on disk.
     pub workbench: usize,
-    /// Bounds against endless sites.
+    /// Limits against endless sites.
     pub traps: TrapLimits,
 }
 
@@ -147,17 +148,17 @@ impl Default for FrontierSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FetchSettings {
-    /// Who we say we are; its first word is the name looked for in robots.txt.
+    /// The user agent; its first word is the name looked up in robots.txt.
     pub user_agent: String,
-    /// Connections open at once, counting those still closing.
+    /// Maximum open connections, including those still closing.
     pub connections: usize,
-    /// Wait for an answer to begin, and between two pieces of it.
+    /// Timeout for the start of a response, and between two parts of it.
     pub timeout: Span,
-    /// Wait for a connection, and for its TLS handshake.
+    /// Timeout for a connection, and for its TLS handshake.
     pub connect_timeout: Span,
-    /// The longest a whole answer may take.
+    /// Maximum duration of a whole response.
     pub total_timeout: Span,
-    /// Larger bodies are not fetched whole; the page is BINARY.
+    /// Larger bodies are truncated; the page is BINARY.
     pub max_size: ByteSize,
     /// Media types to fetch, such as `text/html` or `image/*`; none means all.
     pub accept: Vec<String>,
@@ -166,22 +167,22 @@ pub struct FetchSettings {
     pub proxy: Option<String>,
     /// Fixed addresses: `HOST:PORT:ADDR`.
     pub resolve: Vec<String>,
-    /// A name server to ask instead of the system's: `ADDR:PORT`.
+    /// A name server to use instead of the system's: `ADDR:PORT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dns: Option<String>,
     /// Total rate of all downloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
-    /// Go to private addresses everywhere, not only where a seed is one.
+    /// Whether private addresses are allowed everywhere, not only for seeds.
     pub allow_private: bool,
-    /// Keep cookies during a run.
+    /// Whether to keep cookies during a run.
     pub cookies: bool,
-    /// Cookies to begin with: the cookies.txt of a browser.
+    /// Initial cookies: a browser's cookies.txt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cookies_file: Option<PathBuf>,
-    /// Offer HTTP/2 where TLS allows it.
+    /// Whether to offer HTTP/2 over TLS.
     pub http2: bool,
-    /// Certificates (PEM) to trust besides the usual ones.
+    /// Additional root certificates (PEM).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
     /// Accept any certificate.
@@ -216,17 +217,17 @@ impl Default for FetchSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreSettings {
-    /// Keep the bytes in WARC files.
+    /// Whether to store the bytes in WARC files.
     pub archive: bool,
-    /// Keep the link table.
+    /// Whether to keep the link table.
     pub links: bool,
-    /// Begin a new WARC file when one is larger.
+    /// Size at which a WARC file is rotated.
     pub warc_size: ByteSize,
     /// gzip level of the WARC files, 1 (fast) to 12 (small).
     pub warc_level: u8,
-    /// Pause while the disk has less room than this.
+    /// Pause while there is less free disk space than this.
     pub min_free: ByteSize,
-    /// Memory for known URLs at most.
+    /// Maximum memory for known URLs.
     pub index_memory: ByteSize,
 }
 
@@ -247,11 +248,11 @@ impl Default for StoreSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrawlSettings {
-    /// Threads that read pages; 0 means one for each core.
+    /// Number of reading threads; 0 means one per core.
     pub workers: usize,
-    /// What the workers' names begin with.
+    /// Prefix of the workers' names.
     pub worker_name: String,
-    /// Pages fetched and not yet recorded at most; one half is recorded while the other is fetched.
+    /// Maximum pages fetched and not yet recorded; one half is recorded while the other is fetched.
     pub batch_pages: usize,
     /// How long a page waits for others to be recorded with.
     pub batch_time: Span,
@@ -279,12 +280,12 @@ pub enum SettingsError {
         /// Why.
         source: std::io::Error,
     },
-    /// It does not say what a project file says.
+    /// Its content is invalid.
     #[error("{path}:{}:{}: {what}", place.line, place.column)]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// Its position.
         place: Place,
         /// What is wrong there.
         what: String,
@@ -300,19 +301,19 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// Reads a project file that a person wrote, and refuses what cannot be meant.
+    /// Reads and validates a project file that a user wrote.
     pub fn read(path: &Path) -> Result<Self, SettingsError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
         Self::parse(&text, path)?.examined(&text, path)
     }
 
-    /// Reads the text of a project file; `path` is for messages alone.
+    /// Parses the text of a project file; `path` is only for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
         Self::parse_as(text, path)
     }
 
-    /// Reads another file of that kind, with the same words for what is wrong.
+    /// Parses another file of that kind, with the same error messages.
     pub fn parse_as<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
         toml::from_str(text).map_err(|e: toml::de::Error| {
             let place = Place::of(text, e.span().map_or(0, |s| s.start));
@@ -320,7 +321,7 @@ impl Settings {
         })
     }
 
-    /// The same where they make sense; else what does not, with its place in the text they were read from.
+    /// Validates the settings; errors carry the position in the text they were parsed from.
     pub fn examined(self, text: &str, path: &Path) -> Result<Self, SettingsError> {
         match self.examine() {
             Ok(()) => Ok(self),
@@ -331,7 +332,8 @@ impl Settings {
         }
     }
 
-    /// What turned out wrong, with the place in the file that says so; nothing where the file cannot be read or does not say it.
+    /// An error with its position in the file; `None` if the file cannot be read or does not
+    /// contain the key.
     pub fn blamed(path: &Path, wrong: &Wrong) -> Option<SettingsError> {
         let text = std::fs::read_to_string(path).ok()?;
         let section = wrong.key.split(['[', '.']).next().unwrap_or_default();
@@ -340,7 +342,7 @@ impl Settings {
         says.then(|| SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what.clone() })
     }
 
-    /// The same without passwords, as it may be kept with what was collected.
+    /// The same without passwords, as it may be stored with the collection.
     pub fn without_passwords(&self) -> Self {
         let mut shown = self.clone();
         let hooks = shown.outputs.webhook.iter_mut().map(|hook| {
@@ -353,7 +355,8 @@ impl Settings {
         shown
     }
 
-    /// Whether pages are judged otherwise than under the settings of an earlier run, given as text.
+    /// Whether pages are judged differently than under the settings of an earlier run, given as
+    /// text.
     pub fn judges_otherwise(&self, before: &str) -> bool {
         toml::from_str::<Self>(before).is_ok_and(|before| {
             before.scope != self.scope
@@ -365,7 +368,7 @@ impl Settings {
         })
     }
 
-    /// Whether traps began elsewhere under these settings.
+    /// Whether the trap limits were different under these settings.
     pub fn traps_otherwise(&self, before: &str) -> bool {
         toml::from_str::<Self>(before).is_ok_and(|before| before.frontier.traps != self.frontier.traps)
     }
@@ -376,7 +379,7 @@ impl Settings {
     }
 }
 
-/// A URL as a person writes it, without `user:password@`.
+/// A URL as a user writes it, without `user:password@`.
 pub fn without_user(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (&url[..scheme.len() + 3], rest));
     let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
@@ -386,7 +389,7 @@ pub fn without_user(url: &str) -> String {
     }
 }
 
-/// The parser's message in one line, with the nearest known key where one was misspelt.
+/// The parser's message in one line, with the nearest known key if one was misspelt.
 fn explain(message: &str) -> String {
     let message = message.lines().collect::<Vec<_>>().join(" ");
     let mut names = message.split('`').skip(1).step_by(2);
@@ -408,7 +411,7 @@ pub fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
     known.iter().map(|k| (edits(wrong, k), *k)).filter(|(d, _)| *d <= limit).min().map(|(_, k)| k)
 }
 
-/// Edits between two short names, a swap of neighbours counting as one (optimal string alignment).
+/// Edit distance of two short names, with transpositions (optimal string alignment).
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];

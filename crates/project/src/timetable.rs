@@ -1,7 +1,8 @@
-//! When is a project to be run next, and what is to be done then?
+//! When is a project due next, and what is to be done then?
 //!
-//! Between two runs: `[schedule]` and the list of runs say it, and nothing else is kept. A project that was never run is crawled, any other tracked; a run
-//! that was cut off is gone on with at once, one that somebody stopped when its time has come.
+//! Between two runs: `[schedule]` and the list of runs determine it; no other state is kept. A
+//! project that was never run is crawled, any other tracked; a run that crashed is resumed at once,
+//! one that the user stopped when it is due.
 
 use crate::examine::Wrong;
 use crate::units::Span;
@@ -12,22 +13,22 @@ use orb_track::schedule::{Cron, Rhythm, Schedule, Stamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Runs follow each other no faster.
+/// Minimum time between runs.
 const SHORTEST: Duration = Duration::from_secs(60);
 
 /// Section `[schedule]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScheduleSettings {
-    /// Run again so long after the last run began.
+    /// Run again this long after the start of the last run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
-    /// Run at these times of the clock.
+    /// Run at these clock times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<Cron>,
-    /// Whose clock.
+    /// Its time zone.
     pub zone: Zone,
-    /// So much later at most, by chance.
+    /// Maximum random delay.
     pub jitter: Span,
     /// Not before this date.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +36,7 @@ pub struct ScheduleSettings {
     /// Not after this date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Stamp>,
-    /// Whether a time that was missed is made up for as soon as possible.
+    /// Whether missed runs are made up as soon as possible.
     pub catch_up: bool,
 }
 
@@ -54,7 +55,7 @@ impl Default for ScheduleSettings {
 }
 
 impl ScheduleSettings {
-    /// The schedule, where there is one.
+    /// The schedule, if there is one.
     pub fn schedule(&self) -> Option<Schedule> {
         let every = self.every.map(|every| Rhythm::Every(every.0));
         let rhythm = every.or_else(|| self.cron.clone().map(Rhythm::At))?;
@@ -68,7 +69,7 @@ impl ScheduleSettings {
         })
     }
 
-    /// What cannot be meant.
+    /// What is invalid.
     pub(crate) fn examine(&self) -> Vec<Wrong> {
         let every = self.every.map(|every| every.0);
         let never = self.every.is_none() && self.cron.is_none() && *self != Self::default();
@@ -85,21 +86,21 @@ impl ScheduleSettings {
     }
 }
 
-/// How a project stands with its schedule.
+/// When a project is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// When it is to run, or was; `None` where it never is again, runs already or has no schedule.
+    /// When it is or was due; `None` if it never runs again, is running or has no schedule.
     pub at: Option<Moment>,
-    /// Whether that time has come.
+    /// Whether it is due now.
     pub now: bool,
     /// What is to be done.
     pub kind: RunKind,
-    /// Whether a run that was not finished is gone on with.
+    /// Whether an unfinished run is resumed.
     pub resumes: bool,
 }
 
 impl Due {
-    /// How a project stands, given its last run and whether a process works on it.
+    /// When a project is due, given its last run and whether a process is using it.
     pub fn of(
         settings: &ScheduleSettings,
         project: &ProjectDir,

@@ -1,4 +1,4 @@
-//! What is said in `[track]`?
+//! What does `[track]` say?
 
 use crate::compare::CompareSettings;
 use crate::examine::Wrong;
@@ -9,16 +9,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackSettings {
-    /// Runs in a row that must be told that a document is gone before it is `MIS`; until then it is `ERR`.
+    /// Consecutive runs that must be told that a document is gone before it is `MIS`; until then it
+    /// is `ERR`.
     pub confirm_missing: u32,
-    /// Ask once more for a page that seems to have changed, and ignore what differs between the two answers.
+    /// Whether to fetch a page again that seems to have changed, and ignore what differs between
+    /// the two responses.
     pub second_look: bool,
-    /// Visits that a run of what is due may make.
+    /// Maximum visits of a run with `--due`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Pace>,
-    /// How pages are compared; the first rule whose `match` fits decides.
+    /// How pages are compared; the first rule whose `match` fits applies.
     pub compare: Vec<CompareSettings>,
-    /// Whether the next run waits until somebody has acknowledged the changes of the last.
+    /// Whether the next run waits until the changes of the last are acknowledged.
     pub hold_until_acknowledged: bool,
 }
 
@@ -35,7 +37,7 @@ impl Default for TrackSettings {
 }
 
 impl TrackSettings {
-    /// What cannot be meant.
+    /// What is invalid.
     pub(crate) fn examine(&self) -> Vec<Wrong> {
         self.compare.iter().enumerate().filter_map(|(n, row)| row.examine(n)).collect()
     }

@@ -1,12 +1,13 @@
 //! How do people write durations, sizes and rates?
 //!
-//! `500ms` `2s` `1h`; `10MB` `64KiB`; `10MB/s` `20Mbit/s`. Decimal prefixes are powers of 1,000, `Ki` `Mi` `Gi` of 1,024.
+//! `500ms` `2s` `1h`; `10MB` `64KiB`; `10MB/s` `20Mbit/s`. Decimal prefixes are powers of 1,000,
+//! `Ki` `Mi` `Gi` of 1,024.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What is wrong with a duration, size or rate, in words that show the right form.
+/// What is wrong with a duration, size or rate, with the correct form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{given}' is not a {what}; write it like {example}")]
 pub struct UnitError {
@@ -16,7 +17,7 @@ pub struct UnitError {
 }
 
 impl UnitError {
-    /// This text is no such thing; it should look like the example.
+    /// An error with an example of the correct form.
     pub(crate) fn new(given: &str, what: &'static str, example: &'static str) -> Self {
         Self { given: given.to_owned(), what, example }
     }
@@ -30,11 +31,11 @@ pub struct Span(pub Duration);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// Bytes a second as people write it.
+/// Bytes per second as people write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(pub u64);
 
-/// So many in a time, as people write it: `5000/d`.
+/// A number per time, as people write it: `5000/d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     count: u64,
@@ -49,7 +50,7 @@ enum PaceUnit {
 }
 
 impl Pace {
-    /// How many a day.
+    /// The number per day.
     pub fn a_day(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let count = self.count as f64;
@@ -89,7 +90,7 @@ impl fmt::Display for Pace {
     }
 }
 
-/// The number at the front and the unit behind it.
+/// The leading number and its unit.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
@@ -119,7 +120,7 @@ fn byte_unit(unit: &str) -> Option<f64> {
     Some(if bits { factor / 8.0 } else { factor })
 }
 
-/// A non-negative finite number as a whole one.
+/// Rounds a non-negative finite number to an integer.
 fn whole(value: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
     (value.is_finite() && (0.0..9e18).contains(&value)).then_some(value.round() as u64)

@@ -1,4 +1,4 @@
-//! The reference file `docs/project.toml` lists every key with its default, and nothing else.
+//! Does the reference file `docs/project.toml` list every key with its default, and nothing else?
 
 use orb_project::Settings;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ fn keys(table: &toml::Table, prefix: &str, out: &mut BTreeSet<String>) {
     }
 }
 
-/// The file with its optional keys, which are commented out, switched on.
+/// The file with its commented-out optional keys enabled.
 fn with_optional_keys(text: &str) -> String {
     let is_key = |line: &str| {
         line.strip_prefix("# ")

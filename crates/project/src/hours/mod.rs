@@ -1,8 +1,10 @@
-//! How much of the line is ours at this hour?
+//! How much of the bandwidth is ours at this hour?
 //!
-//! `[[limits.schedule]]` of a project file: on these days, from this hour to that, so fast and over so many connections (seed 004
-//! crawled by day, by night and at weekends at different rates). The first row that holds decides; where none does, `[fetch]` does.
-//! Hours are those of the clocks of `limits.zone`, summer time included. Nothing here looks at a clock: [`Schedule::at`] is told the time.
+//! `[[limits.schedule]]` in a project file: on these days, from this hour to that, this rate and
+//! this many connections (seed 004 crawled by day, by night and at weekends at different rates).
+//! The first row that applies decides; without one, `[fetch]` applies. Hours are local to
+//! `limits.zone`, daylight saving time included. Nothing here reads a clock: [`Schedule::at`] is
+//! told the time.
 
 mod spelling;
 
@@ -18,9 +20,10 @@ const NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
-    /// Whose hours the schedule speaks of: `UTC`, a distance from it such as `+02:00`, or a place such as `Europe/Berlin`.
+    /// The time zone of the schedule: `UTC`, an offset such as `+02:00`, or a place such as
+    /// `Europe/Berlin`.
     pub zone: Zone,
-    /// Rates and connections by day and hour; the first row that holds decides.
+    /// Rates and connections by day and hour; the first row that applies decides.
     pub schedule: Vec<Hours>,
 }
 
@@ -28,16 +31,16 @@ pub struct LimitSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Row")]
 pub struct Hours {
-    /// The days on which it begins.
+    /// The days on which it starts.
     pub days: Days,
-    /// When it begins.
+    /// When it starts.
     pub from: Hour,
-    /// When it ends; on the next day where that is earlier.
+    /// When it ends; on the next day if that is earlier.
     pub to: Hour,
-    /// How fast.
+    /// The rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Allowance>,
-    /// Over how many connections at most.
+    /// Maximum connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<usize>,
 }
@@ -77,7 +80,7 @@ impl TryFrom<Row> for Hours {
 }
 
 impl Hours {
-    /// Whether it holds at this second of a day counted from 1970-01-01.
+    /// Whether it applies at this second of a day counted from 1970-01-01.
     fn hold(&self, day: i64, second: i64) -> bool {
         let (from, to) = (i64::from(self.from.0), i64::from(self.to.0));
         if from < to {
@@ -87,46 +90,47 @@ impl Hours {
     }
 }
 
-/// How fast a row lets us be.
+/// The rate that a row allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowance {
-    /// What has begun is finished, and nothing else is begun.
+    /// What was started is finished, and nothing else is started.
     Pause,
     /// This fast.
     Rate(Rate),
-    /// As fast as it goes.
+    /// Without limit.
     Unlimited,
 }
 
-/// A time of day in seconds; a whole day is the end of it.
+/// A time of day in seconds; 86,400 is the end of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hour(u32);
 
-/// Days of the week, Monday the lowest bit.
+/// Days of the week as a bit set, Monday lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Days(u8);
 
 impl Days {
-    /// Whether a day counted from 1970-01-01, which was a Thursday, is one of them.
+    /// Whether a day counted from 1970-01-01, which was a Thursday, is in the set.
     fn contain(self, day: i64) -> bool {
         self.0 >> (day + 3).rem_euclid(7) & 1 == 1
     }
 }
 
-/// What holds at a moment.
+/// The limits at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Regime {
-    /// The row that decides, by its place.
+    /// Index of the row that decides.
     row: Option<usize>,
-    /// Bytes a second; `None` without a limit. While paused, what holds for what has begun.
+    /// Bytes per second; `None` without a limit. While paused, the limit for what was already
+    /// started.
     pub bandwidth: Option<u64>,
-    /// Connections at most.
+    /// Maximum connections.
     pub connections: usize,
-    /// Whether nothing new is begun.
+    /// Whether nothing new is started.
     pub paused: bool,
 }
 
-/// The schedule with what holds outside of it.
+/// The schedule with the limits that apply outside of it.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     limits: LimitSettings,
@@ -135,12 +139,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// These rows, and what holds where none of them does.
+    /// A schedule with these rows and default limits.
     pub fn new(limits: LimitSettings, bandwidth: Option<u64>, connections: usize) -> Self {
         Self { limits, bandwidth, connections }
     }
 
-    /// What holds at a moment.
+    /// The limits at a moment.
     pub fn at(&self, now: Moment) -> Regime {
         let row = self.row_at(self.local(now));
         let hours = row.and_then(|n| self.limits.schedule.get(n));
@@ -154,13 +158,13 @@ impl Schedule {
         Regime { row, bandwidth, connections, paused: rate == Some(Allowance::Pause) }
     }
 
-    /// The most connections that any row allows.
+    /// The largest number of connections that any row allows.
     pub fn most_connections(&self) -> usize {
         let rows = self.limits.schedule.iter().filter_map(|h| h.connections);
         rows.chain([self.connections]).max().unwrap_or(self.connections)
     }
 
-    /// What the schedule says at a moment, in a few words; `None` where none of its rows holds.
+    /// What the schedule says at a moment, in a few words; `None` if no row applies.
     pub fn words(&self, now: Moment) -> Option<String> {
         let local = self.local(now);
         let hours = self.limits.schedule.get(self.row_at(local)?)?;
@@ -179,7 +183,7 @@ impl Schedule {
         Some(format!("schedule: {what}{until}"))
     }
 
-    /// Seconds since 1970-01-01 by the clocks of the zone.
+    /// Seconds since 1970-01-01 in the zone's local time.
     fn local(&self, now: Moment) -> i64 {
         now.0.div_euclid(1_000).saturating_add(i64::from(self.limits.zone.ahead(now)))
     }
@@ -189,7 +193,7 @@ impl Schedule {
         self.limits.schedule.iter().position(|hours| hours.hold(day, second))
     }
 
-    /// When another row holds than now; `None` where that never happens.
+    /// When another row will apply; `None` if never.
     fn change_after(&self, local: i64) -> Option<i64> {
         let (now, today) = (self.row_at(local), local.div_euclid(DAY));
         let edges = self.limits.schedule.iter().flat_map(|h| [h.from.0, h.to.0]).chain([0]).map(i64::from);

@@ -32,7 +32,7 @@ impl fmt::Display for Allowance {
     }
 }
 
-/// Numbers between colons, each of two digits.
+/// Two-digit numbers separated by colons.
 fn clock(text: &str) -> Option<Vec<u32>> {
     let part = |p: &str| if p.len() == 2 && p.bytes().all(|b| b.is_ascii_digit()) { p.parse().ok() } else { None };
     text.split(':').map(part).collect()
@@ -100,7 +100,7 @@ impl Serialize for Days {
 }
 
 impl<'de> Deserialize<'de> for Days {
-    /// A text, or a list of them.
+    /// A string, or a list of strings.
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         struct Read;
         impl<'de> Visitor<'de> for Read {

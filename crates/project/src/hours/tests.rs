@@ -1,4 +1,4 @@
-//! The schedule under a clock that tests set.
+//! Does the schedule hold under a clock that tests set?
 
 use super::*;
 use crate::Settings;
@@ -158,7 +158,7 @@ proptest! {
         if let Some(then) = then {
             prop_assert!(schedule.row_at(then) != row);
         }
-        // Minute by minute, a row holds for as long as its hours are.
+        // Minute by minute, a row applies for exactly its hours.
         for (n, hours) in schedule.limits.schedule.iter().enumerate() {
             let alone = LimitSettings { zone: Zone::default(), schedule: vec![hours.clone()] };
             let alone = Schedule::new(alone, None, 3);

@@ -1,4 +1,4 @@
-//! Which steps cannot be meant?
+//! Which steps are invalid?
 
 use super::{FieldValue, FormSettings, StepSettings, matching, number};
 use crate::examine::Wrong;
@@ -6,10 +6,10 @@ use crate::settings::Settings;
 use orb_urls::{Canonicaliser, Scope, ScopeSpec};
 use std::collections::HashMap;
 
-/// Steps a project may have.
+/// Maximum steps per project.
 const MOST: usize = 200;
 
-/// What of `[[steps]]` cannot be meant.
+/// What is invalid in `[[steps]]`.
 pub(crate) fn examine(settings: &Settings) -> Vec<Wrong> {
     let mut wrongs = Vec::new();
     let mut names: HashMap<u32, usize> = HashMap::new();
@@ -39,7 +39,7 @@ pub(crate) fn examine(settings: &Settings) -> Vec<Wrong> {
     wrongs
 }
 
-/// Where a step begins and leads to.
+/// Checks where a step starts and leads to.
 fn way(settings: &Settings, n: usize, step: &StepSettings, wrong: &mut dyn FnMut(&str, String)) {
     let reader = Canonicaliser::new(settings.urls);
     for (at, url) in step.start.iter().enumerate() {
@@ -87,7 +87,7 @@ fn way(settings: &Settings, n: usize, step: &StepSettings, wrong: &mut dyn FnMut
     }
 }
 
-/// Selectors and regular expressions.
+/// Checks selectors and regular expressions.
 fn words(step: &StepSettings, wrong: &mut dyn FnMut(&str, String)) {
     for (key, selector) in [
         ("links", &step.links),

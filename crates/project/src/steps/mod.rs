@@ -1,4 +1,4 @@
-//! How does a person say which way to go, and who they are?
+//! How does a user describe the path to the pages, and their credentials?
 
 mod examine;
 mod secrets;
@@ -15,31 +15,31 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A row of `[[steps]]`: pages to begin with, a form to fill in, what to expect, how far to go.
+/// A row of `[[steps]]`: pages to start with, a form to fill in, what to expect, how far to go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepSettings {
-    /// What it is called; no two are called alike.
+    /// Its unique name.
     pub name: String,
-    /// Where it begins.
+    /// Where it starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub start: Vec<String>,
-    /// A CSS selector: it begins at the links that this chooses on the pages of the step before.
+    /// A CSS selector: it starts at the links that this matches on the pages of the previous step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<String>,
     /// A regular expression: of those links, or of all, the ones whose URL matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links_matching: Option<String>,
-    /// A form to fill in, on the pages where it begins.
+    /// A form to fill in, on the pages where it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<FormSettings>,
-    /// Words that must stand on its first pages.
+    /// Text that must occur on its first pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,
     /// A CSS selector that must match on its first pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_selector: Option<String>,
-    /// Words that must not stand there.
+    /// Text that must not occur there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_not: Option<String>,
     /// A CSS selector that must not match there.
@@ -48,10 +48,10 @@ pub struct StepSettings {
     /// Whether its pages are collected, or only passed through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collect: Option<bool>,
-    /// Links to follow from its first pages at most.
+    /// Maximum distance from its first pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// The area to keep to, in place of that of `[scope]`.
+    /// Its scope mode, in place of that of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Rules on URLs, in place of those of `[scope]`.
@@ -65,28 +65,28 @@ impl StepSettings {
         self.collect.unwrap_or(true)
     }
 
-    /// Whether it begins at links of the step before.
+    /// Whether it starts at links of the previous step.
     pub fn chooses(&self) -> bool {
         self.links.is_some() || self.links_matching.is_some()
     }
 
-    /// Whether it goes on from the step before.
+    /// Whether it continues from the previous step.
     pub fn goes_on(&self) -> bool {
         self.start.is_empty()
     }
 
-    /// Whether anything is to be seen on its first pages, or not.
+    /// Whether it expects anything on its first pages.
     pub fn expects(&self) -> bool {
         let words = [&self.expect, &self.expect_selector, &self.expect_not, &self.expect_not_selector];
         words.iter().any(|word| word.is_some())
     }
 }
 
-/// Which form, and what goes into it.
+/// Which form, and its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FormSettings {
-    /// Where it is sent to, as the page writes it or in full.
+    /// Its action, as the page writes it or in full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Its `id`.
@@ -95,48 +95,48 @@ pub struct FormSettings {
     /// Its `name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its place among the forms of the page, from 1.
+    /// Its position among the forms of the page, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// What goes into its fields, by their names; all others go as the page wants them.
+    /// Values of its fields by name; all others keep the page's values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, FieldValue>,
 }
 
-/// What goes into a field.
+/// The value of a field.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "a text, a number, true or false, a list of texts, { env = \"NAME\" } or { file = \"path\" }"
 )]
 pub enum FieldValue {
-    /// A box ticked or not, a button pressed or not.
+    /// A check box ticked or not, a button pressed or not.
     Switch(bool),
     /// A number.
     Number(i64),
-    /// A text, or one of the values offered.
+    /// A text, or one of the offered values.
     Text(String),
-    /// Several of the values offered.
+    /// Several of the offered values.
     Many(Vec<String>),
-    /// A text that stands elsewhere.
+    /// A text that is stored elsewhere.
     Hidden(Source),
 }
 
 impl fmt::Debug for FieldValue {
-    /// Without what goes into the field, which may be a password.
+    /// Omits the value, which may be a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("FieldValue")
     }
 }
 
-/// Where a secret stands.
+/// Where a secret is stored.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// In an environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<String>,
-    /// In a file; line ends behind it do not count.
+    /// In a file; trailing newlines are ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The secret, once it was looked up; never written.
@@ -144,13 +144,13 @@ pub struct Source {
     pub found: Option<String>,
 }
 
-/// A row of `[[auth]]`: who we are, for one host.
+/// A row of `[[auth]]`: credentials for one host.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthSettings {
     /// `example.org`, `example.org:8080` or `https://example.org`.
     pub host: String,
-    /// For what the host calls by this name alone.
+    /// Only for this realm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub realm: Option<String>,
     /// The name, for Basic and Digest.
@@ -177,18 +177,19 @@ pub struct AuthSettings {
 }
 
 impl fmt::Debug for AuthSettings {
-    /// Without the secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AuthSettings({}, {:?})", self.host, self.user)
     }
 }
 
-/// The number by which the catalogue knows a step: made of its name, so that steps may be added and moved.
+/// The number of a step in the catalogue: derived from its name, so that steps may be added and
+/// moved.
 pub fn number(name: &str) -> u32 {
     u32::try_from(UrlKey::of(name).0 & 0x7fff_ffff).unwrap_or(1).max(1)
 }
 
-/// A regular expression on URLs, as a scope that holds what matches.
+/// A regular expression on URLs, as a scope of what matches.
 pub fn matching(regex: &str) -> Result<Scope, ScopeError> {
     let rules = vec![Rule::Allow(regex.to_owned())];
     Scope::new(&ScopeSpec { mode: Mode::Any, rules, ..ScopeSpec::default() }, &[])

@@ -1,7 +1,8 @@
 //! Where do passwords come from, and where do they not go?
 //!
-//! They may stand in the project file, in an environment variable or in a file of their own. The two latter are looked up when a run begins
-//! ([`Settings::reveal`]), by whoever may read the environment. What is kept of a run knows none of them ([`without_secrets`]).
+//! They may be in the project file, in an environment variable or in a separate file. The latter
+//! two are looked up when a run starts ([`Settings::reveal`]), by the caller that may read the
+//! environment. What is stored about a run contains none of them ([`without_secrets`]).
 
 use super::{AuthSettings, FieldValue, Source, StepSettings};
 use crate::examine::Wrong;
@@ -9,14 +10,15 @@ use crate::settings::Settings;
 use orb_fetch::{Credential, Proof};
 use std::path::Path;
 
-/// The longest secret read from a file.
+/// Maximum length of a secret read from a file.
 const LONGEST: usize = 64 << 10;
 
-/// What stands in names of fields that nobody but the server is to know.
+/// Fragments of field names that mark secrets.
 const TELLTALE: [&str; 8] = ["pass", "pwd", "secret", "token", "pin", "otp", "key", "kennwort"];
 
 impl Settings {
-    /// Looks up the secrets that stand elsewhere; `variable` gives the value of an environment variable.
+    /// Looks up the secrets that are stored elsewhere; `variable` returns the value of an
+    /// environment variable.
     pub fn reveal(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<(), Wrong> {
         for (n, step) in self.steps.iter_mut().enumerate() {
             for (name, value) in step.form.iter_mut().flat_map(|form| &mut form.fields) {
@@ -43,7 +45,7 @@ impl Settings {
     }
 }
 
-/// A secret from where it stands.
+/// A secret from where it is stored.
 fn found(
     key: &str,
     env: Option<&str>,
@@ -62,7 +64,7 @@ fn found(
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// Takes out of settings what nobody but a server is to know.
+/// Removes secrets from settings.
 pub(crate) fn without_secrets(steps: &mut [StepSettings], auth: &mut [AuthSettings]) {
     for (name, value) in steps.iter_mut().filter_map(|s| s.form.as_mut()).flat_map(|form| &mut form.fields) {
         let name = name.to_lowercase();
@@ -79,7 +81,7 @@ pub(crate) fn without_secrets(steps: &mut [StepSettings], auth: &mut [AuthSettin
     }
 }
 
-/// The credentials of `[[auth]]`, secrets looked up.
+/// The credentials of `[[auth]]`, with their secrets looked up.
 pub fn credentials(auth: &[AuthSettings]) -> Result<Vec<Credential>, Wrong> {
     auth.iter().enumerate().map(|(n, auth)| credential(n, auth)).collect()
 }
@@ -96,7 +98,7 @@ fn credential(n: usize, auth: &AuthSettings) -> Result<Credential, Wrong> {
         .map_err(|why| Wrong::new(format!("auth[{n}].host"), why.to_string()))
 }
 
-/// What of `[[auth]]` cannot be meant.
+/// What is invalid in `[[auth]]`.
 pub(crate) fn examine(auth: &[AuthSettings]) -> Vec<Wrong> {
     let mut wrongs = Vec::new();
     for (n, row) in auth.iter().enumerate() {
