@@ -1,18 +1,18 @@
-//! What is a table as comma separated values (RFC 4180)?
+//! How is a table written as comma-separated values (RFC 4180)?
 
 use super::Sink;
 use orb_store::Cell;
 use orb_store::Field;
 use std::io::{self, BufWriter, Write};
 
-/// A table on its way out.
+/// A table being written.
 pub(super) struct Csv<W: Write> {
     out: BufWriter<W>,
     line: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
-    /// Begins with the line of names.
+    /// Starts with the header line.
     pub(super) fn new(out: W, columns: &[Field]) -> io::Result<Self> {
         let mut csv = Self { out: BufWriter::with_capacity(1 << 16, out), line: Vec::new() };
         let names: Vec<Cell<'_>> = columns.iter().map(|(name, _)| Cell::Text(name)).collect();

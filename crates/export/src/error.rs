@@ -6,24 +6,24 @@ use orb_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// What is exported could not be read, or not be written.
+    /// The data could not be read, or the output not written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A PostgreSQL server refused.
+    /// An error from a PostgreSQL server.
     #[error("cannot {what} in PostgreSQL: {}", said(source))]
     Postgres {
         /// What was attempted.
         what: &'static str,
-        /// What it said.
+        /// Its message.
         #[source]
         source: postgres::Error,
     },
 }
 
-/// What exports give back.
+/// The result type of this crate.
 pub(crate) type Result<T> = std::result::Result<T, ExportError>;
 
-/// What a server said, or else what went wrong on the way to it.
+/// A server's message, or else what went wrong on the way to it.
 fn said(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => db.message().to_owned(),

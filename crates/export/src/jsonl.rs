@@ -1,11 +1,11 @@
-//! What is a table as JSON lines?
+//! How is a table written as JSON lines?
 
 use super::Sink;
 use orb_store::Cell;
 use orb_store::{Field, Holds};
 use std::io::{self, BufWriter, Write};
 
-/// A table on its way out.
+/// A table being written.
 pub(super) struct Jsonl<W: Write> {
     out: BufWriter<W>,
     columns: &'static [Field],
@@ -13,7 +13,7 @@ pub(super) struct Jsonl<W: Write> {
 }
 
 impl<W: Write> Jsonl<W> {
-    /// Rows with these names.
+    /// Rows with these column names.
     pub(super) fn new(out: W, columns: &'static [Field]) -> Self {
         Self { out: BufWriter::with_capacity(1 << 16, out), columns, line: Vec::new() }
     }

@@ -1,8 +1,9 @@
 //! How do the facts leave for other people's tools?
 //!
-//! Tables row by row as CSV, JSON lines or Parquet; the classic relational models into PostgreSQL; the archive as one WACZ file. Everything streams:
-//! memory is bounded by a row group, whatever the catalogue holds. Nothing is written to the project, and where the caller wants to stop,
-//! [`StoreError::Stopped`] comes back.
+//! Tables row by row as CSV, JSON lines or Parquet; the classic relational models into PostgreSQL;
+//! the archive as one WACZ file. Everything streams: memory is bounded by a row group, whatever the
+//! size of the catalogue. Nothing is written to the project, and if the caller wants to stop,
+//! [`StoreError::Stopped`] is returned.
 
 mod csv;
 mod error;
@@ -21,22 +22,22 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 pub use wacz::{WaczCounts, export_wacz};
 
-/// Told how many rows have gone out so far; breaks off where the export is to stop.
+/// Progress callback: rows written so far; breaks off to stop the export.
 pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 
-/// In which form a table goes out.
+/// The format of an exported table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// A line of names, then a line a row (RFC 4180); NULL is an empty cell.
+    /// A header line, then one line per row (RFC 4180); NULL is an empty cell.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Apache Parquet, compressed with zstd.
     Parquet,
 }
 
 impl TableFormat {
-    /// What names of files in this form end with.
+    /// Its file extension.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -46,13 +47,13 @@ impl TableFormat {
     }
 }
 
-/// Takes rows one by one, and ends when it is told.
+/// Takes rows one by one.
 trait Sink {
     fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()>;
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Writes a table; how many rows it had.
+/// Writes a table and returns its number of rows.
 pub fn export_table<'w>(
     reader: &CatalogueReader,
     table: Table,
@@ -77,7 +78,7 @@ pub fn export_table<'w>(
     Ok(rows)
 }
 
-/// Asks now and then whether to go on.
+/// Asks periodically whether to continue.
 fn step(rows: u64, watch: &mut Watch<'_>) -> Result<()> {
     if rows.is_multiple_of(256) && watch(rows).is_break() { Err(StoreError::Stopped) } else { Ok(()) }
 }

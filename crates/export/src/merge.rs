@@ -1,13 +1,13 @@
 //! How do sorted files become one sorted stream?
 //!
-//! One line of each is looked at, and the smallest goes next: memory is a line and a buffer a file.
+//! By a k-way merge: memory is one line and one buffer per file.
 
 use orb_store::IndexLines;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 
-/// Gives every line of the sources in the order of bytes; each source must be in that order.
+/// Calls back with every line of the sources in byte order; each source must be sorted.
 pub(super) fn merge(mut sources: Vec<IndexLines>, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut heads = BinaryHeap::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {

@@ -1,7 +1,8 @@
-//! What is a table as Apache Parquet?
+//! How is a table written as Apache Parquet?
 //!
-//! The format keeps columns together, so rows are gathered into groups that are bounded both in rows and in bytes: that bound is the memory of an
-//! export. Every column may hold NULL; times are milliseconds in UTC; pages of columns are compressed with zstd.
+//! The format is columnar, so rows are buffered into row groups that are bounded both in rows and
+//! in bytes: that bound is the memory of an export. Every column is nullable; times are
+//! milliseconds in UTC; column pages are compressed with zstd.
 
 use super::Sink;
 use orb_store::Cell;
@@ -15,11 +16,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A group is closed at so many rows, or bytes of text.
+/// A row group is closed at this many rows, or bytes of text.
 const GROUP_ROWS: usize = 100_000;
 const GROUP_BYTES: usize = 32 << 20;
 
-/// A table on its way out.
+/// A table being written.
 pub(super) struct Parquet<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Gathered>,
@@ -27,7 +28,7 @@ pub(super) struct Parquet<W: Write + Send> {
     bytes: usize,
 }
 
-/// A column's values of the group that is being gathered, and for each row whether it has one.
+/// A column's values in the current row group, and which rows have one.
 struct Gathered {
     holds: Holds,
     levels: Vec<i16>,
@@ -99,7 +100,8 @@ impl Gathered {
         Self { holds, levels: Vec::new(), integers, reals, texts, truths }
     }
 
-    /// Takes a cell; how many bytes of text it holds. What does not fit the column is NULL.
+    /// Adds a cell and returns its bytes of text. A value that does not fit the column becomes
+    /// NULL.
     fn take(&mut self, cell: &Cell<'_>) -> usize {
         let mut bytes = 0;
         let taken = match (self.holds, cell) {
@@ -158,7 +160,8 @@ fn millis(text: &str) -> Option<i64> {
     let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
     let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);
     let ms = part(20..23).unwrap_or(0);
-    // Days of the civil calendar, counted from March so that the leap day ends a year (Hinnant, chrono-compatible date algorithms).
+    // Civil days counted from March, so that the leap day ends a year (Hinnant, chrono-compatible
+    // date algorithms).
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = y.div_euclid(400);
     let of_era = y.rem_euclid(400);

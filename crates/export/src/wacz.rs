@@ -1,7 +1,8 @@
-//! How is a whole collection one file that players open?
+//! How does a whole collection become one file for replay?
 //!
-//! WACZ 1.1.1 (specs.webrecorder.net): a ZIP file with the WARC files as they are, an index over all of them (CDXJ lines in gzip blocks, and the
-//! first line of each block in `index.idx`), the list of pages, and a data package that names everything with its sha256.
+//! WACZ 1.1.1 (specs.webrecorder.net): a ZIP file with the WARC files as they are, an index over
+//! all of them (CDXJ lines in gzip blocks, and the first line of each block in `index.idx`), the
+//! list of pages, and a data package that lists everything with its sha256.
 
 use super::merge::merge;
 use super::zip::Zip;
@@ -18,7 +19,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-/// Lines of the index in one gzip block.
+/// Index lines per gzip block.
 const BLOCK: usize = 1_024;
 
 /// What went into a WACZ file.
@@ -26,7 +27,7 @@ const BLOCK: usize = 1_024;
 pub struct WaczCounts {
     /// Archive files.
     pub files: u64,
-    /// Answers in the index.
+    /// Responses in the index.
     pub records: u64,
     /// Pages in the list.
     pub pages: u64,
@@ -64,7 +65,7 @@ pub fn export_wacz(
     Ok(WaczCounts { files: files.len() as u64, records, pages })
 }
 
-/// An archive file up to the end the catalogue knows.
+/// An archive file up to the end that the catalogue knows.
 fn add_archive<W: Write + Seek>(
     zip: &mut Zip<W>,
     dir: &Path,
@@ -104,7 +105,7 @@ fn header() -> String {
     "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n".to_owned()
 }
 
-/// Lines on their way into gzip blocks, and the directory of the blocks.
+/// Compresses lines into gzip blocks and builds the directory of the blocks.
 struct Blocks<'a, W: Write + Seek> {
     zip: &'a mut Zip<W>,
     block: Vec<u8>,

@@ -1,15 +1,16 @@
-//! How are many files one ZIP file?
+//! How do many files become one ZIP file?
 //!
-//! Every entry is stored as it is: what goes in is compressed already, and players read pieces of it in place (WACZ asks for that). Each entry's
-//! checksums and length are written into its head when it is done, so the file must be one that can be written at any place. Sizes beyond 4 GB are told in
-//! the ZIP64 fields (PKWARE APPNOTE 6.3.10, 4.3 and 4.5.3).
+//! Every entry is stored uncompressed: its content is already compressed, and players read parts of
+//! it in place (as WACZ requires). An entry's checksum and length are written into its header when
+//! it is done, so the output must be seekable. Sizes beyond 4 GB use the ZIP64 fields (PKWARE
+//! APPNOTE 6.3.10, 4.3 and 4.5.3).
 
 use flate2::Crc;
 use orb_page::Moment;
 use sha2::{Digest, Sha256};
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// A ZIP file on its way out.
+/// A ZIP file being written.
 pub(super) struct Zip<W: Write + Seek> {
     out: W,
     at: u64,
@@ -31,7 +32,7 @@ pub(super) struct Entry {
     offset: u64,
 }
 
-/// The entry that is being written.
+/// The current entry.
 struct Open {
     path: String,
     offset: u64,
@@ -40,7 +41,7 @@ struct Open {
     bytes: u64,
 }
 
-/// What stands for a number that is told elsewhere.
+/// Marks a number that is stored in another field.
 const ELSEWHERE: u32 = u32::MAX;
 /// Version 4.5 of the format: ZIP64.
 const VERSION: u16 = 45;
@@ -48,7 +49,7 @@ const VERSION: u16 = 45;
 const FLAGS: u16 = 1 << 11;
 
 impl<W: Write + Seek> Zip<W> {
-    /// An empty one; `now` is when its files were made.
+    /// An empty one; `now` is the time stamp of its files.
     pub(super) fn new(out: W, now: Moment) -> Self {
         let (year, month, day, hour, minute, second, _) = now.civil();
         let years = u32::try_from(year.clamp(1980, 2107) - 1980).unwrap_or(0);
@@ -57,7 +58,7 @@ impl<W: Write + Seek> Zip<W> {
         Self { out, at: 0, entries: Vec::new(), time: (date << 16 | time).to_le_bytes(), open: None }
     }
 
-    /// Begins an entry, which is what is written from now on.
+    /// Starts an entry, which receives everything written from now on.
     pub(super) fn begin(&mut self, path: &str) -> io::Result<()> {
         self.end()?;
         let offset = self.at;
@@ -76,7 +77,7 @@ impl<W: Write + Seek> Zip<W> {
         Ok(())
     }
 
-    /// Ends the entry that is open, and writes into its head what is known now.
+    /// Ends the current entry, and completes its header.
     pub(super) fn end(&mut self) -> io::Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         let crc = open.crc.sum();
@@ -90,12 +91,12 @@ impl<W: Write + Seek> Zip<W> {
         Ok(())
     }
 
-    /// The entries that are done.
+    /// The finished entries.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Writes the directory at the end.
+    /// Writes the central directory at the end.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.end()?;
         let begin = self.at;

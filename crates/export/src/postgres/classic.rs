@@ -1,7 +1,7 @@
-//! The model of hosts, resources and links.
+//! What is the model of hosts, resources and links?
 //!
-//! A resource is known by the MD5 of its URL in capital hexadecimal digits, so that its number needs no look-up; links are pairs of such, one for
-//! each kind of element by which one resource points to another.
+//! A resource's id is the MD5 of its URL in upper-case hexadecimal, so it needs no look-up; links
+//! are pairs of ids, one for each kind of element by which one resource links to another.
 
 use super::copy::{Load, place};
 use crate::error::Result;
@@ -9,10 +9,10 @@ use md5::{Digest, Md5};
 use orb_store::Cell;
 use std::fmt::Write as _;
 
-/// Its tables, those that name others first.
+/// Its tables, referencing ones first.
 pub(super) const TABLES: &[&str] = &["links", "resources", "hosts"];
 
-/// Makes and fills the tables in a schema (quoted).
+/// Creates and fills the tables in a schema (quoted).
 pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     to.run(&format!(
         "CREATE TABLE {schema}.hosts (hid bigint NOT NULL GENERATED ALWAYS AS IDENTITY (START WITH 1 INCREMENT BY 1), hname varchar);
@@ -63,7 +63,7 @@ fn resources(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     filled.map(drop)
 }
 
-/// A resource's number: the MD5 of its URL.
+/// A resource's id: the MD5 of its URL.
 fn id(url: &str) -> String {
     Md5::digest(url.as_bytes()).iter().fold(String::with_capacity(32), |mut out, byte| {
         let _ = write!(out, "{byte:02X}");

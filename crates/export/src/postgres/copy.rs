@@ -1,7 +1,7 @@
-//! How do rows get over, many at a time?
+//! How are rows transferred in bulk?
 //!
-//! COPY in its text form: fields parted by tabs, rows by line ends, both escaped within texts. PostgreSQL has no place for the character NUL in
-//! texts; it is left out.
+//! With COPY in its text format: fields separated by tabs, rows by newlines, both escaped within
+//! texts. PostgreSQL text cannot contain NUL, which is dropped.
 
 use super::{Contents, PostgresCounts, failed};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use orb_store::{CatalogueReader, Cell};
 use postgres::Transaction;
 use std::io::Write;
 
-/// An export under way.
+/// An export in progress.
 pub(super) struct Load<'a, 'c> {
     tx: Transaction<'a>,
     reader: &'c CatalogueReader,
@@ -22,21 +22,21 @@ pub(super) struct Load<'a, 'c> {
     counts: PostgresCounts,
 }
 
-/// What a page says, as it is asked for row by row.
+/// Page contents, requested row by row.
 pub(super) struct Content {
     contents: Option<Box<dyn Contents>>,
     unreadable: u64,
 }
 
 impl Content {
-    /// The text of a page of HTML, where content is asked for.
+    /// The text of an HTML page, if content is wanted.
     pub(super) fn text(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<String> {
         let text = self.contents.as_mut()?.text(url, at?);
         self.unreadable += u64::from(text.is_none());
         text
     }
 
-    /// The bytes of a document, where content is asked for.
+    /// The bytes of a document, if content is wanted.
     pub(super) fn bytes(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<Vec<u8>> {
         let bytes = self.contents.as_mut()?.bytes(url, at?);
         self.unreadable += u64::from(bytes.is_none());
@@ -56,7 +56,7 @@ impl<'a, 'c> Load<'a, 'c> {
         Self { tx, reader, content, watch, rows: 0, counts: PostgresCounts::default() }
     }
 
-    /// Runs statements that give nothing back.
+    /// Runs statements without a result.
     pub(super) fn run(&mut self, sql: &str) -> Result<()> {
         self.tx.batch_execute(sql).map_err(failed("prepare tables"))
     }
@@ -68,7 +68,8 @@ impl<'a, 'c> Load<'a, 'c> {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// Fills a table (with its columns) from a query over the catalogue; `each` puts the fields of as many rows as it likes.
+    /// Fills a table (with its columns) from a query over the catalogue; `each` adds the fields of
+    /// any number of rows.
     pub(super) fn fill(
         &mut self,
         table: &str,
@@ -82,7 +83,7 @@ impl<'a, 'c> Load<'a, 'c> {
         self.reader.each_row(query, |cells| {
             each(cells, &mut fields, content);
             *rows += std::mem::take(&mut fields.rows);
-            // What the server said comes when the copy is ended.
+            // The server's error is reported when the copy ends.
             writer.write_all(&fields.text).map_err(StoreError::Output)?;
             fields.text.clear();
             step(*rows, watch)
@@ -93,14 +94,14 @@ impl<'a, 'c> Load<'a, 'c> {
         Ok(written)
     }
 
-    /// Makes everything visible to others.
+    /// Commits the transaction.
     pub(super) fn commit(self) -> Result<PostgresCounts> {
         self.tx.commit().map_err(failed("commit"))?;
         Ok(PostgresCounts { unreadable: self.content.unreadable, ..self.counts })
     }
 }
 
-/// The fields of rows, as COPY reads them.
+/// The fields of rows in COPY format.
 #[derive(Default)]
 pub(super) struct Fields {
     text: Vec<u8>,
@@ -115,7 +116,7 @@ impl Fields {
         }
     }
 
-    /// A field as the catalogue has it.
+    /// A field from a catalogue cell.
     pub(super) fn cell(&mut self, cell: &Cell<'_>) -> &mut Self {
         match cell {
             Cell::Null => self.null(),
@@ -126,7 +127,7 @@ impl Fields {
         }
     }
 
-    /// Fields as the catalogue has them.
+    /// Fields from catalogue cells.
     pub(super) fn cells(&mut self, cells: &[Cell<'_>]) -> &mut Self {
         for cell in cells {
             self.cell(cell);
@@ -139,7 +140,7 @@ impl Fields {
         self.plain("\\N")
     }
 
-    /// A field with nothing to escape in it.
+    /// A field without characters to escape.
     pub(super) fn plain(&mut self, text: &str) -> &mut Self {
         self.begin();
         self.text.extend_from_slice(text.as_bytes());
@@ -180,7 +181,7 @@ impl Fields {
         self
     }
 
-    /// The row is whole.
+    /// Ends the row.
     pub(super) fn end(&mut self) {
         self.text.push(b'\n');
         self.begun = false;
@@ -188,7 +189,7 @@ impl Fields {
     }
 }
 
-/// Where the archive holds what a row tells of, from the cells that say so.
+/// The archive position of a row, from the cells that contain it.
 pub(super) fn place(cells: &[Cell<'_>]) -> Option<WarcPosition> {
     let [Cell::Text(file), Cell::Integer(offset), Cell::Integer(length)] = cells else { return None };
     Some(WarcPosition { file: (*file).into(), offset: offset.cast_unsigned(), length: length.cast_unsigned() })

@@ -1,23 +1,24 @@
-//! The model of sites, pages, page data, images and links (`crawldb`).
+//! What is the model of sites, pages, page data, images and links (`crawldb`)?
 //!
-//! Page types are those of the model (HTML, BINARY, DUPLICATE, FRONTIER) and ours besides; data types likewise. A link is a pair of pages, however
-//! many elements make it. A picture's `filename` is its URL.
+//! Page types are those of the model (HTML, BINARY, DUPLICATE, FRONTIER) and ours in addition; data
+//! types likewise. A link is a pair of pages, however many elements make it. An image's `filename`
+//! is its URL.
 
 use super::copy::{Load, place};
 use crate::error::Result;
 use orb_page::PageKind;
 use orb_store::{Cell, document_type, document_types};
 
-/// Its tables, those that name others first.
+/// Its tables, referencing ones first.
 pub(super) const TABLES: &[&str] = &["link", "image", "page_data", "page", "site", "page_type", "data_type"];
 
-/// Types whose bytes are kept: those of the model.
+/// Types whose bytes are stored: those of the model.
 const KEPT: [&str; 5] = ["pdf", "doc", "docx", "ppt", "pptx"];
 
-/// The longest URL that an ordered index surely has room for, in bytes.
+/// Maximum length of a URL that certainly fits a B-tree index, in bytes.
 const INDEXED: usize = 2_600;
 
-/// Makes and fills the tables in a schema (quoted).
+/// Creates and fills the tables in a schema (quoted).
 pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     create(to, schema)?;
     let sites = "SELECT id, CASE WHEN port = CASE scheme WHEN 'https' THEN 443 ELSE 80 END THEN name ELSE name || ':' || port END,
@@ -36,7 +37,7 @@ pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
         out.plain(&number.to_string()).cells(cells).end();
     })?;
     let mut last = (0, 0);
-    // Kinds of one pair stand side by side.
+    // Kinds of one pair are adjacent.
     let links =
         "SELECT s.page, l.dst FROM source_row s CROSS JOIN link_row l ON l.source = s.id WHERE l.last_run IS NULL";
     to.fill(&format!("{schema}.link (from_page, to_page)"), links, |cells, out, _| {
@@ -67,7 +68,7 @@ fn create(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     ))
 }
 
-/// Fills the pages; the length of the longest URL.
+/// Fills the pages; returns the length of the longest URL.
 fn pages(to: &mut Load<'_, '_>, schema: &str) -> Result<usize> {
     let table =
         format!("{schema}.page (id, site_id, page_type_code, url, http_status_code, accessed_time, html_content)");
@@ -85,7 +86,7 @@ fn pages(to: &mut Load<'_, '_>, schema: &str) -> Result<usize> {
     Ok(longest)
 }
 
-/// A row for each binary file, with its bytes where it is a document.
+/// A row for each binary file, with its bytes if it is a document.
 fn page_data(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     let binaries = "SELECT id, url, mime, warc_file, warc_offset, warc_length FROM page WHERE kind = 'BINARY'";
     let mut number = 0u64;
@@ -101,7 +102,8 @@ fn page_data(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     filled.map(drop)
 }
 
-/// Keys and indexes. An ordered index has no room for very long texts: where there are such, what is unique is their MD5.
+/// Keys and indexes. A B-tree index cannot hold very long texts: if there are any, their MD5 is
+/// unique instead.
 fn finish(to: &mut Load<'_, '_>, schema: &str, longest: usize) -> Result<()> {
     let unique = if longest <= INDEXED { "url" } else { "md5(url)" };
     let quoted = schema.replace('\'', "''");

@@ -1,8 +1,10 @@
 //! How do the facts get into somebody's PostgreSQL?
 //!
-//! As the two relational models this kind of collection was first kept in: hosts, resources and links (`classic`), and site, page, page data, image and link
-//! (`crawldb`). Rows go by COPY, keys and indexes are made afterwards, and all of it is one transaction: a reader sees the whole export or nothing of it. Names,
-//! order and keys of the columns are the models' own; lengths of texts are left open, since the web does not keep to them.
+//! As the two relational models in which this kind of collection was first stored: hosts, resources
+//! and links (`classic`), and site, page, page data, image and link (`crawldb`). Rows are
+//! transferred by COPY, keys and indexes are created afterwards, and all of it is one transaction:
+//! a reader sees the whole export or nothing of it. Names, order and keys of the columns are the
+//! models' own; text lengths are unlimited, since the web does not respect them.
 //!
 //! There is no TLS here: a server is reached through a Unix socket, the loopback or a tunnel.
 
@@ -20,7 +22,7 @@ use postgres::config::SslMode;
 use postgres::{Client, Config, NoTls};
 use std::time::Duration;
 
-/// Which models to make.
+/// Which models to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// `hosts`, `resources`, `links`.
@@ -31,18 +33,19 @@ pub enum Model {
     Both,
 }
 
-/// Where the export goes and what it makes there.
+/// Where the export goes and what it creates there.
 #[derive(Clone)]
 pub struct PostgresTarget {
     /// `postgres://user@host/database`, or `host=… dbname=…`.
     pub url: String,
-    /// The password, where the URL has none.
+    /// The password, if the URL has none.
     pub password: Option<String>,
     /// Which models.
     pub model: Model,
-    /// The schema for their tables; without it `public` for the classic model and `crawldb` for the other.
+    /// The schema for their tables; by default `public` for the classic model and `crawldb` for the
+    /// other.
     pub schema: Option<String>,
-    /// Whether tables of these names that are there already are replaced.
+    /// Whether existing tables with these names are replaced.
     pub replace: bool,
 }
 
@@ -51,19 +54,19 @@ pub struct PostgresTarget {
 pub struct PostgresCounts {
     /// Schema and table with its rows, in the order in which they were written.
     pub tables: Vec<(String, u64)>,
-    /// Pages whose content the archive should hold and did not give.
+    /// Pages whose content the archive should have but could not provide.
     pub unreadable: u64,
 }
 
-/// Who knows what pages say. The store holds bytes as they came; what they mean is for others to tell.
+/// Provides page contents. The store holds raw bytes; interpreting them is up to the implementer.
 pub trait Contents {
-    /// The text of a page of HTML; `None` where it cannot be had.
+    /// The text of an HTML page; `None` if unavailable.
     fn text(&mut self, url: &str, at: &WarcPosition) -> Option<String>;
-    /// The bytes of a document; `None` where they cannot be had.
+    /// The bytes of a document; `None` if unavailable.
     fn bytes(&mut self, url: &str, at: &WarcPosition) -> Option<Vec<u8>>;
 }
 
-/// Makes the models in a database. Pages come with their content where `contents` can tell it.
+/// Creates the models in a database. Pages come with their content if `contents` provides it.
 pub fn export_postgres<'a>(
     reader: &'a CatalogueReader,
     target: &PostgresTarget,
@@ -105,7 +108,7 @@ fn connect(target: &PostgresTarget) -> Result<Client> {
     config.connect(NoTls).map_err(failed("connect"))
 }
 
-/// Sees to the schema and that its tables are not in the way; gives its name, quoted.
+/// Prepares the schema and makes sure that its tables are not in the way; returns its quoted name.
 fn prepare(load: &mut Load<'_, '_>, target: &PostgresTarget, usual: &str, tables: &[&str]) -> Result<String> {
     let name = target.schema.as_deref().unwrap_or(usual);
     let schema = quoted(name)?;
