@@ -23,15 +23,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("index", &[]),
     ("project", &["frontier", "fetch", "extract", "track", "store", "index"]),
     ("export", &["store"]),
-    ("crawl", &["project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
-    ("serve", &["store", "track", "graph", "index", "crawl"]),
-    // The program's commands that look at one thing (`inspect`, `check`, `cat`) ask the crate that
-    // knows it.
+    // `fetch` for its content decoding alone: the archive keeps bodies as they were transferred.
+    ("answers", &["project", "fetch", "extract", "track", "store", "graph", "index"]),
+    // `answers` because a crawl reads archived pages, too: to compare, to index, to hand them on.
+    ("crawl", &["answers", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
+    ("serve", &["answers", "project", "crawl"]),
+    // What is left besides `answers`, `crawl`, `project` and `export`: `inspect` asks the crate that
+    // knows one thing (`frontier`, `fetch`, `extract`); reports, changes, checks and exports still
+    // read `store`, `track` and `graph` themselves.
     (
         "cli",
         &[
-            "frontier", "fetch", "extract", "track", "store", "graph", "index", "project", "export", "crawl", "serve",
-            "testweb",
+            "answers", "frontier", "fetch", "extract", "track", "store", "graph", "project", "export", "crawl",
+            "serve", "testweb",
         ],
     ),
     ("testweb", &[]),

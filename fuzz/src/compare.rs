@@ -6,7 +6,7 @@
 //! was made from.
 
 use crate::options;
-use orb_crawl::track::PageViews;
+use orb_answers::PageViews;
 use orb_extract::Content;
 use orb_track::compare::{By, Comparison, Judgement, Part, Rule, Views as _};
 use orb_track::diff::html::table;

@@ -1,6 +1,7 @@
 //! What can be said on the command line?
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use orb_answers::Window;
 use orb_project::units::{ByteSize, Rate, Span};
 use orb_track::rate::simulate::Policy;
 use orb_urls::scope::Rule;
@@ -368,6 +369,13 @@ pub(crate) struct Listing {
     /// Number of rows to skip
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: u64,
+}
+
+impl Listing {
+    /// The part of a list that is wanted: so many rows where nothing is said.
+    pub(crate) fn window(&self, limit: u64) -> Window {
+        Window { limit: self.limit.unwrap_or(limit), offset: self.offset }
+    }
 }
 
 /// `orb links`.

@@ -1,5 +1,6 @@
 //! How does a command fail, and what does the user read then?
 
+use orb_answers::AnswerError;
 use orb_store::StoreError;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -79,7 +80,7 @@ fn chain(error: &anyhow::Error) -> String {
 
 /// What the user can do about it, where that is known.
 fn hint(error: &anyhow::Error) -> Option<&'static str> {
-    match error.downcast_ref::<StoreError>()? {
+    match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>())? {
         StoreError::InUse { .. } => Some("wait for it to end, or stop it"),
         StoreError::NoSuchProject { .. } => Some("orb project list shows what is there"),
         StoreError::Damaged { .. } => Some(
@@ -94,6 +95,9 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         let error = error.into();
         if let Some(StoreError::Stopped) = error.downcast_ref() {
             return Self::Stopped;
+        }
+        if let Some(AnswerError::Malformed(why)) = error.downcast_ref() {
+            return Self::Usage(why.clone());
         }
         match error.downcast_ref::<std::io::Error>() {
             Some(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Self::OutputClosed,

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
+    keep_quiet_about_what_is_caught();
     if cli.common.verbose {
         // Only fails where a subscriber is set already, and nobody else sets one.
         let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact().try_init();
@@ -34,6 +35,16 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// A damaged text index is told in one line by whoever asked it: nothing is said of the panic by which its engine noticed.
+fn keep_quiet_about_what_is_caught() {
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !orb_answers::expects_panic() {
+            told(panic);
+        }
+    }));
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {

@@ -55,14 +55,9 @@ pub enum CrawlError {
         /// Why.
         source: std::io::Error,
     },
-    /// The content of a page cannot be read.
-    #[error("{url}: {why}")]
-    Unreadable {
-        /// The page.
-        url: String,
-        /// Why.
-        why: String,
-    },
+    /// What is stored cannot be read.
+    #[error(transparent)]
+    Answer(#[from] orb_answers::AnswerError),
     /// An output cannot be written.
     #[error("cannot write {}", path.display())]
     Output {

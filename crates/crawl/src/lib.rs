@@ -4,7 +4,6 @@
 //! makes a visit of them, `recorder` commits it and feeds what was discovered back to the frontier.
 
 mod config;
-pub mod content;
 mod drive;
 mod error;
 mod hold;

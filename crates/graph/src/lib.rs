@@ -28,7 +28,7 @@ pub use build::{Linking, Naming};
 pub use compress::Tally;
 pub use error::{GraphError, Result};
 pub use fingerprint::{Fingerprint, Sum, Witness};
-pub use manifest::{FileSeal, Manifest, Mark};
+pub use manifest::{FileSeal, Manifest, Mark, Standing};
 pub use near::{Direction, Near, Reach};
 pub use options::{GraphOptions, SeenLink};
 pub use place::Hold;

@@ -37,6 +37,38 @@ pub struct Mark {
     pub sources: u64,
 }
 
+/// How a graph stands to the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing was recorded since.
+    Current,
+    /// The catalogue has grown since: by so many batches, pages and runs.
+    Behind {
+        /// Batches.
+        batches: u64,
+        /// Pages.
+        pages: u64,
+        /// Runs.
+        runs: u32,
+    },
+    /// It was built from another catalogue, or this one was put back to an earlier state.
+    Foreign,
+}
+
+impl Mark {
+    /// How a graph built at this mark stands to a catalogue that has come to another.
+    pub fn standing(&self, now: &Self) -> Standing {
+        if self.batch == now.batch && self.nonce == now.nonce {
+            return Standing::Current;
+        }
+        if now.batch <= self.batch || now.pages < self.pages || now.sources < self.sources || now.run < self.run {
+            return Standing::Foreign;
+        }
+        let (batches, pages) = (now.batch - self.batch, now.pages - self.pages);
+        Standing::Behind { batches, pages, runs: now.run.0 - self.run.0 }
+    }
+}
+
 /// A graph's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -140,6 +172,22 @@ pub(crate) fn seal(path: &Path) -> Result<FileSeal> {
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(fail(e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_graph_knows_how_far_the_catalogue_has_gone_on() {
+        let then = Mark { batch: 5, nonce: 1, run: RunId(1), pages: 100, sources: 10 };
+        assert_eq!(then.standing(&then), Standing::Current);
+        let later = Mark { batch: 7, nonce: 9, run: RunId(2), pages: 130, sources: 12 };
+        assert_eq!(then.standing(&later), Standing::Behind { batches: 2, pages: 30, runs: 1 });
+        for other in [Mark { nonce: 2, ..then }, Mark { batch: 4, nonce: 2, ..then }, Mark { pages: 9, ..later }] {
+            assert_eq!(then.standing(&other), Standing::Foreign);
         }
     }
 }

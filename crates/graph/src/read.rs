@@ -100,6 +100,11 @@ impl WebGraph {
         &self.manifest
     }
 
+    /// Whether no other graph has been built in its place since it was opened.
+    pub fn is_latest(&self) -> bool {
+        Manifest::read(&self.dir).is_ok_and(|manifest| manifest.id == self.manifest.id)
+    }
+
     /// The page with this URL.
     pub fn page_at(&self, url: &str) -> Result<Option<PageId>> {
         match self.urls.find(url)? {

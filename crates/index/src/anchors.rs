@@ -96,6 +96,13 @@ pub(crate) struct Anchors {
     most: u64,
 }
 
+/// The mark of the last commit of an index's anchors, if there are any.
+pub(crate) fn latest_mark(index: &Path) -> Option<String> {
+    let dir = dir_in(index);
+    let opened: Index = open(&dir, &schema::anchors()).ok()?;
+    CommitPayload::of(&opened, &dir).ok()?.mark
+}
+
 impl Anchors {
     /// Opens the anchor index; `None` if it was never written or cannot be read, since search works
     /// without it.

@@ -29,4 +29,5 @@ pub use rank::Weights;
 pub use schema::Part;
 pub use search::{Answer, Hit, Importance, Occurrence, Request, SearchError, Searcher, WordCount};
 pub use snippet::{Marker, Snippet};
+pub use standing::mark;
 pub use writer::{Found, Writer, WriterRules};

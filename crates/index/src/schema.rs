@@ -18,7 +18,7 @@ const WORDS: &str = "orb-words-1";
 const TAGS: &str = "orb-tags";
 
 /// A text field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
     /// `<title>`.

@@ -51,6 +51,11 @@ impl CommitPayload {
     }
 }
 
+/// The mark of a batch of the catalogue, by its number and what tells it from another of the same number.
+pub fn mark(batch: u64, nonce: u64) -> String {
+    format!("{batch}-{nonce:016x}")
+}
+
 /// Opens an existing index with this schema.
 pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
     if !dir.join("meta.json").exists() {

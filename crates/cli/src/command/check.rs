@@ -1,10 +1,10 @@
 //! `orb check`: prove that archive, catalogue, index and graph agree; exit 1 and say where if not.
 
-use super::search::guarded;
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use crate::out;
-use orb_crawl::{indexing, structure};
+use orb_answers::index::check_index;
+use orb_crawl::structure;
 use orb_store::{CheckReport, Home, check};
 use std::io::Write;
 
@@ -12,7 +12,7 @@ pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
     let project = Home::open(&common.home)?.find(&args.project)?;
     let mut report = check(&project)?;
     structure::check(&project, &mut report)?;
-    guarded(&project, || indexing::check(&project, &mut report))??;
+    check_index(&project, &mut report)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &report)?;

@@ -1,13 +1,13 @@
 //! `orb diff`: what differs between two versions of a page.
 
-use super::content::{decoded, viewed};
 use super::export::place::Unfinished;
-use super::{find_page, open_reader};
+use super::open;
 use crate::args::{Common, PageArgs};
 use crate::failure::Failure;
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
+use orb_answers::content::{decoded, viewed};
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, CatalogueReader, StoredExchange, VisitRow};
 use orb_track::compare::{Part, Views as _};
@@ -61,13 +61,14 @@ struct Version<'a> {
 }
 
 pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, &args.page.project)?;
-    let page = find_page(&reader, &args.page.project, &args.page.url)?;
+    let collection = open(common, &args.page.project)?;
+    let reader = collection.catalogue();
+    let page = collection.page(&args.page.url)?;
     let visits = reader.visits(PageId(page.id))?;
-    let (old, new) = chosen(&reader, args, &page.url, &visits)?;
-    let archive = ArchiveReader::open(&project.archive());
+    let (old, new) = chosen(reader, args, &page.url, &visits)?;
+    let archive = collection.archive();
     let version = |visit| -> Result<Version<'_>, Failure> {
-        let stored = whole(&archive, &visits, visit, &page.url)?;
+        let stored = whole(archive, &visits, visit, &page.url)?;
         Ok(Version { visit, lines: lines(&page.url, &stored, args.by)? })
     };
     let (old, new) = (version(old)?, version(new)?);

@@ -1,7 +1,6 @@
 //! `orb index`: the text index: how it stands, and bringing it up to date.
 
-use super::open_reader;
-use super::search::{guarded, open};
+use super::{open, open_reader};
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use crate::meter::Meter;
@@ -9,7 +8,6 @@ use crate::{out, signals};
 use clap::{Args, Subcommand};
 use orb_crawl::{Stop, indexing};
 use orb_project::Settings;
-use orb_store::CheckReport;
 use serde_json::json;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -42,49 +40,26 @@ pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
 }
 
 fn status(common: &Common, name: &str) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, name)?;
-    let index = open(&project)?;
-    let mark = indexing::mark_of(&reader.extent()?);
-    let current = index.mark() == Some(&mark);
-    let mut report = CheckReport::default();
-    guarded(&project, || indexing::check(&project, &mut report))??;
-    let bytes = size(&project.text_index());
-    let anchors = match index.anchors_mark() {
-        Some(at) if at == mark => "current",
-        Some(_) => "older",
-        None => "none",
-    };
+    let status = orb_answers::index_status(&open(common, name)?)?;
     let mut stdout = out::stdout();
     if common.json {
-        let value = json!({"project": project.name, "pages": index.pages(), "current": current, "anchors": anchors,
-            "segments": index.segments(), "bytes": bytes, "notes": report.notes, "findings": report.findings});
-        out::json(&mut stdout, &value)?;
+        out::json(&mut stdout, &status)?;
         return Ok(stdout.flush()?);
     }
-    let state = if current { "current" } else { "behind" };
+    let state = if status.current { "current" } else { "behind" };
     writeln!(
         stdout,
-        "text index of {}: {state}, {} pages, {} in {} segments; texts of links: {anchors}",
-        project.name,
-        out::grouped(index.pages()),
-        out::bytes(bytes),
-        index.segments()
+        "text index of {}: {state}, {} pages, {} in {} segments; texts of links: {}",
+        status.project,
+        out::grouped(status.pages),
+        out::bytes(status.bytes),
+        status.segments,
+        status.anchors
     )?;
-    for line in report.notes.iter().chain(report.findings.iter().map(|finding| &finding.what)) {
+    for line in status.notes.iter().chain(status.findings.iter().map(|finding| &finding.what)) {
         writeln!(stdout, "  {line}")?;
     }
     Ok(stdout.flush()?)
-}
-
-/// Bytes of all files in a directory and those below.
-fn size(dir: &std::path::Path) -> u64 {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let of = |entry: std::fs::DirEntry| match entry.metadata() {
-        Ok(meta) if meta.is_dir() => size(&entry.path()),
-        Ok(meta) => meta.len(),
-        Err(_) => 0,
-    };
-    entries.map(of).sum()
 }
 
 fn update(common: &Common, name: &str, anew: bool) -> Result<(), Failure> {

@@ -1,13 +1,14 @@
 //! `orb links`: where a page points, who points to it and with which words, and what became of links since a run.
 
-use super::{find_page, open_reader};
+use super::{open, tell};
 use crate::args::{Common, LinksArgs};
-use crate::failure::{Failure, complain};
+use crate::failure::Failure;
 use crate::out;
-use anyhow::anyhow;
-use orb_crawl::structure::links_in;
-use orb_page::{PageId, RunId};
-use orb_store::{CatalogueReader, LinkChange, LinkChangeRow, LinkRow, LinkValues};
+use orb_answers::{
+    AnchorRow, Collection, LinkChange, LinkChangeRow, LinkFilter, LinkRow, LinkValues, Window, link_history,
+    link_texts, links_in, links_out, links_since,
+};
+use orb_page::RunId;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
@@ -15,30 +16,25 @@ use std::ops::ControlFlow;
 const TABLE_ROWS: usize = 1_000;
 
 pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
-    let (_, reader) = open_reader(common, &args.project)?;
-    let page = match &args.url {
-        Some(url) => Some(PageId(find_page(&reader, &args.project, url)?.id)),
-        None => None,
-    };
-    match (page, args.since) {
-        (page, Some(run)) => changes(common, args, &reader, RunId(run), page),
-        (Some(page), None) if args.history => history(common, args, &reader, page),
-        (Some(page), None) if args.anchors => anchors(common, args, &reader, page),
-        (Some(page), None) => links(common, args, &reader, page),
+    let collection = open(common, &args.project)?;
+    let rows = args.listing.window(u64::MAX);
+    match (&args.url, args.since) {
+        (_, Some(run)) => changes(common, args, &collection, RunId(run)),
+        (Some(url), None) if args.history => history(common, &link_history(&collection, url, rows)?),
+        (Some(url), None) if args.anchors => anchors(common, &collection, url, rows),
+        (Some(url), None) => links(common, args, &collection, url),
         (None, None) => Err(Failure::Usage("say which page's links, or --since which run".to_owned())),
     }
 }
 
-fn links(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId) -> Result<(), Failure> {
-    let (limit, offset) = (args.listing.limit.unwrap_or(u64::MAX), args.listing.offset);
+fn links(common: &Common, args: &LinksArgs, collection: &Collection, url: &str) -> Result<(), Failure> {
+    let rows = args.listing.window(u64::MAX);
     let links = if args.backward {
-        let found = links_in(reader, &reader.path().with_file_name("graph"), id, (limit, offset))?;
-        if let Some(note) = found.note.filter(|_| !common.quiet) {
-            complain(&note);
-        }
+        let found = links_in(collection, url, rows)?;
+        tell(common, found.note.as_ref());
         found.links
     } else {
-        reader.links_out(id, limit, offset)?
+        links_out(collection, url, rows)?
     };
     let mut stdout = out::stdout();
     if common.json {
@@ -53,33 +49,22 @@ fn links(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId
     Ok(stdout.flush()?)
 }
 
-fn anchors(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId) -> Result<(), Failure> {
-    let (limit, offset) = (args.listing.limit.unwrap_or(u64::MAX), args.listing.offset);
-    let graph = reader.path().with_file_name("graph");
-    let called = orb_crawl::structure::anchors(reader, &graph, id, limit.saturating_add(offset))?;
-    if let Some(note) = called.note.filter(|_| !common.quiet) {
-        complain(&note);
-    }
-    let mut anchors = called.anchors;
-    anchors.drain(..anchors.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
+fn anchors(common: &Common, collection: &Collection, url: &str, rows: Window) -> Result<(), Failure> {
+    let called = link_texts(collection, url, rows)?;
+    tell(common, called.note.as_ref());
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, &anchors)?;
+        out::json(&mut stdout, &called.anchors)?;
         return Ok(stdout.flush()?);
     }
-    let row = |a: &orb_store::AnchorRow| {
-        vec![a.count.to_string(), a.sources.to_string(), out::clip(&a.anchor, 80), a.example.clone()]
-    };
-    let rows: Vec<Vec<String>> = anchors.iter().map(row).collect();
+    let row =
+        |a: &AnchorRow| vec![a.count.to_string(), a.sources.to_string(), out::clip(&a.anchor, 80), a.example.clone()];
+    let rows: Vec<Vec<String>> = called.anchors.iter().map(row).collect();
     out::table(&mut stdout, &["count", "pages", "anchor", "such as"], &rows)?;
     Ok(stdout.flush()?)
 }
 
-fn history(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: PageId) -> Result<(), Failure> {
-    let within = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let rows = reader.link_history(id)?;
-    let rows = rows.into_iter().skip(within(args.listing.offset)).take(args.listing.limit.map_or(usize::MAX, within));
-    let rows: Vec<LinkRow> = rows.collect();
+fn history(common: &Common, rows: &[LinkRow]) -> Result<(), Failure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &rows)?;
@@ -95,48 +80,16 @@ fn history(common: &Common, args: &LinksArgs, reader: &CatalogueReader, id: Page
     Ok(stdout.flush()?)
 }
 
-fn changes(
-    common: &Common,
-    args: &LinksArgs,
-    reader: &CatalogueReader,
-    since: RunId,
-    page: Option<PageId>,
-) -> Result<(), Failure> {
-    if reader.run(since)?.is_none() {
-        return Err(anyhow!(
-            "project {} has no run {}; orb sql … \"SELECT * FROM run\" lists them",
-            args.project,
-            since.0
-        )
-        .into());
-    }
-    let all = !(args.new || args.lost || args.changed);
-    let wanted = |change| match change {
-        LinkChange::New => all || args.new,
-        LinkChange::Lost => all || args.lost,
-        LinkChange::Changed => all || args.changed,
-    };
+fn changes(common: &Common, args: &LinksArgs, collection: &Collection, since: RunId) -> Result<(), Failure> {
+    let filter = LinkFilter { new: args.new, lost: args.lost, changed: args.changed };
     let mut printer = Changes { sink: out::stdout(), json: common.json, printed: 0, waiting: Vec::new() };
-    let (mut skip, mut left) = (args.listing.offset, args.listing.limit.unwrap_or(u64::MAX));
     let mut failed = None;
-    reader.link_changes(since, page, |row| {
-        if left == 0 {
-            return ControlFlow::Break(());
-        }
-        if !wanted(row.change) {
-            return ControlFlow::Continue(());
-        }
-        if skip > 0 {
-            skip -= 1;
-            return ControlFlow::Continue(());
-        }
-        left -= 1;
-        match printer.row(&row) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
-                failed = Some(e);
-                ControlFlow::Break(())
-            }
+    let rows = args.listing.window(u64::MAX);
+    links_since(collection, (since, args.url.as_deref()), filter, rows, |row| match printer.row(row) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(e) => {
+            failed = Some(e);
+            ControlFlow::Break(())
         }
     })?;
     match failed {

@@ -3,7 +3,6 @@
 pub(crate) mod cat;
 pub(crate) mod changes;
 pub(crate) mod check;
-mod content;
 pub(crate) mod crawl;
 pub(crate) mod deliver;
 pub(crate) mod demo;
@@ -16,7 +15,6 @@ pub(crate) mod inspect;
 pub(crate) mod links;
 pub(crate) mod plan;
 pub(crate) mod project;
-pub(crate) mod ranks;
 pub(crate) mod report;
 pub(crate) mod run_due;
 pub(crate) mod search;
@@ -32,11 +30,22 @@ pub(crate) mod why;
 pub(crate) mod words;
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 use anyhow::anyhow;
-use orb_store::{CatalogueReader, Home, PageRow, ProjectDir};
-use orb_urls::session::Site;
-use orb_urls::{Canonicaliser, Rules};
+use orb_answers::Collection;
+use orb_store::{CatalogueReader, Home, ProjectDir};
+
+/// A project, to ask it something.
+pub(crate) fn open(common: &Common, project: &str) -> Result<Collection, Failure> {
+    Ok(Collection::open(&Home::open(&common.home)?, project)?)
+}
+
+/// Says what the reader should know about an answer, unless nobody wants to hear it.
+pub(crate) fn tell(common: &Common, note: Option<&String>) {
+    if let Some(note) = note.filter(|_| !common.quiet) {
+        complain(note);
+    }
+}
 
 /// A project's place and its catalogue, to read.
 pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), Failure> {
@@ -46,23 +55,4 @@ pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir,
     }
     let reader = CatalogueReader::open(&project.catalogue())?;
     Ok((project, reader))
-}
-
-/// The page with this URL, as typed, in canonical form, or without the session ids of its host.
-pub(crate) fn find_page(reader: &CatalogueReader, project: &str, url: &str) -> Result<PageRow, Failure> {
-    if let Some(page) = reader.page_by_url(url)? {
-        return Ok(page);
-    }
-    let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
-    let canonical = canonical.map_err(|e| Failure::Usage(format!("'{url}' is no URL: {e}")))?;
-    if let Some(page) = reader.page_by_url(canonical.as_str())? {
-        return Ok(page);
-    }
-    for rules in reader.sessions(canonical.host())? {
-        let site: Site = serde_json::from_str(&rules).unwrap_or_default();
-        if let Some(page) = reader.page_by_url(&site.identity(canonical.as_str()))? {
-            return Ok(page);
-        }
-    }
-    Err(anyhow!("project {project} does not know {}", canonical.as_str()).into())
 }

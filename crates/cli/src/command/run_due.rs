@@ -9,11 +9,12 @@ use crate::args::Common;
 use crate::failure::{Failure, complain, one_line};
 use crate::out;
 use clap::Args;
+use orb_answers::due;
 use orb_crawl::{Summary, may_begin};
 use orb_page::Moment;
 use orb_page::{RunKind, RunState};
-use orb_project::{Due, Settings};
-use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, StoreError};
+use orb_project::Settings;
+use orb_store::{Home, ProjectDir, ProjectLock, StoreError};
 use orb_track::schedule::Zone;
 use serde::Serialize;
 use std::io::Write as _;
@@ -131,15 +132,6 @@ fn standing(project: &ProjectDir, now: Moment) -> Result<Option<Next>, Failure> 
         running,
         shown: due.at.map_or_else(|| if running { "runs" } else { "never" }.to_owned(), shown),
     }))
-}
-
-/// When a project is to run, by its settings and its runs.
-pub(crate) fn due(project: &ProjectDir, settings: &Settings, now: Moment) -> Result<Due, Failure> {
-    let last = match project.is_empty() {
-        true => None,
-        false => CatalogueReader::open(&project.catalogue())?.runs()?.into_iter().next(),
-    };
-    Ok(Due::of(&settings.schedule, project, last.as_ref(), ProjectLock::is_held(project), now))
 }
 
 fn due_words(at: Moment, zone: &Zone, now: bool) -> String {

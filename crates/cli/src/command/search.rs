@@ -1,19 +1,14 @@
 //! `orb search`: which pages answer a query.
 
-use super::{open_reader, ranks};
+use super::{open, tell};
 use crate::args::Common;
-use crate::failure::{Failure, complain};
+use crate::failure::Failure;
 use crate::out;
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
-use orb_crawl::indexing;
-use orb_index::{Answer, Hit, Marker, Request, SearchError, Searcher, Snippet};
-use orb_page::{Moment, PageId};
-use orb_project::Settings;
-use orb_store::{ArchiveReader, CatalogueReader, PageRow, ProjectDir};
-use serde_json::{Value, json};
+use orb_answers::{Collection, Query, SearchAnswer, SearchHit};
+use serde_json::json;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -52,41 +47,26 @@ const QUERY: &str = "A query is a list of words, all of which must match (quote 
   site:example.org  host:docs.example.org  lang:en  filetype:pdf
   since:2026-11  until:2026-11-15  since:7d";
 
-/// A result with what the catalogue and the archive know of it.
-struct Shown {
-    place: u64,
-    hit: Hit,
-    page: PageRow,
-    snippet: Snippet,
-}
-
-/// What a search looks into.
-struct Library {
-    project: ProjectDir,
-    reader: CatalogueReader,
-    settings: Settings,
-    searcher: Searcher,
-    ranks: Option<ranks::Importance>,
+impl SearchArgs {
+    fn query<'a>(&self, text: &'a str) -> Query<'a> {
+        let Self { limit, offset, per_host, explain, .. } = *self;
+        Query { text, limit, offset, per_host, explain, snippets: !self.no_snippets }
+    }
 }
 
 pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, &args.project)?;
-    let settings = Settings::kept(&project)?.unwrap_or_default();
-    let (searcher, ranks) = (open(&project)?, ranks::Importance::open(&project));
-    let library = Library { project, reader, settings, searcher, ranks };
+    let collection = open(common, &args.project)?;
     let mut stdout = out::stdout();
     if let Some(file) = &args.timing {
-        timing(&mut stdout, common, &library, args, file)?;
+        timing(&mut stdout, common, &collection, args, file)?;
         return Ok(stdout.flush()?);
     }
-    let answer = library.ask(&args.query.join(" "), args)?;
-    tell_lag(common, &library.project, &library.searcher, &library.reader)?;
-    let shown = library.look_up(&answer, args)?;
+    let answer = orb_answers::search(&collection, &args.query(&args.query.join(" ")))?;
+    tell(common, answer.note.as_ref());
     if common.json {
-        let rows: Vec<Value> = shown.iter().map(|one| object(one, &answer)).collect();
-        out::json(&mut stdout, &rows)?;
+        out::json(&mut stdout, &answer.hits)?;
     } else {
-        print(&mut stdout, common, &answer, &shown)?;
+        print(&mut stdout, common, &answer)?;
     }
     Ok(stdout.flush()?)
 }
@@ -95,7 +75,7 @@ pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
 fn timing(
     stdout: &mut impl Write,
     common: &Common,
-    library: &Library,
+    collection: &Collection,
     args: &SearchArgs,
     file: &Path,
 ) -> Result<(), Failure> {
@@ -103,8 +83,7 @@ fn timing(
     let mut took = Vec::new();
     for query in text.lines().filter(|line| !line.trim().is_empty()) {
         let began = Instant::now();
-        let answer = library.ask(query, args)?;
-        library.look_up(&answer, args)?;
+        orb_answers::search(collection, &args.query(query))?;
         took.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
     took.sort_unstable();
@@ -125,139 +104,31 @@ fn timing(
     )?)
 }
 
-impl Library {
-    fn ask(&self, query: &str, args: &SearchArgs) -> Result<Answer, Failure> {
-        let request = Request {
-            query,
-            limit: usize::try_from(args.limit).unwrap_or(usize::MAX),
-            offset: usize::try_from(args.offset).unwrap_or(usize::MAX),
-            per_host: args.per_host.unwrap_or(self.settings.search.per_host),
-            weights: &self.settings.search.weights,
-            now: Moment::now(),
-            explain: args.explain,
-        };
-        let importance = |pages: &[PageId]| self.ranks.as_ref().map(|ranks| ranks.of(pages)).unwrap_or_default();
-        let known: Option<orb_index::Importance<'_>> = if self.ranks.is_some() { Some(&importance) } else { None };
-        let answer = guarded(&self.project, || self.searcher.search(&request, known))?;
-        answer.map_err(|e| match e {
-            SearchError::Query(e) => Failure::Usage(e.to_string()),
-            SearchError::Index(e) => e.into(),
-        })
-    }
-
-    fn look_up(&self, answer: &Answer, args: &SearchArgs) -> Result<Vec<Shown>, Failure> {
-        let mut out = Vec::new();
-        for (place, hit) in (args.offset + 1..).zip(&answer.hits) {
-            // A page that the catalogue lost since: the index is behind, and it is left out.
-            let Some(page) = self.reader.page(hit.page)? else { continue };
-            out.push(Shown { place, hit: hit.clone(), page, snippet: Snippet::default() });
-        }
-        if !args.no_snippets {
-            self.show(&answer.marker, &mut out);
-        }
-        Ok(out)
-    }
-
-    /// Finds the piece of every text that is shown. Reading a page again is most of a search's work: all processors take part.
-    fn show(&self, marker: &Marker, shown: &mut [Shown]) {
-        let archive = ArchiveReader::open(&self.project.archive());
-        let one = |shown: &mut Shown| {
-            let text = shown.page.warc().and_then(|at| indexing::text_of(&archive, &at, &shown.page.url));
-            shown.snippet = text.map(|text| marker.snippet(&text)).unwrap_or_default();
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut shares = shown.chunks_mut(shown.len().div_ceil(threads).max(1));
-        let own = shares.next();
-        std::thread::scope(|scope| {
-            for share in shares {
-                scope.spawn(move || share.iter_mut().for_each(one));
-            }
-            own.into_iter().flatten().for_each(one);
-        });
-    }
-}
-
-/// The index of a project; where there is none, how to get one.
-pub(crate) fn open(project: &ProjectDir) -> Result<Searcher, Failure> {
-    guarded(project, || Searcher::open(&project.text_index()))?.map_err(|e| {
-        let name = &project.name;
-        let help = match e.is_unfit() {
-            true => anyhow!("{e}; orb index rebuild {name} makes one from the archive"),
-            false => e.into(),
-        };
-        Failure::Failed(help)
-    })
-}
-
-/// Does something with the index's files. The engine trusts them: where damage makes it fail, that is told in one line.
-pub(crate) fn guarded<T>(project: &ProjectDir, what: impl FnOnce() -> T) -> Result<T, Failure> {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let done = catch_unwind(AssertUnwindSafe(what));
-    std::panic::set_hook(hook);
-    done.map_err(|_| {
-        let (dir, name) = (project.text_index(), &project.name);
-        Failure::Failed(anyhow!("the text index {} is damaged; orb index rebuild {name} makes it anew", dir.display()))
-    })
-}
-
-/// A line where the index lacks something.
-pub(crate) fn tell_lag(
-    common: &Common,
-    project: &ProjectDir,
-    searcher: &Searcher,
-    reader: &CatalogueReader,
-) -> Result<(), Failure> {
-    if !common.quiet && searcher.mark() != Some(indexing::mark_of(&reader.extent()?).as_str()) {
-        complain(&format!(
-            "note: the text index lags behind what was collected; orb index update {} ends that",
-            project.name
-        ));
-    }
-    Ok(())
-}
-
-fn object(one: &Shown, answer: &Answer) -> Value {
-    let Shown { place, hit, page, snippet } = one;
-    let round = |x: f64| (x * 1e4).round() / 1e4;
-    let mut object = json!({"rank": place, "total": answer.total, "relaxed": answer.relaxed, "page": page.id, "url": page.url,
-        "title": page.title, "score": round(hit.score), "snippet": snippet.text, "marks": snippet.marks, "lang": page.lang,
-        "mime": page.mime, "fetched_at": page.fetched_at, "alike": hit.alike});
-    if !hit.shares.is_empty() {
-        let share = |(words, part, score): &(String, orb_index::Part, f64)| json!({"words": words, "field": part, "score": round(*score)});
-        object["explain"] = json!({"text": round(hit.text), "importance": round(hit.importance),
-            "shares": hit.shares.iter().map(share).collect::<Vec<_>>()});
-    }
-    object
-}
-
-fn print(stdout: &mut impl Write, common: &Common, answer: &Answer, shown: &[Shown]) -> io::Result<()> {
+fn print(stdout: &mut impl Write, common: &Common, answer: &SearchAnswer) -> io::Result<()> {
     if !common.quiet {
         let which = if answer.relaxed { "no page has all the words; with some of them: " } else { "" };
         writeln!(stdout, "{which}{} pages", out::grouped(answer.total))?;
     }
-    for one in shown {
-        let title = one.page.title.as_deref().unwrap_or("(no title)");
-        writeln!(stdout, "\n{:>3}. {}", one.place, out::clip(title, 100))?;
-        writeln!(stdout, "     {}", one.page.url)?;
-        if !one.snippet.text.is_empty() {
-            writeln!(stdout, "     {}", marked(&one.snippet))?;
+    for hit in &answer.hits {
+        let title = hit.title.as_deref().unwrap_or("(no title)");
+        writeln!(stdout, "\n{:>3}. {}", hit.rank, out::clip(title, 100))?;
+        writeln!(stdout, "     {}", hit.url)?;
+        if !hit.snippet.is_empty() {
+            writeln!(stdout, "     {}", marked(hit))?;
         }
-        if !one.hit.alike.is_empty() {
-            writeln!(stdout, "     and {} that say the same", out::grouped(one.hit.alike.len() as u64))?;
+        if !hit.alike.is_empty() {
+            writeln!(stdout, "     and {} that say the same", out::grouped(hit.alike.len() as u64))?;
         }
-        if !one.hit.shares.is_empty() {
-            explain(stdout, &one.hit)?;
-        }
+        explain(stdout, hit)?;
     }
     Ok(())
 }
 
 /// A snippet with its marks: `*so*`.
-fn marked(snippet: &Snippet) -> String {
+fn marked(hit: &SearchHit) -> String {
     let mut out = String::new();
-    let mut marks = snippet.marks.iter().peekable();
-    for (at, c) in snippet.text.chars().enumerate() {
+    let mut marks = hit.marks.iter().peekable();
+    for (at, c) in hit.snippet.chars().enumerate() {
         if marks.peek().is_some_and(|(from, _)| *from == at) {
             out.push('*');
         }
@@ -269,11 +140,13 @@ fn marked(snippet: &Snippet) -> String {
     out
 }
 
-fn explain(stdout: &mut impl Write, hit: &Hit) -> io::Result<()> {
-    let factor = if hit.text > 0.0 { hit.score / hit.text } else { hit.score };
-    writeln!(stdout, "     {:.3} = text {:.3} × {factor:.3} (importance {:.3})", hit.score, hit.text, hit.importance)?;
-    for (words, part, score) in &hit.shares {
-        writeln!(stdout, "       {:>8.3}  {} in {}", score, words, part.name())?;
+fn explain(stdout: &mut impl Write, hit: &SearchHit) -> io::Result<()> {
+    let Some(told) = &hit.explain else { return Ok(()) };
+    let factor = if told.text > 0.0 { hit.score / told.text } else { hit.score };
+    let importance = told.importance;
+    writeln!(stdout, "     {:.3} = text {:.3} × {factor:.3} (importance {importance:.3})", hit.score, told.text)?;
+    for share in &told.shares {
+        writeln!(stdout, "       {:>8.3}  {} in {}", share.score, share.words, share.field.name())?;
     }
     Ok(())
 }

@@ -1,49 +1,31 @@
 //! `orb show`: one page: record, versions, links.
 
-use super::{find_page, open_reader};
+use super::open;
 use crate::args::{Common, PageArgs};
 use crate::failure::Failure;
 use crate::out;
-use orb_crawl::structure::anchors_at_hand;
-use orb_graph::{Merit, Ranks};
-use orb_page::PageId;
-use orb_store::{AnchorRow, LinkRow, PageRow, VisitRow};
-use serde_json::json;
+use orb_answers::{AnchorRow, LinkRow, Merit, PageRow, VisitRow};
 use std::io::Write;
 
 /// Links shown without `--json`.
 const SHOWN: u64 = 10;
 
-/// Words of others shown.
-const CALLED: u64 = 5;
-
 pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, &args.project)?;
-    let page = find_page(&reader, &args.project, &args.url)?;
-    let id = PageId(page.id);
-    let (visits, images) = (reader.visits(id)?, reader.images(id)?);
-    let from = match page.discovered_from {
-        Some(id) => reader.page(PageId(id))?.map(|p| p.url),
-        None => None,
-    };
-    let anchors = anchors_at_hand(&reader, &project.graph(), id, CALLED)?;
-    // A graph that is missing or damaged is told of by those who need one.
-    let ranks = Ranks::open(&project.graph()).ok().flatten().and_then(|ranks| ranks.of(id).ok().flatten());
+    let collection = open(common, &args.project)?;
+    let links = if common.json { u64::MAX } else { SHOWN + 1 };
+    let shown = orb_answers::show(&collection, &args.url, links)?;
     let mut stdout = out::stdout();
     if common.json {
-        let links = reader.links_out(id, u64::MAX, 0)?;
-        let value = json!({"page": page, "discovered_from_url": from, "visits": visits, "ranks": ranks, "anchors": anchors,
-            "links": links, "images": images});
-        out::json(&mut stdout, &value)?;
-    } else {
-        print_page(&mut stdout, &page, from.as_deref())?;
-        print_ranks(&mut stdout, ranks.as_ref())?;
-        print_visits(&mut stdout, &visits)?;
-        print_anchors(&mut stdout, &args.project, &page.url, anchors.as_deref())?;
-        let links = reader.links_out(id, SHOWN + 1, 0)?;
-        print_links(&mut stdout, &args.project, &page.url, &links)?;
-        writeln!(stdout, "images   {}", images.len())?;
+        out::json(&mut stdout, &shown)?;
+        return Ok(stdout.flush()?);
     }
+    let page = &shown.page;
+    print_page(&mut stdout, page, shown.discovered_from_url.as_deref())?;
+    print_ranks(&mut stdout, shown.ranks.as_ref())?;
+    print_visits(&mut stdout, &shown.visits)?;
+    print_anchors(&mut stdout, &args.project, &page.url, shown.anchors.as_deref())?;
+    print_links(&mut stdout, &args.project, &page.url, &shown.links)?;
+    writeln!(stdout, "images   {}", shown.images.len())?;
     Ok(stdout.flush()?)
 }
 

@@ -1,12 +1,12 @@
 //! `orb sql`: read-only SQL over the catalogue.
 
-use super::open_reader;
+use super::open;
 use crate::args::{Common, RowFormat, SqlArgs};
 use crate::failure::Failure;
 use crate::out;
 use anyhow::Context as _;
-use orb_store::{CatalogueReader, Cell, QueryLimits};
-use serde_json::{Map, Value, json};
+use orb_answers::{Cell, SqlQuery, TableNote, cell_text, cell_value};
+use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io::{self, Read as _, Write};
 use std::ops::ControlFlow;
@@ -15,11 +15,11 @@ use std::ops::ControlFlow;
 const TABLE_ROWS: usize = 1_000;
 
 pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
-    let (_, reader) = open_reader(common, &args.project)?;
+    let collection = open(common, &args.project)?;
     let format = if common.json { RowFormat::Json } else { args.format };
     let mut stdout = if matches!(format, RowFormat::Csv) { out::content() } else { out::stdout() };
     if args.schema {
-        schema(common, &reader, &mut stdout)?;
+        schema(common, &orb_answers::schema(&collection)?, &mut stdout)?;
         return Ok(stdout.flush()?);
     }
     let mut query = args.sql.clone().unwrap_or_default();
@@ -29,27 +29,17 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
     }
     let printer =
         RefCell::new(Printer { out: &mut stdout, format, names: Vec::new(), waiting: Vec::new(), printed: 0 });
-    let limits = QueryLimits {
-        time: args.timeout.0,
-        rows: args.listing.limit.map_or(u64::MAX, |l| l.saturating_add(args.listing.offset)),
-    };
-    let mut skip = args.listing.offset;
+    let query = SqlQuery { text: &query, time: args.timeout.0, rows: args.listing.window(u64::MAX) };
     let mut failed = None;
     let names = |names: &[&str]| printer.borrow_mut().names = names.iter().map(|n| (*n).to_owned()).collect();
-    let each = |row: &[Cell<'_>]| {
-        if skip > 0 {
-            skip -= 1;
-            return ControlFlow::Continue(());
-        }
-        match printer.borrow_mut().row(row) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
-                failed = Some(e);
-                ControlFlow::Break(())
-            }
+    let each = |row: &[Cell<'_>]| match printer.borrow_mut().row(row) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(e) => {
+            failed = Some(e);
+            ControlFlow::Break(())
         }
     };
-    reader.sql(&query, limits, names, each)?;
+    orb_answers::sql(&collection, query, names, each)?;
     if let Some(error) = failed {
         return Err(error.into());
     }
@@ -57,8 +47,7 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn schema(common: &Common, reader: &CatalogueReader, sink: &mut impl Write) -> Result<(), Failure> {
-    let tables = reader.schema()?;
+fn schema(common: &Common, tables: &[TableNote], sink: &mut impl Write) -> Result<(), Failure> {
     if common.json {
         return Ok(out::json(sink, &tables)?);
     }
@@ -94,12 +83,12 @@ impl<W: Write> Printer<'_, W> {
             }
             RowFormat::Csv => {
                 self.csv_head()?;
-                let cells: Vec<String> = row.iter().map(|c| quoted(&whole(c))).collect();
+                let cells: Vec<String> = row.iter().map(|c| quoted(&cell_text(c))).collect();
                 writeln!(self.out, "{}", cells.join(","))?;
             }
             RowFormat::Json => {
                 self.out.write_all(if self.printed == 0 { b"[" } else { b",\n" })?;
-                let object: Map<String, Value> = self.names.iter().cloned().zip(row.iter().map(value)).collect();
+                let object: Map<String, Value> = self.names.iter().cloned().zip(row.iter().map(cell_value)).collect();
                 serde_json::to_writer(&mut self.out, &object)?;
             }
         }
@@ -132,27 +121,7 @@ impl<W: Write> Printer<'_, W> {
 
 /// A cell on one line.
 fn text(cell: &Cell<'_>) -> String {
-    whole(cell).replace(['\n', '\r', '\t'], " ")
-}
-
-fn whole(cell: &Cell<'_>) -> String {
-    match cell {
-        Cell::Null => String::new(),
-        Cell::Integer(n) => n.to_string(),
-        Cell::Real(x) => x.to_string(),
-        Cell::Text(t) => (*t).to_owned(),
-        Cell::Blob(b) => b.iter().map(|x| format!("{x:02x}")).collect(),
-    }
-}
-
-fn value(cell: &Cell<'_>) -> Value {
-    match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(n) => json!(n),
-        Cell::Real(x) => json!(x),
-        Cell::Text(t) => json!(t),
-        Cell::Blob(_) => json!(text(cell)),
-    }
+    cell_text(cell).replace(['\n', '\r', '\t'], " ")
 }
 
 fn quoted(cell: &str) -> String {

@@ -3,16 +3,15 @@
 //! The rows of the table with which the gov.si crawl reported its results (sites, pages, kinds, documents by type, images), and ours
 //! below them; one column for the seeds' own hosts, one for everything.
 
-use super::open_reader;
+use super::open;
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use crate::out;
-use orb_store::Column;
+use orb_answers::Column;
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
-    let (_, reader) = open_reader(common, &args.project)?;
-    let stats = reader.stats()?;
+    let stats = orb_answers::stats(&open(common, &args.project)?)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &stats)?;

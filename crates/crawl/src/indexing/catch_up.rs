@@ -2,18 +2,18 @@
 //!
 //! Catalogue and index are gone through side by side, by page number: what the index lacks or has of an earlier visit is read from the archive
 //! once more, what it has too much is taken out. That is the same whether the index lags behind, was cut off by a crash, is ahead of a catalogue
-//! put back from a copy, or is empty; and [`check`] looks at the same without changing anything. A number and a moment are held for each page
+//! put back from a copy, or is empty. A number and a moment are held for each page
 //! of the index meanwhile, 16 bytes.
 
-use super::wording::{WordingRules, differences, from_archive};
+use super::wording::{WordingRules, from_archive};
 use super::{anchors, mark_of};
 use crate::CrawlError;
 use crate::config::agent;
-use orb_index::{Found, IndexError, Searcher, Writer, is_searchable};
-use orb_page::PageId;
+use orb_answers::index::{each_searchable, stale_pages};
+use orb_index::{Found, Writer};
 use orb_project::IndexSettings;
 use orb_project::Settings;
-use orb_store::{ArchiveReader, CatalogueReader, CheckReport, ProjectDir, ProjectLock, Worded};
+use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, ProjectLock};
 use std::time::Instant;
 
 /// Is told how many pages of how many have been read; says whether to go on.
@@ -69,14 +69,14 @@ pub(super) fn catch_up(
     }
     reader.at_one_moment(|reader| {
         let held = writer.holdings()?;
-        let (missing, extra) = compare(reader, &held)?;
+        let (missing, extra) = stale_pages(reader, &held)?;
         let mut caught = Caught { read: 0, removed: extra.len() as u64, pages: 0, remade: None, stopped: false };
         caught.pages = held.len() as u64;
         extra.into_iter().try_for_each(|page| writer.forget(page))?;
         let (rules, mut last) = (WordingRules::from(settings), Instant::now());
         each_searchable(reader, |page| {
             if caught.stopped || missing.binary_search(&page.page).is_err() {
-                return Ok(());
+                return Ok::<_, CrawlError>(());
             }
             writer.put(from_archive(page, &archive, rules, agent))?;
             caught.read += 1;
@@ -91,60 +91,5 @@ pub(super) fn catch_up(
         super::commit(writer, (!caught.stopped).then_some(mark.as_str()))?;
         caught.pages = writer.holdings()?.len() as u64;
         Ok(caught)
-    })
-}
-
-/// What the index lacks, and what it has too much.
-fn compare(
-    reader: &CatalogueReader,
-    held: &[(PageId, orb_page::Moment)],
-) -> Result<(Vec<PageId>, Vec<PageId>), CrawlError> {
-    differences(held, |tell| {
-        each_searchable(reader, |page| {
-            tell(page.page, page.at);
-            Ok(())
-        })
-    })
-}
-
-fn each_searchable(
-    reader: &CatalogueReader,
-    mut tell: impl FnMut(Worded) -> Result<(), CrawlError>,
-) -> Result<(), CrawlError> {
-    reader.each_worded(|page| if is_searchable(page.kind, page.status, true) { tell(page) } else { Ok(()) })
-}
-
-/// Compares the index with its checksums and with the catalogue, and adds what was found to a report. An index that is behind lacks nothing
-/// that the next crawl would not add.
-pub fn check(project: &ProjectDir, report: &mut CheckReport) -> Result<(), CrawlError> {
-    let index = match Searcher::open(&project.text_index()) {
-        Err(IndexError::Absent { .. }) => return Ok(()),
-        Err(e @ IndexError::Unfit { .. }) => {
-            report.find("index", format!("{e}; orb index rebuild makes it anew"));
-            return Ok(());
-        }
-        other => other?,
-    };
-    for file in index.damaged()? {
-        report.find("index", format!("{} is damaged; orb index rebuild makes it anew", file.display()));
-    }
-    if !report.is_clean() {
-        return Ok(());
-    }
-    let reader = CatalogueReader::open(&project.catalogue())?;
-    reader.at_one_moment(|reader| {
-        let (missing, extra) = compare(reader, &index.holdings()?)?;
-        let current = index.mark() == Some(mark_of(&reader.extent()?).as_str());
-        report.counts.indexed = index.pages();
-        match (current, missing.len(), extra.len()) {
-            (_, 0, 0) => {}
-            (true, missing, extra) => {
-                report.find("index", format!("it lacks {missing} pages and has {extra} too many; orb index rebuild makes it anew"));
-            }
-            (false, missing, extra) => report.notes.push(format!(
-                "the text index is behind by {missing} pages and has {extra} that are gone; it catches up at the end of the next crawl, or by orb index update"
-            )),
-        }
-        Ok(())
     })
 }

@@ -11,13 +11,13 @@ mod heard;
 mod overheard;
 mod wording;
 
-pub use catch_up::{Caught, Watch, check, update};
-pub use wording::text_of;
+pub use catch_up::{Caught, Watch, update};
 pub(crate) use wording::{Wording, WordingRules};
 
 use crate::CrawlError;
 use crate::watch::progress::Progress;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+pub(crate) use orb_index::mark;
 use orb_index::{Entry, Found, Writer, is_searchable};
 use orb_page::{Flag, PageId, Visit};
 use orb_project::IndexSettings;
@@ -92,13 +92,8 @@ pub struct IndexAccount {
 }
 
 /// How far a catalogue has come, as a mark.
-pub fn mark_of(extent: &Extent) -> String {
+pub(crate) fn mark_of(extent: &Extent) -> String {
     mark(extent.batch, extent.nonce)
-}
-
-/// The mark of a batch.
-pub(crate) fn mark(batch: u64, nonce: u64) -> String {
-    format!("{batch}-{nonce:016x}")
 }
 
 /// Commits, where a failure may be staged.

@@ -3,11 +3,10 @@
 //! Cut from the document that the reading thread has made anyway, in that thread, so that all cores cut words and the index only counts them; or,
 //! for pages that were not indexed when they were fetched, from the archive, read and extracted once more.
 
-use orb_extract::Content;
 use orb_index::{Cut, Entry, Load, up_to};
-use orb_page::{Body, Document, PageId, Visit, WarcPosition};
+use orb_page::{Document, Visit, WarcPosition};
 use orb_project::IndexSettings;
-use orb_store::{ArchiveReader, StoredExchange, Worded};
+use orb_store::{ArchiveReader, Worded};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -100,60 +99,18 @@ pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: Wording
     }
 }
 
-/// The largest content that is read once more.
-const LARGEST: u64 = 64_000_000;
-
 /// What an archived answer says; nothing where it cannot be read.
 fn read(archive: &ArchiveReader, at: &WarcPosition, url: &str, agent: &str) -> Option<(Document, bool)> {
     let stored = archive.exchange(at).ok()?;
-    let document = document(&stored, url);
+    let document = orb_answers::content::document(url, &stored);
     let noindex = document.robots.merge(orb_extract::x_robots(&stored.headers, agent)).noindex;
     Some((document, noindex))
-}
-
-/// What an archived answer says.
-fn document(stored: &StoredExchange, url: &str) -> Document {
-    let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
-    let body = Body::Memory(stored.body.clone().into());
-    let content = orb_fetch::decode(&body, &codings, LARGEST).bytes;
-    let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
-    orb_extract::extract(&Content { bytes: &content, mime: mime.as_deref(), charset: charset.as_deref(), url })
-}
-
-/// The visible text of an archived answer; nothing where it cannot be read.
-pub fn text_of(archive: &ArchiveReader, at: &WarcPosition, url: &str) -> Option<String> {
-    archive.exchange(at).ok().map(|stored| document(&stored, url).text)
-}
-
-/// Pages of two lists in the order of their numbers, side by side.
-pub(super) fn differences(
-    held: &[(PageId, orb_page::Moment)],
-    mut wanted: impl FnMut(&mut dyn FnMut(PageId, orb_page::Moment)) -> Result<(), crate::CrawlError>,
-) -> Result<(Vec<PageId>, Vec<PageId>), crate::CrawlError> {
-    let (mut missing, mut extra, mut at) = (Vec::new(), Vec::new(), 0);
-    wanted(&mut |page, when| {
-        while let Some((other, _)) = held.get(at).filter(|(other, _)| *other < page) {
-            extra.push(*other);
-            at += 1;
-        }
-        match held.get(at) {
-            Some((other, then)) if *other == page => {
-                at += 1;
-                if *then != when {
-                    missing.push(page);
-                }
-            }
-            _ => missing.push(page),
-        }
-    })?;
-    extra.extend(held[at..].iter().map(|(page, _)| *page));
-    Ok((missing, extra))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use orb_page::{Heading, Moment};
+    use orb_page::Heading;
 
     #[test]
     fn the_words_of_a_document_are_taken_up_to_a_length() {
@@ -166,17 +123,5 @@ mod tests {
         assert_eq!(Wording::of(&document(), true, rules(9)), Wording { hidden: true, ..Wording::default() });
         let despite = WordingRules { longest: 9, honour_noindex: false };
         assert!(!Wording::of(&document(), true, despite).hidden);
-    }
-
-    #[test]
-    fn what_is_missing_old_or_too_much_is_told() {
-        let held = [(PageId(1), Moment(1)), (PageId(2), Moment(1)), (PageId(5), Moment(1)), (PageId(9), Moment(1))];
-        let wanted = [(1, 1), (3, 1), (5, 2)].map(|(page, at)| (PageId(page), Moment(at)));
-        let told = differences(&held, |tell| {
-            wanted.iter().for_each(|(page, at)| tell(*page, *at));
-            Ok(())
-        });
-        let (missing, extra) = told.unwrap();
-        assert_eq!((missing, extra), (vec![PageId(3), PageId(5)], vec![PageId(2), PageId(9)]));
     }
 }

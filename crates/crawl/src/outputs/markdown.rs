@@ -5,7 +5,7 @@
 
 use super::{PAGE, Source};
 use crate::CrawlError;
-use crate::content::{decoded, markdown};
+use orb_answers::content::{decoded, markdown};
 use orb_page::{Flag, PageId, PageKind, WarcPosition};
 use orb_store::{ArchiveReader, ToldRow};
 use serde_json::{Value, json};

@@ -6,7 +6,6 @@ use super::choose::{Choice, Source};
 use super::path::{Roots, waits};
 use super::rules::StepRules;
 use crate::CrawlError;
-use bytes::Bytes;
 use hashbrown::{HashMap, HashSet};
 use orb_extract::Content;
 use orb_page::{Body, PageKind};
@@ -87,7 +86,7 @@ fn links(
     let Some(stored) = page.warc.as_ref().and_then(|at| archive.exchange(at).ok()) else { return Ok(Vec::new()) };
     let Ok(own) = canonical.parse(&page.url) else { return Ok(Vec::new()) };
     let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
-    let bytes = orb_fetch::decode(&Body::Memory(Bytes::from(stored.body)), &codings, MAX_CONTENT).bytes;
+    let bytes = orb_fetch::decode(&Body::Memory(stored.body), &codings, MAX_CONTENT).bytes;
     let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &page.url };
     let document = orb_extract::extract(&content);

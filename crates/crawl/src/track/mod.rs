@@ -4,8 +4,6 @@ pub(crate) mod forecast;
 pub(crate) mod looks;
 mod rehearsal;
 pub(crate) mod revisit;
-mod views;
 
 pub use forecast::Choice;
 pub use rehearsal::{mixed, recorded};
-pub use views::PageViews;

@@ -4,9 +4,9 @@
 //! equal, the project's comparators where they are not, and a second look where only another answer can tell a change from noise. What
 //! the web does wrong on the way (no answer, an error, half a body) says nothing about the document: that is `ERR`, and it stays known.
 
-use super::PageViews;
 use super::looks::{First, Looks, Noises};
 use bytes::Bytes;
+use orb_answers::PageViews;
 use orb_extract::Content;
 use orb_page::{Body, Flag, Lease, PageKind, Response, Truncation, Version, Visit};
 use orb_store::ArchiveReader;
@@ -203,7 +203,7 @@ impl Revisits {
         let Some(place) = &version.warc else { return Err("the earlier version was not archived".into()) };
         let stored = self.archive.exchange(place).map_err(|e| format!("the earlier version cannot be read: {e}"))?;
         let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
-        let decoded = orb_fetch::decode(&Body::Memory(Bytes::from(stored.body)), &codings, MAX_COMPARED);
+        let decoded = orb_fetch::decode(&Body::Memory(stored.body), &codings, MAX_COMPARED);
         Ok(First { bytes: decoded.bytes, mime: stored.headers.mime(), charset: stored.headers.charset(), earlier: 0 })
     }
 }

@@ -10,7 +10,7 @@ use super::plain::Neighbours;
 use serde::{Deserialize, Serialize};
 
 /// A page's place in the bow-tie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BowTie {
     /// In the largest component, where every page can reach every other.

@@ -43,7 +43,7 @@ pub enum By {
 }
 
 /// All scores of one page or host.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Merit {
     /// The probability that a random surfer is there.
     pub pagerank: f64,

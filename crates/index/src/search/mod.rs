@@ -114,6 +114,8 @@ pub struct Searcher {
     dir: PathBuf,
     engine: tantivy::Searcher,
     index: tantivy::Index,
+    /// The commit it was opened at.
+    commit: Commit,
     standing: CommitPayload,
     anchors: Option<Anchors>,
     join: OnceLock<Join>,
@@ -122,6 +124,14 @@ pub struct Searcher {
 
 /// The columns of a segment: page number, host, duplicate cluster, SimHash.
 type Columns = [Column<u64>; 4];
+
+/// What tells a commit from any other: its opstamp and its segments.
+type Commit = (u64, Vec<tantivy::index::SegmentId>);
+
+fn commit_of(index: &tantivy::Index) -> tantivy::Result<Commit> {
+    let metas = index.load_metas()?;
+    Ok((metas.opstamp, metas.segments.iter().map(tantivy::index::SegmentMeta::id).collect()))
+}
 
 /// A match on its way to becoming a hit.
 struct Candidate {
@@ -136,9 +146,17 @@ impl Searcher {
     pub fn open(dir: &Path) -> Result<Self> {
         let index = open(dir, &schema::pages())?;
         let standing = CommitPayload::of(&index, dir)?;
+        // Read before the segments are: what is committed in between is found to be newer.
+        let commit = commit_of(&index).map_err(|e| IndexError::of("read", dir, &e))?;
         let engine = reader(&index, dir)?.searcher();
         let (anchors, join, columns) = (Anchors::open(dir), OnceLock::new(), OnceLock::new());
-        Ok(Self { dir: dir.to_owned(), engine, index, standing, anchors, join, columns })
+        Ok(Self { dir: dir.to_owned(), engine, index, commit, standing, anchors, join, columns })
+    }
+
+    /// Whether nothing was committed since it was opened, to the pages or to the anchors.
+    pub fn is_latest(&self) -> bool {
+        let same = commit_of(&self.index).is_ok_and(|commit| commit == self.commit);
+        same && crate::anchors::latest_mark(&self.dir).as_deref() == self.anchors_mark()
     }
 
     /// The mark of the catalogue it has reached; `None` if it is known to be incomplete.

@@ -19,7 +19,7 @@ use std::path::Path;
 const LISTED: usize = 1_000;
 
 /// What a check found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CheckReport {
     /// Contradictions and damage, the first thousand of them.
     pub findings: Vec<Finding>,
@@ -32,7 +32,7 @@ pub struct CheckReport {
 }
 
 /// One contradiction or damage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Finding {
     /// `catalogue`, `archive`, `cdxj`, `frontier`, `keys`, `graph` or `index`.
     pub store: &'static str,
@@ -41,7 +41,7 @@ pub struct Finding {
 }
 
 /// How much was looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CheckCounts {
     /// Pages.
     pub pages: u64,

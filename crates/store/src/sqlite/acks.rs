@@ -9,7 +9,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 /// That a run was acknowledged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AckRow {
     /// The run.
     pub run: u32,

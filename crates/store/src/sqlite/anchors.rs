@@ -11,7 +11,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 /// Words that links to a page use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AnchorRow {
     /// The words.
     pub anchor: String,

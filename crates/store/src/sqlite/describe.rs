@@ -7,7 +7,7 @@ use crate::error::Result;
 use serde::Serialize;
 
 /// A table or view as it is described to people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TableNote {
     /// Its name.
     pub table: &'static str,
@@ -18,7 +18,7 @@ pub struct TableNote {
 }
 
 /// A column as it is described to people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ColumnNote {
     /// Its name.
     pub name: String,

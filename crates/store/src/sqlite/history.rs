@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// What became of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkChange {
     /// It was not there then.
@@ -25,7 +25,7 @@ pub enum LinkChange {
 }
 
 /// What a link says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LinkValues {
     /// Its words.
     pub anchor: String,
@@ -36,7 +36,7 @@ pub struct LinkValues {
 }
 
 /// A link that is not as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LinkChangeRow {
     /// What became of it.
     pub change: LinkChange,

@@ -6,7 +6,7 @@ use rusqlite::Row;
 use serde::Serialize;
 
 /// A page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[allow(missing_docs)]
 pub struct PageRow {
     pub id: u64,
@@ -92,7 +92,7 @@ impl PageRow {
 }
 
 /// What one run saw of a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[allow(missing_docs)]
 pub struct VisitRow {
     pub run: u32,
@@ -138,7 +138,7 @@ impl VisitRow {
 }
 
 /// A link of a page, with the URL it points to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[allow(missing_docs)]
 pub struct LinkRow {
     pub src: u64,
@@ -174,7 +174,7 @@ impl LinkRow {
 }
 
 /// A picture on a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[allow(missing_docs)]
 pub struct ImageRow {
     pub page_id: u64,
@@ -199,7 +199,7 @@ impl ImageRow {
 }
 
 /// A host.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[allow(missing_docs)]
 pub struct HostRow {
     pub id: u32,

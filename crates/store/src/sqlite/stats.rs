@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The table of a crawl.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stats {
     /// The hosts of the seeds alone.
     pub seeds: Column,
@@ -19,7 +19,7 @@ pub struct Stats {
 }
 
 /// One column of the table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Column {
     /// Hosts of which a page was fetched or tried.
     pub sites: u64,
@@ -60,7 +60,7 @@ pub struct Column {
 }
 
 /// How links are spread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Degrees {
     /// On average.
     pub mean: f64,

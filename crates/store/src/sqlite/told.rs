@@ -17,7 +17,7 @@ use std::sync::Arc;
 const ORDER: [Flag; 5] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error, Flag::Same];
 
 /// What is told of a document: a change, or in a report also that there is none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ToldRow {
     /// Its place among all changes; nothing where there is no change.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,8 +26,10 @@ pub struct ToldRow {
     pub run: u32,
     /// When.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub at: Moment,
     /// What is told.
+    #[schemars(with = "String")]
     pub flag: Flag,
     /// The document's URL.
     pub url: String,

@@ -3,6 +3,7 @@
 use super::http;
 use super::scan::{Scanned, read_record};
 use crate::error::{Result, StoreError};
+use bytes::Bytes;
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
 use orb_page::{Headers, WarcPosition};
 use sha2::{Digest, Sha256};
@@ -32,9 +33,9 @@ pub struct StoredExchange {
     /// The head's fields.
     pub headers: Headers,
     /// Everything after the head, as received.
-    pub wire: Vec<u8>,
+    pub wire: Bytes,
     /// The body with the transfer coding taken off; the content coding is still on.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// Why it is not whole, if it is not: `length`, `time`, `disconnect`, `unspecified`.
     pub truncated: Option<String>,
 }
@@ -48,18 +49,21 @@ impl ArchiveReader {
     /// The exchange at this place.
     pub fn exchange(&self, at: &WarcPosition) -> Result<StoredExchange> {
         let record = self.record(at)?;
-        let field = |name: &str| record.field(name).unwrap_or("").to_owned();
+        let field = |name: &str| record.field(name).map(str::to_owned);
+        let (url, date) = (field("WARC-Target-URI").unwrap_or_default(), field("WARC-Date").unwrap_or_default());
+        let truncated = field("WARC-Truncated");
         let headers = http::headers(&record.head);
-        let body = if http::is_chunked(&headers) { http::dechunk(&record.payload) } else { record.payload.clone() };
+        let wire = Bytes::from(record.payload);
+        let body = if http::is_chunked(&headers) { http::dechunk(&wire).into() } else { wire.clone() };
         Ok(StoredExchange {
-            url: field("WARC-Target-URI"),
-            date: field("WARC-Date"),
+            url,
+            date,
             status: http::status(&record.head),
-            truncated: record.field("WARC-Truncated").map(str::to_owned),
+            truncated,
             fields: record.fields,
             head: record.head,
             headers,
-            wire: record.payload,
+            wire,
             body,
         })
     }

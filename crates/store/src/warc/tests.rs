@@ -134,7 +134,7 @@ fn a_chunked_answer_is_kept_as_it_came_and_read_without_its_framing() {
     let position = archive.append(&Encoder::default().exchange(&exchange(head, &wire)).unwrap()).unwrap();
     archive.flush().unwrap();
     let stored = ArchiveReader::open(tmp.path()).exchange(&position).unwrap();
-    assert_eq!(stored.body, b"abcde");
+    assert_eq!(stored.body, b"abcde".as_slice());
     assert!(matches!(&wire, Body::Memory(b) if *b == stored.wire));
     assert_eq!((stored.status, stored.head.as_slice()), (Some(200), &head[..]));
     assert_eq!(stored.headers.get("x").as_deref(), Some("y"));

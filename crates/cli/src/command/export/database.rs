@@ -1,10 +1,10 @@
 //! Tables in a PostgreSQL database.
 
 use super::{Job, Written};
-use crate::command::content::{decoded, source};
 use crate::failure::{Failure, complain};
 use anyhow::anyhow;
 use clap::ValueEnum;
+use orb_answers::content::{decoded, source};
 use orb_export::{Contents, ExportError, Model, PostgresTarget, export_postgres};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, StoredExchange};

@@ -6,10 +6,10 @@ use super::{Job, Written};
 use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::anyhow;
-use orb_crawl::structure::{Standing, standing};
 use orb_graph::export::{Format, Selection, Wish, copy_lists, to_stream};
-use orb_graph::{GraphError, WebGraph};
+use orb_graph::{GraphError, Mark, Standing, WebGraph};
 use orb_page::PageId;
+use orb_store::Extent;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,8 @@ fn open(job: &Job<'_>) -> Result<WebGraph, Failure> {
         }
         Err(e) => return Err(e.into()),
     };
-    match standing(&graph.manifest().mark, &job.reader.extent()?) {
+    let Extent { batch, nonce, run, pages, sources } = job.reader.extent()?;
+    match graph.manifest().mark.standing(&Mark { batch, nonce, run, pages, sources }) {
         Standing::Current => {}
         Standing::Behind { .. } => {
             complain(&format!("the graph is older than the catalogue; orb graph build {name} renews it"));

@@ -5,10 +5,10 @@
 
 use super::place::Unfinished;
 use super::{Job, Written};
-use crate::command::content::{decoded, markdown};
 use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
+use orb_answers::content::{decoded, markdown};
 use orb_crawl::outputs::{file_name, head};
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, PageRow, StoreError};

@@ -8,9 +8,11 @@ use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::out;
 use clap::{Args, ValueEnum};
+use orb_answers::{Collection, GraphFigures, RankAccounts};
 use orb_crawl::structure::{Outcome, build};
 use orb_graph::{GraphOptions, Watch};
 use orb_page::LinkKind;
+use serde::Serialize;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -69,9 +71,19 @@ impl BuildArgs {
     }
 }
 
+/// What was built, with its size.
+#[derive(Serialize)]
+struct Done {
+    #[serde(flatten)]
+    figures: GraphFigures,
+    built: bool,
+    ranks: Option<RankAccounts>,
+    seconds: f64,
+}
+
 pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), Failure> {
     let options = args.options()?;
-    let (project, reader) = open_reader(common, &args.project)?;
+    let (project, _) = open_reader(common, &args.project)?;
     let begin = Instant::now();
     let meter = Meter::start(common, &format!("graph {}", project.name));
     let said = meter.said();
@@ -80,28 +92,25 @@ pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), Failure> {
     let outcome = build(&project, &options, args.force, &watch);
     let ranked = if outcome.is_ok() { args.ranks.rank(&project, &said) } else { Ok(None) };
     drop(meter);
-    let (manifest, built) = match outcome? {
-        Outcome::Built(manifest) => (manifest, true),
-        Outcome::Current(manifest) => (manifest, false),
-    };
-    let ranked = ranked?;
+    let built = matches!(outcome?, Outcome::Built(_));
+    let ranks = ranked?;
     let seconds = begin.elapsed().as_secs_f64();
-    let figures = stats::Figures::of(&project, &manifest, &reader.extent()?);
+    let figures = orb_answers::graph_stats(&Collection::of(project.clone())?)?.figures;
+    let done = Done { figures, built, ranks, seconds: (seconds * 1e3).round() / 1e3 };
     let mut stdout = out::stdout();
     if common.json {
-        let mut value = serde_json::to_value(&figures)?;
-        value["built"] = built.into();
-        value["ranks"] = ranks::told(ranked.as_ref());
-        value["seconds"] = ((seconds * 1e3).round() / 1e3).into();
-        out::json(&mut stdout, &value)?;
-    } else if built {
-        writeln!(stdout, "graph of {}: {} in {}", project.name, figures.line(), out::seconds(seconds))?;
-    } else {
-        let at = &figures.built_at;
-        writeln!(stdout, "graph of {}: nothing new since it was built at {at}: {}", project.name, figures.line())?;
+        out::json(&mut stdout, &done)?;
+        return Ok(stdout.flush()?);
     }
-    if let Some([pages, _]) = ranked.filter(|_| !common.json) {
-        writeln!(stdout, "ranks: {}", ranks::line(&pages))?;
+    let size = stats::line(&done.figures);
+    if built {
+        writeln!(stdout, "graph of {}: {size} in {}", project.name, out::seconds(seconds))?;
+    } else {
+        let at = &done.figures.built_at;
+        writeln!(stdout, "graph of {}: nothing new since it was built at {at}: {size}", project.name)?;
+    }
+    if let Some(ranks) = &done.ranks {
+        writeln!(stdout, "ranks: {}", ranks::line(&ranks.pages))?;
     }
     Ok(stdout.flush()?)
 }

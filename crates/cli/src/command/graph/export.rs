@@ -3,12 +3,13 @@
 use super::neighbours::AroundArgs;
 use super::open_graph;
 use crate::args::Common;
+use crate::command::open;
 use crate::command::top::Measure;
-use crate::command::{find_page, open_reader};
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::out;
 use clap::{Args, ValueEnum};
+use orb_answers::Collection;
 use orb_graph::export::{self, Selection, Wish, Written};
 use orb_graph::{GraphError, WebGraph};
 use orb_page::PageId;
@@ -87,20 +88,21 @@ impl Format {
 }
 
 pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, &args.project)?;
-    let graph = open_graph(common, &project, &reader)?;
-    let selection = args.selection(&reader)?;
+    let collection = open(common, &args.project)?;
+    let (project, reader) = (collection.project(), collection.catalogue());
+    let graph = open_graph(common, &collection)?;
+    let selection = args.selection(&collection)?;
     let meter = Meter::start(common, &format!("graph {}", project.name));
     meter.said().tell("writing", 0, 0);
     let written = match args.format.of_graph() {
-        Some(format) => args.write(&project, &reader, (&graph, format), selection),
+        Some(format) => args.write(project, reader, (graph, format), selection),
         None if selection != Selection::Whole => {
             Err(Failure::Usage("the format webgraph is the whole graph; leave --top and --around out".to_owned()))
         }
         None if args.output == Path::new("-") => {
             Err(Failure::Usage("the format webgraph is several files; name them with -o BASE".to_owned()))
         }
-        None => Ok(export::copy_lists(&graph, args.hosts, &args.output, args.force)?),
+        None => Ok(export::copy_lists(graph, args.hosts, &args.output, args.force)?),
     };
     drop(meter);
     let written = written?;
@@ -119,11 +121,11 @@ pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
 }
 
 impl ExportArgs {
-    fn selection(&self, reader: &CatalogueReader) -> Result<Selection, Failure> {
+    fn selection(&self, collection: &Collection) -> Result<Selection, Failure> {
         let drawn = self.format == Format::Html;
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         if let Some(url) = &self.around {
-            let page = PageId(find_page(reader, &self.project, url)?.id);
+            let page = PageId(collection.page(url)?.id);
             let limit = self.limit.map_or(if drawn { DRAWN.1 } else { usize::MAX }, size);
             return Ok(Selection::Around { page, reach: self.reach.reach(limit) });
         }

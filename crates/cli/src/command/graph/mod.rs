@@ -6,14 +6,12 @@ mod neighbours;
 mod ranks;
 mod stats;
 
+use super::tell;
 use crate::args::{Common, ProjectArgs};
-use crate::failure::{Failure, complain};
-use crate::out;
-use anyhow::anyhow;
+use crate::failure::Failure;
 use clap::{Args, Subcommand};
-use orb_crawl::structure::{Standing, standing};
-use orb_graph::{GraphError, Ranks, WebGraph};
-use orb_store::{CatalogueReader, ProjectDir};
+use orb_answers::Collection;
+use orb_graph::WebGraph;
 
 /// `orb graph`.
 #[derive(Debug, Args)]
@@ -45,32 +43,8 @@ pub(crate) fn run(common: &Common, args: &GraphArgs) -> Result<(), Failure> {
 }
 
 /// A project's graph, which must have been built; says so where the catalogue has gone on since.
-pub(crate) fn open_graph(common: &Common, project: &ProjectDir, reader: &CatalogueReader) -> Result<WebGraph, Failure> {
-    let graph = match WebGraph::open(&project.graph()) {
-        Err(GraphError::Missing { .. }) => {
-            return Err(anyhow!("project {0} has no graph yet; orb graph build {0} makes one", project.name).into());
-        }
-        other => other?,
-    };
-    let note = match standing(&graph.manifest().mark, &reader.extent()?) {
-        Standing::Current => None,
-        Standing::Behind { pages, .. } => Some(format!(
-            "the graph is older than the catalogue, which has {} pages more; orb graph build {} brings it up",
-            out::grouped(pages),
-            project.name
-        )),
-        Standing::Foreign => {
-            Some(format!("the graph was built from another catalogue; orb graph build {} makes it anew", project.name))
-        }
-    };
-    if let Some(note) = note.filter(|_| !common.quiet) {
-        complain(&note);
-    }
+pub(super) fn open_graph<'a>(common: &Common, collection: &'a Collection) -> Result<&'a WebGraph, Failure> {
+    let (graph, note) = collection.web_graph()?;
+    tell(common, note.as_ref());
     Ok(graph)
-}
-
-/// The ranks of a graph, which must have been made.
-pub(crate) fn open_ranks(project: &ProjectDir, graph: &WebGraph) -> Result<Ranks, Failure> {
-    let missing = || anyhow!("the graph of {0} has no ranks; orb graph build {0} makes them", project.name);
-    Ok(graph.ranks()?.ok_or_else(missing)?)
 }

@@ -1,15 +1,12 @@
 //! `orb graph neighbours`: what lies around a page.
 
-use super::open_graph;
 use crate::args::{Common, Listing, PageArgs};
-use crate::command::{find_page, open_reader};
+use crate::command::{open, tell};
 use crate::failure::Failure;
 use crate::out;
-use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use orb_graph::{Direction, Reach};
-use orb_page::PageId;
-use serde_json::{Value, json};
+use orb_answers::Direction;
+use orb_graph::Reach;
 use std::io::Write as _;
 
 /// Pages shown unless more are asked for.
@@ -50,44 +47,31 @@ pub(crate) enum Way {
 
 impl AroundArgs {
     pub(super) fn reach(&self, limit: usize) -> Reach {
-        let direction = match self.direction {
+        Reach { hops: self.hops, direction: self.direction(), limit }
+    }
+
+    fn direction(&self) -> Direction {
+        match self.direction {
             Way::In => Direction::In,
             Way::Out => Direction::Out,
             Way::Both => Direction::Both,
-        };
-        Reach { hops: self.hops, direction, limit }
+        }
     }
 }
 
 pub(super) fn run(common: &Common, args: &NeighbourArgs) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, &args.page.project)?;
-    let page = find_page(&reader, &args.page.project, &args.page.url)?;
-    let graph = open_graph(common, &project, &reader)?;
-    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let (limit, offset) = (size(args.listing.limit.unwrap_or(SHOWN)), size(args.listing.offset));
-    let around = graph.around(PageId(page.id), &args.around.reach(limit.saturating_add(offset).saturating_add(1)))?;
-    if around.is_empty() {
-        let name = &project.name;
-        return Err(anyhow!("{} was found after the graph was built; orb graph build {name}", page.url).into());
-    }
-    let ranks = graph.ranks()?;
-    let mut rows: Vec<(u32, String, Option<f64>, Option<String>)> = Vec::new();
-    for near in around.into_iter().skip(1).skip(offset) {
-        let score = match &ranks {
-            Some(ranks) => ranks.of(near.page)?.map(|merit| merit.pagerank),
-            None => None,
-        };
-        rows.push((near.hops, near.url, score, reader.title(near.page)?));
-    }
+    let collection = open(common, &args.page.project)?;
+    let reach = (args.around.hops, args.around.direction());
+    let near = orb_answers::neighbours(&collection, &args.page.url, reach, args.listing.window(SHOWN))?;
+    tell(common, near.note.as_ref());
     let mut stdout = out::stdout();
     if common.json {
-        let object = |(hops, url, score, title): &(_, _, _, _)| json!({"url": url, "title": title, "hops": hops, "score": score});
-        out::json(&mut stdout, &rows.iter().map(object).collect::<Vec<Value>>())?;
+        out::json(&mut stdout, &near.rows)?;
         return Ok(stdout.flush()?);
     }
-    let cells = rows.into_iter().map(|(hops, url, score, title)| {
-        let score = score.map_or_else(|| "-".to_owned(), |score| format!("{score:.7}"));
-        vec![hops.to_string(), score, url, out::clip(title.as_deref().unwrap_or_default(), 60)]
+    let cells = near.rows.into_iter().map(|row| {
+        let score = row.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.7}"));
+        vec![row.hops.to_string(), score, row.url, out::clip(row.title.as_deref().unwrap_or_default(), 60)]
     });
     out::table(&mut stdout, &["hops", "pagerank", "url", "title"], &cells.collect::<Vec<_>>())?;
     Ok(stdout.flush()?)

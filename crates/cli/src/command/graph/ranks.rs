@@ -4,11 +4,11 @@ use crate::failure::Failure;
 use crate::meter::Said;
 use crate::out;
 use clap::Args;
+use orb_answers::{RankAccount, RankAccounts};
 use orb_crawl::structure::rank;
-use orb_graph::{Account, BowTie, Harmonic, PageRank, Ranking, WebGraph};
+use orb_graph::{Harmonic, PageRank, Ranking};
 use orb_project::units::ByteSize;
 use orb_store::ProjectDir;
-use serde_json::{Value, json};
 
 /// How pages and hosts are ranked.
 #[derive(Debug, Args)]
@@ -48,34 +48,20 @@ impl RankArgs {
     }
 
     /// Ranks the graph of a project, unless that is not wanted.
-    pub(super) fn rank(&self, project: &ProjectDir, said: &Said) -> Result<Option<[Account; 2]>, Failure> {
+    pub(super) fn rank(&self, project: &ProjectDir, said: &Said) -> Result<Option<RankAccounts>, Failure> {
         if self.no_ranks {
             return Ok(None);
         }
         let pagerank = PageRank { damping: self.damping, tolerance: self.tolerance, rounds: self.rounds() };
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         let ranking = Ranking { pagerank, harmonic: Harmonic { samples, ..Harmonic::default() }, ..Ranking::default() };
-        Ok(Some(rank(project, &ranking, self.memory.0, &mut |stage| said.tell(stage, 0, 0))?))
+        let [pages, hosts] = rank(project, &ranking, self.memory.0, &mut |stage| said.tell(stage, 0, 0))?;
+        Ok(Some(RankAccounts::from(&[&pages, &hosts])))
     }
 }
 
-/// How the graph there is was ranked, for pages and for hosts.
-pub(super) fn accounts(graph: &WebGraph) -> Option<[Account; 2]> {
-    graph.ranks().ok().flatten().map(|ranks| ranks.accounts().map(Clone::clone))
-}
-
-/// The accounts as JSON, bow-ties by name.
-pub(super) fn told(accounts: Option<&[Account; 2]>) -> Value {
-    let one = |account: &Account| {
-        let mut value = serde_json::to_value(account).unwrap_or_default();
-        value["bow_tie"] = BowTie::ALL.iter().zip(account.bow_tie).map(|(part, n)| (part.name(), n)).collect();
-        value
-    };
-    accounts.map_or(Value::Null, |[pages, hosts]| json!({"pages": one(pages), "hosts": one(hosts)}))
-}
-
 /// The account of the pages as rows of a table.
-pub(super) fn rows(account: &Account) -> Vec<(String, String)> {
+pub(super) fn rows(account: &RankAccount) -> Vec<(String, String)> {
     let n = out::grouped;
     let mut rows = vec![
         ("PageRank, rounds".to_owned(), n(account.pagerank_rounds.into())),
@@ -84,19 +70,17 @@ pub(super) fn rows(account: &Account) -> Vec<(String, String)> {
         ("strongly connected components".to_owned(), n(account.components)),
         ("largest component".to_owned(), n(account.largest_component)),
     ];
-    rows.extend(
-        BowTie::ALL.iter().zip(account.bow_tie).map(|(part, count)| (format!("bow-tie: {}", part.name()), n(count))),
-    );
+    rows.extend(account.bow_tie.iter().map(|(part, count)| (format!("bow-tie: {part}"), n(*count))));
     rows
 }
 
-fn sources(account: &Account) -> String {
+fn sources(account: &RankAccount) -> String {
     let exact = account.harmonic_sources == account.nodes;
     format!("{}{}", out::grouped(account.harmonic_sources), if exact { " (exact)" } else { " (sampled)" })
 }
 
 /// The account of the pages in a line.
-pub(super) fn line(account: &Account) -> String {
+pub(super) fn line(account: &RankAccount) -> String {
     let n = out::grouped;
     format!(
         "PageRank in {} rounds, hubs and authorities in {}, harmonic centrality from {} sources; {} components, the largest of {} pages",

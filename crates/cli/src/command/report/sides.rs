@@ -3,7 +3,7 @@
 //! The visible text of both versions, out of the archive, line by line with the words that differ marked. What is long is cut.
 
 use crate::out::clip;
-use orb_crawl::content::{decoded, text};
+use orb_answers::content::{decoded, text};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, ToldRow};
 use orb_track::diff::{Diff, Piece, Row};

@@ -1,6 +1,7 @@
 //! What can be looked at of a version of a page?
 //!
-//! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract` knows how to read them.
+//! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract`
+//! knows how to read them.
 
 use orb_extract::{Choice, Content};
 use orb_page::Block;

@@ -1,0 +1,138 @@
+//! How is a collection opened, and kept open?
+//!
+//! Opening one costs a connection to its catalogue; graph, ranks and text index are opened by the
+//! first question that needs them. A command asks one question and is gone. A server keeps
+//! collections, one for each thread that answers, and calls [`Collection::refresh`] between
+//! questions: what was built again since is then opened again. Facts need no refreshing, since
+//! every question to the catalogue sees the last commit.
+
+use crate::guard::guarded;
+use crate::{AnswerError, Result};
+use orb_graph::{GraphError, Ranks, WebGraph};
+use orb_index::Searcher;
+use orb_project::Settings;
+use orb_store::{ArchiveReader, CatalogueReader, Home, ProjectDir};
+use std::cell::OnceCell;
+
+/// A project, opened for reading.
+pub struct Collection {
+    project: ProjectDir,
+    catalogue: CatalogueReader,
+    archive: ArchiveReader,
+    settings: OnceCell<Settings>,
+    graph: OnceCell<WebGraph>,
+    ranks: OnceCell<Option<Ranks>>,
+    searcher: OnceCell<Searcher>,
+}
+
+impl Collection {
+    /// Opens a project of a home, which must have collected something.
+    pub fn open(home: &Home, name: &str) -> Result<Self> {
+        Self::of(home.find(name)?)
+    }
+
+    /// Opens a project that was looked up already.
+    pub fn of(project: ProjectDir) -> Result<Self> {
+        if project.is_empty() {
+            let name = &project.name;
+            return Err(AnswerError::NotBuilt(format!(
+                "project {name} has collected nothing yet; orb crawl does that"
+            )));
+        }
+        let catalogue = CatalogueReader::open(&project.catalogue())?;
+        let archive = ArchiveReader::open(&project.archive());
+        let (settings, graph, ranks, searcher) = Default::default();
+        Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher })
+    }
+
+    /// Lets go of what was built again since it was opened, and of the settings, so that the next
+    /// question sees them as they are now.
+    pub fn refresh(&mut self) -> Result<()> {
+        self.settings.take();
+        if self.graph.get().is_none_or(|graph| !graph.is_latest()) {
+            // The catalogue joins the tables of the ranks when it is opened.
+            self.catalogue = CatalogueReader::open(&self.project.catalogue())?;
+            self.graph.take();
+        }
+        self.ranks.take();
+        if self.searcher.get().is_some_and(|searcher| !searcher.is_latest()) {
+            self.searcher.take();
+        }
+        Ok(())
+    }
+
+    /// The project's name.
+    pub fn name(&self) -> &str {
+        &self.project.name
+    }
+
+    /// Where everything of the project lies.
+    pub fn project(&self) -> &ProjectDir {
+        &self.project
+    }
+
+    /// The facts.
+    pub fn catalogue(&self) -> &CatalogueReader {
+        &self.catalogue
+    }
+
+    /// The bytes.
+    pub fn archive(&self) -> &ArchiveReader {
+        &self.archive
+    }
+
+    /// The project's file; the defaults where it has none.
+    pub(crate) fn settings(&self) -> Result<&Settings> {
+        if let Some(settings) = self.settings.get() {
+            return Ok(settings);
+        }
+        let settings = Settings::kept(&self.project)?.unwrap_or_default();
+        Ok(self.settings.get_or_init(|| settings))
+    }
+
+    /// The web graph as it was last built, however old.
+    pub(crate) fn graph(&self) -> std::result::Result<&WebGraph, GraphError> {
+        if let Some(graph) = self.graph.get() {
+            return Ok(graph);
+        }
+        let graph = WebGraph::open(&self.project.graph())?;
+        Ok(self.graph.get_or_init(|| graph))
+    }
+
+    /// The ranks of the graph; none where it was not ranked.
+    pub(crate) fn ranks(&self) -> std::result::Result<Option<&Ranks>, GraphError> {
+        if let Some(ranks) = self.ranks.get() {
+            return Ok(ranks.as_ref());
+        }
+        let ranks = self.graph()?.ranks()?;
+        Ok(self.ranks.get_or_init(|| ranks).as_ref())
+    }
+
+    /// The text index; where there is none, how to get one.
+    pub(crate) fn searcher(&self) -> Result<&Searcher> {
+        if let Some(searcher) = self.searcher.get() {
+            return Ok(searcher);
+        }
+        let opened = guarded(&self.project, || Searcher::open(&self.project.text_index()))?;
+        let searcher = opened.map_err(|e| match e.is_unfit() {
+            true => AnswerError::NotBuilt(format!(
+                "{e}; orb index rebuild {} makes one from the archive",
+                self.project.name
+            )),
+            false => e.into(),
+        })?;
+        Ok(self.searcher.get_or_init(|| searcher))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server hands collections from thread to thread.
+    #[test]
+    fn a_collection_may_move_to_another_thread() {
+        fn movable<T: Send>() {}
+        movable::<Collection>();
+    }
+}

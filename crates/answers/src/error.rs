@@ -1,0 +1,52 @@
+//! Why is there no answer?
+
+use std::error::Error;
+
+/// Why there is no answer.
+///
+/// All but the last are about the question and mean the same to every face. The last is a failure
+/// of ours, whose cause is for people and logs, not for programs.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// The question makes no sense as it was put: a URL that is none, a query that cannot be read.
+    #[error("{0}")]
+    Malformed(String),
+    /// What was asked about is not there: a page, a run, a version.
+    #[error("{0}")]
+    Unknown(String),
+    /// What would answer has not been made yet, or must be made again: the catalogue of a project
+    /// never crawled, a graph, an index.
+    #[error("{0}")]
+    NotBuilt(String),
+    /// The question was understood and refused: a statement in SQL that is wrong, would write, or
+    /// takes too long.
+    #[error("{0}")]
+    Refused(String),
+    /// Reading failed.
+    #[error("{0}")]
+    Failed(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl From<orb_store::StoreError> for AnswerError {
+    fn from(error: orb_store::StoreError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl From<orb_graph::GraphError> for AnswerError {
+    fn from(error: orb_graph::GraphError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl From<orb_index::IndexError> for AnswerError {
+    fn from(error: orb_index::IndexError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl From<orb_project::SettingsError> for AnswerError {
+    fn from(error: orb_project::SettingsError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}

@@ -1,0 +1,30 @@
+//! Which page is meant by this URL?
+//!
+//! People paste addresses as their browsers show them. A page is looked up by the URL as typed,
+//! then by its canonical form, then by what is left when the session ids of its host are taken out.
+
+use crate::{AnswerError, Collection, Result};
+use orb_store::PageRow;
+use orb_urls::session::Site;
+use orb_urls::{Canonicaliser, Rules};
+
+impl Collection {
+    /// The page with this URL, as typed, in canonical form, or without the session ids of its host.
+    pub fn page(&self, url: &str) -> Result<PageRow> {
+        if let Some(page) = self.catalogue().page_by_url(url)? {
+            return Ok(page);
+        }
+        let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
+        let canonical = canonical.map_err(|e| AnswerError::Malformed(format!("'{url}' is no URL: {e}")))?;
+        if let Some(page) = self.catalogue().page_by_url(canonical.as_str())? {
+            return Ok(page);
+        }
+        for rules in self.catalogue().sessions(canonical.host())? {
+            let site: Site = serde_json::from_str(&rules).unwrap_or_default();
+            if let Some(page) = self.catalogue().page_by_url(&site.identity(canonical.as_str()))? {
+                return Ok(page);
+            }
+        }
+        Err(AnswerError::Unknown(format!("project {} does not know {}", self.name(), canonical.as_str())))
+    }
+}

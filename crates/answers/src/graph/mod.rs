@@ -1,0 +1,84 @@
+//! What does the web graph say, and how old is it?
+
+mod neighbours;
+mod stats;
+
+pub use neighbours::{NeighbourRow, Neighbours, neighbours};
+pub use stats::{GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
+
+use crate::{AnswerError, Collection, Result};
+use orb_graph::{GraphError, Mark, Ranks, Standing, WebGraph};
+use orb_store::Extent;
+
+/// How a graph stands to a catalogue of this extent.
+pub(crate) fn standing(graph: &WebGraph, now: &Extent) -> Standing {
+    let Extent { batch, nonce, run, pages, sources } = *now;
+    graph.manifest().mark.standing(&Mark { batch, nonce, run, pages, sources })
+}
+
+/// The graph, which must have been built.
+fn built(collection: &Collection) -> Result<&WebGraph> {
+    collection.graph().map_err(|e| match e {
+        GraphError::Missing { .. } => {
+            let name = collection.name();
+            AnswerError::NotBuilt(format!("project {name} has no graph yet; orb graph build {name} makes one"))
+        }
+        other => other.into(),
+    })
+}
+
+impl Collection {
+    /// The graph, which must have been built, for whoever writes it out; and what is to be said
+    /// where the catalogue has gone on since.
+    pub fn web_graph(&self) -> Result<(&WebGraph, Option<String>)> {
+        dated(self)
+    }
+
+    /// How the graph stands to the catalogue as it is now.
+    pub fn graph_standing(&self) -> Result<Standing> {
+        Ok(standing(built(self)?, &self.catalogue().extent()?))
+    }
+}
+
+/// The graph, which must have been built; and what is to be said where the catalogue has gone on
+/// since.
+pub(crate) fn dated(collection: &Collection) -> Result<(&WebGraph, Option<String>)> {
+    let (graph, name) = (built(collection)?, collection.name());
+    let note = match standing(graph, &collection.catalogue().extent()?) {
+        Standing::Current => None,
+        Standing::Behind { pages, .. } => Some(format!(
+            "the graph is older than the catalogue, which has {} pages more; orb graph build {name} brings it up",
+            grouped(pages)
+        )),
+        Standing::Foreign => {
+            Some(format!("the graph was built from another catalogue; orb graph build {name} makes it anew"))
+        }
+    };
+    Ok((graph, note))
+}
+
+/// The ranks of the graph, which must have been made.
+pub(crate) fn ranked(collection: &Collection) -> Result<&Ranks> {
+    let name = collection.name();
+    collection.ranks()?.ok_or_else(|| {
+        AnswerError::NotBuilt(format!("the graph of {name} has no ranks; orb graph build {name} makes them"))
+    })
+}
+
+/// A whole number with its thousands apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([0, 12, 1_234, 1_234_567].map(grouped), ["0", "12", "1,234", "1,234,567"]);
+    }
+}

@@ -1,0 +1,67 @@
+//! What do people ask of a collection?
+//!
+//! A [`Collection`] is a project opened for reading: catalogue, archive, web graph and text index,
+//! each opened when it is first needed and kept open. Every question is one module with one
+//! function over it, named alike, which returns a typed result. The result serialises (`Serialize`)
+//! to what `--json` prints, in that order of keys, and describes itself (`JsonSchema`), so that one
+//! type serves the command line, web pages, an API and the tools of language models. Whoever shows
+//! an answer computes nothing and touches no store.
+//!
+//! To add a question: a module here with its result type and its function, one line in the list
+//! below, and a renderer in each face.
+//!
+//! What a reader should know about an answer, such as that the graph is older than the catalogue,
+//! is a note in the result and not a failure. Why there is no answer is an [`AnswerError`]. Nothing
+//! here prints, reads the environment, installs a panic hook or keeps a thread.
+
+mod collection;
+pub mod content;
+mod due;
+mod error;
+mod find;
+mod graph;
+mod guard;
+mod importance;
+pub mod index;
+mod links;
+mod search;
+mod show;
+mod sql;
+mod stats;
+mod status;
+mod top;
+mod views;
+mod window;
+mod words;
+
+pub use collection::Collection;
+pub use content::{ArchivedVersion, ContentForm, PageContent, content};
+pub use due::due;
+pub use error::AnswerError;
+pub use graph::{
+    GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, Neighbours, RankAccount, RankAccounts, graph_stats,
+    neighbours,
+};
+pub use guard::expects_panic;
+pub use index::{IndexStatus, index_status};
+pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use search::{Explanation, Query, ScoreShare, SearchAnswer, SearchHit, search};
+pub use show::{ShownPage, show};
+pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
+pub use stats::stats;
+pub use status::{FlagTally, ProjectStatus, RunCounters, last_run, state_of, status};
+pub use top::{Field, Top, TopRow, top};
+pub use views::PageViews;
+pub use window::Window;
+pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
+
+// What the answers are made of.
+pub use orb_graph::{BowTie, By, Direction, GraphOptions, Merit};
+pub use orb_index::{Part, WordCount};
+pub use orb_store::{
+    AnchorRow, Cell, Column, ColumnNote, Degrees, Home, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues,
+    PageRow, ProjectDir, QueryEnd, Stats, TableNote, VisitRow,
+};
+
+/// The results of this crate.
+pub type Result<T> = std::result::Result<T, AnswerError>;

@@ -1,0 +1,156 @@
+//! Who points to a page?
+//!
+//! The catalogue has no index by target. The graph names the pages that pointed to it when it was
+//! built, the catalogue has their links by key; pages that got their first links since are few and
+//! lie at the end of the catalogue, where they are scanned. What those links say is as of now. Only
+//! a link that a page gained at a later visit than its first is missed until the graph is built
+//! again, and the note says so. Without a graph, or with one of no use, all links are read.
+
+use crate::graph::standing;
+use crate::{AnswerError, Collection, Result, Window};
+use orb_graph::{GraphError, Standing, WebGraph};
+use orb_page::PageId;
+use orb_store::{CatalogueReader, Extent, LinkRow};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Pages with links up to which reading them all is a matter of a moment.
+const FEW: u64 = 20_000;
+
+/// The links to a page.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LinksIn {
+    /// The links, by the URLs of the pages they are on.
+    pub links: Vec<LinkRow>,
+    /// What the reader should know about them, if anything.
+    pub note: Option<String>,
+}
+
+/// The links to the page with this URL, those that are gone included.
+pub fn links_in(collection: &Collection, url: &str, rows: Window) -> Result<LinksIn> {
+    backward(collection, PageId(collection.page(url)?.id), rows)
+}
+
+pub(super) fn backward(collection: &Collection, page: PageId, rows: Window) -> Result<LinksIn> {
+    collection.catalogue().at_one_moment(|reader| {
+        let (graph, note) = usable(collection, &reader.extent()?)?;
+        let all = |note| Ok(LinksIn { links: reader.links_in(page, rows.limit, rows.offset)?, note });
+        let Some(graph) = graph else { return all(note) };
+        let mut taken = Taken { links: Vec::new(), rows };
+        match from_graph(reader, graph, page, &mut taken) {
+            Err(Trouble::Graph(e @ GraphError::Damaged { .. })) => {
+                all(Some(format!("{e}; all links were read instead")))
+            }
+            Err(trouble) => Err(trouble.into()),
+            Ok(()) => Ok(LinksIn { links: taken.links, note }),
+        }
+    })
+}
+
+/// The graph, if it is of use with a catalogue of this extent; and what is to be said about it.
+pub(super) fn usable<'a>(
+    collection: &'a Collection,
+    extent: &Extent,
+) -> Result<(Option<&'a WebGraph>, Option<String>)> {
+    let graph = match collection.graph() {
+        Ok(graph) => graph,
+        Err(GraphError::Missing { .. }) => {
+            let slow = "all links were read, since no graph is built; orb graph build makes this quick";
+            return Ok((None, (extent.sources > FEW).then(|| slow.to_owned())));
+        }
+        Err(e @ (GraphError::Damaged { .. } | GraphError::OtherFormat { .. })) => {
+            return Ok((None, Some(format!("{e}; all links were read instead"))));
+        }
+        Err(e) => return Err(e.into()),
+    };
+    Ok(match standing(graph, extent) {
+        Standing::Current => (Some(graph), None),
+        Standing::Behind { batches, runs: 0, .. } => {
+            let note = format!("the graph is {batches} batches older than the catalogue, from which the rest was read");
+            (Some(graph), Some(note))
+        }
+        Standing::Behind { runs, .. } => {
+            let note = format!(
+                "the graph is {runs} runs older than the catalogue: links that pages gained when they were visited again are missing; \
+                 orb graph build adds them"
+            );
+            (Some(graph), Some(note))
+        }
+        Standing::Foreign => {
+            let note =
+                "the graph was built from another catalogue, and all links were read; orb graph build makes a new one";
+            (None, Some(note.to_owned()))
+        }
+    })
+}
+
+/// Takes what lies between the first rows to be left out and the last one wanted.
+struct Taken {
+    links: Vec<LinkRow>,
+    rows: Window,
+}
+
+impl Taken {
+    fn is_full(&self) -> bool {
+        self.links.len() as u64 >= self.rows.limit
+    }
+
+    fn push(&mut self, link: LinkRow) {
+        if self.rows.offset > 0 {
+            self.rows.offset -= 1;
+        } else if !self.is_full() {
+            self.links.push(link);
+        }
+    }
+}
+
+/// What went wrong on the way: a damaged graph can be done without.
+enum Trouble {
+    Graph(GraphError),
+    Store(orb_store::StoreError),
+}
+
+impl From<GraphError> for Trouble {
+    fn from(error: GraphError) -> Self {
+        Self::Graph(error)
+    }
+}
+
+impl From<orb_store::StoreError> for Trouble {
+    fn from(error: orb_store::StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Trouble> for AnswerError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Graph(error) => error.into(),
+            Trouble::Store(error) => error.into(),
+        }
+    }
+}
+
+/// What the graph knows, and what the catalogue has besides, in the order of the URLs.
+fn from_graph(
+    reader: &CatalogueReader,
+    graph: &WebGraph,
+    page: PageId,
+    out: &mut Taken,
+) -> std::result::Result<(), Trouble> {
+    let known = graph.manifest().mark.sources;
+    let mut since = reader.links_in_after(page, known)?.into_iter().peekable();
+    for source in graph.pages_pointing_to(page)? {
+        if out.is_full() {
+            return Ok(());
+        }
+        for link in reader.links_between(source?, page)? {
+            while let Some(earlier) = since.next_if(|l| l.url < link.url) {
+                out.push(earlier);
+            }
+            out.push(link);
+        }
+    }
+    since.for_each(|link| out.push(link));
+    Ok(())
+}

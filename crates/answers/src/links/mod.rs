@@ -1,0 +1,26 @@
+//! Where does a page point, who points to it, and what became of links since a run?
+
+mod anchors;
+mod backward;
+mod since;
+
+pub(crate) use anchors::anchors_at_hand;
+pub use anchors::{LinkTexts, link_texts};
+pub use backward::{LinksIn, links_in};
+pub use since::{LinkFilter, links_since};
+
+use crate::{Collection, Result, Window};
+use orb_page::PageId;
+use orb_store::LinkRow;
+
+/// Where a page points, links that are gone included.
+pub fn links_out(collection: &Collection, url: &str, rows: Window) -> Result<Vec<LinkRow>> {
+    let page = collection.page(url)?;
+    Ok(collection.catalogue().links_out(PageId(page.id), rows.limit, rows.offset)?)
+}
+
+/// Everything a page's links ever said, from which run to which.
+pub fn link_history(collection: &Collection, url: &str, rows: Window) -> Result<Vec<LinkRow>> {
+    let page = collection.page(url)?;
+    Ok(rows.of(collection.catalogue().link_history(PageId(page.id))?))
+}

@@ -1,0 +1,194 @@
+//! Which pages answer a query?
+//!
+//! The text index finds and weighs them, the graph says how important they are, the catalogue and
+//! the archive what they are and where in their text the words stand.
+
+use crate::content::text_at;
+use crate::guard::guarded;
+use crate::importance::Importance;
+use crate::{AnswerError, Collection, Result};
+use orb_index::{Answer, Hit, Part, Request, SearchError, Snippet, mark};
+use orb_page::{Moment, PageId};
+use orb_store::PageRow;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Query<'a> {
+    /// The query as typed.
+    pub text: &'a str,
+    /// Results at most.
+    pub limit: u64,
+    /// Results to leave out at the beginning.
+    pub offset: u64,
+    /// Results of one host at most, 0 for all; as the project says where nothing is said.
+    pub per_host: Option<usize>,
+    /// Tell where each score comes from.
+    pub explain: bool,
+    /// Show the piece of each text where the words stand.
+    pub snippets: bool,
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SearchAnswer {
+    /// Pages that match, before those that say the same are folded.
+    pub total: u64,
+    /// Whether no page has all the words, so that those with some of them are given.
+    pub relaxed: bool,
+    /// The results asked for, best first.
+    pub hits: Vec<SearchHit>,
+    /// What the reader should know about the index, if anything.
+    pub note: Option<String>,
+}
+
+/// A page that answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SearchHit {
+    /// Its place among the results, from 1.
+    pub rank: u64,
+    /// Pages that match.
+    pub total: u64,
+    /// Whether it has only some of the words, as all others.
+    pub relaxed: bool,
+    /// Its number.
+    pub page: u64,
+    /// Its URL.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it scores.
+    #[serde(serialize_with = "rounded")]
+    #[schemars(with = "f64")]
+    pub score: f64,
+    /// The piece of its text where the words stand.
+    pub snippet: String,
+    /// Where in that piece, in characters: from, and up to.
+    pub marks: Vec<(usize, usize)>,
+    /// Its language.
+    pub lang: Option<String>,
+    /// Its media type.
+    pub mime: Option<String>,
+    /// When it was fetched.
+    pub fetched_at: Option<String>,
+    /// Pages folded into this one because they say the same.
+    #[schemars(with = "Vec<u64>")]
+    pub alike: Vec<PageId>,
+    /// Where its score comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explanation>,
+}
+
+/// Where a score comes from.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Explanation {
+    /// What the text scores.
+    #[serde(serialize_with = "rounded")]
+    #[schemars(with = "f64")]
+    pub text: f64,
+    /// How important the page is, between 0 and 1.
+    #[serde(serialize_with = "rounded")]
+    #[schemars(with = "f64")]
+    pub importance: f64,
+    /// What each word scores in each field.
+    pub shares: Vec<ScoreShare>,
+}
+
+/// What a word scores in a field.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ScoreShare {
+    /// The word, or the words of a phrase.
+    pub words: String,
+    /// The field.
+    pub field: Part,
+    /// The score.
+    #[serde(serialize_with = "rounded")]
+    #[schemars(with = "f64")]
+    pub score: f64,
+}
+
+/// The pages that answer a query.
+pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer> {
+    let answer = ask(collection, query)?;
+    let note = lag(collection)?;
+    let mut found = Vec::with_capacity(answer.hits.len());
+    for (rank, hit) in (query.offset + 1..).zip(&answer.hits) {
+        // A page that the catalogue lost since: the index is behind, and it is left out.
+        let Some(page) = collection.catalogue().page(hit.page)? else { continue };
+        found.push((rank, hit, page, Snippet::default()));
+    }
+    if query.snippets {
+        let archive = collection.archive();
+        // Reading a page again is most of a search's work: all processors take part.
+        found.par_iter_mut().for_each(|(_, _, page, snippet)| {
+            let text = page.warc().and_then(|at| text_at(archive, &at, &page.url));
+            *snippet = text.map(|text| answer.marker.snippet(&text)).unwrap_or_default();
+        });
+    }
+    let hits = found.into_iter().map(|(rank, hit, page, snippet)| told(&answer, rank, hit, (page, snippet))).collect();
+    Ok(SearchAnswer { total: answer.total, relaxed: answer.relaxed, hits, note })
+}
+
+fn ask(collection: &Collection, query: &Query<'_>) -> Result<Answer> {
+    let (searcher, settings) = (collection.searcher()?, &collection.settings()?.search);
+    let request = Request {
+        query: query.text,
+        limit: usize::try_from(query.limit).unwrap_or(usize::MAX),
+        offset: usize::try_from(query.offset).unwrap_or(usize::MAX),
+        per_host: query.per_host.unwrap_or(settings.per_host),
+        weights: &settings.weights,
+        now: Moment::now(),
+        explain: query.explain,
+    };
+    // Search goes on without a graph that is missing or damaged.
+    let ranks = collection.ranks().ok().flatten().map(Importance::new);
+    let importance = |pages: &[PageId]| ranks.as_ref().map(|ranks| ranks.of(pages)).unwrap_or_default();
+    let known: Option<orb_index::Importance<'_>> = if ranks.is_some() { Some(&importance) } else { None };
+    guarded(collection.project(), || searcher.search(&request, known))?.map_err(|e| match e {
+        SearchError::Query(e) => AnswerError::Malformed(e.to_string()),
+        SearchError::Index(e) => e.into(),
+    })
+}
+
+/// What is to be said where the index lacks something.
+pub(crate) fn lag(collection: &Collection) -> Result<Option<String>> {
+    let extent = collection.catalogue().extent()?;
+    let current = collection.searcher()?.mark() == Some(mark(extent.batch, extent.nonce).as_str());
+    let name = collection.name();
+    Ok((!current)
+        .then(|| format!("note: the text index lags behind what was collected; orb index update {name} ends that")))
+}
+
+fn told(answer: &Answer, rank: u64, hit: &Hit, (page, snippet): (PageRow, Snippet)) -> SearchHit {
+    let share =
+        |(words, field, score): &(String, Part, f64)| ScoreShare { words: words.clone(), field: *field, score: *score };
+    let explain = (!hit.shares.is_empty()).then(|| Explanation {
+        text: hit.text,
+        importance: hit.importance,
+        shares: hit.shares.iter().map(share).collect(),
+    });
+    SearchHit {
+        rank,
+        total: answer.total,
+        relaxed: answer.relaxed,
+        page: page.id,
+        url: page.url,
+        title: page.title,
+        score: hit.score,
+        snippet: snippet.text,
+        marks: snippet.marks,
+        lang: page.lang,
+        mime: page.mime,
+        fetched_at: page.fetched_at,
+        alike: hit.alike.clone(),
+        explain,
+    }
+}
+
+/// As many digits as mean something.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn rounded<S: serde::Serializer>(x: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_f64((x * 1e4).round() / 1e4)
+}

@@ -1,0 +1,70 @@
+//! What do the tables say?
+//!
+//! Anybody may ask the catalogue anything that only reads: one statement, on a connection that
+//! cannot write, with a limit on its time. Rows may be many and are streamed.
+
+use crate::{AnswerError, Collection, Result, Window};
+use orb_store::{Cell, QueryEnd, QueryLimits, StoreError, TableNote};
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// A question in SQL.
+#[derive(Clone, Copy, Debug)]
+pub struct SqlQuery<'a> {
+    /// One statement that reads.
+    pub text: &'a str,
+    /// How long it may run.
+    pub time: Duration,
+    /// Which of its rows are wanted.
+    pub rows: Window,
+}
+
+/// Asks in SQL: `names` hears the columns' names, then `each` every row that is wanted, until it
+/// has heard enough.
+pub fn sql(
+    collection: &Collection,
+    query: SqlQuery<'_>,
+    names: impl FnOnce(&[&str]),
+    mut each: impl FnMut(&[Cell<'_>]) -> ControlFlow<()>,
+) -> Result<QueryEnd> {
+    let limits = QueryLimits { time: query.time, rows: query.rows.limit.saturating_add(query.rows.offset) };
+    let mut skip = query.rows.offset;
+    let given = collection.catalogue().sql(query.text, limits, names, |row| {
+        if skip > 0 {
+            skip -= 1;
+            return ControlFlow::Continue(());
+        }
+        each(row)
+    });
+    given.map_err(|e| match e {
+        StoreError::Query(why) => AnswerError::Refused(why),
+        other => other.into(),
+    })
+}
+
+/// The tables and columns there are.
+pub fn schema(collection: &Collection) -> Result<Vec<TableNote>> {
+    Ok(collection.catalogue().schema()?)
+}
+
+/// A cell as JSON; bytes are written in hexadecimal digits.
+pub fn cell_value(cell: &Cell<'_>) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => Value::from(*n),
+        Cell::Real(x) => Value::from(*x),
+        Cell::Text(_) | Cell::Blob(_) => Value::from(cell_text(cell)),
+    }
+}
+
+/// A cell as text; bytes are written in hexadecimal digits.
+pub fn cell_text(cell: &Cell<'_>) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        Cell::Integer(n) => n.to_string(),
+        Cell::Real(x) => x.to_string(),
+        Cell::Text(t) => (*t).to_owned(),
+        Cell::Blob(b) => b.iter().map(|x| format!("{x:02x}")).collect(),
+    }
+}

@@ -1,0 +1,93 @@
+//! In how many pages does a word stand, and where?
+
+use crate::guard::guarded;
+use crate::search::lag;
+use crate::{AnswerError, Collection, Result, Window};
+use orb_index::{Occurrence, Part, Searcher, WordCount};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// The longest word that is named in a complaint.
+const LONGEST: usize = 100;
+
+/// What the dictionary says.
+#[derive(Clone, Debug)]
+pub enum Words {
+    /// The words that begin alike.
+    Beginning(Vec<WordRow>),
+    /// One word.
+    Whole(WordPlaces),
+}
+
+/// A word of the dictionary in one field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WordRow {
+    /// The word.
+    pub word: String,
+    /// The field.
+    pub field: Part,
+    /// Pages that have it there.
+    pub documents: u64,
+}
+
+/// Where a word stands.
+#[derive(Clone, Debug)]
+pub struct WordPlaces {
+    /// The word as it is kept.
+    pub word: String,
+    /// How often it stands in each field.
+    pub counts: Vec<WordCount>,
+    /// The places asked for.
+    pub places: Vec<WordPlace>,
+}
+
+/// One place of a word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WordPlace {
+    /// The word.
+    pub word: String,
+    /// The field.
+    pub field: Part,
+    /// The page.
+    pub page: u64,
+    /// Which word of that field it is, from 0.
+    pub position: u32,
+    /// The page's URL.
+    pub url: String,
+    /// Pages that have the word in this field.
+    pub documents: Option<u64>,
+}
+
+/// Where a word stands, or, with a `*` behind it, which words begin so; and what the reader should
+/// know about the index, if anything.
+pub fn words(collection: &Collection, word: &str, rows: Window) -> Result<(Words, Option<String>)> {
+    let (searcher, project) = (collection.searcher()?, collection.project());
+    let start = word.strip_suffix('*');
+    let Some(kept) = Searcher::as_kept(start.unwrap_or(word)) else {
+        let named: String = word.chars().take(LONGEST).collect();
+        let more = if named.len() < word.len() { "…" } else { "" };
+        return Err(AnswerError::Malformed(format!("'{named}{more}' is not one word; orb search finds phrases")));
+    };
+    let note = lag(collection)?;
+    if start.is_some() {
+        let counts = guarded(project, || searcher.beginning(&kept, rows.limit, rows.offset))??;
+        let row = |WordCount { word, field, documents, .. }| WordRow { word, field, documents };
+        return Ok((Words::Beginning(counts.into_iter().map(row).collect()), note));
+    }
+    let counts = guarded(project, || searcher.count(&kept))??;
+    let places = guarded(project, || searcher.occurrences(&kept, rows.limit, rows.offset))??;
+    let mut urls: HashMap<u64, String> = HashMap::new();
+    let mut found = Vec::with_capacity(places.len());
+    for Occurrence { page, field, position } in places {
+        if !urls.contains_key(&page.0)
+            && let Some(row) = collection.catalogue().page(page)?
+        {
+            urls.insert(page.0, row.url);
+        }
+        let url = urls.get(&page.0).cloned().unwrap_or_default();
+        let documents = counts.iter().find(|count| count.field == field).map(|count| count.documents);
+        found.push(WordPlace { word: kept.clone(), field, page: page.0, position, url, documents });
+    }
+    Ok((Words::Whole(WordPlaces { word: kept, counts, places: found }), note))
+}
