@@ -2,6 +2,7 @@
 
 use crate::{FetchConfig, FetchError};
 use orb_page::{Failure, FailureKind};
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
@@ -13,6 +14,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Hosts whose sessions are kept to be resumed. Far more hosts take turns than have connections, and a resumed handshake
+/// spares both sides the certificates: by default rustls remembers 32 hosts and forgets the first of them first, which with more
+/// hosts than that in turn is none. A host takes about 5 kB.
+const HOSTS_REMEMBERED: usize = 1_024;
+/// Tickets that rustls keeps for a host, which it counts as so many sessions.
+const TICKETS_A_HOST: usize = 8;
+
 /// The client side of TLS for all connections.
 pub(super) fn client(config: &FetchConfig) -> Result<Arc<ClientConfig>, FetchError> {
     let provider = Arc::new(ring::default_provider());
@@ -23,6 +31,7 @@ pub(super) fn client(config: &FetchConfig) -> Result<Arc<ClientConfig>, FetchErr
         builder.with_root_certificates(roots(config.ca_file.as_deref())?)
     };
     let mut client = builder.with_no_client_auth();
+    client.resumption = Resumption::in_memory_sessions(HOSTS_REMEMBERED * TICKETS_A_HOST);
     client.alpn_protocols = vec![b"http/1.1".to_vec()];
     if config.http2 {
         client.alpn_protocols.insert(0, b"h2".to_vec());

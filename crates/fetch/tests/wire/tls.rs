@@ -4,11 +4,12 @@ use crate::server::{Server, bytes, config, fetcher, get};
 use orb_fetch::{FetchConfig, FetchError, HttpFetcher, Resolve};
 use orb_page::{FailureKind, Truncation};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
-use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{HandshakeKind, ServerConfig};
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -99,6 +100,36 @@ async fn a_good_certificate_lets_the_bytes_through_and_the_connection_is_kept() 
         assert_eq!(response.head, &ANSWER.as_bytes()[..ANSWER.len() - 6]);
     }
     assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn the_sessions_of_many_hosts_are_resumed() {
+    const HOSTS: usize = 100;
+    let authority = Authority::new();
+    let mut tls = ServerConfig::clone(authority.acceptor("good.test", 2100, &[]).config());
+    tls.ticketer = ring::Ticketer::new().unwrap();
+    let (acceptor, resumed) = (TlsAcceptor::from(Arc::new(tls)), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&resumed);
+    let server = Server::start(move |stream, _, server| {
+        let (acceptor, count) = (acceptor.clone(), Arc::clone(&count));
+        async move {
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let kind = stream.get_ref().1.handshake_kind();
+            count.fetch_add(usize::from(kind == Some(HandshakeKind::Resumed)), Ordering::Relaxed);
+            server.heard(&mut stream).await.unwrap();
+            stream.write_all(ANSWER.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+        }
+    })
+    .await;
+    let fetcher = trusting(&authority, &server, |c| c.insecure = true);
+    for round in 0..2 {
+        for host in 0..HOSTS {
+            let answer = get(&fetcher, &url_of(&format!("h{host}.test"), &server)).await.result;
+            assert!(answer.is_ok(), "{answer:?}");
+        }
+        assert_eq!(resumed.load(Ordering::Relaxed), round * HOSTS);
+    }
 }
 
 #[tokio::test]
