@@ -144,7 +144,7 @@ fn through_a_proxy_everything_is_found() {
     let home = Home::new();
     let proxy = format!("http://{}", world.server.addr());
     home.crawl(&["http://h0000.test/", "--proxy", &proxy, "--scope", "any", "--delay", "0"]);
-    let expected = world.server.web().expected(orb_testweb::Naming::Names { port: 80 }, Reach::Linked);
+    let expected = world.server.web().expected(orb_testweb::HostNaming::Names { port: 80 }, Reach::Linked);
     assert_same("asked for", &world.asked_once(), &expected.urls);
 }
 

@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::judge::networkx_ranks;
-use orb_graph::{GraphOptions, Mark, Merit, Naming, Ranking, SeenLink, WebGraph, unwatched};
+use orb_graph::{CatalogueMark, GraphOptions, Merit, Naming, Ranking, SeenLink, WebGraph, unwatched};
 use orb_page::{HostId, LinkKind, PageId};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +104,7 @@ impl Judged {
 
 /// The scores of a graph's nodes; node n is page n + 1.
 fn ranked(dir: &std::path::Path, nodes: u32, arcs: &Arcs, ranking: &Ranking) -> Vec<Merit> {
-    let mut naming = Naming::begin(dir, GraphOptions::default(), Mark::default(), unwatched()).unwrap();
+    let mut naming = Naming::begin(dir, GraphOptions::default(), CatalogueMark::default(), unwatched()).unwrap();
     naming.host(HostId(1), "http://h").unwrap();
     for node in 0..nodes {
         // URL order differs from number order.

@@ -201,7 +201,7 @@ fn course(world: &World, order: &str) -> (Vec<String>, BTreeSet<(String, String)
     let slowly = ["frontier.delay = '25ms'", "crawl.batch_pages = 1", "crawl.batch_time = '1ms'", &order];
     home.crawl(&[world.project(&home, &slowly)]);
     let requests = world.server.log().take();
-    let pages = requests.0.iter().map(orb_testweb::Request::url).filter(|url| !url.ends_with("/robots.txt"));
+    let pages = requests.0.iter().map(orb_testweb::LoggedRequest::url).filter(|url| !url.ends_with("/robots.txt"));
     let links = home.catalogue().links().into_iter().map(|link| (link[0].clone(), link[1].clone()));
     (pages.collect(), links.collect())
 }

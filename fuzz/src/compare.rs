@@ -8,7 +8,7 @@
 use crate::options;
 use orb_answers::PageViews;
 use orb_extract::Content;
-use orb_track::compare::{By, Comparison, Judgement, Part, Rule, Views as _};
+use orb_track::compare::{CompareBy, CompareJudgement, CompareRule, Comparison, Part, Views as _};
 use orb_track::diff::html::table;
 use orb_track::diff::unified::unified;
 use orb_track::diff::{Diff, Row};
@@ -30,26 +30,26 @@ pub fn compare(bytes: &[u8]) {
         })
     };
     let rules = [
-        Rule::default(),
-        Rule { by: Some(By::Main), ..Rule::default() },
-        Rule {
-            by: Some(By::Selector),
+        CompareRule::default(),
+        CompareRule { by: Some(CompareBy::Main), ..CompareRule::default() },
+        CompareRule {
+            by: Some(CompareBy::Selector),
             include: vec![selector.clone()],
             exclude: vec!["b".to_owned()],
-            ..Rule::default()
+            ..CompareRule::default()
         },
-        Rule { ignore: vec![r"\d+".to_owned()], similarity: Some(2), ..Rule::default() },
+        CompareRule { ignore: vec![r"\d+".to_owned()], similarity: Some(2), ..CompareRule::default() },
     ];
     let rule = rules[usize::from(first >> 1) % rules.len()].clone();
-    let main = rule.by == Some(By::Main);
+    let main = rule.by == Some(CompareBy::Main);
     let comparison = Comparison::new(&[rule]).expect("a rule that makes sense");
     let noise = Noise::new();
     let (a, b, c) = (view(&old), view(&new), view(&again));
-    assert_eq!(comparison.judge("http://h/", &a, &a, None, &noise), Judgement::Same);
+    assert_eq!(comparison.judge("http://h/", &a, &a, None, &noise), CompareJudgement::Same);
     let _ = comparison.judge("http://h/", &a, &b, None, &noise);
     for _ in 0..4 {
         let said = comparison.judge("http://h/", &a, &b, Some(&c), &noise);
-        assert_ne!(said, Judgement::AskAgain);
+        assert_ne!(said, CompareJudgement::AskAgain);
     }
     assert_eq!(Noise::from_text(&noise.to_text()).to_text(), noise.to_text());
     let blocks = |page: &PageViews<'_>| page.passage(&Part { main, ..Part::default() }).blocks;

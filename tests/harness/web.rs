@@ -1,7 +1,7 @@
 //! How is the synthetic web served, with its hosts at distinct addresses?
 
 use super::orb::Home;
-use orb_testweb::{Expectation, Feature, Naming, Reach, Requests, Server, Spec, Web};
+use orb_testweb::{Expectation, Feature, HostNaming, Reach, Requests, Server, Spec, Web};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl World {
     }
 
     /// How its URLs name hosts.
-    pub(crate) fn naming(&self) -> Naming {
+    pub(crate) fn naming(&self) -> HostNaming {
         self.server.names()
     }
 

@@ -3,7 +3,7 @@
 //! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract`
 //! knows how to read them.
 
-use orb_extract::{Choice, Content};
+use orb_extract::{Content, WantedPart};
 use orb_page::Block;
 use orb_track::compare::{Part, Passage, Views};
 use std::borrow::Cow;
@@ -84,7 +84,7 @@ impl Views for PageViews<'_> {
         }
         let Part { main, include, exclude } = *part;
         let is_xml = self.mime != "text/html";
-        let selected = orb_extract::select(self.source(), &Choice { is_xml, main, include, exclude });
+        let selected = orb_extract::select(self.source(), &WantedPart { is_xml, main, include, exclude });
         Passage { blocks: selected.blocks, matched: selected.matched, note: selected.note.map(str::to_owned) }
     }
 

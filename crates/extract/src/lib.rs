@@ -37,7 +37,7 @@ pub use headers::{header_links, x_robots};
 pub use language::language;
 pub use markdown::markdown;
 pub use pick::{Picked, Picker};
-pub use select::{Choice, Selected, check_selector, select};
+pub use select::{Selected, WantedPart, check_selector, select};
 pub use simhash::{distance, simhash};
 pub use sniff::sniff;
 

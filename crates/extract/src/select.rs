@@ -39,7 +39,7 @@ fn parse(text: &str) -> Result<Selector, String> {
 
 /// Which part of a page is wanted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Choice<'a> {
+pub struct WantedPart<'a> {
     /// Whether the page is XHTML served as XML.
     pub is_xml: bool,
     /// Restrict it to the main content.
@@ -52,8 +52,8 @@ pub struct Choice<'a> {
 
 /// The visible text of a part of an HTML page in blocks. The title comes first if the whole page is
 /// wanted.
-pub fn select(html: &str, choice: &Choice<'_>) -> Selected {
-    let Choice { is_xml, main, include, exclude } = *choice;
+pub fn select(html: &str, choice: &WantedPart<'_>) -> Selected {
+    let WantedPart { is_xml, main, include, exclude } = *choice;
     let read = |html: &str, is_xml: bool| {
         let outline = Outline::of(html, is_xml);
         if main { main_content(outline) } else { outline.blocks() }

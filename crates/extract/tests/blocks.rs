@@ -1,15 +1,15 @@
 //! Is a page's visible text split into blocks, each with the elements that contain it?
 
-use orb_extract::{Choice, Content, Selected, check_selector, extract, select};
+use orb_extract::{Content, Selected, WantedPart, check_selector, extract, select};
 use proptest::prelude::*;
 
 fn whole(html: &str) -> Selected {
-    select(html, &Choice::default())
+    select(html, &WantedPart::default())
 }
 
 fn chosen(html: &str, include: &[&str], exclude: &[&str]) -> Selected {
     let owned = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
-    select(html, &Choice { include: &owned(include), exclude: &owned(exclude), ..Choice::default() })
+    select(html, &WantedPart { include: &owned(include), exclude: &owned(exclude), ..WantedPart::default() })
 }
 
 fn texts(selected: &Selected) -> Vec<&str> {
@@ -17,7 +17,7 @@ fn texts(selected: &Selected) -> Vec<&str> {
 }
 
 fn main(html: &str) -> Vec<String> {
-    let selected = select(html, &Choice { main: true, ..Choice::default() });
+    let selected = select(html, &WantedPart { main: true, ..WantedPart::default() });
     selected.blocks.into_iter().map(|b| b.text).collect()
 }
 

@@ -5,7 +5,9 @@
 //! N` (millions) sets the size.
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
-use orb_graph::{Account, GraphError, GraphOptions, Mark, Naming, PageRank, Ranking, SeenLink, WebGraph, unwatched};
+use orb_graph::{
+    Account, CatalogueMark, GraphError, GraphOptions, Naming, PageRank, Ranking, SeenLink, WebGraph, unwatched,
+};
 use orb_page::{HostId, LinkKind, PageId};
 use std::path::Path;
 use std::time::Instant;
@@ -43,7 +45,7 @@ fn target(page: u64, pages: u64, draw: &mut Draw) -> u64 {
 
 fn build(dir: &Path, arcs: u64) -> Result<(), GraphError> {
     let pages = (arcs / DEGREE).max(HOST);
-    let mut naming = Naming::begin(dir, GraphOptions::default(), Mark::default(), unwatched())?;
+    let mut naming = Naming::begin(dir, GraphOptions::default(), CatalogueMark::default(), unwatched())?;
     for host in 0..=pages / HOST {
         naming.host(HostId(host as u32 + 1), &format!("http://h{host:06}.test"))?;
     }

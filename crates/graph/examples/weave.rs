@@ -11,7 +11,7 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the bench")]
 #![expect(clippy::cast_possible_truncation, reason = "pages have 32 bits")]
 
-use orb_graph::{GraphOptions, Mark, Naming, SeenLink, unwatched};
+use orb_graph::{CatalogueMark, GraphOptions, Naming, SeenLink, unwatched};
 use orb_page::{HostId, LinkKind, PageId, RunId};
 use std::io::{BufRead as _, BufWriter, Write as _, stdin, stdout};
 use std::path::Path;
@@ -82,7 +82,7 @@ impl Weave {
 
 fn build(dir: &Path, weave: &Weave) {
     let begin = Instant::now();
-    let mark = Mark { batch: 1, nonce: 1, run: RunId(1), pages: weave.pages, sources: weave.pages };
+    let mark = CatalogueMark { batch: 1, nonce: 1, run: RunId(1), pages: weave.pages, sources: weave.pages };
     let mut naming = Naming::begin(dir, GraphOptions::default(), mark, unwatched()).unwrap();
     for host in 0..weave.hosts.len() {
         naming.host(HostId(host as u32 + 1), &format!("http://www.host-{host:06}.example")).unwrap();

@@ -8,11 +8,11 @@
 use crate::arcs::{self, ArcSorter, Orders};
 use crate::compress::{Tally, compress};
 use crate::error::{GraphError, Result};
-use crate::manifest::{Manifest, Mark, seal};
+use crate::manifest::{CatalogueMark, Manifest, seal};
 use crate::nodes::{self, NONE, NameSorter};
 use crate::options::{GraphOptions, SeenLink};
 use crate::place::{BuildDirectory, sync};
-use crate::progress::{Step, Watch};
+use crate::progress::{BuildStep, Watch};
 use crate::read::Which;
 use orb_page::{HostId, Moment, PageId};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ const BEAT: u64 = 1 << 17;
 pub struct Naming {
     options: GraphOptions,
     watch: Watch,
-    expected: Mark,
+    expected: CatalogueMark,
     pages: NameSorter,
     hosts: NameSorter,
     /// Host of each page, indexed by page number.
@@ -39,7 +39,7 @@ pub struct Naming {
 
 impl Naming {
     /// Starts building a graph in `dir` from the catalogue's state `mark`.
-    pub fn begin(dir: &Path, options: GraphOptions, mark: Mark, watch: Watch) -> Result<Self> {
+    pub fn begin(dir: &Path, options: GraphOptions, mark: CatalogueMark, watch: Watch) -> Result<Self> {
         let place = BuildDirectory::take(dir)?;
         let pages = NameSorter::new(place.new_dir(), "pages-run", nodes::BUFFER);
         let hosts = NameSorter::new(place.new_dir(), "hosts-run", nodes::BUFFER);
@@ -60,7 +60,7 @@ impl Naming {
         }
         self.host_of[place] = host.0;
         if self.pages.count().is_multiple_of(BEAT) {
-            (self.watch)(Step::Pages, self.pages.count(), self.expected.pages);
+            (self.watch)(BuildStep::Pages, self.pages.count(), self.expected.pages);
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Naming {
 pub struct Linking {
     options: GraphOptions,
     watch: Watch,
-    mark: Mark,
+    mark: CatalogueMark,
     /// Node of each page, indexed by page number.
     node_of: Vec<u32>,
     /// Node of each page's host, indexed by page number.
@@ -127,7 +127,7 @@ impl Linking {
         };
         self.links += 1;
         if self.links.is_multiple_of(BEAT) {
-            (self.watch)(Step::Links, self.links, 0);
+            (self.watch)(BuildStep::Links, self.links, 0);
         }
         if !self.options.takes(link) {
             return self.rest.push(src, dst);
@@ -150,7 +150,7 @@ impl Linking {
         let (web, web_t) = both(&dir, [Which::Web, Which::WebT], web, &watch)?;
         let (_, rest_t) = both(&dir, [Which::RestT, Which::RestT], rest, &watch)?;
         let (host, host_t) = both(&dir, [Which::Host, Which::HostT], between, &watch)?;
-        watch(Step::Closing, 0, 0);
+        watch(BuildStep::Closing, 0, 0);
         let manifest = Manifest {
             format: Manifest::FORMAT,
             id: RandomState::new().hash_one(mark.nonce),

@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "graph.json";
 
 /// The catalogue's state at build time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct CatalogueMark {
     /// Its last batch.
     pub batch: u64,
     /// Distinguishes that batch from another with the same number.
@@ -55,7 +55,7 @@ pub enum Standing {
     Foreign,
 }
 
-impl Mark {
+impl CatalogueMark {
     /// How a graph built at this mark stands to a catalogue that has come to another.
     pub fn standing(&self, now: &Self) -> Standing {
         if self.batch == now.batch && self.nonce == now.nonce {
@@ -79,7 +79,7 @@ pub struct Manifest {
     /// When it was built.
     pub built_at: Moment,
     /// The catalogue state it was built from.
-    pub mark: Mark,
+    pub mark: CatalogueMark,
     /// The build options.
     pub options: GraphOptions,
     /// Number of pages.
@@ -182,11 +182,15 @@ mod tests {
 
     #[test]
     fn a_graph_knows_how_far_the_catalogue_has_gone_on() {
-        let then = Mark { batch: 5, nonce: 1, run: RunId(1), pages: 100, sources: 10 };
+        let then = CatalogueMark { batch: 5, nonce: 1, run: RunId(1), pages: 100, sources: 10 };
         assert_eq!(then.standing(&then), Standing::Current);
-        let later = Mark { batch: 7, nonce: 9, run: RunId(2), pages: 130, sources: 12 };
+        let later = CatalogueMark { batch: 7, nonce: 9, run: RunId(2), pages: 130, sources: 12 };
         assert_eq!(then.standing(&later), Standing::Behind { batches: 2, pages: 30, runs: 1 });
-        for other in [Mark { nonce: 2, ..then }, Mark { batch: 4, nonce: 2, ..then }, Mark { pages: 9, ..later }] {
+        for other in [
+            CatalogueMark { nonce: 2, ..then },
+            CatalogueMark { batch: 4, nonce: 2, ..then },
+            CatalogueMark { pages: 9, ..later },
+        ] {
             assert_eq!(then.standing(&other), Standing::Foreign);
         }
     }

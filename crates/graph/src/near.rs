@@ -34,7 +34,7 @@ pub struct Reach {
 
 /// A page near another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Near {
+pub struct NearbyPage {
     /// The page.
     pub page: PageId,
     /// Its URL.
@@ -46,13 +46,13 @@ pub struct Near {
 impl WebGraph {
     /// The pages around one, nearest first, starting with the page itself; empty if the graph does
     /// not contain it.
-    pub fn around(&self, page: PageId, reach: &Reach) -> Result<Vec<Near>> {
+    pub fn around(&self, page: PageId, reach: &Reach) -> Result<Vec<NearbyPage>> {
         let Some(start) = self.node_of(page)? else { return Ok(Vec::new()) };
         let ranks = self.ranks()?;
         let mut found = Vec::new();
         for (node, hops) in self.reached([Which::Web, Which::WebT], start, reach, ranks.as_ref())? {
             if let (Some(page), Some(url)) = (self.page_of(node)?, self.url(node)?) {
-                found.push(Near { page, url, hops });
+                found.push(NearbyPage { page, url, hops });
             }
         }
         Ok(found)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// The steps of a build, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum BuildStep {
     /// Reading the pages.
     Pages,
     /// Sorting their URLs.
@@ -17,7 +17,7 @@ pub enum Step {
     Closing,
 }
 
-impl Step {
+impl BuildStep {
     /// What it does, for people.
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Step {
 }
 
 /// A progress callback: the step, how much of it is done, and of how much.
-pub type Watch = Arc<dyn Fn(Step, u64, u64) + Send + Sync>;
+pub type Watch = Arc<dyn Fn(BuildStep, u64, u64) + Send + Sync>;
 
 /// A callback that ignores progress.
 pub fn unwatched() -> Watch {

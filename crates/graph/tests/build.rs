@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a graph that cannot be built fails the test")]
 
 use lender::prelude::*;
-use orb_graph::{GraphError, GraphOptions, Manifest, Mark, Naming, SeenLink, WebGraph, Witness, unwatched};
+use orb_graph::{CatalogueMark, GraphError, GraphOptions, Manifest, Naming, SeenLink, WebGraph, Witness, unwatched};
 use orb_page::{HostId, LinkKind, PageId, RunId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ fn url(page: u64) -> String {
 }
 
 fn build(dir: &Path, pages: u64, links: &[SeenLink], options: GraphOptions) -> Result<Manifest, GraphError> {
-    let mark = Mark { batch: 3, nonce: 77, run: RunId(1), pages, sources: 1 };
+    let mark = CatalogueMark { batch: 3, nonce: 77, run: RunId(1), pages, sources: 1 };
     let mut naming = Naming::begin(dir, options, mark, unwatched())?;
     for id in 1..=3 {
         naming.host(HostId(id), &format!("http://h{id}"))?;

@@ -3,7 +3,8 @@
 
 use orb_graph::export::{self, Format, Selection, Wish};
 use orb_graph::{
-    BowTie, By, Direction, GraphError, GraphOptions, Mark, Naming, Ranking, Reach, SeenLink, WebGraph, unwatched,
+    BowTie, By, CatalogueMark, Direction, GraphError, GraphOptions, Naming, Ranking, Reach, SeenLink, WebGraph,
+    unwatched,
 };
 use orb_page::{HostId, LinkKind, PageId};
 use std::path::Path;
@@ -22,7 +23,7 @@ const PAGES: [(u64, u32, &str); 7] = [
 const LINKS: [(u64, u64); 9] = [(1, 2), (1, 3), (2, 1), (3, 1), (1, 5), (5, 6), (6, 5), (8, 5), (8, 1)];
 
 fn built(dir: &Path) -> WebGraph {
-    let mut naming = Naming::begin(dir, GraphOptions::default(), Mark::default(), unwatched()).unwrap();
+    let mut naming = Naming::begin(dir, GraphOptions::default(), CatalogueMark::default(), unwatched()).unwrap();
     for (host, origin) in [(1, "http://b.test"), (2, "http://a.test"), (3, "http://c.test")] {
         naming.host(HostId(host), origin).unwrap();
     }

@@ -4,7 +4,7 @@
 //! page.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement for people")]
 
-use orb_index::{Cut, Entry, Stems, Writer, WriterRules};
+use orb_index::{IndexEntry, PageIndexWriter, Stems, TokenizedText, WriterRules};
 use orb_page::{Moment, PageId};
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ fn main() {
     let known: u64 = std::env::args().nth(3).and_then(|n| n.parse().ok()).unwrap_or(20_000);
     let dir = tempfile::tempdir().unwrap();
     let rules = WriterRules { memory: 200_000_000, threads: 1, stems: Stems::default() };
-    let (mut writer, _) = Writer::open(dir.path(), &rules).unwrap();
+    let (mut writer, _) = PageIndexWriter::open(dir.path(), &rules).unwrap();
     let mut dice = 0x9e37_79b9_7f4a_7c15u64;
     let mut roll = |end: u64| {
         dice ^= dice << 13;
@@ -37,16 +37,16 @@ fn main() {
     }
     let began = Instant::now();
     for page in 1..=pages {
-        let text = Cut::of(&texts[(page % 200) as usize]);
+        let text = TokenizedText::of(&texts[(page % 200) as usize]);
         let url = format!("http://127.0.0.1:1234/{page}/some-page.html");
         writer
-            .put(Entry {
+            .put(IndexEntry {
                 page: PageId(page),
                 at: Moment(1),
                 url,
                 title: "a title of a page".into(),
                 text,
-                ..Entry::default()
+                ..IndexEntry::default()
             })
             .unwrap();
     }

@@ -5,7 +5,7 @@
 //! changed, and joined by page number at query time. Each document holds the anchor texts of a
 //! page, each repeated by the logarithm of its count, and the number of linking pages.
 
-use crate::analyze::{Cut, Stems};
+use crate::analyze::{Stems, TokenizedText};
 use crate::error::{IndexError, Result};
 use crate::schema::{self, ANCHOR, ID, SOURCES, column};
 use crate::segment::{NumericFields, NumericValue, Pile, Text};
@@ -31,7 +31,7 @@ pub struct AnchorWriter {
     engine: IndexWriter<TantivyDocument>,
     pile: Pile,
     /// Buffers for tokenizing.
-    cuts: Vec<Cut>,
+    cuts: Vec<TokenizedText>,
 }
 
 impl AnchorWriter {
@@ -54,7 +54,7 @@ impl AnchorWriter {
         let mut times = Vec::new();
         for (text, count) in texts {
             if self.cuts.len() == times.len() {
-                self.cuts.push(Cut::default());
+                self.cuts.push(TokenizedText::default());
             }
             self.cuts[times.len()].refill(text);
             times.push(count.max(1).ilog2() as usize + 1);

@@ -1,9 +1,9 @@
 //! What is indexed of a page?
 //!
-//! An [`Entry`] owns its tokens. Its size counts against the memory budget until it is dropped,
+//! An [`IndexEntry`] owns its tokens. Its size counts against the memory budget until it is dropped,
 //! which the index does as soon as it has been processed.
 
-use crate::analyze::{Cut, StemLanguage};
+use crate::analyze::{StemLanguage, TokenizedText};
 use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, SIMHASH, TAG, TITLE, URL};
 use crate::segment::{NumericFields, NumericValue, Pile, Text};
 use orb_page::{HostId, Moment, PageId, PageKind};
@@ -15,7 +15,7 @@ pub(crate) const EVERY: &str = "all";
 
 /// A page to index.
 #[derive(Debug, Default)]
-pub struct Entry {
+pub struct IndexEntry {
     /// Its number.
     pub page: PageId,
     /// Its host.
@@ -35,13 +35,13 @@ pub struct Entry {
     /// Its title.
     pub title: String,
     /// The tokens of its headings.
-    pub headings: Cut,
+    pub headings: TokenizedText,
     /// The tokens of its visible text.
-    pub text: Cut,
+    pub text: TokenizedText,
     /// Whether it asked not to be indexed: it is recorded but matches nothing.
     pub hidden: bool,
     /// Its share of the memory budget.
-    pub load: Load,
+    pub load: MemoryReservation,
 }
 
 /// Whether a page is worth indexing: it was fetched successfully and has text.
@@ -52,12 +52,12 @@ pub fn is_searchable(kind: PageKind, status: Option<u16>, has_words: bool) -> bo
 
 /// A reservation of the entries' memory budget, released on drop.
 #[derive(Debug, Default)]
-pub struct Load {
+pub struct MemoryReservation {
     bytes: u64,
     total: Option<Arc<AtomicU64>>,
 }
 
-impl Load {
+impl MemoryReservation {
     /// Reserves this many bytes.
     pub fn take(total: &Arc<AtomicU64>, bytes: u64) -> Self {
         // Relaxed: the total is only compared with a limit and guards no other data.
@@ -66,7 +66,7 @@ impl Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if let Some(total) = &self.total {
             total.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -74,14 +74,14 @@ impl Drop for Load {
     }
 }
 
-impl Entry {
+impl IndexEntry {
     /// Approximate memory use in bytes.
     pub fn weight(&self) -> u64 {
         (size_of::<Self>() + self.url.len() + self.title.len()) as u64 + self.headings.weight() + self.text.weight()
     }
 }
 
-impl Entry {
+impl IndexEntry {
     /// Adds it to a segment builder, with its tokens stemmed if its language is to be.
     pub(crate) fn pile_on(&self, pile: &mut Pile, stem: Option<StemLanguage>) -> tantivy::Result<()> {
         let figures = NumericFields([
@@ -94,7 +94,7 @@ impl Entry {
         if self.hidden {
             return pile.add(self.page.0, &figures, std::iter::empty());
         }
-        let (tags, title, url) = (tags(self), Cut::of(&self.title), Cut::of(&address(&self.url)));
+        let (tags, title, url) = (tags(self), TokenizedText::of(&self.title), TokenizedText::of(&address(&self.url)));
         let stemmed = stem.map(|stem| [&title, &self.headings, &self.text].map(|cut| cut.stemmed(stem)));
         let [title, headings, text] = match &stemmed {
             Some([title, headings, text]) => [title, headings, text],
@@ -108,7 +108,7 @@ impl Entry {
 
 /// The filter terms of a page, separated by spaces: `all host=docs.a.org site=docs.a.org site=a.org
 /// site=org lang=en type=html`.
-fn tags(entry: &Entry) -> String {
+fn tags(entry: &IndexEntry) -> String {
     use std::fmt::Write as _;
     let host = host_of(&entry.url).to_ascii_lowercase();
     let mut tags = format!("{EVERY} host={host}");
@@ -190,8 +190,8 @@ fn address(url: &str) -> String {
 mod tests {
     use super::*;
 
-    fn entry(url: &str, mime: &str, lang: &str) -> Entry {
-        Entry { url: url.into(), mime: Some(mime.into()), lang: Some(lang.into()), ..Entry::default() }
+    fn entry(url: &str, mime: &str, lang: &str) -> IndexEntry {
+        IndexEntry { url: url.into(), mime: Some(mime.into()), lang: Some(lang.into()), ..IndexEntry::default() }
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn memory_is_given_back_with_the_entry() {
         let total = Arc::new(AtomicU64::new(0));
-        let entry = Entry { load: Load::take(&total, 7), ..Entry::default() };
+        let entry = IndexEntry { load: MemoryReservation::take(&total, 7), ..IndexEntry::default() };
         assert_eq!(total.load(Ordering::Relaxed), 7);
         drop(entry);
         assert_eq!(total.load(Ordering::Relaxed), 0);

@@ -1,11 +1,11 @@
 //! Who builds segments while pages arrive?
 //!
 //! A pool of threads, each with its own segment builder, fed round-robin. A thread writes its
-//! segment when the builder reaches its memory limit; the [`Writer`](crate::Writer), which alone
+//! segment when the builder reaches its memory limit; the [`PageIndexWriter`](crate::PageIndexWriter), which alone
 //! talks to the engine, collects the segments. Errors are reported in place of a segment.
 
 use crate::analyze::Stems;
-use crate::entry::Entry;
+use crate::entry::IndexEntry;
 use crate::error::{IndexError, Result};
 use crate::segment::Pile;
 use crate::writer::WriterRules;
@@ -26,7 +26,7 @@ const MOST: usize = 2_000_000_000;
 
 /// A message to a thread.
 enum IndexerJob {
-    Put(Vec<Entry>),
+    Put(Vec<IndexEntry>),
     /// Write what you have and confirm.
     Empty(SyncSender<()>),
 }
@@ -38,7 +38,7 @@ pub(crate) struct Hands {
     written: Receiver<Result<SegmentMeta>>,
     next: usize,
     /// Entries for the next message.
-    gathered: Vec<Entry>,
+    gathered: Vec<IndexEntry>,
 }
 
 /// The state of one thread.
@@ -75,7 +75,7 @@ impl Hands {
 
     /// Queues a page for the next thread, in batches; blocks while that thread's queue is full
     /// (backpressure).
-    pub(crate) fn put(&mut self, entry: Entry) -> Result<()> {
+    pub(crate) fn put(&mut self, entry: IndexEntry) -> Result<()> {
         self.gathered.push(entry);
         if self.gathered.len() < TOGETHER { Ok(()) } else { self.give() }
     }
@@ -140,7 +140,7 @@ impl Hand {
         }
     }
 
-    fn take(&mut self, entry: &Entry) -> tantivy::Result<()> {
+    fn take(&mut self, entry: &IndexEntry) -> tantivy::Result<()> {
         entry.pile_on(&mut self.pile, self.stems.of(entry.lang.as_deref()))?;
         if self.pile.weight() >= self.memory {
             self.write();

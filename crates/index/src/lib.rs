@@ -1,6 +1,6 @@
 //! Which pages answer this query?
 //!
-//! An inverted index over the recorded pages ([`Entry`], [`Writer`]) with a second one for anchor
+//! An inverted index over the recorded pages ([`IndexEntry`], [`PageIndexWriter`]) with a second one for anchor
 //! texts ([`AnchorWriter`]); a [`Searcher`] answers from the last commit. Everything here is
 //! derived: each commit records which batch of the catalogue it has reached, and the index can be
 //! deleted and rebuilt. This crate knows no catalogue, no archive and no network, and no other
@@ -20,9 +20,9 @@ mod snippet;
 mod standing;
 mod writer;
 
-pub use analyze::{Cut, StemLanguage, Stems, up_to};
+pub use analyze::{StemLanguage, Stems, TokenizedText, up_to};
 pub use anchors::AnchorWriter;
-pub use entry::{Entry, Load, is_searchable};
+pub use entry::{IndexEntry, MemoryReservation, is_searchable};
 pub use error::{IndexError, Result};
 pub use query::QueryError;
 pub use rank::Weights;
@@ -30,4 +30,4 @@ pub use schema::Part;
 pub use search::{Answer, Hit, Importance, Occurrence, Request, SearchError, Searcher, WordCount};
 pub use snippet::{Marker, Snippet};
 pub use standing::mark;
-pub use writer::{Found, Writer, WriterRules};
+pub use writer::{ExistingIndex, PageIndexWriter, WriterRules};

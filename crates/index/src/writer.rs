@@ -1,12 +1,12 @@
 //! How do pages get into the index?
 //!
-//! Each project has one [`Writer`]. Pages are processed by its own threads ([`Hands`]) and become
+//! Each project has one [`PageIndexWriter`]. Pages are processed by its own threads ([`Hands`]) and become
 //! visible with the next commit. A commit carries the mark of the catalogue's batch it has reached,
 //! so that whoever opens the index knows what is missing. Putting a page again replaces it. Nothing
 //! here is a source of truth: if the index is unusable, the writer creates a new one and says so.
 
 use crate::analyze::Stems;
-use crate::entry::Entry;
+use crate::entry::IndexEntry;
 use crate::error::{IndexError, Result};
 use crate::hands::Hands;
 use crate::schema::{self, ID, column};
@@ -38,7 +38,7 @@ pub struct WriterRules {
 
 /// What a writer found when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ExistingIndex {
     /// No index: a new one was created.
     Nothing,
     /// An index that has reached this mark.
@@ -48,7 +48,7 @@ pub enum Found {
 }
 
 /// The writer of an index.
-pub struct Writer {
+pub struct PageIndexWriter {
     dir: PathBuf,
     engine: IndexWriter<TantivyDocument>,
     hands: Hands,
@@ -63,9 +63,9 @@ pub struct Writer {
     uncommitted: u64,
 }
 
-impl Writer {
+impl PageIndexWriter {
     /// Opens the index in a directory, or creates one.
-    pub fn open(dir: &Path, rules: &WriterRules) -> Result<(Self, Found)> {
+    pub fn open(dir: &Path, rules: &WriterRules) -> Result<(Self, ExistingIndex)> {
         let existing = open(dir, &schema::pages()).and_then(|index| {
             let standing = CommitPayload::of(&index, dir)?;
             if standing.stem != rules.stems.0 {
@@ -79,10 +79,10 @@ impl Writer {
             Ok((index, mark, holdings)) => {
                 let mut writer = Self::over(&index, dir, rules)?;
                 holdings.iter().for_each(|(page, _)| writer.learn(*page));
-                Ok((writer, Found::Index(mark)))
+                Ok((writer, ExistingIndex::Index(mark)))
             }
-            Err(IndexError::Absent { .. }) => Ok((Self::make(dir, rules)?, Found::Nothing)),
-            Err(IndexError::Unfit { what, .. }) => Ok((Self::make(dir, rules)?, Found::Unfit(what))),
+            Err(IndexError::Absent { .. }) => Ok((Self::make(dir, rules)?, ExistingIndex::Nothing)),
+            Err(IndexError::Unfit { what, .. }) => Ok((Self::make(dir, rules)?, ExistingIndex::Unfit(what))),
             Err(other) => Err(other),
         }
     }
@@ -118,7 +118,7 @@ impl Writer {
     }
 
     /// Adds a page, replacing an earlier version.
-    pub fn put(&mut self, entry: Entry) -> Result<()> {
+    pub fn put(&mut self, entry: IndexEntry) -> Result<()> {
         self.forget(entry.page)?;
         self.learn(entry.page);
         self.fresh.insert(entry.page);

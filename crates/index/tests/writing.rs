@@ -1,7 +1,9 @@
 //! Does everything that is put into an index come out again, however it was batched?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
-use orb_index::{Cut, Entry, Found, Request, Searcher, Stems, Weights, Writer, WriterRules};
+use orb_index::{
+    ExistingIndex, IndexEntry, PageIndexWriter, Request, Searcher, Stems, TokenizedText, Weights, WriterRules,
+};
 use orb_page::{Moment, PageId};
 use std::path::Path;
 
@@ -11,11 +13,11 @@ fn rules() -> WriterRules {
 }
 
 /// A page of five hundred words, including its number and its edition.
-fn page(number: u64, edition: &str) -> Entry {
+fn page(number: u64, edition: &str) -> IndexEntry {
     let filler: String = (0..498).map(|n| format!("w{} ", (number * 31 + n * 7) % 5_000)).collect();
-    let text = Cut::of(&format!("page{number} {edition} {filler}"));
+    let text = TokenizedText::of(&format!("page{number} {edition} {filler}"));
     let url = format!("http://a/{number}");
-    Entry { page: PageId(number), cluster: PageId(number), at: Moment(1), url, text, ..Entry::default() }
+    IndexEntry { page: PageId(number), cluster: PageId(number), at: Moment(1), url, text, ..IndexEntry::default() }
 }
 
 fn total(dir: &Path, query: &str) -> u64 {
@@ -28,7 +30,7 @@ fn total(dir: &Path, query: &str) -> u64 {
 #[test]
 fn pages_put_replaced_and_taken_out_between_commits_are_as_they_were_last() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &rules()).unwrap();
+    let (mut writer, _) = PageIndexWriter::open(dir.path(), &rules()).unwrap();
     (0..3_000).for_each(|n| writer.put(page(n, "first")).unwrap());
     writer.commit(Some("1")).unwrap();
     assert!(Searcher::open(dir.path()).unwrap().segments() > 3, "memory for one segment was enough");
@@ -44,8 +46,8 @@ fn pages_put_replaced_and_taken_out_between_commits_are_as_they_were_last() {
     let editions = ["first", "second", "third"].map(|edition| total(dir.path(), edition));
     assert_eq!(editions, [3_000 - 200 + 50, 150, 60]);
     assert_eq!(["page7", "page120 third", "page3040"].map(|query| total(dir.path(), query)), [1, 1, 0]);
-    let (writer, found) = Writer::open(dir.path(), &rules()).unwrap();
-    assert_eq!(found, Found::Index(Some("2".to_owned())));
+    let (writer, found) = PageIndexWriter::open(dir.path(), &rules()).unwrap();
+    assert_eq!(found, ExistingIndex::Index(Some("2".to_owned())));
     assert_eq!(writer.holdings().unwrap().len(), 3_060);
     assert!(writer.holdings().unwrap().iter().map(|(page, _)| page).eq(&to_be));
 }
@@ -53,14 +55,14 @@ fn pages_put_replaced_and_taken_out_between_commits_are_as_they_were_last() {
 #[test]
 fn what_was_not_committed_is_not_there() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &rules()).unwrap();
+    let (mut writer, _) = PageIndexWriter::open(dir.path(), &rules()).unwrap();
     writer.put(page(1, "first")).unwrap();
     writer.commit(Some("1")).unwrap();
     (2..2_000).for_each(|n| writer.put(page(n, "second")).unwrap());
     drop(writer);
     assert_eq!((total(dir.path(), "first"), total(dir.path(), "second")), (1, 0));
-    let (mut writer, found) = Writer::open(dir.path(), &rules()).unwrap();
-    assert_eq!(found, Found::Index(Some("1".to_owned())));
+    let (mut writer, found) = PageIndexWriter::open(dir.path(), &rules()).unwrap();
+    assert_eq!(found, ExistingIndex::Index(Some("1".to_owned())));
     writer.put(page(1, "third")).unwrap();
     writer.commit(Some("2")).unwrap();
     writer.finish().unwrap();

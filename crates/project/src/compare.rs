@@ -4,7 +4,7 @@ use crate::examine::Wrong;
 use crate::track::TrackSettings;
 use crate::units::Span;
 use orb_track::TrackError;
-use orb_track::compare::{By, Comparison, Rule};
+use orb_track::compare::{CompareBy, CompareRule, Comparison};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct CompareSettings {
     pub matches: Option<String>,
     /// `bytes`, `text`, `main` or `selector`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<By>,
+    pub by: Option<CompareBy>,
     /// CSS selectors of the parts to compare.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
@@ -53,9 +53,9 @@ impl Default for CompareSettings {
 }
 
 impl CompareSettings {
-    fn rule(&self) -> Rule {
+    fn rule(&self) -> CompareRule {
         let Self { matches, by, include, exclude, ignore, similarity, program, timeout } = self.clone();
-        Rule { matches, by, include, exclude, ignore, similarity, program, timeout: timeout.0 }
+        CompareRule { matches, by, include, exclude, ignore, similarity, program, timeout: timeout.0 }
     }
 
     /// What is invalid in row `n`.
@@ -78,7 +78,7 @@ impl CompareSettings {
 impl TrackSettings {
     /// How pages are compared.
     pub fn comparison(&self) -> Result<Comparison, Wrong> {
-        let rules: Vec<Rule> = self.compare.iter().map(CompareSettings::rule).collect();
+        let rules: Vec<CompareRule> = self.compare.iter().map(CompareSettings::rule).collect();
         Comparison::new(&rules).map_err(|why| Wrong::new("track.compare", why.to_string()))
     }
 }

@@ -9,7 +9,7 @@ use crate::units::Span;
 use orb_page::Moment;
 use orb_page::RunKind;
 use orb_store::{ProjectDir, RunRecord};
-use orb_track::schedule::{Cron, Rhythm, Schedule, Stamp, Zone};
+use orb_track::schedule::{Cron, Rhythm, Stamp, Timetable, Zone};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -56,10 +56,10 @@ impl Default for ScheduleSettings {
 
 impl ScheduleSettings {
     /// The schedule, if there is one.
-    pub fn schedule(&self) -> Option<Schedule> {
+    pub fn schedule(&self) -> Option<Timetable> {
         let every = self.every.map(|every| Rhythm::Every(every.0));
         let rhythm = every.or_else(|| self.cron.clone().map(Rhythm::At))?;
-        Some(Schedule {
+        Some(Timetable {
             rhythm,
             zone: self.zone.clone(),
             jitter: self.jitter.0,

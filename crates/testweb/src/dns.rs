@@ -25,7 +25,7 @@ const NOT_IMPLEMENTED: u8 = 4;
 type Book = dyn Fn(&str) -> Option<Vec<IpAddr>> + Send;
 
 #[derive(Debug, Default)]
-struct State {
+struct DnsState {
     stopped: AtomicBool,
     queries: AtomicU64,
 }
@@ -34,7 +34,7 @@ struct State {
 #[derive(Debug)]
 pub struct Dns {
     addr: SocketAddr,
-    state: Arc<State>,
+    state: Arc<DnsState>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -54,7 +54,7 @@ impl Dns {
         let listen = |source| Error::Listen { addr: "127.0.0.1:0 (UDP)".into(), source };
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(listen)?;
         let addr = socket.local_addr().map_err(listen)?;
-        let state = Arc::new(State::default());
+        let state = Arc::new(DnsState::default());
         let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new()
             .name("testweb-dns".into())
@@ -94,7 +94,7 @@ fn of_web(web: &Arc<Web>) -> Box<Book> {
     })
 }
 
-fn run(socket: &UdpSocket, book: &Book, ttl: u32, state: &State) {
+fn run(socket: &UdpSocket, book: &Book, ttl: u32, state: &DnsState) {
     let mut buffer = [0; 1_500];
     while !state.stopped.load(Ordering::Relaxed) {
         // An error here belongs to an earlier response that nobody waited for.

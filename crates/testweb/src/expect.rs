@@ -8,7 +8,7 @@ use crate::assets;
 use crate::corners::{self, Fate, Spot, Via, robots};
 use crate::links::{Plain, connected};
 use crate::plain::{self, PHOTOGRAPHS};
-use crate::reply::Scene;
+use crate::reply::WebView;
 use crate::spec::Feature;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +101,7 @@ impl Expectation {
         self.assets.insert(url);
     }
 
-    fn spot(&mut self, spot: &Spot, scene: &Scene<'_>) {
+    fn spot(&mut self, spot: &Spot, scene: &WebView<'_>) {
         let url = scene.url(spot.host, &spot.path);
         let aside = match spot.via {
             Via::Sitemap => Some(&mut self.listed),
@@ -138,7 +138,7 @@ impl Expectation {
 }
 
 /// What a crawl must find.
-pub(crate) fn expected(scene: &Scene<'_>, reach: Reach) -> Expectation {
+pub(crate) fn expected(scene: &WebView<'_>, reach: Reach) -> Expectation {
     let mut found = Expectation::default();
     let hosts = scene.web.spec().hosts;
     let (first, end) = match reach {
@@ -156,7 +156,7 @@ pub(crate) fn expected(scene: &Scene<'_>, reach: Reach) -> Expectation {
 }
 
 /// The plain pages of a host and what they embed.
-fn ordinary(scene: &Scene<'_>, host: u32, found: &mut Expectation) {
+fn ordinary(scene: &WebView<'_>, host: u32, found: &mut Expectation) {
     let spec = scene.web.spec();
     let mut path = Vec::new();
     for page in 0..spec.pages_per_host {
@@ -185,7 +185,7 @@ fn ordinary(scene: &Scene<'_>, host: u32, found: &mut Expectation) {
     }
 }
 
-fn corner_spots(scene: &Scene<'_>, reach: Reach, found: &mut Expectation) {
+fn corner_spots(scene: &WebView<'_>, reach: Reach, found: &mut Expectation) {
     let mut same: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     found.page(scene.url(0, "/corners/"), 0);
     for corner in corners::open(scene) {
@@ -206,19 +206,19 @@ fn corner_spots(scene: &Scene<'_>, reach: Reach, found: &mut Expectation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Naming, Spec, Web};
+    use crate::{HostNaming, Spec, Web};
 
     #[test]
     fn a_bench_web_is_expected_to_the_page() {
         let web = Web::new(Spec::bench(200, 100, 20_000, 40)).unwrap();
-        let found = web.expected(Naming::Names { port: 80 }, Reach::Linked);
+        let found = web.expected(HostNaming::Names { port: 80 }, Reach::Linked);
         assert_eq!((found.urls.len(), found.pages.len() as u64), (20_000, web.plain_pages()));
     }
 
     #[test]
     fn what_became_of_pages_is_told() {
         let web = Web::new(Spec::demo()).unwrap();
-        let naming = Naming::Names { port: 80 };
+        let naming = HostNaming::Names { port: 80 };
         let before = web.expected(naming, Reach::Linked);
         web.set_epoch(1);
         let course = before.course(&web.expected(naming, Reach::Linked));

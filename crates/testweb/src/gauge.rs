@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 /// The counters of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct ServerCounters {
     /// Requests read completely.
     pub requests: u64,
     /// Responses by status; 0 means none.
@@ -52,14 +52,14 @@ pub(crate) struct Gauge {
 #[derive(Debug, Default)]
 struct Connections {
     accepted: u64,
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, OpenSocket>,
     max: u64,
     max_by_host: BTreeMap<String, u64>,
     max_by_ip: BTreeMap<IpAddr, u64>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenSocket {
     socket: Arc<TcpStream>,
     local: IpAddr,
     host: String,
@@ -68,7 +68,7 @@ struct Open {
 impl Connections {
     /// How many of the `chosen` connections count: if all of them would raise the mark, only those
     /// that the peer has not closed.
-    fn counted(&self, mark: u64, chosen: impl Fn(&Open) -> bool) -> u64 {
+    fn counted(&self, mark: u64, chosen: impl Fn(&OpenSocket) -> bool) -> u64 {
         let all = self.open.values().filter(|open| chosen(open)).count() as u64;
         if all <= mark {
             return all;
@@ -98,7 +98,7 @@ impl Gauge {
         let mut connections = self.lock();
         connections.accepted += 1;
         let id = connections.accepted;
-        connections.open.insert(id, Open { socket: Arc::clone(socket), local, host: String::new() });
+        connections.open.insert(id, OpenSocket { socket: Arc::clone(socket), local, host: String::new() });
         connections.max = connections.max.max(connections.counted(connections.max, |_| true));
         let mark = connections.max_by_ip.get(&local).copied().unwrap_or(0);
         let count = connections.counted(mark, |open| open.local == local);
@@ -154,10 +154,10 @@ impl Gauge {
     }
 
     /// A snapshot of all counters.
-    pub(crate) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> ServerCounters {
         let connections = self.lock();
         let statuses = self.by_status.iter().map(|count| count.load(Ordering::Relaxed));
-        Counters {
+        ServerCounters {
             requests: self.requests.load(Ordering::Relaxed),
             by_status: (0_u16..).zip(statuses).filter(|(_, count)| *count > 0).collect(),
             bytes: self.bytes.load(Ordering::Relaxed),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// One request.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LoggedRequest {
     /// When it had been read.
     pub at: Instant,
     /// The number of its connection, from 1.
@@ -34,7 +34,7 @@ pub struct Request {
     pub secure: bool,
 }
 
-impl Request {
+impl LoggedRequest {
     /// The requested URL.
     pub fn url(&self) -> String {
         let (scheme, port) = if self.secure { ("https", ":443") } else { ("http", ":80") };
@@ -44,7 +44,7 @@ impl Request {
 
 /// Requests in the order in which they were read.
 #[derive(Clone, Debug, Default)]
-pub struct Requests(pub Vec<Request>);
+pub struct Requests(pub Vec<LoggedRequest>);
 
 impl Requests {
     /// Number of requests for a path (with its query), on any host.
@@ -71,7 +71,7 @@ impl Requests {
         self.gaps(|request| request.local)
     }
 
-    fn gaps<K: Ord + std::hash::Hash + Clone>(&self, key: impl Fn(&Request) -> K) -> BTreeMap<K, Duration> {
+    fn gaps<K: Ord + std::hash::Hash + Clone>(&self, key: impl Fn(&LoggedRequest) -> K) -> BTreeMap<K, Duration> {
         let mut last: HashMap<K, Instant> = HashMap::new();
         let mut gaps: BTreeMap<K, Duration> = BTreeMap::new();
         for request in &self.0 {
@@ -102,7 +102,7 @@ impl RequestLog {
     }
 
     /// Logs a request.
-    pub(crate) fn push(&self, request: Request) {
+    pub(crate) fn push(&self, request: LoggedRequest) {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).0.push(request);
     }
 

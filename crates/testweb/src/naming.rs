@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 /// How URLs name hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Naming {
+pub enum HostNaming {
     /// `h0007.test`, at this port.
     Names {
         /// Omitted from URLs if it is 80.
@@ -22,7 +22,7 @@ pub enum Naming {
     },
 }
 
-impl Naming {
+impl HostNaming {
     /// Parses the authority of a request: the form, and the host number if it may be one of ours.
     pub(crate) fn read(authority: &str) -> Option<(Self, u32)> {
         let (name, port) = match authority.rsplit_once(':') {
@@ -98,27 +98,29 @@ mod tests {
 
     #[test]
     fn a_host_is_known_by_name_and_by_address() {
-        assert_eq!(Naming::read("h0007.test:8080"), Some((Naming::Names { port: 8080 }, 7)));
-        assert_eq!(Naming::read("H7.TEST"), Some((Naming::Names { port: 80 }, 7)));
-        assert_eq!(Naming::read("127.0.0.1:99"), Some((Naming::Addresses { port: 99 }, 0)));
-        assert_eq!(Naming::read("a.b.h7.test"), Some((Naming::Names { port: 80 }, 7)));
-        assert_eq!(Naming::read("localhost"), Some((Naming::Names { port: 80 }, 0)));
+        assert_eq!(HostNaming::read("h0007.test:8080"), Some((HostNaming::Names { port: 8080 }, 7)));
+        assert_eq!(HostNaming::read("H7.TEST"), Some((HostNaming::Names { port: 80 }, 7)));
+        assert_eq!(HostNaming::read("127.0.0.1:99"), Some((HostNaming::Addresses { port: 99 }, 0)));
+        assert_eq!(HostNaming::read("a.b.h7.test"), Some((HostNaming::Names { port: 80 }, 7)));
+        assert_eq!(HostNaming::read("localhost"), Some((HostNaming::Names { port: 80 }, 0)));
     }
 
     #[test]
     fn what_is_no_host_of_ours_is_told() {
         for odd in ["", ":", "h.test", "h-1.test", "example.com", "126.0.0.1", "h1.test:99999", "é.test", "h1.testé"]
         {
-            assert_eq!(Naming::read(odd), None, "{odd}");
+            assert_eq!(HostNaming::read(odd), None, "{odd}");
         }
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        for naming in [Naming::Names { port: 80 }, Naming::Names { port: 1 }, Naming::Addresses { port: 8080 }] {
+        for naming in
+            [HostNaming::Names { port: 80 }, HostNaming::Names { port: 1 }, HostNaming::Addresses { port: 8080 }]
+        {
             for host in [0, 7, 255, 70_000] {
                 let url = naming.url(host, "");
-                assert_eq!(Naming::read(url.trim_start_matches("http://")), Some((naming, host)));
+                assert_eq!(HostNaming::read(url.trim_start_matches("http://")), Some((naming, host)));
             }
         }
     }

@@ -115,7 +115,7 @@ pub(crate) fn read_path(spec: &Spec, host: u32, path: &str) -> Option<Plain> {
 }
 
 /// One page being written.
-struct Writer<'a> {
+struct PageWriter<'a> {
     ask: &'a Ask<'a>,
     spec: &'a Spec,
     plain: Plain,
@@ -128,7 +128,7 @@ struct Writer<'a> {
 /// Renders the page into the reply.
 pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
     let spec = ask.scene.web.spec();
-    let writer = Writer {
+    let writer = PageWriter {
         ask,
         spec,
         plain,
@@ -159,7 +159,7 @@ pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
     reply.body.extend_from_slice(&reply.scratch);
 }
 
-impl Writer<'_> {
+impl PageWriter<'_> {
     fn title(&self, plain: Plain, out: &mut Vec<u8>) {
         let key = key(self.spec, plain);
         if plain.page == 0 { prose::site_name(key, out) } else { prose::title(key, out) }
@@ -349,11 +349,11 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Naming, Web};
+    use crate::{HostNaming, Web};
 
     fn body(spec: Spec, path: &str) -> String {
         let web = Web::new(spec).unwrap();
-        String::from_utf8(web.get(Naming::Names { port: 80 }, 0, path).body).unwrap()
+        String::from_utf8(web.get(HostNaming::Names { port: 80 }, 0, path).body).unwrap()
     }
 
     #[test]
@@ -387,7 +387,7 @@ mod tests {
     fn a_renewed_page_changes_and_a_steady_one_does_not() {
         let spec = Spec::default().with(Feature::Changes);
         let web = Web::new(spec.clone()).unwrap();
-        let naming = Naming::Names { port: 80 };
+        let naming = HostNaming::Names { port: 80 };
         for page in 0..20 {
             let plain = Plain { host: 0, page };
             let mut path = b"/".to_vec();

@@ -3,19 +3,19 @@
 //! An `Ask` says which page of which host is requested, a `Reply` what it is. Each thread reuses
 //! one `Reply`, so a response allocates nothing.
 
-use crate::naming::Naming;
+use crate::naming::HostNaming;
 use crate::web::Web;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The web from a client's view: its host names and epoch.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct WebView<'a> {
     pub(crate) web: &'a Web,
-    pub(crate) naming: Naming,
+    pub(crate) naming: HostNaming,
     pub(crate) epoch: u64,
 }
 
-impl Scene<'_> {
+impl WebView<'_> {
     /// The URL of a path on a host.
     pub(crate) fn url(&self, host: u32, path: &str) -> String {
         self.naming.url(host, path)
@@ -30,7 +30,7 @@ impl Scene<'_> {
 /// One request.
 #[derive(Clone, Copy)]
 pub(crate) struct Ask<'a> {
-    pub(crate) scene: Scene<'a>,
+    pub(crate) scene: WebView<'a>,
     pub(crate) host: u32,
     /// The `Host` as sent.
     pub(crate) authority: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Ask<'a> {
     }
 
     /// A request for a target such as `/a/b?c=d`, from no client in particular.
-    pub(crate) fn new(scene: Scene<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
+    pub(crate) fn new(scene: WebView<'a>, host: u32, authority: &'a str, target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let (method, body, secure) = ("GET", &[][..], false);

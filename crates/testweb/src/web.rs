@@ -7,9 +7,9 @@
 use crate::Error;
 use crate::corners::{self, CORNERS};
 use crate::expect::{self, Expectation, Reach};
-use crate::naming::Naming;
+use crate::naming::HostNaming;
 use crate::plain;
-use crate::reply::{Ask, Reply, Scene, Wire};
+use crate::reply::{Ask, Reply, WebView, Wire};
 use crate::spec::{Feature, Spec};
 use crate::{assets, chance};
 use std::collections::HashMap;
@@ -77,12 +77,12 @@ impl Web {
     }
 
     /// What a crawl must find at the current epoch.
-    pub fn expected(&self, naming: Naming, reach: Reach) -> Expectation {
+    pub fn expected(&self, naming: HostNaming, reach: Reach) -> Expectation {
         expect::expected(&self.scene(naming), reach)
     }
 
     /// The response to `target` (a path with its query) on a host, for no client in particular.
-    pub fn get(&self, naming: Naming, host: u32, target: &str) -> Rendered {
+    pub fn get(&self, naming: HostNaming, host: u32, target: &str) -> Rendered {
         let (mut reply, mut authority) = (Reply::default(), String::new());
         naming.write(host, &mut authority);
         self.answer(&Ask::new(self.scene(naming), host, &authority, target), &mut reply);
@@ -101,8 +101,8 @@ impl Web {
     }
 
     /// This web now, with these names.
-    pub(crate) fn scene(&self, naming: Naming) -> Scene<'_> {
-        Scene { web: self, naming, epoch: self.epoch() }
+    pub(crate) fn scene(&self, naming: HostNaming) -> WebView<'_> {
+        WebView { web: self, naming, epoch: self.epoch() }
     }
 
     /// Whether there is more than plain pages.
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const NAMING: Naming = Naming::Names { port: 80 };
+    const NAMING: HostNaming = HostNaming::Names { port: 80 };
 
     #[test]
     fn two_webs_of_one_seed_are_one() {

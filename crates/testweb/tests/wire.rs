@@ -5,7 +5,7 @@
 mod client;
 
 use client::{Answer, exchange, get, parse};
-use orb_testweb::{Feature, GzipMode, Latency, Naming, Server, Spec};
+use orb_testweb::{Feature, GzipMode, HostNaming, Latency, Server, Spec};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -249,7 +249,7 @@ fn another_process_can_ask_and_move_the_epoch() {
     assert!(ask("counters").starts_with("{\"requests\":1,"));
     assert!(ask("log").contains("\"agent\":\"\\\"quoted\\\"\""));
     assert_eq!(ask("expected/linked/80").lines().count(), 60);
-    assert!(ask("expected/linked/80").contains(&Naming::Names { port: 80 }.url(2, "/")));
+    assert!(ask("expected/linked/80").contains(&HostNaming::Names { port: 80 }.url(2, "/")));
     assert_eq!((ask("epoch/5").as_str(), server.web().epoch()), ("5\n", 5));
     ask("reset");
     assert_eq!((server.counters().requests, server.log().all().0.len()), (0, 0));

@@ -5,7 +5,7 @@
 
 use divan::{Bencher, black_box};
 use orb_page::Block;
-use orb_track::compare::{Comparison, Judgement, Part, Passage, Views};
+use orb_track::compare::{CompareJudgement, Comparison, Part, Passage, Views};
 use orb_track::diff::Diff;
 use orb_track::noise::Noise;
 
@@ -63,7 +63,7 @@ fn with_a_second_answer(bencher: Bencher<'_, '_>, edited: bool) {
     let noise = Noise::new();
     bencher.bench_local(|| {
         let said = comparison.judge("http://h/", black_box(&old), &new, Some(&again), &noise);
-        assert_eq!(said == Judgement::Same, !edited);
+        assert_eq!(said == CompareJudgement::Same, !edited);
     });
 }
 
@@ -81,7 +81,7 @@ fn with_what_is_known(bencher: Bencher<'_, '_>) {
     }
     let (old, new) = (answer(1, 1, false), answer(1, 2, false));
     bencher.bench_local(|| {
-        assert_eq!(comparison.judge("http://h/", black_box(&old), &new, None, &noise), Judgement::Same);
+        assert_eq!(comparison.judge("http://h/", black_box(&old), &new, None, &noise), CompareJudgement::Same);
     });
 }
 

@@ -7,13 +7,13 @@ pub use neighbours::{NeighbourRow, Neighbours, neighbours};
 pub use stats::{GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 
 use crate::{AnswerError, Collection, Result};
-use orb_graph::{GraphError, Mark, Ranks, Standing, WebGraph};
+use orb_graph::{CatalogueMark, GraphError, Ranks, Standing, WebGraph};
 use orb_store::Extent;
 
 /// How a graph stands to a catalogue of this extent.
 pub(crate) fn standing(graph: &WebGraph, now: &Extent) -> Standing {
     let Extent { batch, nonce, run, pages, sources } = *now;
-    graph.manifest().mark.standing(&Mark { batch, nonce, run, pages, sources })
+    graph.manifest().mark.standing(&CatalogueMark { batch, nonce, run, pages, sources })
 }
 
 /// The graph, which must have been built.

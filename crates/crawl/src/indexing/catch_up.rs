@@ -10,7 +10,7 @@ use super::{anchors, mark_of};
 use crate::CrawlError;
 use crate::config::agent;
 use orb_answers::index::{each_searchable, stale_pages};
-use orb_index::{Found, Writer};
+use orb_index::{ExistingIndex, PageIndexWriter};
 use orb_project::IndexSettings;
 use orb_project::Settings;
 use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, ProjectLock};
@@ -40,11 +40,11 @@ pub fn update(project: &ProjectDir, settings: &Settings, anew: bool, watch: Watc
     let (agent, settings) = (agent(&settings.fetch), &settings.index);
     let dir = project.text_index();
     let (mut writer, found) = match anew {
-        true => (Writer::make(&dir, &settings.writer(crate::machine::cores()))?, Found::Nothing),
-        false => Writer::open(&dir, &settings.writer(crate::machine::cores()))?,
+        true => (PageIndexWriter::make(&dir, &settings.writer(crate::machine::cores()))?, ExistingIndex::Nothing),
+        false => PageIndexWriter::open(&dir, &settings.writer(crate::machine::cores()))?,
     };
     let mut caught = catch_up(project, settings, agent, &mut writer, watch)?;
-    if let Found::Unfit(why) = found {
+    if let ExistingIndex::Unfit(why) = found {
         caught.remade = Some(why);
     }
     writer.finish()?;
@@ -59,7 +59,7 @@ pub(super) fn catch_up(
     project: &ProjectDir,
     settings: &IndexSettings,
     agent: &str,
-    writer: &mut Writer,
+    writer: &mut PageIndexWriter,
     watch: Watch<'_>,
 ) -> Result<Caught, CrawlError> {
     let reader = CatalogueReader::open(&project.catalogue())?;

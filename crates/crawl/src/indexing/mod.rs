@@ -18,7 +18,7 @@ use crate::CrawlError;
 use crate::watch::progress::Progress;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 pub(crate) use orb_index::mark;
-use orb_index::{Entry, Found, Writer, is_searchable};
+use orb_index::{ExistingIndex, IndexEntry, PageIndexWriter, is_searchable};
 use orb_page::{Flag, PageId, Visit};
 use orb_project::IndexSettings;
 use orb_store::{Batch, Extent, ProjectDir, fault};
@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What is handed to the indexing thread.
 enum Job {
     /// A batch was recorded: pages to put, pages to take out, the links of all its pages where somebody listens, and its mark.
-    Batch(Vec<Entry>, Vec<PageId>, Vec<Linked>, String),
+    Batch(Vec<IndexEntry>, Vec<PageId>, Vec<Linked>, String),
     /// The crawl is over.
     End,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Indexing {
 
 /// What the indexing thread works with, and leaves behind.
 struct Desk {
-    writer: Option<Writer>,
+    writer: Option<PageIndexWriter>,
     failed: Option<String>,
     gap: Arc<AtomicBool>,
     listens: Arc<AtomicBool>,
@@ -97,7 +97,7 @@ pub(crate) fn mark_of(extent: &Extent) -> String {
 }
 
 /// Commits, where a failure may be staged.
-fn commit(writer: &mut Writer, mark: Option<&str>) -> Result<(), CrawlError> {
+fn commit(writer: &mut PageIndexWriter, mark: Option<&str>) -> Result<(), CrawlError> {
     fault::point("before-text").map_err(CrawlError::TextIndex)?;
     writer.commit(mark)?;
     fault::point("after-text").map_err(CrawlError::TextIndex)
@@ -161,17 +161,17 @@ impl Indexing {
         let listens = Arc::new(AtomicBool::new(false));
         let (open, heard) = (Arc::clone(&gap), Arc::clone(&listens));
         let feed = Feed { jobs, load: Arc::default(), most: settings.queue.0, gap: open, listens: heard };
-        let opened = Writer::open(&project.text_index(), &settings.writer(crate::machine::cores()));
+        let opened = PageIndexWriter::open(&project.text_index(), &settings.writer(crate::machine::cores()));
         let (writer, failed) = match opened {
             Ok((writer, found)) => {
                 let whole = match &found {
-                    Found::Index(Some(come_to)) => come_to == mark,
-                    Found::Nothing => mark == mark_of(&Extent::default()),
-                    Found::Index(None) | Found::Unfit(_) => false,
+                    ExistingIndex::Index(Some(come_to)) => come_to == mark,
+                    ExistingIndex::Nothing => mark == mark_of(&Extent::default()),
+                    ExistingIndex::Index(None) | ExistingIndex::Unfit(_) => false,
                 };
                 gap.store(!whole, Ordering::SeqCst);
                 // All links there will be are yet to come.
-                listens.store(whole && found == Found::Nothing, Ordering::Relaxed);
+                listens.store(whole && found == ExistingIndex::Nothing, Ordering::Relaxed);
                 (Some(writer), None)
             }
             Err(e) => (None, Some(e.to_string())),
@@ -225,7 +225,7 @@ fn settle(
         // What failed may have been a full disk: another try is worth it.
         failed => {
             drop(failed);
-            Writer::open(&project.text_index(), &settings.writer(crate::machine::cores()))?.0
+            PageIndexWriter::open(&project.text_index(), &settings.writer(crate::machine::cores()))?.0
         }
     };
     let is_due = |changed: u64, pages: u64| anchors::are_missing(project) || changed.saturating_mul(FEW) >= pages;
@@ -295,7 +295,7 @@ impl Desk {
         }
     }
 
-    fn take(&mut self, entries: Vec<Entry>, gone: &[PageId], mark: String) {
+    fn take(&mut self, entries: Vec<IndexEntry>, gone: &[PageId], mark: String) {
         self.put += entries.len() as u64;
         self.attempt(|writer| {
             gone.iter().try_for_each(|page| writer.forget(*page))?;
@@ -307,7 +307,7 @@ impl Desk {
     }
 
     /// Does something with the index; after a failure nothing more is done until the end of the run.
-    fn attempt(&mut self, what: impl FnOnce(&mut Writer) -> Result<(), CrawlError>) {
+    fn attempt(&mut self, what: impl FnOnce(&mut PageIndexWriter) -> Result<(), CrawlError>) {
         let Some(writer) = self.writer.as_mut().filter(|_| self.failed.is_none()) else { return };
         if let Err(e) = what(writer) {
             tracing::warn!("the text index: {e}");

@@ -6,7 +6,7 @@
 
 use super::heard::Texts;
 use crate::record::bits::Bits;
-use orb_index::Load;
+use orb_index::MemoryReservation;
 use orb_page::{Flag, LinkKind, Links, PageId, Visit};
 use orb_store::Said;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Linked {
     links: Links,
     targets: Vec<PageId>,
     /// What it takes of the room for what waits.
-    _load: Load,
+    _load: MemoryReservation,
 }
 
 /// What was overheard so far.
@@ -39,7 +39,7 @@ pub(super) struct Overheard {
 impl Linked {
     /// Takes the links of a visit, which wait with everything else.
     pub(super) fn take(visit: &mut Visit, targets: &mut Vec<PageId>, load: &Arc<AtomicU64>) -> Self {
-        let load = Load::take(load, visit.links.size() as u64);
+        let load = MemoryReservation::take(load, visit.links.size() as u64);
         let (links, targets) = (std::mem::take(&mut visit.links), std::mem::take(targets));
         Self { page: visit.page, flag: visit.flag, links, targets, _load: load }
     }

@@ -3,7 +3,7 @@
 //! Cut from the document that the reading thread has made anyway, in that thread, so that all cores cut words and the index only counts them; or,
 //! for pages that were not indexed when they were fetched, from the archive, read and extracted once more.
 
-use orb_index::{Cut, Entry, Load, up_to};
+use orb_index::{IndexEntry, MemoryReservation, TokenizedText, up_to};
 use orb_page::{Document, Visit, WarcPosition};
 use orb_project::IndexSettings;
 use orb_store::{ArchiveReader, Worded};
@@ -14,9 +14,9 @@ use std::sync::atomic::AtomicU64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wording {
     /// Those of the headings.
-    pub headings: Cut,
+    pub headings: TokenizedText,
     /// Those of the visible text.
-    pub text: Cut,
+    pub text: TokenizedText,
     /// Whether it asks to be left out.
     pub hidden: bool,
 }
@@ -47,7 +47,7 @@ impl Wording {
             headings.push_str(&heading.text);
             headings.push('\n');
         }
-        let [headings, text] = [&headings, &document.text].map(|text| Cut::of(up_to(text, rules.longest)));
+        let [headings, text] = [&headings, &document.text].map(|text| TokenizedText::of(up_to(text, rules.longest)));
         Self { headings, text, hidden: false }
     }
 
@@ -57,8 +57,8 @@ impl Wording {
     }
 
     /// A page that was just recorded, to be indexed.
-    pub(super) fn of_visit(self, visit: Visit, load: &Arc<AtomicU64>) -> Entry {
-        let mut entry = Entry {
+    pub(super) fn of_visit(self, visit: Visit, load: &Arc<AtomicU64>) -> IndexEntry {
+        let mut entry = IndexEntry {
             page: visit.page,
             host: visit.host,
             at: visit.at,
@@ -71,18 +71,18 @@ impl Wording {
             headings: self.headings,
             text: self.text,
             hidden: self.hidden,
-            load: Load::default(),
+            load: MemoryReservation::default(),
         };
-        entry.load = Load::take(load, entry.weight());
+        entry.load = MemoryReservation::take(load, entry.weight());
         entry
     }
 }
 
 /// A page as the catalogue and the archive have it, to be indexed: by its title and address alone where the archive does not hold it.
-pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> Entry {
+pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> IndexEntry {
     let wording = page.warc.as_ref().and_then(|at| read(archive, at, &page.url, agent));
     let wording = wording.map(|(document, noindex)| Wording::of(&document, noindex, rules)).unwrap_or_default();
-    Entry {
+    IndexEntry {
         page: page.page,
         host: page.host,
         at: page.at,
@@ -95,7 +95,7 @@ pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: Wording
         headings: wording.headings,
         text: wording.text,
         hidden: wording.hidden,
-        load: Load::default(),
+        load: MemoryReservation::default(),
     }
 }
 
@@ -118,8 +118,8 @@ mod tests {
         let document = || Document { text: "äöü".into(), headings: headings.clone(), ..Document::default() };
         let rules = |longest| WordingRules { longest, honour_noindex: true };
         let whole = Wording::of(&document(), false, rules(100));
-        assert_eq!((whole.text, whole.headings), (Cut::of("äöü"), Cut::of("one two")));
-        assert_eq!(Wording::of(&document(), false, rules(3)).text, Cut::of("ä"));
+        assert_eq!((whole.text, whole.headings), (TokenizedText::of("äöü"), TokenizedText::of("one two")));
+        assert_eq!(Wording::of(&document(), false, rules(3)).text, TokenizedText::of("ä"));
         assert_eq!(Wording::of(&document(), true, rules(9)), Wording { hidden: true, ..Wording::default() });
         let despite = WordingRules { longest: 9, honour_noindex: false };
         assert!(!Wording::of(&document(), true, despite).hidden);

@@ -12,18 +12,18 @@ pub use build::{Outcome, build};
 pub use check::check;
 pub use rank::rank;
 
-use orb_graph::{Mark, Standing};
+use orb_graph::{CatalogueMark, Standing};
 use orb_store::Extent;
 
 /// How a graph built at a mark stands to a catalogue of this extent.
-fn standing(built: &Mark, now: &Extent) -> Standing {
+fn standing(built: &CatalogueMark, now: &Extent) -> Standing {
     built.standing(&mark(now))
 }
 
 /// The extent of a catalogue as a graph keeps it.
-fn mark(extent: &Extent) -> Mark {
+fn mark(extent: &Extent) -> CatalogueMark {
     let Extent { batch, nonce, run, pages, sources } = *extent;
-    Mark { batch, nonce, run, pages, sources }
+    CatalogueMark { batch, nonce, run, pages, sources }
 }
 
 /// A link as the graph looks at it.

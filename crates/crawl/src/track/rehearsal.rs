@@ -10,7 +10,7 @@ use orb_project::units::{Pace, Span};
 use orb_project::{Settings, SettingsError};
 use orb_store::CatalogueReader;
 use orb_track::rate::days_between;
-use orb_track::rate::simulate::{Changes, Dice, Group, SimulatedPage, World};
+use orb_track::rate::simulate::{ChangeTimes, Dice, PageGroup, SimulatedPage, World};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,8 +66,8 @@ pub fn mixed(path: &Path) -> Result<World, CrawlError> {
             kind.every, kind.spread
         ));
     }
-    let group = |kind: &Kind| Group { pages: kind.count, every: days(kind.every), spread: kind.spread };
-    let groups: Vec<Group> = mix.pages.iter().map(group).collect();
+    let group = |kind: &Kind| PageGroup { pages: kind.count, every: days(kind.every), spread: kind.spread };
+    let groups: Vec<PageGroup> = mix.pages.iter().map(group).collect();
     Ok(World::of(&groups, days(mix.span), mix.budget.a_day(), mix.seed))
 }
 
@@ -105,7 +105,7 @@ pub fn recorded(reader: &CatalogueReader, budget: Option<f64>) -> Result<World, 
     for page in &histories {
         let rate = page.history.belief(&priors, page.host.0).rate();
         let at = changes.remove(&page.page.0).unwrap_or_default();
-        pages.push(SimulatedPage { host: page.host.0, rate, changes: Changes::At(at) });
+        pages.push(SimulatedPage { host: page.host.0, rate, changes: ChangeTimes::At(at) });
     }
     Ok(World { pages, span, budget })
 }

@@ -10,7 +10,7 @@ use orb_answers::PageViews;
 use orb_extract::Content;
 use orb_page::{Body, Flag, Lease, PageKind, Response, Truncation, Version, Visit};
 use orb_store::ArchiveReader;
-use orb_track::compare::{Comparison, Judgement, Views};
+use orb_track::compare::{CompareJudgement, Comparison, Views};
 use std::sync::Arc;
 
 /// The largest version that is compared by what it says.
@@ -135,33 +135,33 @@ impl Revisits {
         (base, content): (&Version, &Bytes),
     ) -> Said {
         let judged = match (visit.digest, base.digest) {
-            (None, None) if visit.length == base.length && visit.etag == base.etag => Judgement::Same,
-            (None, _) | (_, None) => Judgement::Changed { detail: "the body could not be compared".into() },
-            (now, then) if now == then => Judgement::Same,
+            (None, None) if visit.length == base.length && visit.etag == base.etag => CompareJudgement::Same,
+            (None, _) | (_, None) => CompareJudgement::Changed { detail: "the body could not be compared".into() },
+            (now, then) if now == then => CompareJudgement::Same,
             _ => self.judge(lease, response, base, content),
         };
         match judged {
-            Judgement::Same => visit.flag = Flag::Same,
-            Judgement::Changed { detail } => {
+            CompareJudgement::Same => visit.flag = Flag::Same,
+            CompareJudgement::Changed { detail } => {
                 visit.flag = Flag::Updated;
                 visit.detail = Some(detail);
             }
-            Judgement::Failed(why) => {
+            CompareJudgement::Failed(why) => {
                 visit.flag = Flag::Error;
                 visit.detail = Some(why);
             }
-            Judgement::AskAgain => return Said::LookAgain,
+            CompareJudgement::AskAgain => return Said::LookAgain,
         }
         Said::Flagged
     }
 
-    fn judge(&self, lease: &Lease, response: &Response, base: &Version, content: &Bytes) -> Judgement {
+    fn judge(&self, lease: &Lease, response: &Response, base: &Version, content: &Bytes) -> CompareJudgement {
         let url = lease.url.as_str();
         let (mime, charset) = (response.headers.mime(), response.headers.charset());
         let new = PageViews::new(Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url });
         let old = match self.old(base) {
             Ok(old) => old,
-            Err(detail) => return Judgement::Changed { detail },
+            Err(detail) => return CompareJudgement::Changed { detail },
         };
         let then = PageViews::new(old.content(url));
         let noise = match self.noises.of(lease.host) {
@@ -178,22 +178,22 @@ impl Revisits {
         let judged = self.comparison.judge(url, &then, &new, again, &noise);
         let earlier = first.as_ref().map_or(0, |first| first.earlier + 1);
         let unsure = match &judged {
-            Judgement::AskAgain => true,
-            Judgement::Changed { .. } => {
+            CompareJudgement::AskAgain => true,
+            CompareJudgement::Changed { .. } => {
                 again.is_some() && earlier < if noise.is_young() { MOST_LOOKS } else { ENOUGH_LOOKS }
             }
-            Judgement::Same | Judgement::Failed(_) => false,
+            CompareJudgement::Same | CompareJudgement::Failed(_) => false,
         };
         if !unsure {
             return judged;
         }
         let kept = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone(), earlier };
         if self.second_look && self.looks.keep(lease.page, kept) {
-            return Judgement::AskAgain;
+            return CompareJudgement::AskAgain;
         }
         // Nothing more will be known: what differs has changed.
         match judged {
-            Judgement::AskAgain => self.comparison.judge(url, &then, &new, Some(&new), &noise),
+            CompareJudgement::AskAgain => self.comparison.judge(url, &then, &new, Some(&new), &noise),
             judged => judged,
         }
     }

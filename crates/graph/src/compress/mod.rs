@@ -10,7 +10,7 @@ mod part;
 
 use crate::arcs::{Failed, SortedArcs};
 use crate::error::{GraphError, Result};
-use crate::progress::{Step, Watch};
+use crate::progress::{BuildStep, Watch};
 use dsi_bitstream::traits::BE;
 use dsi_progress_logger::no_logging;
 use part::{CompressedPart, join};
@@ -105,7 +105,7 @@ impl<I: Iterator<Item = (usize, usize)>> Iterator for CountedArcs<I> {
         if self.here.arcs.is_multiple_of(BEAT) {
             // Relaxed: a progress counter synchronises nothing.
             let done = self.shared.done.fetch_add(BEAT, Ordering::Relaxed) + BEAT;
-            (self.shared.watch)(Step::Compressing, done, self.shared.of);
+            (self.shared.watch)(BuildStep::Compressing, done, self.shared.of);
         }
         Some((src, dst))
     }

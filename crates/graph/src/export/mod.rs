@@ -16,7 +16,7 @@ mod vertex;
 mod webgraph;
 mod xml;
 
-pub use output::Output;
+pub use output::OutputFile;
 pub use webgraph::copy_lists;
 
 use crate::error::{GraphError, Result};
@@ -151,9 +151,9 @@ pub fn to_stream(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, out: Box
 /// `force` is set.
 pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Path, force: bool) -> Result<Written> {
     let fail = GraphError::io("write", path);
-    let mut output = Output::create(path, force)?;
+    let mut output = OutputFile::create(path, force)?;
     let written = if format == Format::Parquet {
-        let mut nodes = Output::create(&parquet::nodes_path(path), force)?;
+        let mut nodes = OutputFile::create(&parquet::nodes_path(path), force)?;
         let form = Box::new(parquet::ParquetSink::begin(output.file()?, nodes.file()?).map_err(&fail)?);
         let written = told(graph, wish, form, &fail)?;
         nodes.settle()?;

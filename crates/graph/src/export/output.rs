@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// A file being written.
 #[derive(Debug)]
-pub struct Output {
+pub struct OutputFile {
     path: PathBuf,
     unfinished: PathBuf,
     /// The file, while it has no name.
@@ -23,7 +23,7 @@ pub struct Output {
     settled: bool,
 }
 
-impl Output {
+impl OutputFile {
     /// Starts a file. An existing one is refused unless `force` is set.
     pub fn create(path: &Path, force: bool) -> Result<Self> {
         if !force && path.symlink_metadata().is_ok() {
@@ -75,7 +75,7 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.settled {
             let _ = fs::remove_file(&self.unfinished);
@@ -92,18 +92,18 @@ mod tests {
     fn a_file_appears_whole_and_an_existing_one_is_spared() {
         let tmp = tempfile::tempdir().unwrap();
         let path = tmp.path().join("a.xml");
-        let mut half = Output::create(&path, false).unwrap();
+        let mut half = OutputFile::create(&path, false).unwrap();
         half.file().unwrap().write_all(b"half").unwrap();
         assert!(!path.exists());
         drop(half);
         assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 0);
         for (force, text) in [(false, "one"), (true, "two")] {
-            let mut whole = Output::create(&path, force).unwrap();
+            let mut whole = OutputFile::create(&path, force).unwrap();
             whole.file().unwrap().write_all(text.as_bytes()).unwrap();
             whole.settle().unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
-        assert!(matches!(Output::create(&path, false), Err(GraphError::Exists { .. })));
+        assert!(matches!(OutputFile::create(&path, false), Err(GraphError::Exists { .. })));
         assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 1);
     }
 }

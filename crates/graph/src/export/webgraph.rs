@@ -2,7 +2,7 @@
 //!
 //! They are copied as they are, for WebGraph and everything else that reads the BV format.
 
-use super::{Output, Written};
+use super::{OutputFile, Written};
 use crate::error::{GraphError, Result};
 use crate::read::{WebGraph, Which};
 use std::ffi::OsString;
@@ -20,12 +20,12 @@ pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Re
     let mut copies = Vec::new();
     for (which, ending) in pair.into_iter().zip(["", "-t"]) {
         for part in PARTS {
-            let output = Output::create(&named(base, &format!("{ending}.{part}")), force)?;
+            let output = OutputFile::create(&named(base, &format!("{ending}.{part}")), force)?;
             copies.push((graph.dir().join(which.base()).with_extension(part), output));
         }
     }
     let path = named(base, ".urls");
-    let mut list = Output::create(&path, force)?;
+    let mut list = OutputFile::create(&path, force)?;
     for (from, output) in &mut copies {
         let fail = GraphError::io("copy", from);
         let mut source = File::open(&*from).map_err(&fail)?;
@@ -39,7 +39,7 @@ pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Re
         writeln!(lines, "{}", name.unwrap_or_default()).map_err(GraphError::io("write", &path))?;
     }
     lines.flush().map_err(GraphError::io("write", &path))?;
-    copies.into_iter().map(|(_, output)| output).chain([list]).try_for_each(Output::settle)?;
+    copies.into_iter().map(|(_, output)| output).chain([list]).try_for_each(OutputFile::settle)?;
     let tally = if hosts { graph.manifest().host } else { graph.manifest().web };
     Ok(Written { nodes: u64::from(nodes), arcs: tally.arcs })
 }

@@ -7,7 +7,7 @@
 use super::names::NameWriter;
 use super::numbers::{self, NONE};
 use crate::error::{GraphError, Result};
-use crate::progress::{Step, Watch};
+use crate::progress::{BuildStep, Watch};
 use crate::varint;
 use rayon::slice::ParallelSliceMut as _;
 use std::cmp::Reverse;
@@ -103,7 +103,7 @@ impl NameSorter {
             numbers.push(number);
             node = node.checked_add(1).filter(|n| *n < NONE).ok_or(GraphError::TooLarge)?;
             if node.is_multiple_of(1 << 16) {
-                watch(Step::Ordering, u64::from(node), self.count);
+                watch(BuildStep::Ordering, u64::from(node), self.count);
             }
         }
         writer.finish()?;

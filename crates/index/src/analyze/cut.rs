@@ -20,13 +20,13 @@ const BLOCK: usize = 64;
 
 /// The tokens of a text, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Cut {
+pub struct TokenizedText {
     text: String,
     begins: Vec<u32>,
     lens: Vec<u8>,
 }
 
-impl Cut {
+impl TokenizedText {
     /// Tokenizes a text; beyond four gigabytes, only its beginning.
     pub fn of(text: &str) -> Self {
         let mut cut = Self {
@@ -151,15 +151,15 @@ impl Cut {
 }
 
 /// Compares the tokens, not where they are stored.
-impl PartialEq for Cut {
+impl PartialEq for TokenizedText {
     fn eq(&self, other: &Self) -> bool {
         self.words().eq(other.words())
     }
 }
 
-impl Eq for Cut {}
+impl Eq for TokenizedText {}
 
-impl From<&str> for Cut {
+impl From<&str> for TokenizedText {
     fn from(text: &str) -> Self {
         Self::of(text)
     }

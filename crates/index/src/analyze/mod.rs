@@ -22,7 +22,7 @@ mod fold;
 mod script;
 mod stem;
 
-pub use cut::Cut;
+pub use cut::TokenizedText;
 pub(crate) use cutter::{Cutter, LONGEST};
 pub use stem::{StemLanguage, Stems};
 

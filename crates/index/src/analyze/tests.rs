@@ -59,7 +59,7 @@ fn an_endless_word_is_known_by_its_beginning() {
 
 #[test]
 fn stems_stand_where_their_words_stood() {
-    let cut = Cut::of("Running dogs, running").stemmed(StemLanguage::English);
+    let cut = TokenizedText::of("Running dogs, running").stemmed(StemLanguage::English);
     assert_eq!(cut.words().collect::<Vec<_>>(), ["run", "dog", "run"]);
     let stems = Stems(vec![StemLanguage::English, StemLanguage::German]);
     assert_eq!(stems.forms("running"), ["running", "run"]);
@@ -70,7 +70,7 @@ fn stems_stand_where_their_words_stood() {
 proptest! {
     #[test]
     fn a_text_is_carried_word_by_word(text in "[a-zA-Zäöüß東京0-9_+#. -]{0,200}") {
-        let cut = Cut::of(&text);
+        let cut = TokenizedText::of(&text);
         let expected: Vec<String> = words(&text).into_iter().map(|word| word.text).collect();
         prop_assert_eq!(cut.words().collect::<Vec<_>>(), expected.clone());
         let mut at = 0;

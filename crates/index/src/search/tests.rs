@@ -2,18 +2,18 @@
 
 use super::*;
 use crate::search::source::as_query;
-use crate::{AnchorWriter, Entry, Found, StemLanguage, Writer, WriterRules};
+use crate::{AnchorWriter, ExistingIndex, IndexEntry, PageIndexWriter, StemLanguage, WriterRules};
 
 fn rules(stems: &[StemLanguage]) -> WriterRules {
     WriterRules { memory: 20_000_000, threads: 1, stems: Stems(stems.to_vec()) }
 }
 
 /// A page with number, URL, title and text.
-fn page(number: u64, url: &str, title: &str, text: &str) -> Entry {
+fn page(number: u64, url: &str, title: &str, text: &str) -> IndexEntry {
     let (page, title, text) = (PageId(number), title.to_owned(), text.into());
     let simhash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let lang = Some("en".to_owned());
-    Entry {
+    IndexEntry {
         page,
         cluster: page,
         at: Moment(1_000 * number.cast_signed()),
@@ -22,14 +22,14 @@ fn page(number: u64, url: &str, title: &str, text: &str) -> Entry {
         text,
         simhash,
         lang,
-        ..Entry::default()
+        ..IndexEntry::default()
     }
 }
 
-fn indexed(pages: Vec<Entry>) -> (tempfile::TempDir, Searcher) {
+fn indexed(pages: Vec<IndexEntry>) -> (tempfile::TempDir, Searcher) {
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, found) = Writer::open(dir.path(), &rules(&[])).unwrap();
-    assert_eq!(found, Found::Nothing);
+    let (mut writer, found) = PageIndexWriter::open(dir.path(), &rules(&[])).unwrap();
+    assert_eq!(found, ExistingIndex::Nothing);
     pages.into_iter().for_each(|page| writer.put(page).unwrap());
     writer.commit(Some("1")).unwrap();
     writer.finish().unwrap();
@@ -132,7 +132,7 @@ fn a_common_word_is_not_required() {
 
 #[test]
 fn pages_that_say_the_same_are_one_result() {
-    let mut pages: Vec<Entry> =
+    let mut pages: Vec<IndexEntry> =
         (1..=6).map(|n| page(n, &format!("http://h{}/{n}", n % 2), "t", "same words")).collect();
     pages[1].cluster = PageId(1);
     pages[4].simhash = pages[3].simhash ^ 0b101;
@@ -176,7 +176,7 @@ fn importance_and_anchors_move_a_page_up() {
 /// few, and of anchor texts.
 fn many() -> (tempfile::TempDir, Searcher) {
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    let (mut writer, _) = PageIndexWriter::open(dir.path(), &rules(&[])).unwrap();
     for n in 1..=10_000_u64 {
         let has = |word: &str, every: u64| {
             if n % every == 0 { format!("{word} ").repeat(1 + n as usize % 4) } else { String::new() }
@@ -238,14 +238,14 @@ fn a_score_is_the_sum_of_what_is_explained() {
 #[test]
 fn a_page_put_again_replaces_itself_and_one_forgotten_is_gone() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &rules(&[])).unwrap();
+    let (mut writer, _) = PageIndexWriter::open(dir.path(), &rules(&[])).unwrap();
     for n in 1..=3 {
         writer.put(page(n, "http://a/", "t", "first")).unwrap();
     }
     writer.commit(Some("1")).unwrap();
     drop(writer);
-    let (mut writer, standing) = Writer::open(dir.path(), &rules(&[])).unwrap();
-    assert_eq!(standing, Found::Index(Some("1".to_owned())));
+    let (mut writer, standing) = PageIndexWriter::open(dir.path(), &rules(&[])).unwrap();
+    assert_eq!(standing, ExistingIndex::Index(Some("1".to_owned())));
     writer.put(page(2, "http://a/", "t", "second")).unwrap();
     writer.put(page(2, "http://a/", "t", "third")).unwrap();
     writer.forget(PageId(3)).unwrap();
@@ -260,24 +260,24 @@ fn a_page_put_again_replaces_itself_and_one_forgotten_is_gone() {
 
 #[test]
 fn a_hidden_page_is_known_and_found_by_nothing() {
-    let (_dir, index) = indexed(vec![Entry { hidden: true, ..page(1, "http://secret/", "secret", "secret") }]);
+    let (_dir, index) = indexed(vec![IndexEntry { hidden: true, ..page(1, "http://secret/", "secret", "secret") }]);
     assert_eq!((found(&index, "secret"), found(&index, "*"), index.pages()), (vec![], vec![], 1));
 }
 
 #[test]
 fn stems_find_other_forms_of_a_word() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &rules(&[StemLanguage::English])).unwrap();
+    let (mut writer, _) = PageIndexWriter::open(dir.path(), &rules(&[StemLanguage::English])).unwrap();
     writer.put(page(1, "http://a/", "Running dogs", "they ran and are running dogs")).unwrap();
-    writer.put(Entry { lang: Some("de".into()), ..page(2, "http://a/", "x", "running") }).unwrap();
+    writer.put(IndexEntry { lang: Some("de".into()), ..page(2, "http://a/", "x", "running") }).unwrap();
     writer.commit(Some("1")).unwrap();
     writer.finish().unwrap();
     let index = Searcher::open(dir.path()).unwrap();
     assert_eq!(sorted(found(&index, "running")), [1, 2]);
     assert_eq!(found(&index, "dog runs"), [1]);
     assert_eq!(found(&index, "\"running dog\""), [1]);
-    let (_, standing) = Writer::open(dir.path(), &rules(&[])).unwrap();
-    assert_eq!(standing, Found::Unfit("its words were stemmed in other languages".to_owned()));
+    let (_, standing) = PageIndexWriter::open(dir.path(), &rules(&[])).unwrap();
+    assert_eq!(standing, ExistingIndex::Unfit("its words were stemmed in other languages".to_owned()));
 }
 
 #[test]
@@ -306,8 +306,8 @@ fn an_index_that_cannot_be_read_is_told_or_made_anew() {
     assert!(matches!(Searcher::open(&dir.path().join("none")), Err(IndexError::Absent { .. })));
     std::fs::write(dir.path().join("meta.json"), "{").unwrap();
     assert!(matches!(Searcher::open(dir.path()), Err(IndexError::Unfit { .. })));
-    let (mut writer, found) = Writer::open(dir.path(), &rules(&[])).unwrap();
-    assert!(matches!(found, Found::Unfit(_)), "{found:?}");
+    let (mut writer, found) = PageIndexWriter::open(dir.path(), &rules(&[])).unwrap();
+    assert!(matches!(found, ExistingIndex::Unfit(_)), "{found:?}");
     writer.commit(None).unwrap();
     assert_eq!(Searcher::open(dir.path()).unwrap().pages(), 0);
 }

@@ -8,7 +8,7 @@
 mod column;
 mod dictionary;
 
-use crate::analyze::Cut;
+use crate::analyze::TokenizedText;
 use column::{Sorter, TermColumn};
 use dictionary::{Dictionary, first_of};
 use tantivy::directory::TerminatingWrite as _;
@@ -57,7 +57,7 @@ impl<const N: usize> Document for NumericFields<N> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Text<'a> {
     /// Tokens of prose.
-    Words(&'a Cut),
+    Words(&'a TokenizedText),
     /// Tags, separated by spaces.
     Tags(&'a str),
 }

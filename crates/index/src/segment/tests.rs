@@ -30,7 +30,8 @@ fn by_us(documents: &[Written]) -> Index {
     let mut writer: IndexWriter = index.writer_with_num_threads(1, 16_000_000).unwrap();
     let mut pile = Pile::of(&index.schema()).unwrap();
     for (id, texts, tags) in documents {
-        let cuts: Vec<Cut> = texts.iter().map(|text| Cut::of_words(text.split_whitespace())).collect();
+        let cuts: Vec<TokenizedText> =
+            texts.iter().map(|text| TokenizedText::of_words(text.split_whitespace())).collect();
         let words = cuts.iter().map(|cut| (TEXT, Text::Words(cut)));
         let tags = std::iter::once((TAG, Text::Tags(tags)));
         pile.add(*id, &NumericFields([(ID, NumericValue::Number(*id))]), tags.chain(words)).unwrap();

@@ -6,7 +6,7 @@
 
 use super::{BABBLER, Corner, MAPS, PACKED, Spot, Via};
 use crate::press;
-use crate::reply::{Ask, Flow, Reply, Scene, Torrent, Wire};
+use crate::reply::{Ask, Flow, Reply, Torrent, WebView, Wire};
 use crate::spec::Feature;
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ static BLANKS: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// Rules followed by a gibibyte of newlines.
 static RULES: LazyLock<Vec<u8>> = LazyLock::new(|| press::bomb(b"User-agent: *\nDisallow: /private/\n", b'\n'));
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     for host in [MAPS, BABBLER, PACKED].map(|host| scene.beyond(host)) {
         spots.push(Spot::page("/").on(host));

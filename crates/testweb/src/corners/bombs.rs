@@ -5,7 +5,7 @@
 
 use super::{Corner, Fate, Spot};
 use crate::press::{self, BOMB, MIDDLES};
-use crate::reply::{Ask, Flow, Reply, Scene, Wire};
+use crate::reply::{Ask, Flow, Reply, WebView, Wire};
 use crate::spec::Feature;
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ const ZSTD_BLOCKS: u32 = 4_096;
 static TWICE: LazyLock<Vec<u8>> =
     LazyLock::new(|| press::gzip(&[BOMB.head, &BOMB.middle.repeat(MIDDLES), &BOMB.end].concat()));
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     NAMES.iter().map(|name| Spot::new(format!("/bombs/{name}.html"), Fate::Broken)).collect()
 }
 

@@ -7,7 +7,7 @@
 use super::{Corner, Fate, Spot, Via};
 use crate::chance::{mixed, mixed_text};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -15,7 +15,7 @@ pub(super) const CORNER: Corner =
 
 /// What a page does over time.
 #[derive(Clone, Copy)]
-enum Course {
+enum PageCourse {
     Steady,
     /// Rewritten every so many epochs.
     Renewed(u64),
@@ -30,47 +30,47 @@ enum Course {
     Fails(u64),
 }
 
-static PAGES: &[(&str, Course)] = &[
-    ("steady-1.html", Course::Steady),
-    ("steady-2.html", Course::Steady),
-    ("steady-3.html", Course::Steady),
-    ("always-1.html", Course::Renewed(1)),
-    ("always-2.html", Course::Renewed(1)),
-    ("seldom-1.html", Course::Renewed(3)),
-    ("advertised-1.html", Course::Advertised),
-    ("advertised-2.html", Course::Advertised),
-    ("appears-at-1.html", Course::Appears(1)),
-    ("appears-at-2.html", Course::Appears(2)),
-    ("vanishes-at-1.html", Course::Vanishes(1, 404, true)),
-    ("vanishes-at-2.html", Course::Vanishes(2, 410, true)),
-    ("dropped-at-1.html", Course::Vanishes(1, 404, false)),
-    ("moves-at-1.html", Course::Moves(1)),
-    ("fails-at-1.html", Course::Fails(1)),
+static PAGES: &[(&str, PageCourse)] = &[
+    ("steady-1.html", PageCourse::Steady),
+    ("steady-2.html", PageCourse::Steady),
+    ("steady-3.html", PageCourse::Steady),
+    ("always-1.html", PageCourse::Renewed(1)),
+    ("always-2.html", PageCourse::Renewed(1)),
+    ("seldom-1.html", PageCourse::Renewed(3)),
+    ("advertised-1.html", PageCourse::Advertised),
+    ("advertised-2.html", PageCourse::Advertised),
+    ("appears-at-1.html", PageCourse::Appears(1)),
+    ("appears-at-2.html", PageCourse::Appears(2)),
+    ("vanishes-at-1.html", PageCourse::Vanishes(1, 404, true)),
+    ("vanishes-at-2.html", PageCourse::Vanishes(2, 410, true)),
+    ("dropped-at-1.html", PageCourse::Vanishes(1, 404, false)),
+    ("moves-at-1.html", PageCourse::Moves(1)),
+    ("fails-at-1.html", PageCourse::Fails(1)),
 ];
 
 /// The fate of a page at an epoch, and whether the index links to it.
-fn state(course: Course, scene: &Scene<'_>) -> (Fate, bool) {
+fn state(course: PageCourse, scene: &WebView<'_>) -> (Fate, bool) {
     let epoch = scene.epoch;
     match course {
-        Course::Appears(from) if epoch < from => (Fate::Status(404), false),
-        Course::Vanishes(from, status, listed) if epoch >= from => (Fate::Status(status), listed),
-        Course::Moves(from) if epoch >= from => (Fate::Redirect(301, scene.url(0, "/changes/moved.html")), true),
-        Course::Fails(at) if epoch == at => (Fate::Status(500), true),
+        PageCourse::Appears(from) if epoch < from => (Fate::Status(404), false),
+        PageCourse::Vanishes(from, status, listed) if epoch >= from => (Fate::Status(status), listed),
+        PageCourse::Moves(from) if epoch >= from => (Fate::Redirect(301, scene.url(0, "/changes/moved.html")), true),
+        PageCourse::Fails(at) if epoch == at => (Fate::Status(500), true),
         _ => (Fate::Page, true),
     }
 }
 
 /// Since which epochs article and bytes have been as they are.
-fn since(course: Course, epoch: u64) -> (u64, u64) {
+fn since(course: PageCourse, epoch: u64) -> (u64, u64) {
     match course {
-        Course::Renewed(period) => (epoch - epoch % period, epoch - epoch % period),
-        Course::Advertised => (0, epoch),
-        Course::Appears(from) => (from, from),
+        PageCourse::Renewed(period) => (epoch - epoch % period, epoch - epoch % period),
+        PageCourse::Advertised => (0, epoch),
+        PageCourse::Appears(from) => (from, from),
         _ => (0, 0),
     }
 }
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     for (name, course) in PAGES {
         let (fate, listed) = state(*course, scene);
@@ -89,7 +89,7 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     let page = PAGES.iter().find(|(name, _)| *name == rest);
     let (name, course) = match page {
         Some((name, course)) => (*name, *course),
-        None if rest == "moved.html" => ("moves-at-1.html", Course::Steady),
+        None if rest == "moved.html" => ("moves-at-1.html", PageCourse::Steady),
         None => return false,
     };
     match state(course, &ask.scene).0 {
@@ -101,11 +101,11 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     true
 }
 
-fn written(ask: &Ask<'_>, name: &str, course: Course, reply: &mut Reply) {
+fn written(ask: &Ask<'_>, name: &str, course: PageCourse, reply: &mut Reply) {
     let (article, bytes) = since(course, ask.scene.epoch);
     let key = mixed(&[mixed_text(name), article]);
     let mut inside = String::new();
-    if matches!(course, Course::Advertised) {
+    if matches!(course, PageCourse::Advertised) {
         let mut slogan = Vec::new();
         prose::title(mixed(&[key, ask.scene.epoch]), &mut slogan);
         inside += &format!("<aside class=\"advertisement\">Buy now: {}!</aside>\n", String::from_utf8_lossy(&slogan));

@@ -5,7 +5,7 @@
 
 use super::{Corner, Spot, Via};
 use crate::chance::Chance;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 use crate::words::{FRENCH, GERMAN, JAPANESE, RUSSIAN};
 
@@ -30,7 +30,7 @@ enum Charset {
 use Charset::{Latin1, ShiftJis, Utf8, Utf16Be, Utf16Le, Windows1251};
 
 /// A page: its name, its encoding, the server's header, and the declaration in its head.
-struct Sample {
+struct CharsetSample {
     name: &'static str,
     charset: Charset,
     mime: &'static str,
@@ -38,15 +38,15 @@ struct Sample {
     mark: bool,
 }
 
-const fn sample(name: &'static str, charset: Charset, mime: &'static str, head: &'static str) -> Sample {
-    Sample { name, charset, mime, head, mark: false }
+const fn sample(name: &'static str, charset: Charset, mime: &'static str, head: &'static str) -> CharsetSample {
+    CharsetSample { name, charset, mime, head, mark: false }
 }
 
-const fn marked(name: &'static str, charset: Charset) -> Sample {
-    Sample { name, charset, mime: "text/html", head: "", mark: true }
+const fn marked(name: &'static str, charset: Charset) -> CharsetSample {
+    CharsetSample { name, charset, mime: "text/html", head: "", mark: true }
 }
 
-static SAMPLES: &[Sample] = &[
+static SAMPLES: &[CharsetSample] = &[
     sample("utf8-header.html", Utf8, "text/html; charset=UTF-8", ""),
     sample("utf8-meta.html", Utf8, "text/html", "<meta charset=utf-8>"),
     sample("utf8-unsaid.html", Utf8, "text/html", ""),
@@ -72,7 +72,7 @@ static SAMPLES: &[Sample] = &[
 /// The target of a link whose path is written in the page's encoding.
 const SUMMER: &str = "/charsets/%C3%A9t%C3%A9.html";
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     SAMPLES
         .iter()
         .map(|sample| Spot::page(format!("/charsets/{}", sample.name)))
@@ -97,7 +97,7 @@ fn answer(ask: &Ask<'_>, rest: &str, reply: &mut Reply) -> bool {
     true
 }
 
-fn page(sample: &Sample) -> String {
+fn page(sample: &CharsetSample) -> String {
     let (lang, title, words, link) = match sample.charset {
         Windows1251 => ("ru", "Сад и река", RUSSIAN, "<a href=\"/charsets/\">Назад</a>"),
         ShiftJis => ("ja", "かわ と にわ", JAPANESE, "<a href=\"/charsets/\">もどる</a>"),

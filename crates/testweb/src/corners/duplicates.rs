@@ -2,7 +2,7 @@
 
 use super::{Corner, Spot, escaped};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner = Corner {
@@ -14,7 +14,7 @@ pub(super) const CORNER: Corner = Corner {
     answer,
 };
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let at = |name: &str| Spot::page(format!("/duplicates/{name}"));
     let mut spots: Vec<_> = (1..=5).map(|n| at(&format!("copy-{n}.html")).same("copy")).collect();
     spots.extend(

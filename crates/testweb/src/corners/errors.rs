@@ -1,7 +1,7 @@
 //! Corner: which responses are permanent errors?
 
 use super::{Corner, Fate, Spot};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -9,7 +9,7 @@ pub(super) const CORNER: Corner =
 
 const STATUSES: [u16; 8] = [400, 401, 403, 404, 406, 410, 418, 451];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     STATUSES.iter().map(|status| Spot::new(format!("/errors/{status}.html"), Fate::Status(*status))).collect()
 }
 

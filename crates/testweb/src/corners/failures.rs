@@ -4,7 +4,7 @@
 //! disallows everything (RFC 9309, section 2.3.1.4).
 
 use super::{Corner, Fate, Spot, UNSURE};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner = Corner {
@@ -18,7 +18,7 @@ pub(super) const CORNER: Corner = Corner {
 
 const STATUSES: [u16; 5] = [500, 501, 502, 503, 504];
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     STATUSES
         .iter()
         .map(|status| Spot::new(format!("/failures/{status}.html"), Fate::Status(*status)))

@@ -1,7 +1,7 @@
 //! Corner: which servers send more than anybody can take?
 
 use super::{Corner, Fate, Spot};
-use crate::reply::{Ask, Flow, Reply, Scene, Wire};
+use crate::reply::{Ask, Flow, Reply, WebView, Wire};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -15,7 +15,7 @@ static FLOODS: &[(&str, Flow)] = &[
     ("large.bin", Flow::Large),
 ];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let fate = |flow| if flow == Flow::Large { Fate::Asset } else { Fate::Broken };
     FLOODS.iter().map(|(name, flow)| Spot::new(format!("/floods/{name}"), fate(*flow))).collect()
 }

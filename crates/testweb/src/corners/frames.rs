@@ -4,7 +4,7 @@
 //! trailers, a byte now and then.
 
 use super::{Corner, Fate, Spot};
-use crate::reply::{Ask, Flow, Reply, Scene, Torrent, Wire};
+use crate::reply::{Ask, Flow, Reply, Torrent, WebView, Wire};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -40,7 +40,7 @@ const fn slow(head: &'static [u8], block: &'static [u8]) -> Torrent {
     Torrent { head, block, slowly: true }
 }
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let names = TORRENTS.iter().map(|(name, _)| *name).chain(["two.html"]);
     names.map(|name| Spot::new(format!("/frames/{name}"), Fate::Broken)).collect()
 }

@@ -10,7 +10,7 @@
 use super::{Corner, Fate, Spot, Via};
 use crate::chance::{Chance, mixed};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 use crate::words::{ADJECTIVES, NOUNS, VERBS};
 use std::collections::BTreeSet;
@@ -174,7 +174,7 @@ fn farewell(number: usize) -> u16 {
     if number.is_multiple_of(2) { 404 } else { 410 }
 }
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let records = edition(scene.web.spec().seed, scene.epoch);
     let pointed_to: BTreeSet<usize> = living(&records).into_iter().flat_map(related).collect();
     let mut spots = vec![Spot::page("/gazette/").via(Via::Spot).article(scene.epoch.min(LAST))];
@@ -312,10 +312,10 @@ impl<'a> Dress<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Course, Naming, Reach, Spec, Web};
+    use crate::{Course, HostNaming, Reach, Spec, Web};
     use std::sync::Arc;
 
-    const NAMING: Naming = Naming::Names { port: 80 };
+    const NAMING: HostNaming = HostNaming::Names { port: 80 };
 
     fn web(seed: u64) -> Arc<Web> {
         Web::new(Spec { seed, hosts: 1, ..Spec::default().with(Feature::Gazette) }).unwrap()

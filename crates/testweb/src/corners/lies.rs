@@ -5,7 +5,7 @@
 
 use super::{Corner, Fate, Spot};
 use crate::press;
-use crate::reply::{Ask, Reply, Scene, Wire};
+use crate::reply::{Ask, Reply, WebView, Wire};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -45,7 +45,7 @@ static RAW: &[(&str, &[u8])] = &[
     ("nul.html", b"HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\nContent-Length: 0\r\n\r\n"),
 ];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let at = |name: &str| format!("/lies/{name}");
     let wrong =
         WRONG.iter().map(|lie| lie.0).chain(RAW.iter().map(|lie| lie.0)).chain(["cut-gzip.html", "deflate.html"]);

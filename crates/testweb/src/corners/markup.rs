@@ -5,7 +5,7 @@
 //! building a tree of them would be a mistake.
 
 use super::{Corner, Fate, Spot, Via};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -113,7 +113,7 @@ static HOSTILE: &[&str] = &["nested", "attributes", "bad-utf8", "long-url", "ope
 
 const LONG_URL: usize = 64 << 10;
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let page = |name: &str| Spot::page(format!("/markup/{name}.html"));
     let leaf = |name: &str| Spot::page(format!("/markup/leaf/{name}"));
     let mut spots = Vec::new();

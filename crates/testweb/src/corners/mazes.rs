@@ -7,7 +7,7 @@
 use super::{Corner, Fate, Spot, Via, WILD, escaped};
 use crate::chance::{mixed, mixed_text};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -28,7 +28,7 @@ const ENTRIES: [(&str, &str); 6] = [
     ("chain", "/0.html"),
 ];
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let begin = |name: &str| format!("/mazes/{name}");
     let moved = |path: &str, to: String| Spot::new(path, Fate::Redirect(302, to));
     let mut spots: Vec<_> =

@@ -2,7 +2,7 @@
 
 use super::{Corner, Fate, Spot};
 use crate::picture;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -25,7 +25,7 @@ const PDF: &[u8] = b"%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     THINGS.iter().map(|(name, _)| Spot::new(format!("/media/{name}"), Fate::Asset)).collect()
 }
 

@@ -8,7 +8,7 @@
 use super::{Corner, Fate, Spot, Via};
 use crate::chance::{mixed, mixed_text};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -25,7 +25,7 @@ const SHOWN: usize = 3;
 /// Number of public pages.
 const SHELVES: usize = 3;
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let mut spots = vec![
         Spot::page("/members/about.html"),
         Spot::page("/members/login"),

@@ -2,7 +2,7 @@
 
 use super::{Corner, OTHER_TWIN, Spot, TWIN, Via};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner = Corner {
@@ -20,7 +20,7 @@ fn path(number: usize) -> String {
     if number == 0 { "/".into() } else { format!("/page-{number}.html") }
 }
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     for host in [scene.beyond(TWIN), scene.beyond(OTHER_TWIN)] {
         for number in 0..PAGES {

@@ -36,7 +36,7 @@ mod wilds;
 pub use members::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
 pub(crate) use wilds::stranger;
 
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 /// Number of hosts that the corners add to the ordinary ones.
@@ -73,7 +73,7 @@ pub(crate) struct Corner {
     /// Which of the additional hosts are its own.
     pub(crate) hosts: &'static [u32],
     /// Everything there is to find.
-    pub(crate) spots: fn(&Scene<'_>) -> Vec<Spot>,
+    pub(crate) spots: fn(&WebView<'_>) -> Vec<Spot>,
     /// Answers a request, given the path below the folder (or below the root of a host of its own);
     /// false if there is nothing.
     pub(crate) answer: fn(&Ask<'_>, &str, &mut Reply) -> bool,
@@ -201,7 +201,7 @@ impl Spot {
 }
 
 /// The enabled corners.
-pub(crate) fn open(scene: &Scene<'_>) -> impl Iterator<Item = &'static Corner> {
+pub(crate) fn open(scene: &WebView<'_>) -> impl Iterator<Item = &'static Corner> {
     let features = scene.web.spec().features;
     CORNERS.iter().filter(move |corner| features.has(corner.feature))
 }
@@ -240,7 +240,7 @@ pub(crate) fn answer(ask: &Ask<'_>, reply: &mut Reply) -> bool {
 }
 
 /// The page that links to all corners.
-fn front(scene: &Scene<'_>, reply: &mut Reply) {
+fn front(scene: &WebView<'_>, reply: &mut Reply) {
     let mut list = String::from("<ul>\n");
     for corner in open(scene) {
         list += &format!("<li><a href=\"/{}/\">{}</a></li>\n", corner.name, corner.title);
@@ -249,7 +249,7 @@ fn front(scene: &Scene<'_>, reply: &mut Reply) {
 }
 
 /// The page that links to a corner's spots.
-fn index(scene: &Scene<'_>, corner: &Corner, reply: &mut Reply) {
+fn index(scene: &WebView<'_>, corner: &Corner, reply: &mut Reply) {
     let mut list = String::from("<ul>\n");
     for spot in (corner.spots)(scene).iter().filter(|spot| spot.via == Via::Index) {
         let target = if spot.host == 0 { spot.path.clone() } else { scene.url(spot.host, &spot.path) };

@@ -1,7 +1,7 @@
 //! Corner: where do redirects lead?
 
 use super::{Corner, ELSEWHERE, Fate, Spot, Via};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner = Corner {
@@ -41,7 +41,7 @@ static TURNS: &[Turn] = &[
 const INNER: [&str; 3] = ["chain-2", "chain-3", "loop-b"];
 
 /// The URL that a `Location` of this corner denotes.
-fn resolved(scene: &Scene<'_>, location: &str) -> String {
+fn resolved(scene: &WebView<'_>, location: &str) -> String {
     let location = location.split('#').next().unwrap_or(location);
     match location {
         _ if location.starts_with('/') => scene.url(0, location),
@@ -50,7 +50,7 @@ fn resolved(scene: &Scene<'_>, location: &str) -> String {
     }
 }
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     for Turn(name, status, location) in TURNS {
         let via = if INNER.contains(name) { Via::Spot } else { Via::Index };

@@ -1,7 +1,7 @@
 //! Corner: at which stages can a connection be reset?
 
 use super::{Corner, Fate, Spot};
-use crate::reply::{Ask, Flow, Reply, Scene, Wire};
+use crate::reply::{Ask, Flow, Reply, WebView, Wire};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -20,7 +20,7 @@ static STAGES: &[(&str, &[u8])] = &[
     ("at-end.html", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Until the connection closes</p>"),
 ];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     STAGES.iter().map(|(name, _)| Spot::new(format!("/resets/{name}"), Fate::Broken)).collect()
 }
 

@@ -4,7 +4,7 @@
 
 use super::{Corner, Fate, Spot};
 use crate::clock;
-use crate::reply::{Ask, Reply, Scene, Wire};
+use crate::reply::{Ask, Reply, WebView, Wire};
 use crate::spec::Feature;
 use std::time::{Duration, SystemTime};
 
@@ -34,7 +34,7 @@ static PAGES: &[(&str, u32, Refusal)] = &[
     ("cut.html", 1, Refusal::Half),
 ];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     PAGES.iter().map(|(name, tries, _)| Spot::new(format!("/retries/{name}"), Fate::Later(*tries))).collect()
 }
 

@@ -9,7 +9,7 @@
 use super::{Corner, Spot, Via};
 use crate::chance::mixed;
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner = Corner {
@@ -60,7 +60,7 @@ fn word(a: u64, b: u64) -> String {
 }
 
 /// The id that a response writes into its links.
-fn id(scene: &Scene<'_>, style: Style) -> String {
+fn id(scene: &WebView<'_>, style: Style) -> String {
     match style {
         Style::Fresh => scene.web.ticket(),
         _ => word(mixed(&[scene.web.spec().seed, scene.epoch]), style as u64),
@@ -77,7 +77,7 @@ fn target(style: Style, name: &str, id: &str) -> String {
     }
 }
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     for (folder, _) in STYLES {
         spots.push(Spot::page(format!("/rewriting/{folder}/")).article(scene.epoch.min(1)));

@@ -5,7 +5,7 @@
 //! error, which disallows everything too, is among the failures.
 
 use super::{CLOSED, Corner, Fate, Spot};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -25,7 +25,7 @@ const RULES: &str = "# The rules of the first host.\n\
 
 /// The kind of a host's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Policy {
+enum RobotsPolicy {
     Rules,
     Missing,
     Empty,
@@ -34,18 +34,24 @@ enum Policy {
     Closed,
 }
 
-fn policy(scene: &Scene<'_>, host: u32) -> Policy {
+fn policy(scene: &WebView<'_>, host: u32) -> RobotsPolicy {
     match host {
-        0 => Policy::Rules,
-        _ if host == scene.beyond(CLOSED) => Policy::Closed,
-        _ if host >= scene.beyond(0) => Policy::Missing,
-        _ => [Policy::StaffOnly, Policy::Missing, Policy::Empty, Policy::StaffOnly, Policy::Slow][host as usize % 5],
+        0 => RobotsPolicy::Rules,
+        _ if host == scene.beyond(CLOSED) => RobotsPolicy::Closed,
+        _ if host >= scene.beyond(0) => RobotsPolicy::Missing,
+        _ => [
+            RobotsPolicy::StaffOnly,
+            RobotsPolicy::Missing,
+            RobotsPolicy::Empty,
+            RobotsPolicy::StaffOnly,
+            RobotsPolicy::Slow,
+        ][host as usize % 5],
     }
 }
 
 /// Whether a host disallows its folder `/admin/`.
-pub(crate) fn forbids_admin(scene: &Scene<'_>, host: u32) -> bool {
-    matches!(policy(scene, host), Policy::Rules | Policy::StaffOnly | Policy::Slow)
+pub(crate) fn forbids_admin(scene: &WebView<'_>, host: u32) -> bool {
+    matches!(policy(scene, host), RobotsPolicy::Rules | RobotsPolicy::StaffOnly | RobotsPolicy::Slow)
 }
 
 /// Answers `/robots.txt` and the page for staff, which every host has.
@@ -66,15 +72,15 @@ pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     }
     let mut text = match policy(&ask.scene, ask.host) {
         _ if !ruled => String::new(),
-        Policy::Rules => RULES.to_owned(),
-        Policy::Missing => return false,
-        Policy::Empty => String::new(),
-        Policy::StaffOnly => "\u{feff}user-agent : *\r\ndisallow : /admin/ # staff\r\n".to_owned(),
-        Policy::Slow => {
+        RobotsPolicy::Rules => RULES.to_owned(),
+        RobotsPolicy::Missing => return false,
+        RobotsPolicy::Empty => String::new(),
+        RobotsPolicy::StaffOnly => "\u{feff}user-agent : *\r\ndisallow : /admin/ # staff\r\n".to_owned(),
+        RobotsPolicy::Slow => {
             let delay = ask.scene.web.spec().crawl_delay.as_secs_f64();
             format!("User-agent: *\nCrawl-delay: {delay}\nDisallow: /admin/\n")
         }
-        Policy::Closed => "User-agent: *\nDisallow: /\n".to_owned(),
+        RobotsPolicy::Closed => "User-agent: *\nDisallow: /\n".to_owned(),
     };
     if mapped {
         text += &format!("\nSitemap: http://{}/sitemap.xml\n", ask.authority);
@@ -83,7 +89,7 @@ pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     true
 }
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     let forbidden = |path: &str| Spot::new(path, Fate::Disallowed);
     vec![
         forbidden("/robots/private/secret.html"),

@@ -5,7 +5,7 @@
 
 use super::{Corner, Spot, Via};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -13,7 +13,7 @@ pub(super) const CORNER: Corner =
 
 const PAGES: usize = 4;
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let path = |n| format!("/sessions/page-{n}.html");
     let query = |n| format!("/sessions/view.php?id={n}");
     let cart = |n| format!("/sessions/cart.php?item={n}");

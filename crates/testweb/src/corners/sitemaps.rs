@@ -6,7 +6,7 @@
 use super::{Corner, Fate, Spot, Via};
 use crate::clock;
 use crate::press;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -33,7 +33,7 @@ pub(super) fn at_root(ask: &Ask<'_>, reply: &mut Reply) -> bool {
     true
 }
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let map = |path: String| Spot::new(path, Fate::Asset).via(Via::Robots);
     std::iter::once(map("/sitemap.xml".into()))
         .chain(PARTS.iter().map(|(name, _)| map(format!("/sitemaps/{name}"))))

@@ -1,13 +1,13 @@
 //! Corner: which servers keep clients waiting?
 
 use super::{Corner, Fate, Spot};
-use crate::reply::{Ask, Flow, Reply, Scene, Wire};
+use crate::reply::{Ask, Flow, Reply, WebView, Wire};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
     Corner { feature: Feature::Stalls, name: "stalls", title: "Servers that stall", hosts: &[], spots, answer };
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     vec![Spot::page("/stalls/drip.html"), Spot::new("/stalls/never.html", Fate::Broken)]
 }
 

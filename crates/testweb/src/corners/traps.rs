@@ -4,7 +4,7 @@
 //! segments, combinable facets, a counter in the query.
 
 use super::{Corner, Fate, Spot, escaped};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -27,7 +27,7 @@ const FACETS: [(&str, [&str; 3]); 5] = [
     ("view", ["list", "grid", "wall"]),
 ];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let begin = |name| format!("/traps/{name}");
     ENTRIES.iter().map(|(name, entry)| Spot::new(begin(name) + entry, Fate::Endless(begin(name)))).collect()
 }

@@ -4,7 +4,7 @@
 //! the same.
 
 use super::{Corner, Fate, Spot, Via};
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner =
@@ -33,7 +33,7 @@ static PAGES: &[(&str, bool)] = &[
     ("two-charsets", true),
 ];
 
-fn spots(_: &Scene<'_>) -> Vec<Spot> {
+fn spots(_: &WebView<'_>) -> Vec<Spot> {
     let leaf = |name: &str| Spot::page(format!("/vast/leaf/{name}.html")).via(Via::Spot);
     let mut spots: Vec<_> = PAGES.iter().map(|(name, _)| Spot::page(format!("/vast/{name}.html"))).collect();
     spots.extend(PAGES.iter().filter(|(_, leads)| *leads).map(|(name, _)| leaf(name)));

@@ -7,7 +7,7 @@
 use super::{Corner, MIRRORED, Spot, WILD};
 use crate::chance::{mixed, mixed_text};
 use crate::prose;
-use crate::reply::{Ask, Reply, Scene};
+use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 pub(super) const CORNER: Corner = Corner {
@@ -24,7 +24,7 @@ const PAGES: usize = 20;
 /// Hosts that a mirrored host links to.
 const NAMES: usize = 400;
 
-fn spots(scene: &Scene<'_>) -> Vec<Spot> {
+fn spots(scene: &WebView<'_>) -> Vec<Spot> {
     [WILD, MIRRORED].map(|host| Spot::page("/").on(scene.beyond(host))).into()
 }
 

@@ -1,6 +1,6 @@
 //! How does a reply become bytes?
 
-use super::request::Request;
+use super::request::WireRequest;
 use crate::clock;
 use crate::plain::decimal;
 use crate::press::Press;
@@ -47,7 +47,7 @@ fn reason(status: u16) -> &'static str {
 
 impl Workshop {
     /// Appends the response to `output` and returns whether the connection stays open.
-    pub(super) fn compose(&mut self, request: &Request<'_>, mode: GzipMode) -> bool {
+    pub(super) fn compose(&mut self, request: &WireRequest<'_>, mode: GzipMode) -> bool {
         match self.reply.wire {
             Wire::Silence | Wire::Flow(_) => return false,
             Wire::Verbatim => {
@@ -70,7 +70,7 @@ impl Workshop {
     }
 
     /// The response to a request over HTTP/2; `None` if it only exists as raw HTTP/1.1 bytes.
-    pub(super) fn respond(&mut self, request: &Request<'_>, mode: GzipMode) -> Option<(Response<()>, Bytes)> {
+    pub(super) fn respond(&mut self, request: &WireRequest<'_>, mode: GzipMode) -> Option<(Response<()>, Bytes)> {
         if matches!(self.reply.wire, Wire::Silence | Wire::Flow(_) | Wire::Verbatim) {
             return None;
         }
@@ -94,7 +94,7 @@ impl Workshop {
     }
 
     /// Validates and compresses; returns whether the body is compressed.
-    fn prepare(&mut self, request: &Request<'_>, mode: GzipMode) -> bool {
+    fn prepare(&mut self, request: &WireRequest<'_>, mode: GzipMode) -> bool {
         self.validate(request);
         let zips = mode == GzipMode::WhenAccepted && request.accepts_gzip && !self.reply.identity;
         let zips = zips && self.reply.wire == Wire::Sized && self.reply.body.len() > 200 && self.reply.status != 304;
@@ -109,7 +109,7 @@ impl Workshop {
     }
 
     /// Adds validators, and turns the response into a 304 if the client is up to date.
-    fn validate(&mut self, request: &Request<'_>) {
+    fn validate(&mut self, request: &WireRequest<'_>) {
         let Some((tag, since)) = self.reply.version.filter(|_| self.reply.status == 200) else {
             return;
         };

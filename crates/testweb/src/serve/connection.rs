@@ -5,10 +5,10 @@
 //! in the thread's buffers and usually sent at once.
 
 use super::compose::Workshop;
-use super::request::{self, Read, Request};
-use super::{Shared, control, flow, secure};
+use super::request::{self, ParsedRequest, WireRequest};
+use super::{ServerState, control, flow, secure};
 use crate::log;
-use crate::naming::Naming;
+use crate::naming::HostNaming;
 use crate::reply::{Ask, Flow, Wire};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ pub(super) fn in_workshop<T>(work: impl FnOnce(&mut Workshop) -> T) -> T {
 /// One connection.
 pub(super) struct Connection {
     pub(super) socket: Arc<TcpStream>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     id: u64,
     peer: IpAddr,
     local: SocketAddr,
@@ -43,7 +43,7 @@ pub(super) struct Connection {
 }
 
 /// What to do after a response was generated.
-enum Next {
+enum AfterReply {
     /// Continue with the next request.
     On,
     /// Send the rest, then continue or close.
@@ -56,7 +56,7 @@ enum Next {
 
 impl Connection {
     /// Takes over an accepted socket.
-    pub(super) fn new(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Option<Self> {
+    pub(super) fn new(socket: TcpStream, peer: SocketAddr, shared: &Arc<ServerState>) -> Option<Self> {
         let local = socket.local_addr().ok()?;
         socket.set_nodelay(true).ok()?;
         let socket = Arc::new(socket);
@@ -112,9 +112,9 @@ impl Connection {
         let mut used = 0;
         loop {
             let request = match request::read(&input[used..]) {
-                Read::Whole(request) => request,
-                Read::More => return Ok(Some(used)),
-                Read::Refused(status) => {
+                ParsedRequest::Whole(request) => request,
+                ParsedRequest::More => return Ok(Some(used)),
+                ParsedRequest::Refused(status) => {
                     let answer = format!("HTTP/1.1 {status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
                     self.send(answer.as_bytes()).await?;
                     return flow::linger(self).await.map(|()| None);
@@ -122,39 +122,39 @@ impl Connection {
             };
             used += request.length;
             let at = Instant::now();
-            let number = Naming::read(request.host).map_or(0, |(_, host)| host);
+            let number = HostNaming::read(request.host).map_or(0, |(_, host)| host);
             if let Some(held) = self.shared.web.latency(number, request.target) {
                 tokio::time::sleep(held).await;
             }
             match self.answer(&request, at)? {
-                Next::On => {}
-                Next::Send { rest, then_on } => {
+                AfterReply::On => {}
+                AfterReply::Send { rest, then_on } => {
                     self.send(&rest).await?;
                     if !then_on {
                         return Ok(None);
                     }
                 }
-                Next::Flow(flow) => {
+                AfterReply::Flow(flow) => {
                     flow::run(self, flow).await?;
                     return Ok(None);
                 }
-                Next::Close => return Ok(None),
+                AfterReply::Close => return Ok(None),
             }
         }
     }
 
     /// Generates the response, logs it, and sends what the socket accepts at once.
-    fn answer(&mut self, request: &Request<'_>, at: Instant) -> Result<Next, Error> {
+    fn answer(&mut self, request: &WireRequest<'_>, at: Instant) -> Result<AfterReply, Error> {
         in_workshop(|shop| {
             shop.output.clear();
             if let Some(rest) = request.target.strip_prefix(control::PREFIX) {
-                return Ok(Next::Send { rest: control::answer(&self.shared, rest), then_on: false });
+                return Ok(AfterReply::Send { rest: control::answer(&self.shared, rest), then_on: false });
             }
             self.render(request, shop);
             let keeps = shop.compose(request, self.shared.web.spec().gzip);
             self.note(request, at, if shop.reply.wire == Wire::Silence { 0 } else { shop.reply.status });
             if let Wire::Flow(flow) = shop.reply.wire {
-                return Ok(Next::Flow(flow));
+                return Ok(AfterReply::Flow(flow));
             }
             let sent = match self.socket.try_write(&shop.output) {
                 Ok(sent) => sent,
@@ -163,15 +163,15 @@ impl Connection {
             };
             self.shared.gauge.sent(sent);
             Ok(match shop.output.get(sent..) {
-                Some(rest) if !rest.is_empty() => Next::Send { rest: rest.to_vec(), then_on: keeps },
-                _ if keeps => Next::On,
-                _ => Next::Close,
+                Some(rest) if !rest.is_empty() => AfterReply::Send { rest: rest.to_vec(), then_on: keeps },
+                _ if keeps => AfterReply::On,
+                _ => AfterReply::Close,
             })
         })
     }
 
     /// Generates the reply to a request.
-    pub(super) fn render(&self, request: &Request<'_>, shop: &mut Workshop) {
+    pub(super) fn render(&self, request: &WireRequest<'_>, shop: &mut Workshop) {
         let reply = &mut shop.reply;
         reply.clear();
         if !matches!(request.method, "GET" | "HEAD" | "POST") {
@@ -179,7 +179,7 @@ impl Connection {
             reply.header("Allow", "GET, HEAD, POST");
             return;
         }
-        let Some((naming, host)) = Naming::read(request.host) else {
+        let Some((naming, host)) = HostNaming::read(request.host) else {
             return reply.page(404, "No such host", "<p>This host is not of this web.</p>");
         };
         // Some clients (wget2 1.99) omit the port from `Host`; links without it would lead nowhere.
@@ -199,14 +199,14 @@ impl Connection {
     }
 
     /// Counts and logs the request.
-    pub(super) fn note(&mut self, request: &Request<'_>, at: Instant, status: u16) {
+    pub(super) fn note(&mut self, request: &WireRequest<'_>, at: Instant, status: u16) {
         self.shared.gauge.asked(status);
         if self.host != request.host || self.host.is_empty() {
             request.host.clone_into(&mut self.host);
             self.shared.gauge.used(self.id, &self.host);
         }
         if self.shared.log.is_kept() {
-            self.shared.log.push(log::Request {
+            self.shared.log.push(log::LoggedRequest {
                 at,
                 connection: self.id,
                 peer: self.peer,

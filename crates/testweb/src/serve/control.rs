@@ -3,16 +3,16 @@
 //! Below `/.testweb/` on any host; neither counted nor logged. `counters` and `log` answer in JSON,
 //! `expected` with one URL per line, `epoch/3` changes the epoch, `reset` resets the counters.
 
-use super::Shared;
-use crate::naming::Naming;
-use crate::{Counters, Reach};
+use super::ServerState;
+use crate::naming::HostNaming;
+use crate::{Reach, ServerCounters};
 use std::fmt::Write;
 
 /// The prefix of such targets.
 pub(super) const PREFIX: &str = "/.testweb/";
 
 /// The complete response to a target below the prefix.
-pub(super) fn answer(shared: &Shared, rest: &str) -> Vec<u8> {
+pub(super) fn answer(shared: &ServerState, rest: &str) -> Vec<u8> {
     let (what, argument) = rest.split_once('/').unwrap_or((rest, ""));
     let body = match what {
         "counters" => Some(counters(&shared.gauge.counters())),
@@ -41,10 +41,10 @@ pub(super) fn answer(shared: &Shared, rest: &str) -> Vec<u8> {
 
 /// `linked/80` for names at port 80, `host/8080` for the first host by address at port 8080, and so
 /// on.
-fn expected(shared: &Shared, argument: &str) -> Option<String> {
+fn expected(shared: &ServerState, argument: &str) -> Option<String> {
     let (reach, port) = argument.split_once('/')?;
     let port = port.parse().ok()?;
-    let naming = if port == 80 { Naming::Names { port } } else { Naming::Addresses { port } };
+    let naming = if port == 80 { HostNaming::Names { port } } else { HostNaming::Addresses { port } };
     let reach = match reach {
         "host" => Reach::Host(0),
         "linked" => Reach::Linked,
@@ -55,9 +55,10 @@ fn expected(shared: &Shared, argument: &str) -> Option<String> {
     Some(urls.iter().flat_map(|url| [url.as_str(), "\n"]).collect())
 }
 
-fn counters(counters: &Counters) -> String {
+fn counters(counters: &ServerCounters) -> String {
     let by_status: Vec<_> = counters.by_status.iter().map(|(status, count)| format!("\"{status}\":{count}")).collect();
-    let Counters { requests, bytes, connections, open, max_open, full_handshakes, resumed_handshakes, .. } = counters;
+    let ServerCounters { requests, bytes, connections, open, max_open, full_handshakes, resumed_handshakes, .. } =
+        counters;
     let by_status = by_status.join(",");
     format!(
         "{{\"requests\":{requests},\"bytes\":{bytes},\"connections\":{connections},\"open\":{open},\
@@ -67,7 +68,7 @@ fn counters(counters: &Counters) -> String {
 }
 
 /// One JSON object per line.
-fn log(shared: &Shared) -> String {
+fn log(shared: &ServerState) -> String {
     let requests = shared.log.all().0;
     let Some(first) = requests.first().map(|request| request.at) else {
         return String::new();

@@ -14,9 +14,9 @@ mod secure;
 
 pub use secure::TlsIdentity;
 
-use crate::gauge::{Counters, Gauge};
+use crate::gauge::{Gauge, ServerCounters};
 use crate::log::RequestLog;
-use crate::naming::Naming;
+use crate::naming::HostNaming;
 use crate::{Error, Expectation, Reach, Spec, Web};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const BACKLOG: i32 = 4_096;
 
 /// State shared by all connections of a server.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ServerState {
     pub(crate) web: Arc<Web>,
     pub(crate) log: RequestLog,
     pub(crate) gauge: Gauge,
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub struct Server {
     addr: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -69,7 +69,7 @@ impl Server {
         }
         let (stop, stopped) = watch::channel(false);
         let log = RequestLog::new(web.spec().log);
-        let shared = Arc::new(Shared { web, log, gauge: Gauge::new() });
+        let shared = Arc::new(ServerState { web, log, gauge: Gauge::new() });
         let mut server = Self { addr, shared, stop, threads: Vec::new() };
         for _ in 0..server.shared.web.spec().threads {
             let listener = listener.try_clone().map_err(listen)?;
@@ -105,7 +105,7 @@ impl Server {
     }
 
     /// A snapshot of the counters.
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ServerCounters {
         self.shared.gauge.counters()
     }
 
@@ -121,13 +121,13 @@ impl Server {
     }
 
     /// Hosts as loopback addresses at this server's port: no resolver needed.
-    pub fn addresses(&self) -> Naming {
-        Naming::Addresses { port: self.addr.port() }
+    pub fn addresses(&self) -> HostNaming {
+        HostNaming::Addresses { port: self.addr.port() }
     }
 
     /// Hosts by name at this server's port: for a resolver such as `Dns`, or `--resolve`.
-    pub fn names(&self) -> Naming {
-        Naming::Names { port: self.addr.port() }
+    pub fn names(&self) -> HostNaming {
+        HostNaming::Names { port: self.addr.port() }
     }
 
     /// The home page of a host, by address.
@@ -162,7 +162,7 @@ impl Drop for Server {
 
 async fn accept(
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     tls: Option<TlsAcceptor>,
     mut stopped: watch::Receiver<bool>,
 ) {

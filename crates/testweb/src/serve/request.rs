@@ -12,7 +12,7 @@ const LONGEST_BODY: usize = 16 << 20;
 
 /// One request, as slices of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Request<'a> {
+pub(super) struct WireRequest<'a> {
     pub(super) method: &'a str,
     /// Path and query.
     pub(super) target: &'a str,
@@ -34,9 +34,9 @@ pub(super) struct Request<'a> {
 
 /// The result of parsing the beginning of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read<'a> {
+pub(super) enum ParsedRequest<'a> {
     /// A complete request.
-    Whole(Request<'a>),
+    Whole(WireRequest<'a>),
     /// An incomplete one.
     More,
     /// Not a request, with the status to respond with.
@@ -44,24 +44,25 @@ pub(super) enum Read<'a> {
 }
 
 /// Parses one request.
-pub(super) fn read(bytes: &[u8]) -> Read<'_> {
+pub(super) fn read(bytes: &[u8]) -> ParsedRequest<'_> {
     let Some(end) = memmem::find(bytes, b"\r\n\r\n") else {
-        return if bytes.len() > LONGEST_HEAD { Read::Refused(431) } else { Read::More };
+        return if bytes.len() > LONGEST_HEAD { ParsedRequest::Refused(431) } else { ParsedRequest::More };
     };
     let Ok(head) = std::str::from_utf8(&bytes[..end]) else {
-        return Read::Refused(400);
+        return ParsedRequest::Refused(400);
     };
     let (line, fields) = head.split_once("\r\n").unwrap_or((head, ""));
     let mut words = line.split(' ');
     let (Some(method), Some(target), Some(version), None) = (words.next(), words.next(), words.next(), words.next())
     else {
-        return Read::Refused(400);
+        return ParsedRequest::Refused(400);
     };
-    let mut request = Request { method, keeps_alive: version == "HTTP/1.1", length: end + 4, ..Request::default() };
+    let mut request =
+        WireRequest { method, keeps_alive: version == "HTTP/1.1", length: end + 4, ..WireRequest::default() };
     let mut body = 0_usize;
     for field in fields.split("\r\n").filter(|field| !field.is_empty()) {
         let Some((name, value)) = field.split_once(':') else {
-            return Read::Refused(400);
+            return ParsedRequest::Refused(400);
         };
         let value = value.trim_matches([' ', '\t']);
         match name.len() {
@@ -73,24 +74,24 @@ pub(super) fn read(bytes: &[u8]) -> Read<'_> {
             14 if name.eq_ignore_ascii_case("content-length") => body = value.parse().unwrap_or(usize::MAX),
             15 if name.eq_ignore_ascii_case("accept-encoding") => request.accepts_gzip = value.contains("gzip"),
             17 if name.eq_ignore_ascii_case("if-modified-since") => request.modified_since = value,
-            17 if name.eq_ignore_ascii_case("transfer-encoding") => return Read::Refused(411),
+            17 if name.eq_ignore_ascii_case("transfer-encoding") => return ParsedRequest::Refused(411),
             _ => {}
         }
     }
     if body > LONGEST_BODY {
-        return Read::Refused(413);
+        return ParsedRequest::Refused(413);
     }
     request.length += body;
     if bytes.len() < request.length {
-        return Read::More;
+        return ParsedRequest::More;
     }
     request.body = &bytes[end + 4..request.length];
     request.direct = target.starts_with('/');
     (request.host, request.target) = addressed(target, request.host);
-    if request.target.starts_with('/') { Read::Whole(request) } else { Read::Refused(400) }
+    if request.target.starts_with('/') { ParsedRequest::Whole(request) } else { ParsedRequest::Refused(400) }
 }
 
-fn keep_alive(value: &str, request: &mut Request<'_>) {
+fn keep_alive(value: &str, request: &mut WireRequest<'_>) {
     if value.eq_ignore_ascii_case("close") {
         request.keeps_alive = false;
     } else if value.eq_ignore_ascii_case("keep-alive") {
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn a_request_is_read_whole() {
         let bytes = b"GET /a?b HTTP/1.1\r\nHOST: h1.test\r\nUser-Agent:  orb \r\naccept-encoding: br, gzip\r\n\r\nGET";
-        let Read::Whole(request) = read(bytes) else { panic!("not whole") };
+        let ParsedRequest::Whole(request) = read(bytes) else { panic!("not whole") };
         assert_eq!((request.target, request.host, request.agent), ("/a?b", "h1.test", "orb"));
         assert!(request.accepts_gzip && request.keeps_alive);
         assert_eq!(&bytes[request.length..], b"GET");
@@ -134,10 +135,10 @@ mod tests {
     #[test]
     fn a_body_is_waited_for_and_taken() {
         let bytes = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell";
-        assert_eq!(read(bytes), Read::More);
+        assert_eq!(read(bytes), ParsedRequest::More);
         let whole = [bytes.as_slice(), b"oGET"].concat();
         assert!(
-            matches!(read(&whole), Read::Whole(request) if request.length == whole.len() - 3 && request.body == b"hello")
+            matches!(read(&whole), ParsedRequest::Whole(request) if request.length == whole.len() - 3 && request.body == b"hello")
         );
     }
 
@@ -150,10 +151,10 @@ mod tests {
             "GET / HTTP/1.1\r\nno colon\r\n\r\n",
             "GET a b\r\n\r\n",
         ] {
-            assert_eq!(read(odd.as_bytes()), Read::Refused(400), "{odd:?}");
+            assert_eq!(read(odd.as_bytes()), ParsedRequest::Refused(400), "{odd:?}");
         }
-        assert_eq!(read(&vec![b'a'; LONGEST_HEAD + 1]), Read::Refused(431));
-        assert_eq!(read(b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"), Read::Refused(413));
+        assert_eq!(read(&vec![b'a'; LONGEST_HEAD + 1]), ParsedRequest::Refused(431));
+        assert_eq!(read(b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"), ParsedRequest::Refused(413));
     }
 
     proptest! {

@@ -6,9 +6,9 @@
 
 use super::compose::Workshop;
 use super::connection::{Connection, in_workshop};
-use super::request::{self, Read, Request};
+use super::request::{self, ParsedRequest, WireRequest};
 use crate::Error;
-use crate::naming::Naming;
+use crate::naming::HostNaming;
 use http::HeaderMap;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -72,7 +72,7 @@ async fn http1(connection: &mut Connection, mut stream: TlsStream<SharedSocket>)
     let mut input = Vec::with_capacity(1_024);
     while stream.read_buf(&mut input).await? > 0 {
         let mut used = 0;
-        while let Read::Whole(request) = request::read(&input[used..]) {
+        while let ParsedRequest::Whole(request) = request::read(&input[used..]) {
             used += request.length;
             hold(connection, &request).await;
             let (output, keeps) = answered(connection, &request, |shop, request, mode| {
@@ -117,9 +117,9 @@ async fn http2(connection: &mut Connection, stream: TlsStream<SharedSocket>) -> 
 }
 
 /// A request over HTTP/2. Its body is not read: no plain page needs it.
-fn read_http2<B>(asked: &http::Request<B>) -> Request<'_> {
+fn read_http2<B>(asked: &http::Request<B>) -> WireRequest<'_> {
     let field = |name: &str| text(asked.headers(), name);
-    Request {
+    WireRequest {
         method: asked.method().as_str(),
         target: asked.uri().path_and_query().map_or("/", |target| target.as_str()),
         host: asked.uri().authority().map_or_else(|| field("host"), |authority| authority.as_str()),
@@ -140,8 +140,8 @@ fn text<'a>(fields: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 /// Delays a response as the web's latency says.
-async fn hold(connection: &Connection, request: &Request<'_>) {
-    let number = Naming::read(request.host).map_or(0, |(_, host)| host);
+async fn hold(connection: &Connection, request: &WireRequest<'_>) {
+    let number = HostNaming::read(request.host).map_or(0, |(_, host)| host);
     if let Some(held) = connection.shared.web.latency(number, request.target) {
         tokio::time::sleep(held).await;
     }
@@ -150,8 +150,8 @@ async fn hold(connection: &Connection, request: &Request<'_>) {
 /// Generates, logs and formats a response.
 fn answered<T>(
     connection: &mut Connection,
-    request: &Request<'_>,
-    form: impl FnOnce(&mut Workshop, &Request<'_>, crate::GzipMode) -> T,
+    request: &WireRequest<'_>,
+    form: impl FnOnce(&mut Workshop, &WireRequest<'_>, crate::GzipMode) -> T,
 ) -> T {
     let at = Instant::now();
     in_workshop(|shop| {

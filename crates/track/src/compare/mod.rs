@@ -12,7 +12,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use rule::{By, Rule};
+pub use rule::{CompareBy, CompareRule};
 pub use views::{Part, Passage, Views};
 
 use crate::TrackError;
@@ -24,7 +24,7 @@ use rule::expressions;
 
 /// The verdict on two versions of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum CompareJudgement {
     /// They say the same.
     Same,
     /// They differ.
@@ -53,11 +53,11 @@ struct Chain {
     url: Option<Regex>,
     ignore: Vec<Regex>,
     program: Option<Program>,
-    rule: Rule,
+    rule: CompareRule,
 }
 
 impl Chain {
-    fn new(number: usize, rule: &Rule) -> Result<Self, TrackError> {
+    fn new(number: usize, rule: &CompareRule) -> Result<Self, TrackError> {
         rule.check()?;
         let (url, ignore) = expressions(rule)?;
         let program = (!rule.program.is_empty()).then(|| Program::new(&rule.program, rule.timeout));
@@ -67,9 +67,9 @@ impl Chain {
 
 impl Comparison {
     /// Compiles rules, which are tried in order.
-    pub fn new(rules: &[Rule]) -> Result<Self, TrackError> {
+    pub fn new(rules: &[CompareRule]) -> Result<Self, TrackError> {
         let chains = rules.iter().enumerate().map(|(i, rule)| Chain::new(i + 1, rule)).collect::<Result<_, _>>()?;
-        Ok(Self { chains, default: Chain::new(0, &Rule::default())? })
+        Ok(Self { chains, default: Chain::new(0, &CompareRule::default())? })
     }
 
     /// Judges the previous and the current version of a page, with a second response fetched right
@@ -81,12 +81,12 @@ impl Comparison {
         new: &dyn Views,
         again: Option<&dyn Views>,
         noise: &Noise,
-    ) -> Judgement {
+    ) -> CompareJudgement {
         if old.bytes() == new.bytes() && old.mime() == new.mime() {
-            return Judgement::Same;
+            return CompareJudgement::Same;
         }
         let chain = self.chain(url);
-        if chain.rule.by == Some(By::Bytes) || !(old.is_text() && new.is_text()) {
+        if chain.rule.by == Some(CompareBy::Bytes) || !(old.is_text() && new.is_text()) {
             return chain.bytes(url, old, new);
         }
         chain.judge(url, old, new, again, noise)
@@ -96,7 +96,7 @@ impl Comparison {
     /// host. Worth doing while [`Noise::is_young`].
     pub fn learn(&self, url: &str, one: &dyn Views, other: &dyn Views, noise: &Noise) {
         let chain = self.chain(url);
-        if chain.rule.by == Some(By::Bytes) || !(one.is_text() && other.is_text()) {
+        if chain.rule.by == Some(CompareBy::Bytes) || !(one.is_text() && other.is_text()) {
             return;
         }
         let blocks = |page: &dyn Views| chain.kept(chain.passage(page).blocks);
@@ -123,16 +123,16 @@ fn in_bytes(old: &dyn Views, new: &dyn Views) -> String {
 
 impl Chain {
     /// Compares every byte.
-    fn bytes(&self, url: &str, old: &dyn Views, new: &dyn Views) -> Judgement {
+    fn bytes(&self, url: &str, old: &dyn Views, new: &dyn Views) -> CompareJudgement {
         if old.bytes() == new.bytes() {
-            return Judgement::Same;
+            return CompareJudgement::Same;
         }
         match &self.program {
             Some(program) => {
                 let (old, now) = (ShownContent::Bytes(old.bytes()), ShownContent::Bytes(new.bytes()));
                 said(program.ask(&ProgramQuestion { url, mime: new.mime(), by: "bytes", old, new: now }))
             }
-            None => Judgement::Changed { detail: in_bytes(old, new) },
+            None => CompareJudgement::Changed { detail: in_bytes(old, new) },
         }
     }
 
@@ -143,16 +143,16 @@ impl Chain {
         new: &dyn Views,
         again: Option<&dyn Views>,
         noise: &Noise,
-    ) -> Judgement {
+    ) -> CompareJudgement {
         let (before, now) = (self.passage(old), self.passage(new));
         match (before.matched, now.matched) {
             (true, false) => return self.gone(),
-            (false, false) => return Judgement::Failed(self.nothing()),
+            (false, false) => return CompareJudgement::Failed(self.nothing()),
             _ => {}
         }
         let (before, now_blocks) = (self.kept(before.blocks), self.kept(now.blocks));
         if before.iter().map(|b| &b.text).eq(now_blocks.iter().map(|b| &b.text)) {
-            return Judgement::Same;
+            return CompareJudgement::Same;
         }
         if let Some(program) = &self.program {
             let (before, now) = (joined(&before), joined(&now_blocks));
@@ -162,7 +162,7 @@ impl Chain {
         if let Some(bits) = self.rule.similarity
             && (new.simhash(&joined(&before)) ^ new.simhash(&joined(&now_blocks))).count_ones() <= bits
         {
-            return Judgement::Same;
+            return CompareJudgement::Same;
         }
         let Some(second) = again else {
             return decided(noise::judge(url, &before, &now_blocks, None, noise), now.note.as_deref());
@@ -179,18 +179,18 @@ impl Chain {
 
     fn by(&self) -> &'static str {
         match self.rule.by {
-            Some(By::Bytes) => "bytes",
-            Some(By::Main) => "main",
-            Some(By::Selector) => "selector",
-            Some(By::Text) => "text",
+            Some(CompareBy::Bytes) => "bytes",
+            Some(CompareBy::Main) => "main",
+            Some(CompareBy::Selector) => "selector",
+            Some(CompareBy::Text) => "text",
             None if self.rule.include.is_empty() => "text",
             None => "selector",
         }
     }
 
     fn passage(&self, page: &dyn Views) -> Passage {
-        let Rule { by, include, exclude, .. } = &self.rule;
-        page.passage(&Part { main: *by == Some(By::Main), include, exclude })
+        let CompareRule { by, include, exclude, .. } = &self.rule;
+        page.passage(&Part { main: *by == Some(CompareBy::Main), include, exclude })
     }
 
     /// The blocks without ignored patterns.
@@ -210,8 +210,8 @@ impl Chain {
         blocks
     }
 
-    fn gone(&self) -> Judgement {
-        Judgement::Changed { detail: format!("nothing matches {} any more", self.rule.include.join(", ")) }
+    fn gone(&self) -> CompareJudgement {
+        CompareJudgement::Changed { detail: format!("nothing matches {} any more", self.rule.include.join(", ")) }
     }
 
     fn nothing(&self) -> String {
@@ -221,20 +221,20 @@ impl Chain {
 }
 
 /// The verdict on a page with these remaining differences.
-fn decided(left: RemainingChanges<'_>, note: Option<&str>) -> Judgement {
+fn decided(left: RemainingChanges<'_>, note: Option<&str>) -> CompareJudgement {
     match left {
-        RemainingChanges::Nothing => Judgement::Same,
-        RemainingChanges::Unclear => Judgement::AskAgain,
-        RemainingChanges::Changes(findings) => Judgement::Changed { detail: detail::line(&findings, note) },
+        RemainingChanges::Nothing => CompareJudgement::Same,
+        RemainingChanges::Unclear => CompareJudgement::AskAgain,
+        RemainingChanges::Changes(findings) => CompareJudgement::Changed { detail: detail::line(&findings, note) },
     }
 }
 
 /// The verdict from a program's answer.
-fn said(answer: Result<ProgramAnswer, String>) -> Judgement {
+fn said(answer: Result<ProgramAnswer, String>) -> CompareJudgement {
     match answer {
-        Ok(ProgramAnswer { same: true, .. }) => Judgement::Same,
-        Ok(ProgramAnswer { detail, .. }) => Judgement::Changed { detail },
-        Err(why) => Judgement::Failed(why),
+        Ok(ProgramAnswer { same: true, .. }) => CompareJudgement::Same,
+        Ok(ProgramAnswer { detail, .. }) => CompareJudgement::Changed { detail },
+        Err(why) => CompareJudgement::Failed(why),
     }
 }
 

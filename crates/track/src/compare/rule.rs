@@ -16,7 +16,7 @@ const MOST_PARTS: usize = 200;
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum CompareBy {
     /// Every byte.
     Bytes,
     /// The visible text.
@@ -29,11 +29,11 @@ pub enum By {
 
 /// A comparison rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct CompareRule {
     /// A regular expression on the URL; if absent, the rule applies to every page.
     pub matches: Option<String>,
     /// What is compared; if absent, the text, or the bytes of pages without text.
-    pub by: Option<By>,
+    pub by: Option<CompareBy>,
     /// CSS selectors of the parts to compare.
     pub include: Vec<String>,
     /// CSS selectors of the parts to leave out.
@@ -48,7 +48,7 @@ pub struct Rule {
     pub timeout: Duration,
 }
 
-impl Default for Rule {
+impl Default for CompareRule {
     fn default() -> Self {
         Self {
             matches: None,
@@ -63,7 +63,7 @@ impl Default for Rule {
     }
 }
 
-impl Rule {
+impl CompareRule {
     /// Validates the rule, except for selectors, which the extractors check.
     pub fn check(&self) -> Result<(), TrackError> {
         if let Some((key, what)) = self.contradiction() {
@@ -74,8 +74,8 @@ impl Rule {
 
     /// A key that contradicts the others, and why.
     fn contradiction(&self) -> Option<(&'static str, &'static str)> {
-        let exact = self.by == Some(By::Bytes);
-        let texts = matches!(self.by, Some(By::Text | By::Main));
+        let exact = self.by == Some(CompareBy::Bytes);
+        let texts = matches!(self.by, Some(CompareBy::Text | CompareBy::Main));
         let chooses = !self.include.is_empty() || !self.exclude.is_empty();
         let nameless = self.program.first().is_some_and(|name| name.trim().is_empty());
         let parts = self.include.len() + self.exclude.len() + self.ignore.len();
@@ -91,7 +91,7 @@ impl Rule {
                 "by",
                 "\"bytes\" compares every byte: leave out similarity, or write \"text\"",
             ),
-            (self.by == Some(By::Selector) && !chooses, "by", "\"selector\" needs include or exclude"),
+            (self.by == Some(CompareBy::Selector) && !chooses, "by", "\"selector\" needs include or exclude"),
             (texts && !self.include.is_empty(), "by", "include chooses what is compared: write by = \"selector\""),
             (
                 !self.program.is_empty() && self.similarity.is_some(),
@@ -116,7 +116,7 @@ fn wrong(key: impl Into<String>, what: impl Into<String>) -> TrackError {
 }
 
 /// Compiles the expressions of a rule: for the URL and for ignored text.
-pub(crate) fn expressions(rule: &Rule) -> Result<(Option<Regex>, Vec<Regex>), TrackError> {
+pub(crate) fn expressions(rule: &CompareRule) -> Result<(Option<Regex>, Vec<Regex>), TrackError> {
     let url = rule.matches.as_deref().map(|text| compile("match", text)).transpose()?;
     let ignore = rule.ignore.iter().enumerate().map(|(n, text)| {
         let regex = compile(&format!("ignore[{n}]"), text)?;
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refused(rule: &Rule, because: &str) {
+    fn refused(rule: &CompareRule, because: &str) {
         let error = rule.check().expect_err("a rule that makes no sense").to_string();
         assert!(error.contains(because), "{error}");
     }
@@ -152,18 +152,24 @@ mod tests {
     #[test]
     fn rules_that_contradict_themselves_are_refused() {
         let text = |s: &str| vec![s.to_owned()];
-        let bytes = Rule { by: Some(By::Bytes), ..Rule::default() };
-        refused(&Rule { include: text("p"), ..bytes.clone() }, "include and exclude");
-        refused(&Rule { ignore: text("x"), ..bytes.clone() }, "leave out ignore");
-        refused(&Rule { similarity: Some(3), ..bytes.clone() }, "leave out similarity");
-        refused(&Rule { by: Some(By::Selector), ..Rule::default() }, "needs include or exclude");
-        refused(&Rule { by: Some(By::Text), include: text("p"), ..Rule::default() }, "by = \"selector\"");
-        refused(&Rule { program: text("x"), similarity: Some(1), ..Rule::default() }, "leave out one");
-        refused(&Rule { program: text(" "), ..Rule::default() }, "it has no name");
-        refused(&Rule { similarity: Some(64), ..Rule::default() }, "0 (the same words)");
-        refused(&Rule { timeout: Duration::ZERO, ..Rule::default() }, "timeout");
-        refused(&Rule { matches: Some("(".into()), ..Rule::default() }, "match: '(' is no regular expression");
-        refused(&Rule { ignore: text("[0-9]*"), ..Rule::default() }, "+ instead of *");
+        let bytes = CompareRule { by: Some(CompareBy::Bytes), ..CompareRule::default() };
+        refused(&CompareRule { include: text("p"), ..bytes.clone() }, "include and exclude");
+        refused(&CompareRule { ignore: text("x"), ..bytes.clone() }, "leave out ignore");
+        refused(&CompareRule { similarity: Some(3), ..bytes.clone() }, "leave out similarity");
+        refused(&CompareRule { by: Some(CompareBy::Selector), ..CompareRule::default() }, "needs include or exclude");
+        refused(
+            &CompareRule { by: Some(CompareBy::Text), include: text("p"), ..CompareRule::default() },
+            "by = \"selector\"",
+        );
+        refused(&CompareRule { program: text("x"), similarity: Some(1), ..CompareRule::default() }, "leave out one");
+        refused(&CompareRule { program: text(" "), ..CompareRule::default() }, "it has no name");
+        refused(&CompareRule { similarity: Some(64), ..CompareRule::default() }, "0 (the same words)");
+        refused(&CompareRule { timeout: Duration::ZERO, ..CompareRule::default() }, "timeout");
+        refused(
+            &CompareRule { matches: Some("(".into()), ..CompareRule::default() },
+            "match: '(' is no regular expression",
+        );
+        refused(&CompareRule { ignore: text("[0-9]*"), ..CompareRule::default() }, "+ instead of *");
         assert_eq!(bytes.check(), Ok(()));
     }
 }

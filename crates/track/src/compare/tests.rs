@@ -36,18 +36,18 @@ impl Views for Plain<'_> {
     }
 }
 
-fn comparison(rules: &[Rule]) -> Comparison {
+fn comparison(rules: &[CompareRule]) -> Comparison {
     Comparison::new(rules).unwrap()
 }
 
 #[track_caller]
-fn judged(rules: &[Rule], old: &str, new: &str) -> Judgement {
+fn judged(rules: &[CompareRule], old: &str, new: &str) -> CompareJudgement {
     let new = Plain("text/html", new);
     comparison(rules).judge("http://h.test/news/1", &Plain("text/html", old), &new, Some(&new), &Noise::new())
 }
 
-fn is_changed(judgement: &Judgement) -> bool {
-    matches!(judgement, Judgement::Changed { .. })
+fn is_changed(judgement: &CompareJudgement) -> bool {
+    matches!(judgement, CompareJudgement::Changed { .. })
 }
 
 fn texts(text: &str) -> Vec<String> {
@@ -56,57 +56,57 @@ fn texts(text: &str) -> Vec<String> {
 
 #[test]
 fn without_a_rule_the_text_of_texts_and_the_bytes_of_others_are_compared() {
-    assert_eq!(judged(&[], "a  b\n\nc", "a b\nc"), Judgement::Same);
-    let Judgement::Changed { detail } = judged(&[], "a b\nc", "a b\nd") else { panic!("the same") };
+    assert_eq!(judged(&[], "a  b\n\nc", "a b\nc"), CompareJudgement::Same);
+    let CompareJudgement::Changed { detail } = judged(&[], "a b\nc", "a b\nd") else { panic!("the same") };
     assert_eq!(detail, "1 changed; p: \"c\" became \"d\"");
     let none = comparison(&[]);
     let judge = |old: Plain<'_>, new: Plain<'_>| none.judge("http://h.test/", &old, &new, None, &Noise::new());
     let said = judge(Plain("image/png", "a  b"), Plain("image/png", "a b"));
-    assert_eq!(said, Judgement::Changed { detail: "4 bytes became 3".into() });
+    assert_eq!(said, CompareJudgement::Changed { detail: "4 bytes became 3".into() });
     let said = judge(Plain("image/png", "ab"), Plain("image/png", "ac"));
-    assert_eq!(said, Judgement::Changed { detail: "the bytes differ from number 1 on".into() });
+    assert_eq!(said, CompareJudgement::Changed { detail: "the bytes differ from number 1 on".into() });
     let said = judge(Plain("text/html", "ab"), Plain("image/png", "ab"));
-    assert_eq!(said, Judgement::Same, "the same bytes say the same, whatever they are called");
-    assert_eq!(judge(Plain("text/html", "a"), Plain("text/html", "b")), Judgement::AskAgain);
+    assert_eq!(said, CompareJudgement::Same, "the same bytes say the same, whatever they are called");
+    assert_eq!(judge(Plain("text/html", "a"), Plain("text/html", "b")), CompareJudgement::AskAgain);
 }
 
 #[test]
 fn the_first_rule_whose_pattern_fits_decides() {
-    let news = Rule { matches: Some("/news/".into()), by: Some(By::Main), ..Rule::default() };
-    let bytes = Rule { by: Some(By::Bytes), ..Rule::default() };
-    assert_eq!(judged(&[news.clone(), bytes.clone()], "# main\nx", "# main\ny"), Judgement::Same);
+    let news = CompareRule { matches: Some("/news/".into()), by: Some(CompareBy::Main), ..CompareRule::default() };
+    let bytes = CompareRule { by: Some(CompareBy::Bytes), ..CompareRule::default() };
+    assert_eq!(judged(&[news.clone(), bytes.clone()], "# main\nx", "# main\ny"), CompareJudgement::Same);
     assert!(is_changed(&judged(&[bytes, news.clone()], "# main\nx", "# main\ny")));
-    let elsewhere = Rule { matches: Some("/olds/".into()), ..news };
+    let elsewhere = CompareRule { matches: Some("/olds/".into()), ..news };
     assert!(is_changed(&judged(&[elsewhere], "# main\nx", "# main\ny")));
 }
 
 #[test]
 fn parts_are_chosen_and_left_out_and_a_choice_of_nothing_is_told() {
-    let select = Rule { by: Some(By::Selector), include: texts("news"), ..Rule::default() };
-    assert_eq!(judged(from_ref(&select), "news a\nx", "news a\ny"), Judgement::Same);
+    let select = CompareRule { by: Some(CompareBy::Selector), include: texts("news"), ..CompareRule::default() };
+    assert_eq!(judged(from_ref(&select), "news a\nx", "news a\ny"), CompareJudgement::Same);
     assert!(is_changed(&judged(from_ref(&select), "news a\nx", "news b\nx")));
     let gone = judged(from_ref(&select), "news a", "other");
-    assert_eq!(gone, Judgement::Changed { detail: "nothing matches news any more".into() });
-    let Judgement::Failed(why) = judged(from_ref(&select), "x", "y") else { panic!() };
+    assert_eq!(gone, CompareJudgement::Changed { detail: "nothing matches news any more".into() });
+    let CompareJudgement::Failed(why) = judged(from_ref(&select), "x", "y") else { panic!() };
     assert_eq!(why, "[[track.compare]] number 1: nothing on the page matches include = news");
-    let without = Rule { exclude: texts("views"), ..Rule::default() };
-    assert_eq!(judged(&[without], "a\n10 views", "a\n11 views"), Judgement::Same);
+    let without = CompareRule { exclude: texts("views"), ..CompareRule::default() };
+    assert_eq!(judged(&[without], "a\n10 views", "a\n11 views"), CompareJudgement::Same);
 }
 
 #[test]
 fn what_is_ignored_makes_no_difference_and_the_rest_of_its_block_does() {
-    let rule = Rule { ignore: vec![r"\d+ views".into(), "^Ad:.*".into()], ..Rule::default() };
-    assert_eq!(judged(from_ref(&rule), "It has 10 views now", "It has 1234 views now"), Judgement::Same);
-    assert_eq!(judged(from_ref(&rule), "a\nAd: x\nb", "a\nb"), Judgement::Same);
+    let rule = CompareRule { ignore: vec![r"\d+ views".into(), "^Ad:.*".into()], ..CompareRule::default() };
+    assert_eq!(judged(from_ref(&rule), "It has 10 views now", "It has 1234 views now"), CompareJudgement::Same);
+    assert_eq!(judged(from_ref(&rule), "a\nAd: x\nb", "a\nb"), CompareJudgement::Same);
     assert!(is_changed(&judged(&[rule], "It has 10 views now", "It had 10 views now")));
 }
 
 #[test]
 fn texts_that_are_similar_enough_are_the_same() {
-    let rule = |similarity| Rule { similarity: Some(similarity), ..Rule::default() };
+    let rule = |similarity| CompareRule { similarity: Some(similarity), ..CompareRule::default() };
     let (old, new) = ("a b c d e", "a b c d f");
     assert!(is_changed(&judged(&[rule(0)], old, new)));
-    assert_eq!(judged(&[rule(2)], old, new), Judgement::Same);
+    assert_eq!(judged(&[rule(2)], old, new), CompareJudgement::Same);
 }
 
 #[test]
@@ -114,12 +114,12 @@ fn a_program_decides_and_its_failure_is_said_of_the_page() {
     let script = "import json,sys\nfor l in sys.stdin:\n    q = json.loads(l)\n    assert 'boom' not in q['new']\n    \
         print(json.dumps({'id': q['id'], 'same': len(q['old']) == len(q['new']), 'detail': q['by'] + ' ' + q['new']}), flush=True)";
     let program = vec!["python3".to_owned(), "-c".to_owned(), script.to_owned()];
-    let rule = Rule { program, ..Rule::default() };
-    assert_eq!(judged(from_ref(&rule), "aa", "bb"), Judgement::Same);
-    assert_eq!(judged(from_ref(&rule), "aa", "bbb"), Judgement::Changed { detail: "text bbb".into() });
-    let bytes = Rule { by: Some(By::Bytes), ..rule.clone() };
-    assert_eq!(judged(&[bytes], "aa", "bbbb"), Judgement::Changed { detail: "bytes YmJiYg==".into() });
-    let Judgement::Failed(why) = judged(&[rule], "aa", "boom") else { panic!("not failed") };
+    let rule = CompareRule { program, ..CompareRule::default() };
+    assert_eq!(judged(from_ref(&rule), "aa", "bb"), CompareJudgement::Same);
+    assert_eq!(judged(from_ref(&rule), "aa", "bbb"), CompareJudgement::Changed { detail: "text bbb".into() });
+    let bytes = CompareRule { by: Some(CompareBy::Bytes), ..rule.clone() };
+    assert_eq!(judged(&[bytes], "aa", "bbbb"), CompareJudgement::Changed { detail: "bytes YmJiYg==".into() });
+    let CompareJudgement::Failed(why) = judged(&[rule], "aa", "boom") else { panic!("not failed") };
     assert!(why.contains("AssertionError"), "{why}");
 }
 
@@ -133,7 +133,7 @@ fn a_page_taught_twice_needs_no_second_look_later() {
     }
     assert!(!noise.is_young() && noise.learnt() == 20);
     let (old, new) = (Plain("text/html", "Other\nVisits: 3"), Plain("text/html", "Other\nVisits: 17"));
-    assert_eq!(all.judge("http://h.test/other", &old, &new, None, &noise), Judgement::Same);
+    assert_eq!(all.judge("http://h.test/other", &old, &new, None, &noise), CompareJudgement::Same);
 }
 
 #[test]

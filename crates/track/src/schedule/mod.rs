@@ -2,7 +2,7 @@
 //!
 //! Between two runs: `[schedule]` in a project file gives an interval or clock times, and a time
 //! zone; the start of the last run gives the rest. Nothing here reads a clock or keeps state:
-//! [`Schedule::due`] is told the time, so a machine that was off knows what it missed.
+//! [`Timetable::due`] is told the time, so a machine that was off knows what it missed.
 
 mod cron;
 mod zone;
@@ -47,7 +47,7 @@ pub enum Rhythm {
 
 /// When to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule {
+pub struct Timetable {
     /// Its recurrence.
     pub rhythm: Rhythm,
     /// Its time zone.
@@ -62,7 +62,7 @@ pub struct Schedule {
     pub catch_up: bool,
 }
 
-impl Schedule {
+impl Timetable {
     /// When the project of this name is due next; if that is past, it is due now. `last` is when
     /// the last run began, `made` when the project was created. `None` if it never runs again.
     pub fn due(&self, name: &str, last: Option<Moment>, made: Moment, now: Moment) -> Option<Moment> {

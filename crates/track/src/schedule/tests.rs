@@ -119,11 +119,11 @@ fn what_is_printed_reads_back() {
     assert_eq!(berlin.show(moment("2026-07-01T22:30:00Z")), "2026-07-02 00:30 Europe/Berlin");
 }
 
-fn schedule(rhythm: Rhythm) -> Schedule {
-    Schedule { rhythm, zone: Zone::default(), jitter: Duration::ZERO, not_before: None, until: None, catch_up: true }
+fn schedule(rhythm: Rhythm) -> Timetable {
+    Timetable { rhythm, zone: Zone::default(), jitter: Duration::ZERO, not_before: None, until: None, catch_up: true }
 }
 
-fn due(schedule: &Schedule, last: Option<&str>, now: &str) -> Option<String> {
+fn due(schedule: &Timetable, last: Option<&str>, now: &str) -> Option<String> {
     schedule.due("p", last.map(moment), moment("2026-11-15T10:00:00Z"), moment(now)).map(Moment::seconds)
 }
 
@@ -141,14 +141,14 @@ fn times_of_the_clock_that_were_missed_are_caught_up_with_once_or_left_out() {
     assert_eq!(due(&daily, None, "2026-11-15T11:00:00Z").as_deref(), Some("2026-11-16T06:00:00Z"), "after it was made");
     let (last, now) = (Some("2026-11-16T06:00:10Z"), "2026-11-19T12:00:00Z");
     assert_eq!(due(&daily, last, now).as_deref(), Some("2026-11-17T06:00:00Z"), "due since then");
-    let lax = Schedule { catch_up: false, ..daily };
+    let lax = Timetable { catch_up: false, ..daily };
     assert_eq!(due(&lax, last, now).as_deref(), Some("2026-11-20T06:00:00Z"));
     assert_eq!(due(&lax, last, "2026-11-19T06:40:00Z").as_deref(), Some("2026-11-19T06:00:00Z"), "late, not missed");
 }
 
 #[test]
 fn a_schedule_has_a_beginning_and_an_end() {
-    let between = Schedule {
+    let between = Timetable {
         not_before: Some("2026-12-01".parse().unwrap()),
         until: Some("2026-12-02 12:00".parse().unwrap()),
         zone: "Europe/Berlin".parse().unwrap(),
@@ -163,7 +163,7 @@ fn a_schedule_has_a_beginning_and_an_end() {
 #[test]
 fn a_delay_by_chance_is_the_same_whenever_it_is_asked_for() {
     let jitter = Duration::from_secs(600);
-    let some = Schedule { jitter, ..schedule(Rhythm::At("0 6 * * *".parse().unwrap())) };
+    let some = Timetable { jitter, ..schedule(Rhythm::At("0 6 * * *".parse().unwrap())) };
     let ask =
         |name: &str| some.due(name, None, moment("2026-11-15T10:00:00Z"), moment("2026-11-15T11:00:00Z")).unwrap();
     assert_eq!(ask("a"), ask("a"));
@@ -203,7 +203,7 @@ proptest! {
         let every = schedule(Rhythm::Every(Duration::MAX));
         for one in [daily, hourly, every] {
             let _ = one.due("p", Some(Moment(last)), Moment(ms), Moment(ms));
-            let _ = Schedule { catch_up: false, ..one }.due("p", None, Moment(last), Moment(ms));
+            let _ = Timetable { catch_up: false, ..one }.due("p", None, Moment(last), Moment(ms));
         }
     }
 }

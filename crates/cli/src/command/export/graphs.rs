@@ -7,7 +7,7 @@ use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::anyhow;
 use orb_graph::export::{Format, Selection, Wish, copy_lists, to_stream};
-use orb_graph::{GraphError, Mark, Standing, WebGraph};
+use orb_graph::{CatalogueMark, GraphError, Standing, WebGraph};
 use orb_page::PageId;
 use orb_store::Extent;
 use std::io::{self, Write};
@@ -63,7 +63,7 @@ fn open(job: &Job<'_>) -> Result<WebGraph, Failure> {
         Err(e) => return Err(e.into()),
     };
     let Extent { batch, nonce, run, pages, sources } = job.reader.extent()?;
-    match graph.manifest().mark.standing(&Mark { batch, nonce, run, pages, sources }) {
+    match graph.manifest().mark.standing(&CatalogueMark { batch, nonce, run, pages, sources }) {
         Standing::Current => {}
         Standing::Behind { .. } => {
             complain(&format!("the graph is older than the catalogue; orb graph build {name} renews it"));

@@ -12,7 +12,7 @@ mod world;
 
 pub use dice::Dice;
 pub use policy::Policy;
-pub use world::{Changes, Group, SimulatedPage, World};
+pub use world::{ChangeTimes, PageGroup, SimulatedPage, World};
 
 use super::{Belief, Price};
 use policy::Chooser;

@@ -1,10 +1,10 @@
 use super::*;
 
-const GROUPS: [Group; 4] = [
-    Group { pages: 200, every: 0.1, spread: 3.0 },
-    Group { pages: 80, every: 3.0, spread: 2.0 },
-    Group { pages: 60, every: 45.0, spread: 2.0 },
-    Group { pages: 60, every: 400.0, spread: 2.0 },
+const GROUPS: [PageGroup; 4] = [
+    PageGroup { pages: 200, every: 0.1, spread: 3.0 },
+    PageGroup { pages: 80, every: 3.0, spread: 2.0 },
+    PageGroup { pages: 60, every: 45.0, spread: 2.0 },
+    PageGroup { pages: 60, every: 400.0, spread: 2.0 },
 ];
 
 fn world() -> World {
@@ -13,7 +13,7 @@ fn world() -> World {
 
 #[test]
 fn regular_visits_of_equal_pages_are_as_fresh_as_theory_says() {
-    let world = World::of(&[Group { pages: 400, every: 10.0, spread: 1.0 }], 500.0, 40.0, 2);
+    let world = World::of(&[PageGroup { pages: 400, every: 10.0, spread: 1.0 }], 500.0, 40.0, 2);
     let outcome = simulate(&world, Policy::Uniform, 1);
     let wanted = (1.0 - (-1.0_f64).exp()) / 1.0;
     assert!((outcome.freshness - wanted).abs() < 0.01, "{outcome:?}, not {wanted}");
@@ -44,7 +44,7 @@ fn ours_beats_uniform_and_proportional_and_learning_comes_near_knowing() {
 
 #[test]
 fn a_recorded_history_is_met_as_it_was() {
-    let page = |at: &[f64]| SimulatedPage { host: 0, rate: 0.01, changes: Changes::At(at.to_vec()) };
+    let page = |at: &[f64]| SimulatedPage { host: 0, rate: 0.01, changes: ChangeTimes::At(at.to_vec()) };
     let world = World { pages: vec![page(&[40.0, 60.0]), page(&[])], span: 100.0, budget: 0.0201 };
     let outcome = simulate(&world, Policy::Uniform, 1);
     assert_eq!((outcome.visits, outcome.changes), (2, 1), "{outcome:?}");

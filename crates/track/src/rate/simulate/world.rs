@@ -14,12 +14,12 @@ pub struct SimulatedPage {
     /// Its rate of change: the true one, or the best estimate.
     pub rate: f64,
     /// When it changes.
-    pub changes: Changes,
+    pub changes: ChangeTimes,
 }
 
 /// When a page changes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Changes {
+pub enum ChangeTimes {
     /// As a Poisson process with the page's rate.
     Random,
     /// At these times in days, in order.
@@ -39,7 +39,7 @@ pub struct World {
 
 /// Similar pages: their number, their rates, and the spread of those.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group {
+pub struct PageGroup {
     /// Number of pages.
     pub pages: u32,
     /// The median time between two changes of a page, in days.
@@ -51,13 +51,13 @@ pub struct Group {
 impl World {
     /// A deterministic world of groups of pages. All are on one host: which group a page belongs to
     /// must be learnt from its visits.
-    pub fn of(groups: &[Group], span: f64, budget: f64, seed: u64) -> Self {
+    pub fn of(groups: &[PageGroup], span: f64, budget: f64, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let mut pages = Vec::new();
         for group in groups {
             for _ in 0..group.pages {
                 let every = group.every * (group.spread.max(1.0).ln() * dice.normal()).exp();
-                pages.push(SimulatedPage { host: 0, rate: 1.0 / every, changes: Changes::Random });
+                pages.push(SimulatedPage { host: 0, rate: 1.0 / every, changes: ChangeTimes::Random });
             }
         }
         Self { pages, span, budget }
@@ -73,12 +73,12 @@ pub(super) enum ChangeCourse<'a> {
 impl<'a> ChangeCourse<'a> {
     pub(super) fn of(page: &'a SimulatedPage, seed: u64) -> Self {
         match &page.changes {
-            Changes::Random => {
+            ChangeTimes::Random => {
                 let mut dice = Dice::new(seed);
                 let next = dice.exponential(page.rate);
                 Self::Random { rate: page.rate, dice, next }
             }
-            Changes::At(times) => Self::At { times },
+            ChangeTimes::At(times) => Self::At { times },
         }
     }
 
