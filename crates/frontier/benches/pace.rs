@@ -1,6 +1,7 @@
-//! How long does the frontier take for a page, a robots.txt, a link?
+//! How long does the frontier take per page, per robots.txt, per link?
 //!
-//! Plain loops over a clock: the figures wanted are microseconds against a budget of a few, not percentages.
+//! Plain loops with a clock: the figures wanted are microseconds against a budget of a few, not
+//! percentages.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -66,7 +67,7 @@ fn robots_txt() -> String {
     )
 }
 
-/// Grants and ends pages one after another; `hosts` of them on each address.
+/// Grants and finishes pages one after another, with `per_address` hosts on each address.
 fn crawl(hosts: u32, delay: u64, per_address: u32) -> Duration {
     let politeness = Politeness { delay: Duration::from_millis(delay), ..Politeness::default() };
     let mut frontier = Frontier::new(FrontierConfig { politeness, ..FrontierConfig::default() }, Moment(1), false);

@@ -1,4 +1,4 @@
-//! What is the frontier told before it starts?
+//! How is the frontier configured?
 
 use crate::{Order, Politeness, TrapLimits};
 use std::time::Duration;
@@ -8,28 +8,28 @@ use std::time::Duration;
 pub struct FrontierConfig {
     /// The order of the pages of a host.
     pub order: Order,
-    /// How hosts are spared.
+    /// How hosts are protected from load.
     pub politeness: Politeness,
     /// When to stop.
     pub budget: Budget,
-    /// How often a page, a robots.txt or a look-up that failed is tried again.
+    /// Maximum retries of a page, a robots.txt or a DNS look-up.
     pub retries: u32,
-    /// What we call ourselves: a product token, or a `User-Agent` that begins with one.
+    /// Our user agent: a product token, or a `User-Agent` that begins with one.
     pub agent: String,
-    /// Ask for no robots.txt and obey none.
+    /// Whether to ignore robots.txt: neither fetch nor obey it.
     pub ignore_robots: bool,
-    /// How old a robots.txt may be before it is read again.
+    /// Maximum age of a robots.txt before it is fetched again.
     pub robots_max_age: Duration,
-    /// About how many bytes of robots rules are kept in memory.
+    /// Approximate memory for robots rules, in bytes.
     pub robots_memory: usize,
-    /// All requests go through a proxy: names are not resolved here, and hosts of one name share a gate instead of those of
-    /// one address.
+    /// Whether all requests go through a proxy: names are not resolved here, and hosts with the
+    /// same name share a gate instead of hosts with the same address.
     pub behind_proxy: bool,
-    /// How many hosts are in memory at a time.
+    /// Maximum number of hosts in memory.
     pub workbench: usize,
-    /// How many pages of a host are read from its queue at a time, at most.
+    /// Maximum number of pages read from a host's queue at a time.
     pub refill: usize,
-    /// Where a trap begins.
+    /// The limits beyond which URLs count as a trap.
     pub traps: TrapLimits,
 }
 
@@ -55,6 +55,6 @@ impl Default for FrontierConfig {
 /// How much may be granted from here on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Pages; robots.txt files are not counted, nor are attempts that will be repeated.
+    /// Number of pages; robots.txt files and attempts that will be retried do not count.
     pub pages: Option<u64>,
 }

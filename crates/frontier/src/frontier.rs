@@ -1,7 +1,8 @@
 //! Who is next?
 //!
-//! [`Frontier::next`] is the whole of it: bring hosts in, take the first that is due, and grant what its state calls for: a look-up
-//! of its name, its robots.txt, a page, or the dismissal of a page that may not be fetched.
+//! [`Frontier::next`] is the core: bring hosts into memory, take the first that is due, and grant
+//! what its state calls for: a DNS look-up, its robots.txt, a page, or the dismissal of a page that
+//! may not be fetched.
 
 use crate::intake::Intake;
 use crate::reads::{Reads, StoreRead};
@@ -16,33 +17,35 @@ use orb_store::{Queued, RobotsRecord};
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Fetch this; its rank is its place in its host's queue (0 for a robots.txt).
+    /// Fetch this; the rank is its position in its host's queue (0 for a robots.txt).
     Lease(Lease, u64),
-    /// Read this from the store, where blocking does no harm, and tell [`Frontier::answered`].
+    /// Read this from the store, on a thread that may block, and report to [`Frontier::answered`].
     Read(StoreRead),
-    /// Look a name up and tell [`Frontier::resolved`].
+    /// Resolve a name and report to [`Frontier::resolved`].
     Resolve {
-        /// Whom to tell about.
+        /// The host to report about.
         host: HostId,
-        /// The name to look up.
+        /// The name to resolve.
         name: String,
-        /// The port that will be asked.
+        /// The port that will be contacted.
         port: u16,
     },
-    /// Record that this queued page will not be fetched: page, host, rank, what it is instead, and the reason.
+    /// Record that this queued page will not be fetched: page, host, rank, its kind, and the
+    /// reason.
     Drop(PageId, HostId, u64, PageKind, &'static str),
-    /// Record this as failed without a request: its host cannot be reached. Not a right to fetch it.
+    /// Record this as failed without a request, because its host is unreachable. Not a permission
+    /// to fetch.
     Fail(Lease, u64, Failure),
-    /// Nothing before this moment, unless something in flight ends.
+    /// Nothing before this moment, unless something in flight finishes.
     Wait(Moment),
-    /// Nothing before something in flight ends.
+    /// Nothing before something in flight finishes.
     Busy,
-    /// Nothing before pages that ended are committed.
+    /// Nothing before finished pages are committed.
     Starved,
-    /// Nothing any more. Pages of hosts that could not be asked may be left in the queues.
+    /// Nothing any more. Pages of unreachable hosts may remain in the queues.
     Finished,
     /// The budget allows no further page.
     BudgetSpent,
@@ -66,16 +69,16 @@ pub struct Frontier {
     pub(crate) shelf: Shelf,
     pub(crate) reads: Reads,
     pub(crate) traps: Traps,
-    /// Pages granted or dropped and still in their queues.
+    /// Pages granted or dropped that are still in their queues.
     pub(crate) out: HashMap<PageId, Out>,
-    /// How often pages failed that will be tried again.
+    /// Failed attempts of pages that will be retried.
     pub(crate) attempts: HashMap<PageId, u32>,
-    /// Pages that another look is taken at before they are recorded.
+    /// Pages that are fetched a second time before they are recorded.
     pub(crate) second: HashSet<PageId>,
     pub(crate) in_flight: usize,
     pub(crate) resolving: usize,
     pub(crate) asked: usize,
-    /// About how many bytes of pages the sites hold in memory.
+    /// Approximate memory of the queued pages held by sites, in bytes.
     pub(crate) held: usize,
     pub(crate) spent: u64,
     pub(crate) grants: u64,
@@ -83,7 +86,8 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// A frontier with nothing in flight. Where it goes on after another (`resumed`), every host and address counts as just asked.
+    /// A frontier with nothing in flight. If it continues an earlier one (`resumed`), every host
+    /// and address counts as just contacted.
     pub fn new(config: FrontierConfig, now: Moment, resumed: bool) -> Self {
         Self {
             bench: Workbench::default(),
@@ -106,7 +110,7 @@ impl Frontier {
         }
     }
 
-    /// What is to be done next. To be asked again and again: one answer does not use up the others.
+    /// What to do next. Call it repeatedly: one answer does not use up the others.
     pub fn next(&mut self, now: Moment) -> Next {
         if self.config.budget.pages.is_some_and(|most| self.spent >= most) {
             return if self.is_busy() { Next::Busy } else { Next::BudgetSpent };
@@ -126,9 +130,9 @@ impl Frontier {
         self.nothing_due(now)
     }
 
-    /// Whether a newly discovered page, so many links from a seed, is to be fetched, as far as traps and robots known by now can tell; `asked` is the URL
-    /// its server would be asked for, where that is another. To be
-    /// asked once for each.
+    /// Whether a newly discovered page, `depth` links from a seed, is to be fetched, as far as
+    /// traps and known robots rules can tell; `asked` is the URL to request if it differs. Call it
+    /// once per page.
     pub fn judge(
         &mut self,
         host: HostId,
@@ -147,17 +151,17 @@ impl Frontier {
         (!robots.is_allowed(path_and_query(asked.unwrap_or(url)))).then_some((PageKind::Disallowed, "robots"))
     }
 
-    /// Takes note of what a fetched page was like: areas that only repeat themselves are traps.
+    /// Records what a fetched page was like: areas that only repeat themselves are traps.
     pub fn note_content(&mut self, host: HostId, url: &str, novelty: Novelty) {
         self.traps.note(Target::of(host, url), novelty);
     }
 
-    /// The counts behind the trap rules that changed since the last time, to be committed.
+    /// The trap counters that changed since the last call, to be committed.
     pub fn trap_counts(&mut self) -> Vec<(u64, u32)> {
         self.traps.take_changed()
     }
 
-    /// Goes on from the counts behind the trap rules that were committed before.
+    /// Restores committed trap counters.
     pub fn recall_traps(&mut self, counts: impl IntoIterator<Item = (u64, u32)>) {
         self.traps.recall(counts);
     }
@@ -182,12 +186,13 @@ impl Frontier {
         self.reads.note_left(pages);
     }
 
-    /// How many pages were granted and are not to be granted again.
+    /// Number of pages granted, without those to be retried.
     pub fn granted(&self) -> u64 {
         self.spent
     }
 
-    /// What a host's state calls for, now that it is due. Nothing where it has no page left, or none before the store has answered.
+    /// What a host's state calls for, now that it is due. `None` if it has no page left, or none
+    /// before the store has answered.
     fn turn(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
         if !self.refill(site) {
             return None;
@@ -213,7 +218,7 @@ impl Frontier {
                 return self.drop_first(site, PageKind::Disallowed, "robots");
             }
         }
-        // What is visited again was no trap when it was found.
+        // A page that is revisited was not a trap when it was found.
         let first = site.queue.front().filter(|p| p.before.is_none());
         if let Some(trap) = first.and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
             return self.drop_first(site, PageKind::Outside, trap);
@@ -221,8 +226,9 @@ impl Frontier {
         self.lease_first(site, now)
     }
 
-    /// A host that has answered and now fails may do so on one kind of page only: another is asked for next, wherever it stands, so that a
-    /// few pages that hang do not cost all the others.
+    /// If a host that has responded before now fails, it may do so on one kind of page only. The
+    /// next request is for a different page, wherever it is in the queue, so that a few hanging
+    /// pages do not cost all the others.
     fn try_elsewhere(&self, site: &mut Site) {
         if site.stuck && site.queue.len() > 1 {
             let at = xxh3_64(&self.grants.to_le_bytes()) % site.queue.len() as u64;
@@ -232,7 +238,8 @@ impl Frontier {
         }
     }
 
-    /// Whether the host's rules are at hand and recent; `None` where they left the shelf and the store is asked for them.
+    /// Whether the host's rules are in memory and fresh; `None` if they were evicted and are being
+    /// read from the store.
     fn has_rules(&mut self, site: &mut Site, now: Moment) -> Option<bool> {
         let Rules::Read { until } = site.rules else { return Some(false) };
         if now >= until {
@@ -247,11 +254,12 @@ impl Frontier {
         Some(true)
     }
 
-    /// The store said what robots.txt a host had when its rules left the shelf.
+    /// The store returned the robots.txt of a host whose rules were evicted.
     pub(crate) fn recall_rules(&mut self, mut site: Box<Site>, robots: Option<RobotsRecord>, now: Moment) {
         site.loading = false;
         match robots.filter(robots::is_told) {
-            // The shelf may have no room for them when the host's turn comes: it keeps them until then.
+            // The cache may have no room for them when the host is due, so the host keeps them
+            // until then.
             Some(record) => {
                 site.at_hand = Some(self.shelf.put(site.id, robots::Robots::of(&record, &self.config.agent)));
             }
@@ -349,7 +357,7 @@ impl Frontier {
         self.attempts.remove(&page);
     }
 
-    /// Asks for the address of the next request where it is not known.
+    /// Requests a DNS look-up for the next request's host, if needed.
     fn look_up_first(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
         let addressed = self.config.behind_proxy || !site.manners.resolve;
         if addressed || site.next_address(now).is_some() {
@@ -375,7 +383,7 @@ impl Frontier {
         }
     }
 
-    /// What the host shares a gate by, for its next request.
+    /// The gate key that the host shares with others, for its next request.
     pub(crate) fn key(&self, site: &Site, now: Moment) -> Key {
         let name = || site.detour.as_ref().map_or(&*site.name, |d| &*d.name);
         if self.config.politeness.delay.is_zero() || site.dead.is_some() {
@@ -387,12 +395,12 @@ impl Frontier {
         }
     }
 
-    /// When the gate of a group opens that was not asked since we started.
+    /// When the gate opens of a group that was not contacted since start-up.
     pub(crate) fn floor(&self) -> Moment {
         self.resumed_at.map_or(Moment(i64::MIN), |at| at.plus(self.config.politeness.delay))
     }
 
-    /// The pause between two requests to a host.
+    /// The minimum delay between two requests to a host.
     pub(crate) fn pause(&self, site: &Site) -> Duration {
         self.config.politeness.pause(site.crawl_delay)
     }
@@ -412,7 +420,7 @@ impl Frontier {
     }
 }
 
-/// Where a trap begins. Depth first, a page may be any number of links from its seed.
+/// The trap limits. In depth-first order, a page may be any number of links from its seed.
 fn trap_limits(config: &FrontierConfig) -> TrapLimits {
     let chain = if config.order == Order::Dfs { u32::MAX } else { config.traps.chain };
     TrapLimits { chain, ..config.traps.clone() }

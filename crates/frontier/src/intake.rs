@@ -1,9 +1,10 @@
 //! Which hosts are in memory?
 //!
-//! Only a bounded number of hosts stands on the workbench, each with a short piece of its queue. Hosts come in as their first pages are
-//! committed, or are found by a walk over the store's queues where there was no room to remember them; they make room when they have
-//! nothing left to do. A host that must be left alone for long is parked: remembered, without its queue. One that is left out
-//! for the rest of the run costs a bit.
+//! A bounded number of hosts is on the workbench, each with a short prefix of its queue. Hosts come
+//! in when their first pages are committed, or are found by a scan over the store's queues if there
+//! was no room to remember them; they are evicted when they have nothing left to do. A host that
+//! must wait for long is parked: remembered without its queue. A host that is excluded for the rest
+//! of the run costs one bit.
 
 use crate::frontier::Frontier;
 use crate::reads::{Refill, StoreAnswer, StoreRead, Walk};
@@ -18,19 +19,19 @@ use orb_store::{HostRecord, Queued};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-/// A host to be left alone for longer is parked.
+/// A host that must wait for longer is parked.
 const PARK_AFTER: Duration = Duration::from_secs(61);
 
-/// The longest time a host is parked because many others share its address.
+/// Maximum time a host is parked because many others share its address.
 const MAX_CROWD_WAIT: Duration = Duration::from_secs(600);
 
-/// Hosts read by the walk at a time.
+/// Hosts per read of the scan.
 const STEPS: usize = 64;
 
-/// About how many bytes of queued pages are in memory, but for one page a host.
+/// Approximate memory for queued pages in bytes, not counting one page per host.
 const QUEUE_MEMORY: usize = 32 << 20;
 
-/// What a queued page takes in memory beside its URL.
+/// Memory of a queued page besides its URL.
 const PAGE_WEIGHT: usize = size_of::<Queued>() + 16;
 
 /// The hosts that are not on the workbench, as far as they must be remembered.
@@ -39,17 +40,17 @@ pub(crate) struct Intake {
     capacity: usize,
     arrivals: VecDeque<HostId>,
     arrived: HashSet<HostId>,
-    /// Newcomers that the store is asked about; each has its room already.
+    /// New hosts that are being read from the store; their room is reserved.
     loading: HashSet<HostId>,
-    /// How far the walk over the queues has come; `None` when it is over.
+    /// Position of the scan over the queues; `None` when it has finished.
     walk: Option<HostId>,
-    /// Whether the store is asked for its next steps.
+    /// Whether the scan is waiting for the store.
     walking: bool,
-    /// Whether hosts were turned away since the walk began.
+    /// Whether hosts were turned away since the scan began.
     again: bool,
     pub(crate) parked: HashMap<HostId, Box<Site>>,
     wakes: BTreeSet<(Moment, HostId)>,
-    /// Hosts on the workbench with nothing to do, by the moment they may be forgotten.
+    /// Hosts on the workbench with nothing to do, by the moment they may be evicted.
     idle: BTreeSet<(Moment, HostId)>,
     pub(crate) gone: Gone,
 }
@@ -90,7 +91,7 @@ impl Intake {
     /// When something may happen here by time alone.
     pub(crate) fn next_wake(&self, sites: &HashMap<HostId, Box<Site>>, now: Moment) -> Option<Moment> {
         let full = sites.len() + self.loading.len() >= self.capacity;
-        // What the store is asked for comes with its answer.
+        // What is being read arrives with its answer.
         let asked = self.walking || !self.loading.is_empty();
         let room = self.idle.first().map(|(at, _)| *at);
         let wanted = !self.arrivals.is_empty() || self.walk.is_some();
@@ -104,7 +105,7 @@ impl Intake {
         [parked, entry].into_iter().flatten().min()
     }
 
-    /// The parked host that comes back first: when, and what it is left alone for.
+    /// The parked host that returns first: when, and why it is parked.
     pub(crate) fn first_parked(&self) -> Option<(Moment, Why)> {
         let &(until, host) = self.wakes.first()?;
         self.parked.get(&host).map(|site| (until, if site.gate < until { Why::Address } else { site.cause }))
@@ -117,7 +118,7 @@ impl Intake {
 }
 
 impl Frontier {
-    /// Fills the workbench: hosts whose parking is over, then newcomers, then what the walk finds.
+    /// Fills the workbench: hosts whose parking is over, then new hosts, then what the scan finds.
     pub(crate) fn take_in(&mut self, now: Moment) {
         while let Some(&(_, host)) = self.intake.wakes.first().filter(|(at, _)| *at <= now)
             && self.has_room(now)
@@ -171,7 +172,7 @@ impl Frontier {
         self.intake.walking = false;
         for record in hosts {
             if !self.has_room(now) {
-                // The walk goes on from the last one that was brought in.
+                // The scan continues from the last one that was brought in.
                 return;
             }
             self.intake.walk = Some(record.id);
@@ -182,12 +183,12 @@ impl Frontier {
         self.intake.walk = reached.or_else(|| std::mem::take(&mut self.intake.again).then_some(HostId(0)));
     }
 
-    /// Whether a host has a place already, be it outside.
+    /// Whether a host is already tracked, even if off the workbench.
     fn is_placed(&self, host: HostId) -> bool {
         self.sites.contains_key(&host) || self.intake.parked.contains_key(&host) || self.intake.gone.contains(host)
     }
 
-    /// Whether a host can be brought in, after one with nothing to do was forgotten if need be.
+    /// Whether there is room for a host, after evicting an idle one if need be.
     fn has_room(&mut self, now: Moment) -> bool {
         if self.sites.len() + self.intake.loading.len() < self.intake.capacity {
             return true;
@@ -198,7 +199,7 @@ impl Frontier {
         true
     }
 
-    /// Brings in a host as the store knows it.
+    /// Brings in a host from its record.
     fn bring_in(&mut self, record: HostRecord, now: Moment) {
         let host = record.id;
         if self.is_placed(host) {
@@ -228,7 +229,7 @@ impl Frontier {
         }
     }
 
-    /// Takes a host off the workbench where it is in a certain state.
+    /// Takes a host off the workbench if it is in a certain state.
     pub(crate) fn take_if(&mut self, host: HostId, state: impl Fn(&Site) -> bool) -> Option<Box<Site>> {
         self.sites.get(&host).filter(|s| state(s))?;
         let mut site = self.sites.remove(&host)?;
@@ -236,7 +237,8 @@ impl Frontier {
         Some(site)
     }
 
-    /// Puts a host where its state belongs: among those that wait for their time, for an event, or for work; or out of memory.
+    /// Puts a host where its state belongs: among those that wait for a time, for an event, or for
+    /// work; or out of memory.
     pub(crate) fn put(&mut self, mut site: Box<Site>, now: Moment) {
         if site.in_flight == 0 && !site.is_waited_for() {
             if let Some(why) = site.gone {
@@ -268,7 +270,8 @@ impl Frontier {
         self.sites.insert(site.id, site);
     }
 
-    /// When a host's turn would come on an address that a good part of the workbench waits for already.
+    /// When a host would get its turn on an address that a large part of the workbench is already
+    /// waiting for.
     fn crowd_wait(&self, site: &Site, now: Moment) -> Moment {
         let key = self.key(site, now);
         let crowd = if matches!(key, Key::Host(_)) { 0 } else { self.bench.crowd(key) };
@@ -279,7 +282,8 @@ impl Frontier {
         now.plus(wait.min(MAX_CROWD_WAIT))
     }
 
-    /// Whether the host's first page is in memory; where it has one that is not, the store is asked for it.
+    /// Whether the host's first page is in memory; if it has one that is not, a refill is
+    /// requested.
     pub(crate) fn refill(&mut self, site: &mut Site) -> bool {
         if site.fresh && self.config.order != Order::Bfs {
             self.clear(site);
@@ -296,34 +300,36 @@ impl Frontier {
         !site.queue.is_empty()
     }
 
-    /// Asks for the next piece of a host's queue while the last of this one are granted, so that no host waits for the store.
+    /// Requests the next part of a host's queue while the last pages of this one are being granted
+    /// (prefetch), so that no host waits for the store.
     pub(crate) fn read_ahead(&mut self, site: &mut Site) {
         if site.more && site.reading.is_none() && site.queue.len() < self.piece() / 4 {
             self.read_on(site);
         }
     }
 
-    /// Asks for the next piece of a host's queue.
+    /// Requests the next part of a host's queue.
     fn read_on(&mut self, site: &mut Site) {
         site.returned = false;
         site.reading = Some(self.reads.refill(site.id, site.cursor, self.piece()));
     }
 
-    /// Bytes of one host's pages that there is room for at present.
+    /// Bytes currently available for one host's pages.
     fn share(&self) -> usize {
         QUEUE_MEMORY.saturating_sub(self.held) / 16
     }
 
-    /// Pages of a queue that are read at a time at present.
+    /// Current number of pages per refill.
     fn piece(&self) -> usize {
         let most = self.config.refill.max(1);
         (self.share() / (2 * PAGE_WEIGHT)).clamp(most.min(8), most)
     }
 
-    /// Takes the next piece of a host's queue, without what was granted already.
+    /// Takes the next part of a host's queue, without pages already granted.
     fn refilled(&mut self, refill: &Refill, pages: Vec<Queued>, now: Moment) {
         let ticket = refill.ticket;
-        // Where the host was forgotten or its queue is to be read from the front again, nobody waits for this piece.
+        // If the host was evicted or its queue is to be read from the front again, nobody waits for
+        // this part.
         let Some(mut site) = self.take_if(refill.host, |site| site.reading == Some(ticket)) else { return };
         site.reading = None;
         site.more = pages.len() >= refill.limit;
@@ -351,7 +357,7 @@ impl Frontier {
         Some(page)
     }
 
-    /// Puts a page back where it stood.
+    /// Puts a page back where it was.
     pub(crate) fn put_back(&mut self, site: &mut Site, page: Queued) {
         self.held += PAGE_WEIGHT + page.url.len();
         site.returned = true;
@@ -359,7 +365,7 @@ impl Frontier {
         site.queue.insert(place, page);
     }
 
-    /// Forgets what was read of a host's queue, to be read again from its front.
+    /// Drops the queue prefix, to be read again from its front.
     fn clear(&mut self, site: &mut Site) {
         while self.pop(site).is_some() {}
         site.queue = VecDeque::new();
@@ -367,12 +373,12 @@ impl Frontier {
     }
 }
 
-/// Hosts that are left out for the rest of the run: one bit each, and the reason for those met last.
+/// Hosts excluded for the rest of the run: one bit each, and the reason for the most recent ones.
 #[derive(Debug)]
 pub(crate) struct Gone {
     bits: Vec<u64>,
     reasons: Recent<HostId, (Why, Box<str>)>,
-    /// For each reason, how many, and one of them.
+    /// For each reason, the number of hosts and an example.
     pub(crate) tally: Vec<(Why, usize, Box<str>)>,
 }
 
@@ -398,7 +404,7 @@ impl Gone {
         }
     }
 
-    /// Why a host is left out, where that is still remembered.
+    /// Why a host is excluded, if that is still remembered.
     pub(crate) fn reason(&self, host: HostId) -> Option<Why> {
         self.contains(host).then(|| self.reasons.peek(&host).map_or(Why::Silent, |(why, _)| *why))
     }

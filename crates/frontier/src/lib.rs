@@ -1,15 +1,16 @@
 //! What next, and when?
 //!
-//! Pages wait in the store's queues, one for each host. The [`Frontier`] turns them into leases: it brings the hosts that may be
-//! asked now or soon onto the workbench, asks for their robots.txt first, keeps to every delay, and says for every waiting host
-//! why. It opens no sockets, reads no store and has no clock: every method is told what moment it is, and moments must not run
-//! backwards. What it must never do: wait for anything, grant a lease that robots or politeness forbid, grant one page twice, or need memory that grows with the number
-//! of pages or hosts.
+//! Pages wait in the store's queues, one per host. The [`Frontier`] turns them into leases: it
+//! brings the hosts that are due now or soon onto the workbench, fetches their robots.txt first,
+//! enforces every delay, and says for every waiting host why. It opens no sockets, reads no store
+//! and has no clock: every method takes the current moment, which must not go backwards. What it
+//! must never do: block, grant a lease that robots or politeness forbid, grant one page twice, or
+//! use memory that grows with the number of pages or hosts.
 //!
-//! A caller repeats [`Frontier::next`] and tells what came of it: [`Frontier::answered`] after a read of the store,
-//! [`Frontier::resolved`] after a look-up, [`Frontier::sent`] when a
-//! request is on the wire, [`Frontier::done`] when it has ended, [`Frontier::robots`] when a robots.txt was read, and, after each commit,
-//! [`Frontier::admitted`] and [`Frontier::committed`].
+//! The caller repeats [`Frontier::next`] and reports the results: [`Frontier::answered`] after a
+//! read of the store, [`Frontier::resolved`] after a look-up, [`Frontier::sent`] when a request is
+//! on the wire, [`Frontier::done`] when it has finished, [`Frontier::robots`] when a robots.txt was
+//! read, and, after each commit, [`Frontier::admitted`] and [`Frontier::committed`].
 
 mod config;
 mod frontier;

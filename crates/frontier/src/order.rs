@@ -1,7 +1,8 @@
 //! Which page of a host comes first?
 //!
-//! A page's rank is settled when it is discovered and is its place in its host's queue. Which host comes first is a matter of
-//! politeness alone, so an order holds exactly on one host, and host by host on many.
+//! A page's rank is fixed at discovery and is its position in its host's queue. Which host comes
+//! first is up to politeness alone, so an order is exact on one host, and holds host by host on
+//! many.
 
 use orb_page::PageId;
 use serde::{Deserialize, Serialize};
@@ -10,16 +11,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Nearest to the seed first, then as discovered.
+    /// Breadth-first: nearest to the seed first, then in order of discovery.
     #[default]
     Bfs,
-    /// Latest discovered first: the queue is a stack. Seeds are taken in the order given.
+    /// Depth-first: most recently discovered first, so the queue is a stack. Seeds are taken in the
+    /// order given.
     Dfs,
-    /// Most important first, then nearest to the seed, then as discovered.
+    /// Best-first: highest priority first, then nearest to the seed, then in order of discovery.
     Best,
-    /// A random order, the same for the same seed.
+    /// A random order, deterministic in its seed.
     Random {
-        /// Chooses one of the orders.
+        /// The seed.
         seed: u64,
     },
 }
@@ -27,7 +29,7 @@ pub enum Order {
 const PAGE_BITS: u32 = 48;
 const PAGE_MASK: u64 = (1 << PAGE_BITS) - 1;
 
-/// A page's place in its host's queue: smaller is sooner. `priority` is its importance, from 0 to 1.
+/// A page's position in its host's queue: smaller is sooner. `priority` is from 0 to 1.
 pub fn rank(order: Order, depth: u32, page: PageId, priority: f32) -> u64 {
     let depth16 = u64::from(depth.min(u32::from(u16::MAX)));
     match order {
@@ -43,7 +45,8 @@ pub fn rank(order: Order, depth: u32, page: PageId, priority: f32) -> u64 {
     }
 }
 
-/// The mixing function of SplitMix64 (Steele, Lea and Flood 2014): a bijection, so that no two pages share a rank.
+/// The mixing function of SplitMix64 (Steele, Lea and Flood 2014): a bijection, so no two pages
+/// share a rank.
 fn scatter(n: u64) -> u64 {
     let mut z = n.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

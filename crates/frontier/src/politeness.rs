@@ -1,33 +1,35 @@
-//! How long does a host want to be left alone?
+//! How long must a host be left alone?
 //!
-//! The pause before a host's next request is the longest of: the configured delay, the Crawl-delay of its robots.txt, the time its
-//! last answer took where that was long, and the back-off after refusals and failures (RFC 6585, 429; RFC 9110, 503 and Retry-After).
-//! Only the configured delay binds the address as well.
+//! The delay before a host's next request is the longest of: the configured delay, the Crawl-delay
+//! of its robots.txt, the duration of its last response if that was slow, and the back-off after
+//! refusals and failures (RFC 6585, 429; RFC 9110, 503 and Retry-After). Only the configured delay
+//! applies to the address as well.
 
 use crate::retry_after::MAX_RETRY_AFTER;
 use orb_page::FailureKind;
 use std::time::Duration;
 
-/// How hosts and addresses are spared.
+/// How hosts and addresses are protected from load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Politeness {
-    /// The least time between two requests to one host and to one address. With none, neither gate exists.
+    /// Minimum time between two requests to one host and to one address. With zero, neither gate
+    /// exists.
     pub delay: Duration,
-    /// Requests in flight on one host where it has no delay at all; otherwise there is one.
+    /// Maximum requests in flight on a host without any delay; otherwise there is one.
     pub per_host: usize,
-    /// The longest Crawl-delay obeyed.
+    /// Maximum Crawl-delay honoured.
     pub max_crawl_delay: Duration,
-    /// Answers slower than this make the host wait as long as they took, where there is a delay.
+    /// After a response slower than this the host waits as long as it took, if there is a delay.
     pub slow_answer: Duration,
-    /// The longest such wait.
+    /// Maximum such wait.
     pub max_slow_wait: Duration,
-    /// The first back-off is the delay, or this where that is longer; each further one is twice the last.
+    /// The initial back-off is the larger of the delay and this; it doubles each time.
     pub min_backoff: Duration,
-    /// The longest back-off.
+    /// Maximum back-off.
     pub max_backoff: Duration,
-    /// A host that wants to be left alone for longer is left out of this run; its pages stay queued.
+    /// A host that asks for a longer wait is excluded from this run; its pages stay queued.
     pub max_wait: Duration,
-    /// A host that fails this often in a row is left out of this run; its pages stay queued.
+    /// A host with this many consecutive failures is excluded from this run; its pages stay queued.
     pub max_failures: u32,
 }
 
@@ -48,12 +50,12 @@ impl Default for Politeness {
 }
 
 impl Politeness {
-    /// The pause between two requests to a host with this Crawl-delay.
+    /// The delay between two requests to a host with this Crawl-delay.
     pub fn pause(&self, crawl_delay: Option<Duration>) -> Duration {
         self.delay.max(crawl_delay.unwrap_or_default().min(self.max_crawl_delay))
     }
 
-    /// How many requests may be in flight on a host with this pause.
+    /// Maximum requests in flight on a host with this delay.
     pub fn at_once(&self, pause: Duration) -> usize {
         if pause.is_zero() { self.per_host.max(1) } else { 1 }
     }
@@ -63,7 +65,7 @@ impl Politeness {
         if last.is_zero() { self.delay.max(self.min_backoff) } else { (last * 2).min(self.max_backoff) }
     }
 
-    /// The wait that an answer of this duration asks for.
+    /// The wait after a response of this duration.
     pub fn slow_wait(&self, elapsed: Duration) -> Option<Duration> {
         (!self.delay.is_zero() && elapsed > self.slow_answer).then(|| elapsed.min(self.max_slow_wait))
     }
@@ -72,20 +74,21 @@ impl Politeness {
 /// How a fetch ended, as far as politeness is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Status code, where there was an answer.
+    /// Status code, if there was a response.
     pub status: Option<u16>,
     /// Why there was none.
     pub failure: Option<FailureKind>,
-    /// What the server asked for; see [`crate::retry_after`].
+    /// The server's `Retry-After`; see [`crate::retry_after`].
     pub retry_after: Option<Duration>,
-    /// How long it took.
+    /// Duration of the fetch.
     pub elapsed: Duration,
-    /// Whether the server sent us to where we were, with something to bring along: the next answer will be another.
+    /// Whether the server redirected to the same URL, having set something (a cookie): the next
+    /// response will differ.
     pub turned: bool,
 }
 
 impl Ended {
-    /// Whether the host should be left alone for longer than usual.
+    /// Whether to back off from the host.
     pub fn is_refusal(&self) -> bool {
         match (self.status, self.failure) {
             (Some(429 | 503), _) => true,
@@ -102,7 +105,7 @@ impl Ended {
         }
     }
 
-    /// Whether trying the same page again may help.
+    /// Whether a retry of the same page may help.
     pub fn is_passing(&self) -> bool {
         match (self.status, self.failure) {
             (Some(status), _) => matches!(status, 408 | 425 | 429 | 502 | 503 | 504),
@@ -110,7 +113,7 @@ impl Ended {
         }
     }
 
-    /// Whether the page is to be tried again after so many attempts that failed.
+    /// Whether to retry the page after this many failed attempts.
     pub(crate) fn is_worth_another(&self, attempt: u32, retries: u32) -> bool {
         (self.is_passing() && attempt < retries) || (self.turned && attempt == 0)
     }

@@ -1,23 +1,26 @@
-//! What must the store be asked, and by whom?
+//! What must be read from the store, and by whom?
 //!
-//! The frontier lives behind a mutex that every fetching task takes twice a page, so it does no I/O. Where it needs something of the
-//! store it says so ([`StoreRead`], from [`Frontier::next`](crate::Frontier::next)) and goes on with other hosts. Whoever drives it
-//! reads on a thread that may block ([`StoreRead::answer`]) and brings the answer back
-//! ([`Frontier::answered`](crate::Frontier::answered)). Several reads are out at a time, so that a store behind a network costs latency
-//! and no throughput, and the next piece of a queue is asked for before the last one is used up.
+//! The frontier lives behind a mutex that every fetching task takes twice per page, so it does no
+//! I/O. When it needs something from the store it says so ([`StoreRead`], from
+//! [`Frontier::next`](crate::Frontier::next)) and continues with other hosts. The driver reads on a
+//! thread that may block ([`StoreRead::answer`]) and passes the answer back
+//! ([`Frontier::answered`](crate::Frontier::answered)). Several reads are outstanding at a time, so
+//! a store behind a network costs latency but no throughput, and the next part of a queue is
+//! prefetched before the last one is used up.
 //!
-//! An answer describes the store as it was when it was read. A page that was committed between the read and the answer would look as
-//! if it still waited, and be granted twice: pages that leave while a refill is out are remembered until it is answered.
+//! An answer describes the store as it was when it was read. A page committed between the read and
+//! the answer would look queued, and be granted twice: so pages that leave their queues while a
+//! refill is outstanding are remembered until it is answered.
 
 use hashbrown::HashMap;
 use orb_page::{HostId, PageId};
 use orb_store::{HostRecord, Queued, Queues};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Reads that are out at a time.
+/// Maximum outstanding reads.
 const AT_ONCE: usize = 32;
 
-/// Something the frontier needs of the store.
+/// Something the frontier needs from the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreRead {
     /// The next pages of a host's queue.
@@ -31,13 +34,13 @@ pub enum StoreRead {
 /// The next pages of a host's queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refill {
-    /// Whose.
+    /// The host.
     pub host: HostId,
     /// Strictly after this one.
     pub after: Option<(u64, PageId)>,
-    /// At most so many.
+    /// Maximum number of pages.
     pub limit: usize,
-    /// Tells answers to this question from those to an older one about the same host.
+    /// Distinguishes answers to this request from those to an older one about the same host.
     pub(crate) ticket: u64,
 }
 
@@ -46,23 +49,24 @@ pub struct Refill {
 pub struct Walk {
     /// Numbered above this one.
     pub after: HostId,
-    /// At most so many.
+    /// Maximum number of hosts.
     pub limit: usize,
 }
 
-/// What the store said.
+/// The store's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoreAnswer {
     /// The pages a refill found.
     Refilled(Refill, Vec<Queued>),
-    /// What is known of a host, if anything is.
+    /// A host's record, if there is one.
     Loaded(HostId, Option<HostRecord>),
-    /// The hosts a walk found, and the last one it looked at; `None` where there are no more.
+    /// The hosts found, and the last one examined; `None` if there are no more.
     Walked(Vec<HostRecord>, Option<HostId>),
 }
 
 impl StoreRead {
-    /// Reads the store. May block: not to be called on a thread that drives sockets, nor while the frontier is locked.
+    /// Reads the store. May block: do not call it on a thread that drives sockets, nor while the
+    /// frontier is locked.
     pub fn answer<Q: Queues>(&self, queues: &Q) -> Result<StoreAnswer, Q::Error> {
         Ok(match self {
             Self::Refill(refill) => {
@@ -83,22 +87,23 @@ impl StoreRead {
     }
 }
 
-/// The reads that are wanted or out.
+/// Pending and outstanding reads.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     wanted: VecDeque<StoreRead>,
     out: usize,
     tickets: u64,
-    /// Refills that are not answered yet.
+    /// Outstanding refills.
     refills: BTreeSet<u64>,
-    /// Pages that left their queues while refills were out, with the last ticket given by then.
+    /// Pages that left their queues while refills were outstanding, with the last ticket issued by
+    /// then.
     left: HashMap<PageId, u64>,
     /// The same in the order in which they left.
     leaving: VecDeque<(u64, PageId)>,
 }
 
 impl Reads {
-    /// Asks for the next pages of a host; the ticket its answer will carry.
+    /// Requests the next pages of a host; returns the ticket of its answer.
     pub(crate) fn refill(&mut self, host: HostId, after: Option<(u64, PageId)>, limit: usize) -> u64 {
         self.tickets += 1;
         let ticket = self.tickets;
@@ -107,29 +112,29 @@ impl Reads {
         ticket
     }
 
-    /// Asks for something else.
+    /// Requests something else.
     pub(crate) fn want(&mut self, read: StoreRead) {
         self.wanted.push_back(read);
     }
 
-    /// The next read, where one is wanted and not too many are out.
+    /// The next read to make, if one is pending and not too many are outstanding.
     pub(crate) fn hand_out(&mut self) -> Option<StoreRead> {
         let read = if self.out < AT_ONCE { self.wanted.pop_front() } else { None };
         self.out += usize::from(read.is_some());
         read
     }
 
-    /// How many are out.
+    /// Number of outstanding reads.
     pub(crate) fn out(&self) -> usize {
         self.out
     }
 
-    /// One was answered.
+    /// A read was answered.
     pub(crate) fn answered(&mut self) {
         self.out = self.out.saturating_sub(1);
     }
 
-    /// A refill was answered, and what it said has been used.
+    /// A refill was answered and applied.
     pub(crate) fn close(&mut self, ticket: u64) {
         self.refills.remove(&ticket);
         let oldest = self.refills.first().copied().unwrap_or(u64::MAX);
@@ -150,7 +155,7 @@ impl Reads {
         }
     }
 
-    /// Whether a page left its queue after this refill was asked for.
+    /// Whether a page left its queue after this refill was requested.
     pub(crate) fn has_left(&self, page: PageId, ticket: u64) -> bool {
         self.left.get(&page).is_some_and(|stamp| *stamp >= ticket)
     }

@@ -1,12 +1,13 @@
-//! What was asked about lately?
+//! What was used recently?
 //!
-//! A map of bounded weight in two generations: what is used stays in the young one; when that is full, it becomes the old one and
-//! what nobody used since is forgotten. Each operation costs one or two look-ups, and there is no list to keep in order.
+//! A bounded cache with two generations: entries that are used stay in the young one; when it is
+//! full it becomes the old one, and whatever was not used since is evicted. Each operation costs
+//! one or two look-ups, and there is no LRU list to maintain.
 
 use hashbrown::HashMap;
 use std::hash::Hash;
 
-/// A map that forgets what was not used lately.
+/// A cache that evicts what was not used recently.
 #[derive(Debug)]
 pub(crate) struct Recent<K, V> {
     young: HashMap<K, (V, usize)>,
@@ -16,12 +17,12 @@ pub(crate) struct Recent<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V> Recent<K, V> {
-    /// A map that holds at most `capacity`, reckoned in the weights given to [`Self::insert`].
+    /// A cache with this capacity, in the units of the weights given to [`Self::insert`].
     pub(crate) fn new(capacity: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), weight: 0, capacity: capacity / 2 }
     }
 
-    /// Puts a value in, in place of any other under the same key.
+    /// Inserts a value, replacing one with the same key.
     pub(crate) fn insert(&mut self, key: K, value: V, weight: usize) {
         self.old.remove(&key);
         if let Some((_, w)) = self.young.remove(&key) {
@@ -35,7 +36,7 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
         self.young.insert(key, (value, weight));
     }
 
-    /// The value under a key, which counts as used.
+    /// The value of a key; counts as a use.
     pub(crate) fn get(&mut self, key: &K) -> Option<&mut V> {
         if let Some((key, (value, weight))) = self.old.remove_entry(key) {
             self.insert(key, value, weight);
@@ -43,7 +44,7 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
         self.young.get_mut(key).map(|(v, _)| v)
     }
 
-    /// The value under a key, a default one of the given weight where there is none.
+    /// The value of a key, or a default with the given weight.
     pub(crate) fn get_or_insert(&mut self, key: K, weight: usize) -> &mut V
     where
         V: Default,
@@ -55,7 +56,7 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
         &mut self.young.entry(key).or_default().0
     }
 
-    /// The value under a key, left where it is.
+    /// The value of a key, without counting as a use.
     pub(crate) fn peek(&self, key: &K) -> Option<&V> {
         self.young.get(key).or_else(|| self.old.get(key)).map(|(v, _)| v)
     }

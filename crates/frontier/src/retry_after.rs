@@ -1,14 +1,16 @@
 //! When may we come back?
 //!
-//! `Retry-After` (RFC 9110 section 10.2.3) is a number of seconds or a date in one of the three forms of section 5.6.7.
+//! `Retry-After` (RFC 9110 section 10.2.3) is a number of seconds or a date in one of the three
+//! formats of section 5.6.7.
 
 use orb_page::Moment;
 use std::time::Duration;
 
-/// The longest wait a server can ask for.
+/// Maximum wait a server can ask for.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
-/// How long a `Retry-After` asks to wait from now, at most [`MAX_RETRY_AFTER`]; `None` where it says nothing sensible.
+/// How long a `Retry-After` asks to wait from now, at most [`MAX_RETRY_AFTER`]; `None` if it is
+/// invalid.
 pub fn retry_after(value: &str, now: Moment) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
@@ -18,7 +20,8 @@ pub fn retry_after(value: &str, now: Moment) -> Option<Duration> {
     http_date(value).map(|at| at.since(now).min(MAX_RETRY_AFTER))
 }
 
-/// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov 6 08:49:37
+/// 1994`.
 fn http_date(text: &str) -> Option<Moment> {
     let words: Vec<&str> = text.split([' ', ',', '-']).filter(|w| !w.is_empty()).take(7).collect();
     let (day, month, year, time) = match *words.as_slice() {
@@ -40,13 +43,14 @@ fn http_date(text: &str) -> Option<Moment> {
     Some(Moment((((days * 24 + h) * 60 + m) * 60 + s) * 1_000))
 }
 
-/// A number up to `max`, in no more digits than that has.
+/// A number up to `max`, with no more digits than that has.
 fn number(digits: &str, max: i64) -> Option<i64> {
     let plain = digits.len() <= max.ilog10() as usize + 1 && digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse().ok().filter(|n| plain && *n <= max)
 }
 
-/// Days from 1970-01-01 to a proleptic Gregorian date (Hinnant's era method, the inverse of the one in `Moment`).
+/// Days from 1970-01-01 to a proleptic Gregorian date (Hinnant's algorithm, the inverse of the one
+/// in `Moment`).
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let y = if month <= 2 { year - 1 } else { year };
     let (era, yoe) = (y.div_euclid(400), y.rem_euclid(400));

@@ -1,7 +1,8 @@
 //! What came of it?
 //!
-//! The events that move a host on: its name was looked up, its request left, ended, or its robots.txt was read. Each changes what is
-//! known of the host, and with it the moment it may be asked again.
+//! The events that advance a host's state: its name was resolved, its request was sent or finished,
+//! or its robots.txt was read. Each updates what is known about the host, and so when it may be
+//! contacted again.
 
 use crate::frontier::Frontier;
 use crate::robots::{self, Robots};
@@ -13,27 +14,28 @@ use orb_store::{HostFact, Queued, RobotsRecord};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How long an address is used before its name is looked up again.
+/// How long an address is used before its name is resolved again.
 const ADDRESS_AGE: Duration = Duration::from_secs(600);
 
-/// How long a robots.txt holds that was just read, whatever the settings say: something must be asked for between two readings of it.
+/// Minimum lifetime of a robots.txt, whatever the settings say: at least one page must be requested
+/// between two fetches of it.
 const LEAST_RULES_AGE: Duration = Duration::from_secs(1);
 
-/// How long an old robots.txt is used while a new one cannot be had (RFC 9309 section 2.4).
+/// How long a stale robots.txt is used while a new one is unavailable (RFC 9309 section 2.4).
 const OLD_RULES_AGE: Duration = Duration::from_secs(3_600);
 
-/// What is to be done with the page of a lease that has ended.
+/// What to do with the page of a finished lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// Record what came of it.
+    /// Record the result.
     Record,
-    /// Forget it: the page is still queued and will be tried again.
+    /// Discard it: the page is still queued and will be retried.
     Retry,
 }
 
 impl Frontier {
-    /// A name was looked up, or could not be. Says what to remember of the host, where the name is its own and not that of a place its
-    /// robots.txt has moved to.
+    /// A name was resolved, or could not be. Returns what to store about the host, if the name is
+    /// its own and not that of its robots.txt's redirect target.
     pub fn resolved(&mut self, host: HostId, result: Result<IpAddr, Failure>, now: Moment) -> Option<HostFact> {
         let mut site = self.take_if(host, |s| s.resolving)?;
         site.resolving = false;
@@ -63,7 +65,8 @@ impl Frontier {
         fact
     }
 
-    /// A request is on the wire, to this address where it is known: the gates of host and address count from here.
+    /// A request is on the wire, to this address if known: the delays of host and address count
+    /// from here.
     pub fn sent(&mut self, host: HostId, address: Option<IpAddr>, now: Moment) {
         let delay = self.config.politeness.delay;
         let Some(site) = self.sites.get_mut(&host) else { return };
@@ -81,7 +84,7 @@ impl Frontier {
         }
     }
 
-    /// A lease has ended. Says what to do with its page, and what to remember of its host.
+    /// A lease has finished. Returns what to do with its page, and what to store about its host.
     pub fn done(&mut self, lease: &Lease, ended: &Ended, now: Moment) -> (After, Option<HostFact>) {
         let grant = match self.out.get_mut(&lease.page) {
             _ if lease.purpose == Purpose::Robots => None,
@@ -114,7 +117,8 @@ impl Frontier {
         (after, fact)
     }
 
-    /// A robots.txt was read (any status), or could not be. To be told after [`Self::done`]; returns what to remember of the host.
+    /// A robots.txt was read (any status), or could not be. Call it after [`Self::done`]; returns
+    /// what to store about the host.
     pub fn robots(&mut self, host: HostId, result: Result<RobotsRecord, Failure>, now: Moment) -> HostFact {
         let mut fact = HostFact { id: host, ..HostFact::default() };
         let Some(mut site) = self.take_if(host, |s| matches!(s.rules, Rules::Asked { .. })) else { return fact };
@@ -146,8 +150,9 @@ impl Frontier {
         fact
     }
 
-    /// A robots.txt was redirected to this canonical URL, be it on another host. To be told after [`Self::done`] in place of
-    /// [`Self::robots`]. `false` where it will not be followed: then [`Self::robots`] wants the answer as it is.
+    /// A robots.txt redirected to this canonical URL, possibly on another host. Call it after
+    /// [`Self::done`] instead of [`Self::robots`]. `false` if it will not be followed: then call
+    /// [`Self::robots`] with the response as it is.
     pub fn robots_moved(&mut self, host: HostId, to: &str, now: Moment) -> bool {
         let Some(site) = self.sites.get_mut(&host) else { return false };
         let Rules::Asked { tries } = site.rules else { return false };
@@ -165,7 +170,7 @@ impl Frontier {
         true
     }
 
-    /// What an end says about the host: leave it alone for longer, or all is well again.
+    /// What a result says about the host: back off, or recovered.
     fn heed(&mut self, site: &mut Site, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
         let mut fact = HostFact { id: site.id, ..HostFact::default() };
         site.answered |= ended.status.is_some();
@@ -203,7 +208,7 @@ impl Frontier {
         Some(fact)
     }
 
-    /// Doubles the back-off, or waits as long as was asked for where that is longer.
+    /// Doubles the back-off, or waits as long as the server asked if that is longer.
     fn back_off(&mut self, site: &mut Site, asked: Option<Duration>, now: Moment) {
         site.backoff = self.config.politeness.next_backoff(site.backoff);
         site.backoff_grant = self.grants;
@@ -223,7 +228,8 @@ impl Frontier {
         self.put_back(site, Queued { page, rank, url, asked, depth, redirects, step, before });
     }
 
-    /// Another look at a page that was answered and not yet recorded: it is leased once more, when its host's turn comes.
+    /// Fetches a page a second time before it is recorded: it is leased once more when its host is
+    /// due.
     pub fn look_again(&mut self, lease: &Lease, now: Moment) {
         let Some(out) = self.out.get(&lease.page).copied() else { return };
         self.second.insert(lease.page);
@@ -237,7 +243,8 @@ impl Frontier {
         self.put(site, now);
     }
 
-    /// Tries again later, goes on with an older copy, gives the host's pages up, or leaves the host out, in this order.
+    /// Retries later, uses a stale copy, gives up the host's pages, or excludes the host, in this
+    /// order.
     fn robots_failed(&mut self, site: &mut Site, tries: u32, failure: Option<&Failure>, now: Moment) {
         site.detour = None;
         if tries < self.config.retries && failure.is_none_or(|f| f.kind.is_passing()) {

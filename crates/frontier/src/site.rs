@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the pages of a host that cannot be reached are dropped before it is tried again.
+/// How long the pages of an unreachable host are dropped before it is tried again.
 const DEAD_AGE: Duration = Duration::from_secs(3_600);
 
 /// A host on the workbench.
@@ -30,67 +30,69 @@ pub(crate) struct Site {
     pub(crate) more: bool,
     /// Whether pages were admitted since the queue was last read from its front.
     pub(crate) fresh: bool,
-    /// The refill that is out for it.
+    /// The outstanding refill.
     pub(crate) reading: Option<u64>,
-    /// Whether pages came back into the queue since that was asked for.
+    /// Whether pages came back into the queue since it was requested.
     pub(crate) returned: bool,
-    /// Whether the store is asked for its robots.txt.
+    /// Whether its robots.txt is being read from the store.
     pub(crate) loading: bool,
     /// Its rules, between their return from the store and the next page.
     pub(crate) at_hand: Option<Arc<Robots>>,
     pub(crate) in_flight: usize,
     pub(crate) address: Option<(IpAddr, Moment)>,
     pub(crate) resolving: bool,
-    /// Look-ups that failed in a row.
+    /// Consecutive failed look-ups.
     pub(crate) lookups: u32,
     pub(crate) rules: Rules,
     pub(crate) crawl_delay: Option<Duration>,
-    /// Where its robots.txt has moved.
+    /// Where its robots.txt redirected to.
     pub(crate) detour: Option<Box<Detour>>,
-    /// Not to be asked before this moment, for this reason.
+    /// The earliest moment of the next request, and the reason.
     pub(crate) gate: Moment,
     pub(crate) cause: Why,
     pub(crate) last_sent: Moment,
     pub(crate) backoff: Duration,
-    /// The last grant at the time the back-off began: what ends of the grants before belongs to the same trouble.
+    /// The last grant when the back-off began: failures of earlier grants belong to the same
+    /// incident.
     pub(crate) backoff_grant: u64,
     /// The grant of its robots.txt.
     pub(crate) robots_grant: u64,
-    /// Requests that failed in a row.
+    /// Consecutive failed requests.
     pub(crate) failures: u32,
-    /// Whether the last of them got no answer at all, though it had answered before: it may be the page's fault.
+    /// Whether the last of them got no response although the host had responded before: it may be
+    /// the page's fault.
     pub(crate) stuck: bool,
-    /// Whether it ever answered since it is in memory.
+    /// Whether it has responded since it was loaded.
     pub(crate) answered: bool,
-    /// Connections to it that are open and free, as far as can be told from requests and answers.
+    /// Number of idle connections to it, as far as requests and responses tell.
     free: u32,
-    /// How often it was asked since it is in memory, and how long that took in all.
+    /// Number of requests since it was loaded, and their total duration.
     pub(crate) answers: u32,
     pub(crate) answering: Duration,
     /// Why none of its pages can be fetched: they are dropped one by one.
     pub(crate) dead: Option<Box<Dead>>,
-    /// Why it is left out for the rest of the run.
+    /// Why it is excluded for the rest of the run.
     pub(crate) gone: Option<Why>,
-    /// Its place on the workbench, if it has one.
+    /// Its position on the workbench, if it has one.
     pub(crate) place: Option<Place>,
     /// The group it holds.
     pub(crate) held: Option<Key>,
-    /// Under which moment it is listed as having nothing to do.
+    /// The moment under which it is listed as idle.
     pub(crate) idle: Option<Moment>,
 }
 
-/// What is known of a host's robots.txt.
+/// What is known about a host's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rules {
-    /// To be asked for; failed so many times.
+    /// To be fetched; failed this many times.
     Unread { tries: u32 },
-    /// Asked for, not yet told.
+    /// Being fetched.
     Asked { tries: u32 },
-    /// Valid until then: on the shelf or in the store.
+    /// Valid until then: cached or in the store.
     Read { until: Moment },
 }
 
-/// The place a robots.txt was redirected to.
+/// The location that a robots.txt redirected to.
 #[derive(Debug)]
 pub(crate) struct Detour {
     pub(crate) url: String,
@@ -105,12 +107,12 @@ pub(crate) struct Detour {
 pub(crate) struct Dead {
     pub(crate) why: &'static str,
     pub(crate) failure: Failure,
-    /// Until it is worth looking again.
+    /// When to try it again.
     pub(crate) until: Moment,
 }
 
 impl Site {
-    /// A host as the store knows it, with nothing read yet.
+    /// A host as the store knows it, with an empty queue.
     pub(crate) fn new(record: HostRecord, config: &FrontierConfig, now: Moment) -> Self {
         let read = record.robots.as_ref().filter(|r| robots::is_told(r));
         let until = read.map(|r| r.at.plus(config.robots_max_age)).filter(|until| *until > now);
@@ -161,7 +163,8 @@ impl Site {
         !self.queue.is_empty() || self.more || self.fresh
     }
 
-    /// What it has to show where not all can be asked: something was had from it, or a connection to it is free.
+    /// Its preference when not all hosts can be served: whether it has responded, and whether a
+    /// connection to it is idle.
     pub(crate) fn standing(&self) -> Standing {
         if self.free > 0 {
             Standing::Warm
@@ -174,19 +177,19 @@ impl Site {
         }
     }
 
-    /// A request takes a connection that is free, if one is.
+    /// A request takes an idle connection, if there is one.
     pub(crate) fn takes_off(&mut self) {
         self.in_flight += 1;
         self.free = self.free.saturating_sub(1);
     }
 
-    /// A request is over, and its connection free where there was an answer.
+    /// A request has finished; its connection is idle if there was a response.
     pub(crate) fn lands(&mut self, answered: bool) {
         self.in_flight -= 1;
         self.free += u32::from(answered);
     }
 
-    /// Whether it waits for somebody to tell us something.
+    /// Whether it waits for an event.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.resolving || self.is_read() || matches!(self.rules, Rules::Asked { .. })
     }
@@ -196,19 +199,20 @@ impl Site {
         self.loading || (self.reading.is_some() && self.queue.is_empty())
     }
 
-    /// Leaves it alone until `at`, unless it is left alone for longer already.
+    /// Closes the gate until `at`, unless it is closed for longer already.
     pub(crate) fn rest_until(&mut self, at: Moment, cause: Why) {
         if at > self.gate {
             (self.gate, self.cause) = (at, cause);
         }
     }
 
-    /// When its turn comes, as far as it is concerned: pages that cannot be fetched need not wait.
+    /// When it is due, as far as it is concerned: pages that cannot be fetched need not wait.
     pub(crate) fn opens(&self) -> Moment {
         if self.dead.is_some() { Moment(i64::MIN) } else { self.gate }
     }
 
-    /// Stops asking: its pages are dropped where it cannot be reached and never answered, and stay queued where it may come back.
+    /// Stops using it: its pages are dropped if it is unreachable and never responded, and stay
+    /// queued if it may come back.
     pub(crate) fn give_up(&mut self, failure: Option<FailureKind>, now: Moment) {
         let failure = failure.filter(|_| !self.answered).map(|kind| Failure::new(kind, "no answer to any request"));
         self.dead = failure.and_then(|f| Dead::of(&f, now));
@@ -217,7 +221,7 @@ impl Site {
         }
     }
 
-    /// Leaves it alone for its pause after the last request.
+    /// Closes the gate for its delay after the last request.
     pub(crate) fn pause(&mut self, politeness: &Politeness) {
         let pause = politeness.pause(self.crawl_delay);
         let cause = if pause > politeness.delay { Why::CrawlDelay } else { Why::Delay };
@@ -226,7 +230,7 @@ impl Site {
         }
     }
 
-    /// The address of the next request, where it is known and recent.
+    /// The address of the next request, if known and fresh.
     pub(crate) fn next_address(&self, now: Moment) -> Option<IpAddr> {
         match &self.detour {
             Some(detour) => detour.address,
@@ -246,7 +250,7 @@ impl Site {
 }
 
 impl Dead {
-    /// What the pages of a host are that cannot be reached at all; `None` where it may only be silent for now.
+    /// How to record the pages of an unreachable host; `None` if it may only be silent for now.
     pub(crate) fn of(failure: &Failure, now: Moment) -> Option<Box<Self>> {
         let why = match failure.kind {
             FailureKind::Dns => "unresolvable",
@@ -261,7 +265,7 @@ impl Dead {
 }
 
 impl Detour {
-    /// The place a canonical `http` or `https` URL points to.
+    /// The location of a canonical `http` or `https` URL.
     pub(crate) fn to(url: &str, hops: u8) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let default = match scheme {

@@ -1,6 +1,7 @@
 //! Why is a host not being fetched?
 //!
-//! "Why is it slow?" is the question users of every other crawler ask in vain: here every host answers it.
+//! "Why is it slow?" is a question that users of other crawlers ask in vain: here every host
+//! answers it.
 
 use crate::frontier::Frontier;
 use crate::site::{Rules, Site};
@@ -10,41 +11,41 @@ use orb_page::{HostId, Moment};
 use std::fmt;
 use std::time::Duration;
 
-/// How many of the slowest hosts are named.
+/// How many of the slowest hosts are listed.
 const SLOWEST: usize = 3;
 
-/// Why a host is not being asked for anything at the moment.
+/// Why nothing is being requested from a host right now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Why {
-    /// Its turn comes with the next free worker.
+    /// It gets the next free worker.
     Ready,
-    /// A request is on its way and it takes no more at a time.
+    /// A request is in flight, and it takes no more at a time.
     InFlight,
-    /// The delay between two requests has not passed.
+    /// The delay between two requests has not elapsed.
     Delay,
-    /// The Crawl-delay of its robots.txt has not passed.
+    /// The Crawl-delay of its robots.txt has not elapsed.
     CrawlDelay,
-    /// Its last answer took long.
+    /// Its last response was slow.
     Slow,
     /// It refused or failed.
     BackOff,
-    /// It said when to come back.
+    /// It sent `Retry-After`.
     RetryAfter,
-    /// Another host on its address was asked just now.
+    /// Another host at its address was contacted just now.
     Address,
-    /// Its name is being looked up.
+    /// Its name is being resolved.
     Resolving,
-    /// Its robots.txt is being read.
+    /// Its robots.txt is being fetched.
     Robots,
     /// Its queue is being read from the store.
     Reading,
-    /// Its robots.txt could not be read: left out for the rest of the run.
+    /// Its robots.txt could not be read: excluded for the rest of the run.
     RobotsUnreachable,
-    /// It failed too often in a row: left out for the rest of the run.
+    /// It failed too often in a row: excluded for the rest of the run.
     Silent,
-    /// It wants to be left alone for too long: left out for the rest of the run.
+    /// It asks for too long a wait: excluded for the rest of the run.
     LongWait,
-    /// It cannot be reached: its pages are being recorded as such.
+    /// It is unreachable: its pages are being recorded as such.
     Unreachable,
     /// It has no page waiting.
     Drained,
@@ -89,24 +90,24 @@ pub struct Waiting {
     pub in_flight: usize,
     /// Names being looked up.
     pub resolving: usize,
-    /// For each reason to wait, how many hosts and the name of one; most hosts first.
+    /// For each reason to wait, the number of hosts and the name of one; most frequent first.
     pub reasons: Vec<(Why, usize, String)>,
-    /// The hosts in memory that took longest to answer, slowest first.
+    /// The hosts in memory with the slowest responses, slowest first.
     pub slowest: Vec<Slow>,
 }
 
-/// How long a host takes to answer.
+/// How slow a host is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slow {
     /// Its name.
     pub name: String,
-    /// How often it was asked since it is in memory.
+    /// Number of requests since it was loaded.
     pub answers: u32,
-    /// How long an answer took on average, from the request to its last byte.
+    /// Mean duration of a response, from the request to its last byte.
     pub mean: Duration,
 }
 
-/// Why a host is not being asked for anything, and until when if that is known.
+/// Why nothing is being requested from a host, and until when if that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plight {
     /// The reason.
@@ -147,7 +148,8 @@ impl Frontier {
         }
     }
 
-    /// What keeps the next host from being asked, right after [`Self::next`] gave nothing to do.
+    /// What keeps the next host from being served, right after [`Self::next`] returned nothing to
+    /// do.
     pub fn holdup(&self) -> Why {
         let parked = self.intake.first_parked();
         let waiting = self.bench.first_waiting().filter(|(at, ..)| parked.is_none_or(|(until, _)| *at <= until));
@@ -162,8 +164,8 @@ impl Frontier {
         }
     }
 
-    /// How many requests a second politeness allows to the hosts in memory that can be asked at present; `None` where it does not
-    /// bound them.
+    /// Requests per second that politeness allows to the hosts in memory that can be contacted now;
+    /// `None` if it does not bound them.
     pub fn allowed(&self, now: Moment) -> Option<f64> {
         let mut groups: HashMap<Key, f64> = HashMap::new();
         for site in self.sites.values() {
@@ -196,7 +198,8 @@ impl Frontier {
         slow.into_iter().map(name).collect()
     }
 
-    /// Why a host is not being asked for anything, and until when; `None` where nothing is known of it in this run.
+    /// Why nothing is being requested from a host, and until when; `None` if nothing is known about
+    /// it in this run.
     pub fn plight(&self, host: HostId, now: Moment) -> Option<Plight> {
         let Some(site) = self.sites.get(&host).or_else(|| self.intake.parked.get(&host)) else {
             return self.intake.gone.reason(host).map(|why| Plight { why, until: None });
@@ -209,7 +212,7 @@ impl Frontier {
         Some(Plight { why, until })
     }
 
-    /// Why a host is not being asked for anything, in words; `None` where nothing is known of it in this run.
+    /// The same in words.
     pub fn why(&self, host: HostId, now: Moment) -> Option<String> {
         let Plight { why, until } = self.plight(host, now)?;
         let dead = self.sites.get(&host).and_then(|site| site.dead.as_ref());

@@ -1,16 +1,18 @@
-//! Which host may be asked now, and when the next?
+//! Which host is due now, and when is the next?
 //!
-//! The workbench of BUbiNG (Boldi, Marino, Santini and Vigna 2014): hosts that share an address share a group; a group is due when both
-//! its gate and the gate of its first host are open; groups are kept in the order in which they are due. Thousands of hosts on one
-//! address cost as little as one.
+//! The workbench of BUbiNG (Boldi, Marino, Santini and Vigna 2014): hosts that share an address
+//! share a group; a group is due when both its gate and the gate of its first host are open; groups
+//! are kept in order of due time. Thousands of hosts on one address cost as little as one.
 //!
-//! Where more may be asked than there are connections, the host that a connection has just become free to goes on, then hosts already begun,
-//! then new ones ([`Standing`]): what has begun is to be finished, over connections that are open. (In turns, two hundred hosts on 128 connections had
-//! a new connection for most pages.) A second connection to a host comes last of all: each takes the place of another host's. Of [`SHARE`] turns one is a new host's all the same and one that of the host begun that waits longest, so
-//! that no host without end keeps the others out.
+//! If more hosts are due than there are connections, a host with an idle connection comes first,
+//! then hosts already started, then new ones ([`Standing`]): what was started is finished, over
+//! open connections. (Round-robin, two hundred hosts on 128 connections needed a new connection for
+//! most pages.) A second connection to a host comes last of all, since it takes the place of
+//! another host's. One turn in [`SHARE`] goes to a new host and one to the started host that has
+//! waited longest, so that an endless host cannot starve the others.
 //!
-//! A group is held from the moment a request of one of its hosts is granted until it is on the wire, so that two requests can
-//! never come closer than the delay because one of them was slow to leave.
+//! A group is held from the moment a request to one of its hosts is granted until it is on the
+//! wire, so two requests can never be closer than the delay because the first was slow to leave.
 
 use hashbrown::HashMap;
 use orb_page::{HostId, Moment};
@@ -20,37 +22,38 @@ use std::net::{IpAddr, Ipv4Addr};
 /// What hosts share a gate by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
-    /// Their address.
+    /// Their IP address.
     Address(IpAddr),
-    /// The hash of their name, where a proxy hides the address.
+    /// The hash of their name, if a proxy hides the address.
     Name(u64),
     /// Nothing: a host by itself.
     Host(HostId),
 }
 
-/// Of how many turns one belongs to a host not yet begun and one to the host that waits longest, where several are due.
+/// If several hosts are due, one turn in this many goes to a new host and one to the host that has
+/// waited longest.
 const SHARE: u8 = 32;
 
-/// What comes before every other key.
+/// Sorts before every other key.
 const FIRST_KEY: Key = Key::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
-/// What a host has to show when several are due.
+/// A host's preference when several are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// It is asked already, and no connection to it is free.
+    /// It has a request in flight and no idle connection.
     Busy,
-    /// Nothing was had from it yet.
+    /// It has not responded yet.
     New,
-    /// Something was.
+    /// It has responded.
     Begun,
-    /// A connection to it is open and free, as far as one can know.
+    /// It probably has an idle connection.
     Warm,
 }
 
-/// A host in its group: from when, in which turn, who, and how it stands.
+/// A host in its group: due time, turn, host, preference.
 type Seat = (Moment, u64, HostId, Standing);
 
-/// Where a host stands.
+/// A host's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Its group.
@@ -60,15 +63,15 @@ pub(crate) struct Place {
     standing: Standing,
 }
 
-/// Hosts in the order in which they may be asked.
+/// Hosts in the order in which they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Workbench {
     groups: HashMap<Key, Group>,
     /// Groups by the standing of their next host.
     due: [BTreeSet<(Moment, u64, Key)>; 4],
-    /// Which of [`SHARE`] turns this is.
+    /// The current turn of [`SHARE`].
     favours: u8,
-    /// Groups without hosts that are remembered until their gate opens.
+    /// Groups without hosts, remembered until their gate opens.
     cooling: BTreeSet<(Moment, Key)>,
     turn: u64,
 }
@@ -89,7 +92,7 @@ enum Slot {
 }
 
 impl Workbench {
-    /// Lets a host wait in a group until `at`. A group met for the first time opens at `floor`.
+    /// Adds a host to a group, due at `at`. A new group opens at `floor`.
     pub(crate) fn place(&mut self, key: Key, (host, standing): (HostId, Standing), at: Moment, floor: Moment) -> Place {
         self.turn += 1;
         let place = Place { key, at, turn: self.turn, standing };
@@ -98,7 +101,7 @@ impl Workbench {
         place
     }
 
-    /// Takes a host out of its group.
+    /// Removes a host from its group.
     pub(crate) fn lift(&mut self, place: Place, host: HostId) {
         if let Some(group) = self.groups.get_mut(&place.key) {
             group.hosts.remove(&(place.at, place.turn, host, place.standing));
@@ -106,7 +109,7 @@ impl Workbench {
         }
     }
 
-    /// The first host that may be asked now.
+    /// The first host that is due now.
     pub(crate) fn first_due(&mut self, now: Moment) -> Option<HostId> {
         while let Some(&(gate, key)) = self.cooling.first()
             && gate <= now
@@ -127,30 +130,30 @@ impl Workbench {
         self.groups.get(&key)?.hosts.first().map(|&(_, _, host, _)| host)
     }
 
-    /// The group that is due first of all.
+    /// The group that is due first.
     fn first(&self) -> Option<(Moment, u64, Key)> {
         self.due.iter().filter_map(|due| due.first()).min().copied()
     }
 
-    /// The moment at which the next host may be asked.
+    /// When the next host is due.
     pub(crate) fn next_due(&self) -> Option<Moment> {
         self.first().map(|(at, ..)| at)
     }
 
-    /// The host to be asked next, when, and whether it waits for its group rather than for itself.
+    /// The next host, when it is due, and whether it waits for its group rather than for itself.
     pub(crate) fn first_waiting(&self) -> Option<(Moment, HostId, bool)> {
         let (at, _, key) = self.first()?;
         let group = self.groups.get(&key)?;
         group.hosts.first().map(|&(own, _, host, _)| (at, host, group.gate > own))
     }
 
-    /// Shuts a group until it is released.
+    /// Closes a group until it is released.
     pub(crate) fn hold(&mut self, key: Key, floor: Moment) {
         self.group(key, floor).held = true;
         self.refresh(key);
     }
 
-    /// Ends the hold of a group, whose gate opens no sooner than `gate`.
+    /// Releases a group, whose gate opens no sooner than `gate`.
     pub(crate) fn release(&mut self, key: Key, gate: Moment) {
         let group = self.group(key, gate);
         group.held = false;
@@ -158,19 +161,19 @@ impl Workbench {
         self.refresh(key);
     }
 
-    /// Shuts a group until `gate` at least, be it held or not.
+    /// Closes a group until at least `gate`, held or not.
     pub(crate) fn shut(&mut self, key: Key, gate: Moment) {
         let group = self.group(key, gate);
         group.gate = group.gate.max(gate);
         self.refresh(key);
     }
 
-    /// Whether a group is shut, by its gate or because it is held.
+    /// Whether a group is closed, by its gate or because it is held.
     pub(crate) fn is_shut(&self, key: Key, now: Moment) -> bool {
         self.groups.get(&key).is_some_and(|g| g.held || g.gate > now)
     }
 
-    /// How many hosts wait in a group.
+    /// Number of hosts in a group.
     pub(crate) fn crowd(&self, key: Key) -> usize {
         self.groups.get(&key).map_or(0, |g| g.hosts.len())
     }
@@ -184,7 +187,7 @@ impl Workbench {
         })
     }
 
-    /// Puts a group where it now belongs in the order of things.
+    /// Re-sorts a group after a change.
     fn refresh(&mut self, key: Key) {
         let Some(group) = self.groups.get_mut(&key) else { return };
         let slot = match group.hosts.first() {
@@ -276,7 +279,8 @@ mod tests {
             bench.lift(*place, host);
             *place = warm(&mut bench, host);
         }
-        // The first turn is that of the host that waits longest, the last but two would be a new host's.
+        // The first turn is that of the longest-waiting host, the last but two would be a new
+        // host's.
         let share = usize::from(SHARE);
         assert!(order[..share - 1].iter().all(|&h| h == 1), "{order:?}");
         assert_eq!(order[share - 1..], [2, 3, 3]);

@@ -1,11 +1,12 @@
-//! Does the reader agree with RFC 9309 and with the parser Google published?
+//! Does the parser agree with RFC 9309 and with the parser Google published?
 //!
-//! Every fact that parser's own tests state is stated here again, in our own files and paths, and the RFC's examples besides.
+//! Every fact that parser's own tests state is restated here with our own files and paths, and so
+//! are the RFC's examples.
 
 use super::{Access, Robots, path_of, pattern, product_token};
 use std::time::Duration;
 
-/// One file, asked by one agent, about paths that are allowed (`+`) and disallowed (`-`).
+/// One file and agent, with paths that are allowed (`+`) and disallowed (`-`).
 fn check(file: &str, agent: &str, paths: &str) {
     let robots = Robots::parse(file.as_bytes(), agent);
     for path in paths.split_whitespace() {
@@ -15,7 +16,7 @@ fn check(file: &str, agent: &str, paths: &str) {
     }
 }
 
-/// A group for `spider` that disallows everything but what the given line allows.
+/// A group for `spider` that disallows everything except what the given line allows.
 fn only(allowed: &str, paths: &str) {
     check(&format!("User-agent: spider\nDisallow: /\nAllow: {allowed}\n"), "spider", paths);
 }

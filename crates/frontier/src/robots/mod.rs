@@ -1,12 +1,14 @@
-//! May this agent ask for this path?
+//! May this agent request this path?
 //!
-//! A robots.txt is read once for each host, before any of its pages is leased, and asked twice for each page: when a link
-//! to it is found and again before the request. The rules are those of RFC 9309, and where sites deviate from it, those
-//! of the parser Google published beside it: its 145 test cases all hold. The group of our product token counts, all
-//! groups of the same token merged; failing that, the `*` groups; the longest matching rule decides, and `Allow` wins a tie.
+//! A robots.txt is read once per host, before any of its pages is leased, and consulted twice per
+//! page: when a link to it is found and again before the request. The rules are those of RFC 9309,
+//! and where sites deviate from it, those of the parser Google published with it: all its 145 test
+//! cases pass. The groups of our product token apply, merged; failing that, the `*` groups; the
+//! longest matching rule decides, and `Allow` wins a tie.
 //!
-//! One point is stricter than Google's parser and as RFC 9309 section 2.2.2 wants it: a percent-encoded letter or digit in
-//! a `Disallow` covers the plain one too, because the frontier only asks for canonical URLs, in which such escapes are gone.
+//! One point is stricter than Google's parser, as RFC 9309 section 2.2.2 requires: a
+//! percent-encoded letter or digit in a `Disallow` also covers the plain one, because the frontier
+//! only requests canonical URLs, which do not contain such escapes.
 
 #[cfg(test)]
 mod cases;
@@ -22,10 +24,10 @@ use pattern::{Escapes, Side};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// How many bytes of a robots.txt are read: the least that RFC 9309 section 2.5 asks for.
+/// How many bytes of a robots.txt are parsed: the minimum of RFC 9309 section 2.5.
 pub const MAX_BYTES: usize = 500 * 1024;
 
-/// How many redirects in a row lead to a robots.txt (RFC 9309 section 2.3.1.2).
+/// Maximum redirects to a robots.txt (RFC 9309 section 2.3.1.2).
 pub const MAX_REDIRECTS: u8 = 5;
 
 /// What one robots.txt says to one agent.
@@ -38,28 +40,28 @@ pub struct Robots {
     sitemaps: Vec<String>,
 }
 
-/// What a robots.txt says about one path, and by which line.
+/// The verdict of a robots.txt on one path, and the deciding line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// Whether it may be asked for.
+    /// Whether it may be requested.
     pub allowed: bool,
-    /// The deciding line, by number (from 1) and text; `None` where no rule matches.
+    /// The deciding line, by number (from 1) and text; `None` if no rule matches.
     pub rule: Option<(u32, String)>,
 }
 
-/// What the status of an answer to `/robots.txt` means (RFC 9309 section 2.3.1).
+/// What the status of a `/robots.txt` response means (RFC 9309 section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// There is one: obey it.
+    /// It exists: obey it.
     Read,
-    /// There is none: everything is allowed.
+    /// It does not exist: everything is allowed.
     Unavailable,
-    /// The server cannot tell: nothing is allowed for now.
+    /// Unknown: nothing is allowed for now.
     Unreachable,
 }
 
 impl Access {
-    /// The meaning of a status; 0 stands for no answer at all.
+    /// The meaning of a status; 0 stands for no response.
     pub const fn of(status: u16) -> Self {
         match status {
             200..=299 => Self::Read,
@@ -69,13 +71,14 @@ impl Access {
     }
 }
 
-/// Whether an answer says what is allowed, be it by saying nothing.
+/// Whether a response settles what is allowed, even if it says nothing.
 pub(crate) fn is_told(record: &RobotsRecord) -> bool {
     Access::of(record.status) != Access::Unreachable
 }
 
 impl Robots {
-    /// Reads a robots.txt as the given agent: a product token, or a whole `User-Agent` value that begins with one.
+    /// Parses a robots.txt for an agent: a product token, or a whole `User-Agent` that begins with
+    /// one.
     pub fn parse(text: &[u8], agent: &str) -> Self {
         let group = Group::read(text, product_token(agent));
         let mut robots = Self { sitemaps: group.sitemaps, crawl_delay: group.crawl_delay, ..Self::default() };
@@ -95,7 +98,7 @@ impl Robots {
         robots
     }
 
-    /// What an answer with this status and text means to the given agent.
+    /// What a response with this status and text means to an agent.
     pub fn from_status(status: u16, text: &[u8], agent: &str) -> Self {
         match Access::of(status) {
             Access::Read => Self::parse(text, agent),
@@ -104,7 +107,7 @@ impl Robots {
         }
     }
 
-    /// What a stored robots.txt means to the given agent.
+    /// What a stored robots.txt means to an agent.
     pub fn of(record: &RobotsRecord, agent: &str) -> Self {
         Self::from_status(record.status, record.text.as_bytes(), agent)
     }
@@ -114,7 +117,7 @@ impl Robots {
         Self { shut: true, ..Self::default() }
     }
 
-    /// Whether a path with its query may be asked for, and by which line.
+    /// Whether a path with its query is allowed, and by which line.
     pub fn allows(&self, path_and_query: &str) -> Ruling {
         let (allow, disallow) = self.best(path_and_query);
         let allowed = self.verdict(path_and_query, allow, disallow);
@@ -123,23 +126,23 @@ impl Robots {
         Ruling { allowed, rule }
     }
 
-    /// Whether a path with its query may be asked for.
+    /// Whether a path with its query is allowed.
     pub fn is_allowed(&self, path_and_query: &str) -> bool {
         let (allow, disallow) = self.best(path_and_query);
         self.verdict(path_and_query, allow, disallow)
     }
 
-    /// The pause it asks for between two requests.
+    /// Its Crawl-delay.
     pub const fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The sitemaps it names, as written, whatever group they stand in.
+    /// The sitemaps it lists, as written, in any group.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 
-    /// About how many bytes of memory it takes.
+    /// Approximate memory use in bytes.
     pub(crate) fn weight(&self) -> usize {
         size_of::<Self>() + self.allow.weight() + self.disallow.weight()
     }
@@ -164,10 +167,10 @@ impl Robots {
     }
 }
 
-/// The product token an agent answers to: the letters, `-` and `_` it begins with.
+/// The product token of an agent: its leading letters, `-` and `_`.
 ///
-/// `Orbweaver/1.0 (+https://…)` is `Orbweaver`. Several bare words (`Foo Bar`) name no product, as in Google's parser: such an
-/// agent obeys the `*` groups.
+/// `Orbweaver/1.0 (+https://…)` is `Orbweaver`. Several bare words (`Foo Bar`) are not a product,
+/// as in Google's parser: such an agent obeys the `*` groups.
 pub fn product_token(agent: &str) -> &str {
     let agent = agent.trim();
     let end = parse::token_length(agent.as_bytes());
@@ -176,9 +179,9 @@ pub fn product_token(agent: &str) -> &str {
     if rest.starts_with(char::is_whitespace) && follows_word { "" } else { token }
 }
 
-/// The path with its query of a URL as written, `/` where it has none: what rules are compared with.
+/// Path and query of a URL as written, or `/` if it has none: what rules are matched against.
 ///
-/// Nothing is normalised, so that a URL can be judged exactly as somebody typed it.
+/// Nothing is normalised, so that a URL can be judged exactly as typed.
 pub fn path_of(url: &str) -> Cow<'_, str> {
     let starts = |c: char| matches!(c, '/' | '?' | ';');
     let from = if url.starts_with("//") { 2 } else { 0 };

@@ -1,26 +1,28 @@
-//! Which lines of a robots.txt are meant for us?
+//! Which lines of a robots.txt apply to us?
 //!
-//! The first half of [`super::Robots::parse`]: bytes to the rules of one group. It never fails: what it does not understand, it skips.
+//! The first half of [`super::Robots::parse`]: from bytes to the rules of one group. It never
+//! fails: it skips what it does not understand.
 
 use super::MAX_BYTES;
 use memchr::{memchr, memchr2};
 use std::time::Duration;
 
-/// Bytes of a line that are looked at: eight times the longest URL old browsers took, less the closing zero, as Google's parser.
+/// Significant bytes of a line: eight times the longest URL of old browsers, minus the terminating
+/// zero, as in Google's parser.
 const MAX_LINE: usize = 2083 * 8 - 1;
 
-/// The longest pause a file can ask for; politeness lowers it further.
+/// Maximum delay a file can ask for; politeness lowers it further.
 const MAX_DELAY: f64 = 86_400.0;
 
-/// How many sitemaps are kept, and how long each may be.
+/// Maximum number of sitemaps, and maximum length of each.
 const MAX_SITEMAPS: usize = 1_000;
 const MAX_SITEMAP_URL: usize = 8_192;
 
 /// A rule as written.
 pub(super) struct Line<'a> {
-    /// The line it stands on, from 1.
+    /// Its line number, from 1.
     pub(super) number: u32,
-    /// `Allow`, or else `Disallow`.
+    /// Whether it is `Allow` rather than `Disallow`.
     pub(super) allow: bool,
     /// Its pattern, trimmed.
     pub(super) value: &'a [u8],
@@ -44,7 +46,8 @@ enum Key {
     Unknown,
 }
 
-/// The spellings taken for each key: its beginning decides, whatever the case. The wrong ones are those Google's parser takes.
+/// The accepted spellings of each key, by prefix and ignoring case. The misspellings are those that
+/// Google's parser accepts.
 const SPELLINGS: &[(&str, Key)] = &[
     ("user-agent", Key::UserAgent),
     ("useragent", Key::UserAgent),
@@ -64,7 +67,7 @@ const SPELLINGS: &[(&str, Key)] = &[
 ];
 
 impl<'a> Group<'a> {
-    /// The rules for a product token; those for `*` where no group names it.
+    /// The rules for a product token, or those for `*` if no group names it.
     pub(super) fn read(text: &'a [u8], token: &'a str) -> Self {
         let mut reader = Reader { token: token.as_bytes(), ..Reader::default() };
         let text = without_mark(&text[..text.len().min(MAX_BYTES)]);
@@ -80,7 +83,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Where the reading stands: whether the agents just listed are ours, anybody's, or others'.
+/// Parser state: whether the agents just listed are ours, anybody's, or others'.
 #[derive(Default)]
 struct Reader<'a> {
     token: &'a [u8],
@@ -120,8 +123,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Agents listed one after another share the rules that follow. Only `Allow` and `Disallow` end the list: other lines must not
-    /// interfere (RFC 9309 section 2.2.4).
+    /// Consecutive agents share the rules that follow. Only `Allow` and `Disallow` end the list:
+    /// other lines must not interfere (RFC 9309 section 2.2.4).
     fn agent(&mut self, value: &[u8]) {
         if self.rules_begun {
             (self.in_ours, self.in_any, self.rules_begun) = (false, false, false);
@@ -142,12 +145,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many bytes at the beginning may stand in a product token.
+/// Length of the product token at the start.
 pub(super) fn token_length(value: &[u8]) -> usize {
     value.iter().take_while(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_')).count()
 }
 
-/// The text without a byte order mark, even one cut short.
+/// The text without a byte order mark, even a truncated one.
 fn without_mark(text: &[u8]) -> &[u8] {
     let mark = [0xEF, 0xBB, 0xBF];
     let common = text.iter().zip(mark).take_while(|(a, b)| **a == *b).count();
@@ -175,7 +178,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Splits `key: value`, or `key value` where the colon was forgotten and there are just two words.
+/// Splits `key: value`, or `key value` if the colon is missing and there are exactly two words.
 fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
     let line = line[..memchr(b'#', line).unwrap_or(line.len())].trim_ascii();
     let split = memchr(b':', line).or_else(|| {
@@ -192,7 +195,7 @@ fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
     Some((key, line[split + 1..].trim_ascii()))
 }
 
-/// A number of seconds, whole or not; what follows it is ignored.
+/// A number of seconds, possibly fractional; what follows it is ignored.
 fn delay(value: &[u8]) -> Option<Duration> {
     let end = value.iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
     let seconds: f64 = std::str::from_utf8(&value[..end]).ok()?.parse().ok()?;

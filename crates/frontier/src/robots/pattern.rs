@@ -1,24 +1,25 @@
-//! Which rule fits a path best?
+//! Which rule matches a path best?
 //!
-//! The second half of [`super::Robots`]. Files of half a megabyte come from strangers and are asked about every link, so both kinds
-//! of pattern are matched in bounded time: plain ones by one binary search and a walk over their own prefixes, those with `*` or `$`
-//! piece by piece from the left. The leftmost place of each piece is always good enough, because `*` takes any string; hence no
-//! backtracking.
+//! The second half of [`super::Robots`]. Files of half a megabyte come from strangers and are
+//! consulted for every link, so both kinds of pattern are matched in bounded time: plain ones by a
+//! binary search and a walk over their own prefixes, those with `*` or `$` segment by segment from
+//! the left. The leftmost match of each segment is always sufficient, because `*` matches any
+//! string; hence no backtracking.
 
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// How many patterns with wildcards each side keeps; see [`Side::new`].
+/// Maximum wildcard patterns per side; see [`Side::new`].
 const MAX_WILD: usize = 4_096;
 
 const NONE: u32 = u32::MAX;
 
-/// Which percent-escapes stand for the plain character.
+/// Which percent escapes are decoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// Those of `-` `.` `_` `~`.
     Marks,
-    /// Those of letters and digits too: everything RFC 3986 calls unreserved.
+    /// Those of letters and digits too: everything that RFC 3986 calls unreserved.
     Unreserved,
 }
 
@@ -28,27 +29,28 @@ impl Escapes {
     }
 }
 
-/// One pattern with the line it stands on.
+/// A pattern with its line number.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) text: Box<[u8]>,
     pub(super) line: u32,
-    /// The longest other plain pattern that this one begins with.
+    /// The longest other plain pattern that is a prefix of this one.
     parent: u32,
 }
 
 /// All patterns of `Allow`, or all of `Disallow`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
-    /// Without wildcards, in order of their bytes.
+    /// Without wildcards, sorted.
     plain: Vec<Rule>,
     /// With wildcards, longest first.
     wild: Vec<Rule>,
 }
 
 impl Side {
-    /// Sorts normalised patterns. Beyond [`MAX_WILD`] patterns with wildcards, a `strict` side keeps what stands before the first
-    /// wildcard, which covers more, and the other side drops the pattern, which allows less.
+    /// Sorts normalised patterns. Beyond [`MAX_WILD`] wildcard patterns, a `strict` side truncates
+    /// them before the first wildcard, which disallows more, and the other side drops them, which
+    /// allows less.
     pub(super) fn new(patterns: Vec<(Vec<u8>, u32)>, strict: bool) -> Self {
         let mut side = Self::default();
         for (mut text, line) in patterns {
@@ -89,7 +91,7 @@ impl Side {
         }
     }
 
-    /// The longest pattern that fits.
+    /// The longest matching pattern.
     pub(super) fn best(&self, path: &[u8]) -> Option<&Rule> {
         let plain = self.best_plain(path);
         let length = plain.map_or(0, |r| r.text.len());
@@ -97,8 +99,8 @@ impl Side {
         longer.into_iter().find(|r| fits(path, &r.text)).or(plain)
     }
 
-    /// Every string between a prefix of the path and the path itself begins with that prefix, so the wanted pattern is the path's
-    /// predecessor or one of the predecessor's own prefixes.
+    /// Every string that sorts between a prefix of the path and the path itself starts with that
+    /// prefix. So the pattern is the path's predecessor or one of the predecessor's own prefixes.
     fn best_plain(&self, path: &[u8]) -> Option<&Rule> {
         let after = self.plain.partition_point(|r| *r.text <= *path);
         let mut i = u32::try_from(after.checked_sub(1)?).ok()?;
@@ -116,7 +118,7 @@ impl Side {
     }
 }
 
-/// Whether a pattern with `*` and a closing `$` fits the path from its beginning.
+/// Whether a pattern with `*` and a final `$` matches the path from its beginning.
 fn fits(path: &[u8], pattern: &[u8]) -> bool {
     let (pattern, anchored) = match pattern.split_last() {
         Some((b'$', front)) => (front, true),
@@ -142,8 +144,8 @@ fn fits(path: &[u8], pattern: &[u8]) -> bool {
     true
 }
 
-/// A pattern as canonical URLs spell it: escapes in upper case or taken off, other bytes that never stand bare in a URL escaped, and so is
-/// a `$` that does not close the pattern.
+/// A pattern in the spelling of canonical URLs: escapes in upper case or decoded, bytes that are
+/// never bare in a URL escaped, and so is a `$` that is not final.
 pub(super) fn normalise(value: &[u8], escapes: Escapes) -> Vec<u8> {
     let (front, closing) = match value.split_last() {
         Some((b'$', front)) => (front, Some(b'$')),
@@ -154,9 +156,9 @@ pub(super) fn normalise(value: &[u8], escapes: Escapes) -> Vec<u8> {
     out
 }
 
-/// A path in the same spelling, where `*` and `$` are themselves and so are escaped (RFC 9309, 2.2.3); borrowed where nothing
-/// changes, as in most canonical URLs. Where it is to be compared exactly, a path that is not escaped at all stays so: nothing that
-/// allows fits it, as in Google's parser.
+/// A path in the same spelling, where `*` and `$` are literal and so are escaped (RFC 9309, 2.2.3);
+/// borrowed if nothing changes, as for most canonical URLs. For exact comparison, a path without
+/// any escapes stays as it is: nothing that allows matches it, as in Google's parser.
 pub(super) fn unescape(path: &[u8], escapes: Escapes) -> Cow<'_, [u8]> {
     let is_bare = |byte: u8| is_bare(byte) || (escapes == Escapes::Marks && !byte.is_ascii());
     let changes = |i: usize| escaped(path[i], &path[i + 1..]).is_some_and(|plain| escapes.decodes(plain));
@@ -166,7 +168,7 @@ pub(super) fn unescape(path: &[u8], escapes: Escapes) -> Cow<'_, [u8]> {
     Cow::Owned(respelt(path, escapes, is_bare))
 }
 
-/// Bytes that stand for themselves and nothing else.
+/// Bytes that are always literal.
 const fn is_bare(byte: u8) -> bool {
     byte.is_ascii() && !matches!(byte, b' ' | b'"' | b'<' | b'>' | b'*' | b'$')
 }
@@ -187,13 +189,13 @@ fn respelt(text: &[u8], escapes: Escapes, bare: impl Fn(u8) -> bool) -> Vec<u8> 
     out
 }
 
-/// `index.htm` and `index.html` at the end of an `Allow` allow the directory itself: the pattern for that.
+/// An `Allow` of `index.htm` or `index.html` also allows the directory: the pattern for that.
 pub(super) fn directory_of_index(value: &[u8]) -> Option<Vec<u8>> {
     let slash = memchr::memrchr(b'/', value)?;
     value[slash..].starts_with(b"/index.htm").then(|| [&value[..=slash], b"$"].concat())
 }
 
-/// The byte that `%XX` stands for.
+/// The byte encoded by `%XX`.
 fn escaped(byte: u8, tail: &[u8]) -> Option<u8> {
     let digit = |i: usize| tail.get(i).and_then(|b| char::from(*b).to_digit(16));
     if byte != b'%' {
@@ -216,7 +218,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, by trying everything.
+    /// The definition, by exhaustive search.
     fn fits_by_search(path: &[u8], pattern: &[u8]) -> bool {
         match pattern.split_first() {
             None => true,

@@ -1,4 +1,4 @@
-//! Which pages and hosts come in, and which are given up?
+//! Which pages and hosts are taken in, and which are given up?
 
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
 use crate::{Budget, FrontierConfig, Next, Order, Politeness};
@@ -199,7 +199,7 @@ fn where_connections_are_scarce_hosts_are_finished_before_others_are_begun() {
         most = most.max(open.len());
     }
     assert!(log.ends_with("finished\n") && open.is_empty(), "{log}");
-    // In the order in which they came, all thirty would be begun before one is finished.
+    // In the order in which they came, all thirty would be started before one is finished.
     assert!(most <= 16, "{most} hosts begun at once");
 }
 

@@ -1,10 +1,10 @@
-//! Queues in memory.
+//! What do queues in memory look like?
 
 use orb_page::{HostId, PageId};
 use orb_store::{HostFact, HostRecord, Queued, Queues};
 use std::collections::BTreeMap;
 
-/// Nothing goes wrong here.
+/// An error that cannot happen.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Never {}
 

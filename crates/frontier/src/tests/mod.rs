@@ -1,4 +1,4 @@
-//! The frontier under a paused clock.
+//! Does the frontier behave under a paused clock?
 
 mod hosts;
 mod memory;

@@ -1,4 +1,4 @@
-//! When is a host asked again?
+//! When is a host contacted again?
 
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
 use crate::{FrontierConfig, Politeness};

@@ -1,7 +1,8 @@
-//! Does it hold whatever happens?
+//! Do the invariants hold whatever happens?
 //!
-//! A crawler that answers, fails, commits, discovers, stalls and crashes as a list of random choices says, and a judge who watches
-//! every request. Once the choices run out, everything goes well, so that every crawl ends.
+//! A crawler that responds, fails, commits, discovers, stalls and crashes as a list of random
+//! choices says, and a judge that watches every request. Once the choices run out, everything
+//! succeeds, so every crawl ends.
 
 use super::memory::Memory;
 use crate::{After, Budget, Ended, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
@@ -22,7 +23,7 @@ struct Judge {
     last: BTreeMap<String, i64>,
     out: BTreeSet<PageId>,
     read: BTreeSet<HostId>,
-    /// Hosts known to ask for a Crawl-delay.
+    /// Hosts known to have a Crawl-delay.
     slow: BTreeSet<HostId>,
     granted: u64,
 }
@@ -59,7 +60,7 @@ struct Crawl {
     judge: Judge,
     now: Moment,
     flights: Vec<(Lease, u64, bool)>,
-    /// What the store was found to hold, and the frontier has not been told.
+    /// Answers of the store that the frontier has not received yet.
     reads: Vec<StoreAnswer>,
     finished: Vec<(HostId, u64, PageId)>,
     facts: Vec<HostFact>,
@@ -111,7 +112,7 @@ impl Crawl {
         self.frontier = Frontier::new(self.config.clone(), self.now, true);
     }
 
-    /// Something in flight moves on: it is sent, or it ends.
+    /// Advances something in flight: it is sent, or it finishes.
     fn fly(&mut self) {
         let i = self.choose(self.flights.len() as u64) as usize;
         let outcome = self.choose(12);
@@ -152,7 +153,7 @@ impl Crawl {
         }
     }
 
-    /// The frontier is told one of the store's answers.
+    /// Passes one of the store's answers to the frontier.
     fn tell(&mut self) {
         let at = self.choose(self.reads.len() as u64) as usize;
         let answer = self.reads.swap_remove(at);

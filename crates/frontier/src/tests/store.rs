@@ -1,11 +1,11 @@
-//! What if the store takes its time?
+//! What if the store is slow?
 
 use super::world::{HOUR, World, fine};
 use crate::{FrontierConfig, Politeness};
 use orb_page::HostId;
 use std::time::Duration;
 
-/// When a crawl of a hundred hosts ends, in milliseconds, where the store takes so long to answer.
+/// When a crawl of a hundred hosts ends, in milliseconds, with a store of this latency.
 fn ends(delay: u64, store_takes: u64) -> i64 {
     let politeness = Politeness { delay: Duration::from_millis(delay), ..Politeness::default() };
     let mut world = World::new(FrontierConfig { politeness, refill: 16, ..FrontierConfig::default() }, fine);
@@ -31,13 +31,15 @@ fn a_store_that_answers_late_does_not_lower_the_rate_of_a_crawl_of_many_hosts() 
 #[test]
 fn a_page_that_was_committed_while_its_queue_was_read_is_not_granted_again() {
     let mut world = World::new(FrontierConfig { refill: 4, ..FrontierConfig::default() }, fine);
-    // Longer than the delay, so that pages end, are committed and leave while a read that still saw them is out.
+    // Longer than the delay, so that pages finish, are committed and leave while a read that still
+    // saw them is outstanding.
     world.store_takes = 1_700;
     world.host(1, 1, 5);
     let mut log = world.run(9_000);
     (6..=9).for_each(|page| world.memory.admit(1, 100 + page, page, &format!("/{page}")));
     world.frontier.admitted(HostId(1), world.now);
-    // The queue is read from its front, where the first pages still are; before the answer comes, they are committed.
+    // The queue is read from its front, where the first pages still are; before the answer arrives,
+    // they are committed.
     log += &world.run(9_100);
     world.commit();
     log += &world.run(HOUR);

@@ -1,4 +1,6 @@
-//! A small web and a crawler of it, both in no time at all: the clock moves only from event to event, and a line is written for each.
+//! How are a small web and its crawler simulated in no time at all?
+//!
+//! The clock moves only from event to event, and a line is logged for each.
 
 use super::memory::Memory;
 use crate::{After, Ended, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
@@ -16,7 +18,7 @@ pub(super) fn is_robots(lease: &Lease) -> bool {
     lease.purpose == Purpose::Robots
 }
 
-/// No robots.txt, and every page there.
+/// No robots.txt, and every page exists.
 pub(super) fn fine(lease: &Lease) -> Answer {
     Answer::status(if is_robots(lease) { 404 } else { 200 })
 }
@@ -25,7 +27,7 @@ pub(super) fn shows(actual: &str, expected: &Expect) {
     expected.assert_eq(actual);
 }
 
-/// How a request ends.
+/// The result of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) result: Result<u16, FailureKind>,
@@ -52,13 +54,13 @@ pub(super) struct World {
     pub(super) memory: Memory,
     pub(super) frontier: Frontier,
     pub(super) now: Moment,
-    /// Requests at once.
+    /// Maximum concurrent requests.
     pub(super) connections: usize,
     config: FrontierConfig,
     addresses: BTreeMap<String, u8>,
     answer: Box<dyn FnMut(&Lease) -> Answer>,
     ends: BTreeMap<(Moment, u64), (Lease, u64, Answer)>,
-    /// How long the store takes to answer, in milliseconds.
+    /// The store's latency in milliseconds.
     pub(super) store_takes: u64,
     reads: BTreeMap<(Moment, u64), StoreAnswer>,
     events: u64,
@@ -87,7 +89,7 @@ impl World {
         }
     }
 
-    /// A host on the address 10.0.0.`ip` with so many pages, called `/1`, `/2`, ….
+    /// A host at the address 10.0.0.`ip` with this many pages, named `/1`, `/2`, ….
     pub(super) fn host(&mut self, id: u32, ip: u8, pages: u64) -> &mut Self {
         let name = self.memory.host(id).name.clone();
         self.addresses.insert(name, ip);
@@ -98,7 +100,7 @@ impl World {
         self
     }
 
-    /// Forgets everything that was not committed, as a crash would.
+    /// Discards everything that was not committed, as a crash would.
     pub(super) fn restart(&mut self) {
         self.ends.clear();
         self.reads.clear();
@@ -119,7 +121,7 @@ impl World {
         self.frontier.committed(&pages);
     }
 
-    /// Goes on until nothing happens before `until` any more, and returns what happened since the last time.
+    /// Runs until nothing happens before `until` any more, and returns the log since the last call.
     pub(super) fn run(&mut self, until: i64) -> String {
         loop {
             let full = self.ends.len() >= self.connections;
@@ -180,7 +182,7 @@ impl World {
         text
     }
 
-    /// What is to be done next, besides reading the store.
+    /// What to do next, besides reading the store.
     pub(super) fn next(&mut self) -> Next {
         loop {
             match self.frontier.next(self.now) {
@@ -190,7 +192,7 @@ impl World {
         }
     }
 
-    /// Reads the store now; the answer comes when the store has taken its time.
+    /// Reads the store now; the answer arrives after its latency.
     fn read(&mut self, read: &StoreRead) {
         let answer = read.answer(&self.memory).unwrap();
         if self.store_takes == 0 {

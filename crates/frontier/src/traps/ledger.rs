@@ -1,22 +1,22 @@
-//! How often has it been so?
+//! How often has it happened?
 //!
-//! The counts behind the trap rules: bounded in memory, and written down with the commits as far as they matter, so that a trap gives no
-//! more to a crawl that is stopped and gone on with many times than to one that is not.
+//! The counters behind the trap rules: bounded in memory, and committed as far as they matter, so
+//! that a trap gains nothing from a crawl that is stopped and resumed many times.
 
 use crate::recent::Recent;
 use hashbrown::HashMap;
 
-/// How far a count moves before it is written down again: what a restart may forget of it.
+/// How far a counter moves before it is persisted again: what a restart may lose of it.
 const STEP: u32 = 32;
 
-/// A count, and what is written down of it.
+/// A counter, and its persisted value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     now: u32,
     kept: u32,
 }
 
-/// Counts by key.
+/// Counters by key.
 #[derive(Debug)]
 pub(super) struct Ledger {
     counts: Recent<u64, Count>,
@@ -24,29 +24,29 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// No counts, and room for this many.
+    /// No counters, with this capacity.
     pub(super) fn new(capacity: usize) -> Self {
         Self { counts: Recent::new(capacity), changed: HashMap::new() }
     }
 
-    /// A count; 0 where there is none.
+    /// A counter; 0 if there is none.
     pub(super) fn get(&mut self, key: u64) -> u32 {
         self.counts.get(&key).map_or(0, |count| count.now)
     }
 
-    /// One more.
+    /// Increments a counter.
     pub(super) fn up(&mut self, key: u64) {
         self.change(key, |n| n.saturating_add(1), STEP);
     }
 
-    /// One less, but never less than none.
+    /// Decrements a counter, saturating at 0.
     pub(super) fn down(&mut self, key: u64) {
         if self.counts.peek(&key).is_some_and(|count| count.now > 0) {
             self.change(key, |n| n.saturating_sub(1), STEP);
         }
     }
 
-    /// This number, written down at once.
+    /// Sets a counter and persists it with the next commit.
     pub(super) fn set(&mut self, key: u64, number: u32) {
         self.change(key, |_| number, 1);
     }
@@ -60,12 +60,12 @@ impl Ledger {
         }
     }
 
-    /// What is to be written down since the last time.
+    /// The counters to persist since the last call.
     pub(super) fn take_changed(&mut self) -> Vec<(u64, u32)> {
         self.changed.drain().collect()
     }
 
-    /// Goes on from what was written down.
+    /// Restores persisted counters.
     pub(super) fn recall(&mut self, counts: impl IntoIterator<Item = (u64, u32)>) {
         for (key, number) in counts {
             self.counts.insert(key, Count { now: number, kept: number }, 1);

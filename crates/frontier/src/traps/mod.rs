@@ -1,10 +1,12 @@
-//! Is this link worth following, or does the site go on for ever?
+//! Is this link worth following, or is the URL space endless?
 //!
-//! Every newly discovered address passes here once, and again before it is fetched. A trap is known by its shape alone (ever deeper paths,
-//! repeating segments, calendars without end, exploding queries: Heritrix's and Nutch's rules of thumb), by how far it is from any seed, by
-//! how many hosts its domain has, or by what its area, its host or its domain gave so far: the same content again and again, or content that
-//! says nearly the same (session ids in paths, soft 404s that repeat the address, counters). What is cut off is recorded with the name of
-//! the trap; nothing here is fatal. Counts live in bounded memory and are written down with the commits (see [`ledger`]).
+//! Every newly discovered URL is checked here once, and again before it is fetched. A trap is
+//! recognised by its shape alone (ever deeper paths, repeating segments, endless calendars,
+//! exploding queries: Heritrix's and Nutch's rules of thumb), by its distance from any seed, by the
+//! number of hosts in its domain, or by what its area, host or domain has yielded so far:
+//! duplicates, or near-duplicates (session ids in paths, soft 404s that repeat the URL, counters).
+//! What is cut off is recorded with the name of the trap; nothing here is fatal. Counters live in
+//! bounded memory and are persisted with the commits (see [`ledger`]).
 
 mod ledger;
 mod shape;
@@ -20,50 +22,52 @@ use orb_urls::site::registrable;
 use serde::{Deserialize, Serialize};
 use shape::{area, fill, host_name, key, repeats, year_of};
 
-/// Paths, areas, hosts and domains counted at a time.
+/// Maximum number of counters for paths, areas, hosts and domains.
 const COUNTERS: usize = 200_000;
 
-/// Areas whose contents are compared at a time.
+/// Maximum number of areas whose contents are compared.
 const AREAS: usize = 20_000;
 
-/// Contents remembered of an area: a calendar has twelve months.
+/// Contents remembered per area: a calendar has twelve months.
 const GISTS: usize = 16;
 
-/// In how many bits the gists of pages differ at most that say nearly the same: those of long pages are SimHashes, and one word in
-/// twenty may be another.
+/// Maximum Hamming distance of the gists of near-duplicates: those of long pages are SimHashes, and
+/// one word in twenty may differ.
 const NEAR: u32 = 6;
 
-/// Where a trap begins. The defaults are generous: sites written by people stay within them.
+/// The limits beyond which URLs count as a trap. The defaults are generous: sites made by people
+/// stay within them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrapLimits {
-    /// Characters of a URL.
+    /// Length of a URL in characters.
     pub url_length: usize,
-    /// Segments of a path.
+    /// Segments in a path.
     pub path_depth: usize,
-    /// How often one segment may stand in a path.
+    /// How often one segment may occur in a path.
     pub repeated_segment: usize,
-    /// Parameters of a query.
+    /// Parameters in a query.
     pub query_parameters: usize,
-    /// Queries of one path; ten times as many where they have a single parameter.
+    /// Distinct queries of one path; ten times as many if they have a single parameter.
     pub query_variants: u32,
-    /// Years ahead of now in an address that looks like a calendar's.
+    /// Years ahead of now in a calendar URL.
     pub years_ahead: i64,
-    /// Years before now in such an address.
+    /// Years before now in a calendar URL.
     pub years_back: i64,
-    /// By how many the pages of one area with content seen before may outnumber the others.
+    /// By how many the duplicates in one area may outnumber the other pages.
     pub repeated_content: u32,
-    /// By how many the pages of one area that say nearly the same as another may outnumber the others.
+    /// By how many the near-duplicates in one area may outnumber the other pages.
     pub similar_content: u32,
-    /// Links in a row from a seed.
+    /// Distance in links from a seed.
     pub chain: u32,
-    /// By how many the pages of a host that an older host has too may outnumber its own.
+    /// By how many the pages a host shares with an older host may outnumber its own.
     pub mirrored_pages: u32,
-    /// By how many the hosts of one domain that begin with pages of older hosts may outnumber the others.
+    /// By how many the hosts of one domain that start with pages of older hosts may outnumber the
+    /// others.
     pub mirrored_hosts: u32,
-    /// Hosts of one registrable domain.
+    /// Hosts per registrable domain.
     pub hosts_per_domain: u32,
-    /// Pages of one host.
+    /// Pages per host.
     pub host_pages: Option<u32>,
 }
 
@@ -88,21 +92,21 @@ impl Default for TrapLimits {
     }
 }
 
-/// An address as the trap rules see it: parts of a canonical URL.
+/// A URL as the trap rules see it: parts of a canonical URL.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The host.
     pub host: HostId,
     /// The whole URL.
     pub url: &'a str,
-    /// Path, with its first slash.
+    /// Path, with its leading slash.
     pub path: &'a str,
     /// Query, without its question mark.
     pub query: Option<&'a str>,
 }
 
 impl<'a> Target<'a> {
-    /// The parts of a canonical URL.
+    /// Splits a canonical URL into its parts.
     pub fn of(host: HostId, url: &'a str) -> Self {
         let rest = path_and_query(url);
         let (path, query) = rest.split_once('?').map_or((rest, None), |(p, q)| (p, Some(q)));
@@ -118,41 +122,41 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a count is about; areas have families of their own.
+/// What a counter is about; areas have families of their own.
 #[derive(Clone, Copy)]
 enum Family {
-    /// Queries of a path.
+    /// Distinct queries of a path.
     Queries = 1,
     /// Hosts of a domain.
     Hosts = 4,
     /// The newest of them.
     Newest = 5,
-    /// The first host of a domain that is one too many.
+    /// The first surplus host of a domain.
     Surplus = 6,
-    /// Hosts of a domain that begin with pages of older hosts.
+    /// Hosts of a domain that start with pages of older hosts.
     MirroredHosts = 7,
     /// Pages of a host that an older one has too.
     HostMirror = 8,
     /// Pages of a host.
     Pages = 9,
-    /// Whether a host has a page of its own.
+    /// Whether a host has an original page.
     Own = 10,
     /// The oldest host of a domain.
     Oldest = 11,
 }
 
-/// What a fetched page was like, beside those before it.
+/// How a fetched page compares with earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Novelty {
-    /// Whether its content had been seen before, to the byte.
+    /// Whether its content is an exact duplicate.
     pub repeated: bool,
-    /// What it says, in 64 bits of which few differ where two pages say nearly the same; only text has one.
+    /// Its gist: 64 bits, few of which differ between near-duplicates; only text has one.
     pub gist: Option<u64>,
     /// The younger of two hosts that have the same page.
     pub mirror: Option<HostId>,
 }
 
-/// The contents met last in an area.
+/// The most recent contents of an area.
 #[derive(Debug, Default)]
 struct Gists {
     kept: [u64; GISTS],
@@ -160,7 +164,7 @@ struct Gists {
 }
 
 impl Gists {
-    /// Whether one like it was there; remembers it otherwise.
+    /// Whether a near-duplicate was there; remembers the gist otherwise.
     fn meet(&mut self, gist: u64) -> bool {
         let held = &self.kept[..self.count.min(GISTS)];
         if held.iter().any(|g| (g ^ gist).count_ones() <= NEAR) {
@@ -172,24 +176,24 @@ impl Gists {
     }
 }
 
-/// Knows traps when it sees them.
+/// Recognises traps.
 #[derive(Debug)]
 pub struct Traps {
     limits: TrapLimits,
     counts: Ledger,
     gists: Recent<u64, Gists>,
-    /// The host last found to be no surplus.
+    /// The host last found not to be surplus.
     welcome: Option<HostId>,
 }
 
 impl Traps {
-    /// Nothing counted yet.
+    /// Without any counts.
     pub fn new(limits: TrapLimits) -> Self {
         Self { limits, counts: Ledger::new(COUNTERS), gists: Recent::new(AREAS), welcome: None }
     }
 
-    /// The name of the trap an address belongs to, if any. To be asked once for each page discovered, so many links from a seed; `year` is
-    /// the present one.
+    /// The name of the trap a URL belongs to, if any. Call it once per discovered page, `depth`
+    /// links from a seed; `year` is the current one.
     pub fn judge(&mut self, target: Target<'_>, depth: u32, year: i64) -> Option<&'static str> {
         if depth > self.limits.chain {
             return Some("trap-chain");
@@ -201,8 +205,8 @@ impl Traps {
             .or_else(|| self.judge_pages(target))
     }
 
-    /// The name of the trap that the area or the host of an address has proved to be since the address was judged. To be asked before
-    /// each fetch.
+    /// The name of the trap that the area or host of a URL has proved to be since it was judged.
+    /// Call it before each fetch.
     pub fn spent(&mut self, target: Target<'_>) -> Option<&'static str> {
         let area = target.area();
         if self.counts.get(area) >= self.limits.repeated_content {
@@ -216,7 +220,7 @@ impl Traps {
         (mirrored || (alike && !self.has_own(target))).then_some("trap-mirror")
     }
 
-    /// Takes note of what a fetched page was like.
+    /// Records what a fetched page was like.
     pub fn note(&mut self, target: Target<'_>, novelty: Novelty) {
         let area = target.area();
         if let Some(younger) = novelty.mirror {
@@ -241,13 +245,13 @@ impl Traps {
         }
     }
 
-    /// Whether a host has a page of its own; the oldest of its domain always has.
+    /// Whether a host has an original page; the oldest of its domain always has.
     fn has_own(&mut self, target: Target<'_>) -> bool {
         self.counts.get(host_key(Family::Own, target.host)) > 0
             || target.host.0 <= self.counts.get(target.domain(Family::Oldest))
     }
 
-    /// A host has a page of its own. Only where a domain has several hosts does it matter.
+    /// Records that a host has an original page. It matters only if a domain has several hosts.
     fn note_own(&mut self, target: Target<'_>) {
         let own = host_key(Family::Own, target.host);
         if self.counts.get(own) == 0 && self.counts.get(target.domain(Family::Hosts)) > 1 {
@@ -256,12 +260,12 @@ impl Traps {
         }
     }
 
-    /// The counts that changed since the last time, to be written down with the next commit.
+    /// The counters that changed since the last call, to be persisted with the next commit.
     pub fn take_changed(&mut self) -> Vec<(u64, u32)> {
         self.counts.take_changed()
     }
 
-    /// Goes on from the counts that were written down.
+    /// Restores persisted counters.
     pub fn recall(&mut self, counts: impl IntoIterator<Item = (u64, u32)>) {
         self.counts.recall(counts);
     }
@@ -283,8 +287,8 @@ impl Traps {
         year_of(segments, target.query).is_some_and(|y| !window.contains(&y)).then_some("trap-calendar")
     }
 
-    /// Whether the host is one too many of its domain. Hosts are numbered in the order they are met, so that one number tells those that
-    /// were met in time from the rest.
+    /// Whether the host is surplus in its domain. Hosts are numbered in the order they are met, so
+    /// one number separates the accepted hosts from the rest.
     fn judge_host(&mut self, target: Target<'_>) -> Option<&'static str> {
         if self.welcome == Some(target.host) {
             return None;
@@ -338,7 +342,7 @@ impl Traps {
     }
 }
 
-/// The key of how many pages of an area say nearly the same as another.
+/// The counter key for near-duplicates in an area.
 const fn similar(area: u64) -> u64 {
     area.rotate_left(32) ^ 0x5bd1_e995
 }

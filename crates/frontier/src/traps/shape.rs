@@ -1,21 +1,21 @@
-//! What does an address alone give away?
+//! What does a URL alone give away?
 //!
-//! The part of the trap rules that counts nothing: segments that repeat, years no calendar of people needs, and the area an address belongs
-//! to, in which segments that look drawn at random or counted up stand for each other.
+//! The stateless part of the trap rules: repeating segments, implausible years, and the area a URL
+//! belongs to, in which random ids and counters are treated as equal.
 
 use orb_page::HostId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The most segments of a path that are looked at.
+/// Maximum path segments examined.
 pub(super) const SEGMENTS: usize = 64;
 
-/// The path with its query of a canonical URL.
+/// Path and query of a canonical URL.
 pub(crate) fn path_and_query(url: &str) -> &str {
     let authority = url.find("://").map_or(0, |i| i + 3);
     memchr::memchr(b'/', &url.as_bytes()[authority..]).map_or("/", |i| &url[authority + i..])
 }
 
-/// The host's name in a canonical URL, without user, port and brackets.
+/// The host name in a canonical URL, without user info, port and brackets.
 pub(super) fn host_name(url: &str) -> &str {
     let rest = url.find("://").map_or(url, |i| &url[i + 3..]);
     let authority = &rest[..memchr::memchr3(b'/', b'?', b'#', rest.as_bytes()).unwrap_or(rest.len())];
@@ -26,7 +26,7 @@ pub(super) fn host_name(url: &str) -> &str {
     }
 }
 
-/// Splits a path into its segments, empty ones left out, and returns how many there are, be they more than fit.
+/// Splits a path into its non-empty segments and returns their number, even if they do not all fit.
 pub(super) fn fill<'a>(segments: &mut [&'a str; SEGMENTS], path: &'a str) -> usize {
     let mut count = 0;
     for segment in path.split('/').filter(|s| !s.is_empty()) {
@@ -38,8 +38,8 @@ pub(super) fn fill<'a>(segments: &mut [&'a str; SEGMENTS], path: &'a str) -> usi
     count
 }
 
-/// Whether one segment stands `most` times in the path (half as often again for single characters, which shard real archives), or a
-/// group of two or more stands three times in a row.
+/// Whether one segment occurs `most` times in the path (half as often again for single characters,
+/// which shard real archives), or a group of two or more occurs three times in a row.
 pub(super) fn repeats(segments: &[&str], most: usize) -> bool {
     if segments.len() < most.min(6) {
         return false;
@@ -62,7 +62,7 @@ fn cycles(segments: &[&str], period: usize) -> bool {
     false
 }
 
-/// The year of an address that looks like a calendar's: `/2026/11/`, `/2026-11-15`, `?year=2026&month=11`, `?date=2026-11`.
+/// The year in a calendar URL: `/2026/11/`, `/2026-11-15`, `?year=2026&month=11`, `?date=2026-11`.
 pub(super) fn year_of(segments: &[&str], query: Option<&str>) -> Option<i64> {
     let month = |s: &str| s.len() <= 2 && s.parse::<u8>().is_ok_and(|m| (1..=12).contains(&m));
     for pair in segments.windows(2) {
@@ -80,7 +80,7 @@ pub(super) fn year_of(segments: &[&str], query: Option<&str>) -> Option<i64> {
     segments.last().and_then(|s| date(s)).or_else(|| dated.into_iter().next())
 }
 
-/// Four or five digits, as calendars count on beyond the year 9999.
+/// Four or five digits, since endless calendars go beyond the year 9999.
 fn whole_year(s: &str) -> Option<i64> {
     let digits = matches!(s.len(), 4 | 5) && s.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| s.parse().ok()).flatten()
@@ -95,12 +95,13 @@ fn date(s: &str) -> Option<i64> {
     whole_year(year).filter(|_| shaped)
 }
 
-/// The key of a count of this family, about a text of a host.
+/// The key of a counter of this family, for a text of a host.
 pub(super) fn key(family: u64, host: HostId, text: &str) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), family << 32 | u64::from(host.0))
 }
 
-/// Pages whose contents are compared with each other: those that differ in the query alone, or else the two uppermost directories.
+/// Pages whose contents are compared with each other: those that differ only in the query, or else
+/// those in the same two top-level directories.
 pub(super) fn area(host: HostId, path: &str, has_query: bool) -> u64 {
     let (family, depth) = if has_query { (2, SEGMENTS) } else { (3, 2) };
     let directories = if has_query { path } else { path.rsplit_once('/').map_or("", |(dirs, _)| dirs) };
@@ -108,7 +109,8 @@ pub(super) fn area(host: HostId, path: &str, has_query: bool) -> u64 {
     segments.fold(key(family, host, ""), |hash, segment| xxh3_64_with_seed(kind_of(segment).as_bytes(), hash))
 }
 
-/// A segment as far as it tells areas apart: numbers are all alike, and so are ids that look drawn at random.
+/// A segment as far as it distinguishes areas: all numbers are equal, and so are random-looking
+/// ids.
 fn kind_of(segment: &str) -> &str {
     let digits = segment.bytes().filter(u8::is_ascii_digit).count();
     let letters = segment.bytes().all(|b| b.is_ascii_alphanumeric() || (b == b'-' && digits > 7));
