@@ -1,10 +1,10 @@
 //! How is a collection opened, and kept open?
 //!
 //! Opening one costs a connection to its catalogue; graph, ranks and text index are opened by the
-//! first question that needs them. A command asks one question and is gone. A server keeps
-//! collections, one for each thread that answers, and calls [`Collection::refresh`] between
-//! questions: what was built again since is then opened again. Facts need no refreshing, since
-//! every question to the catalogue sees the last commit.
+//! first question that needs them. A command asks one question and exits. A server keeps
+//! collections open, one per answering thread, and calls [`Collection::refresh`] between questions,
+//! which reopens what was rebuilt since. Facts need no refresh, since every catalogue query sees
+//! the last commit.
 
 use crate::guard::guarded;
 use crate::{AnswerError, Result};
@@ -31,7 +31,7 @@ impl Collection {
         Self::of(home.find(name)?)
     }
 
-    /// Opens a project that was looked up already.
+    /// Opens a project that was already looked up.
     pub fn of(project: ProjectDir) -> Result<Self> {
         if project.is_empty() {
             let name = &project.name;
@@ -45,12 +45,12 @@ impl Collection {
         Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher })
     }
 
-    /// Lets go of what was built again since it was opened, and of the settings, so that the next
-    /// question sees them as they are now.
+    /// Closes what was rebuilt since it was opened, and the settings, so that the next question
+    /// sees the current ones.
     pub fn refresh(&mut self) -> Result<()> {
         self.settings.take();
         if self.graph.get().is_none_or(|graph| !graph.is_latest()) {
-            // The catalogue joins the tables of the ranks when it is opened.
+            // The catalogue attaches the rank tables when it is opened.
             self.catalogue = CatalogueReader::open(&self.project.catalogue())?;
             self.graph.take();
         }
@@ -66,7 +66,7 @@ impl Collection {
         &self.project.name
     }
 
-    /// Where everything of the project lies.
+    /// The project's directory.
     pub fn project(&self) -> &ProjectDir {
         &self.project
     }
@@ -81,7 +81,7 @@ impl Collection {
         &self.archive
     }
 
-    /// The project's file; the defaults where it has none.
+    /// The project's settings, or the defaults if it has none.
     pub(crate) fn settings(&self) -> Result<&Settings> {
         if let Some(settings) = self.settings.get() {
             return Ok(settings);
@@ -90,7 +90,7 @@ impl Collection {
         Ok(self.settings.get_or_init(|| settings))
     }
 
-    /// The web graph as it was last built, however old.
+    /// The web graph as last built, however old.
     pub(crate) fn graph(&self) -> std::result::Result<&WebGraph, GraphError> {
         if let Some(graph) = self.graph.get() {
             return Ok(graph);
@@ -99,7 +99,7 @@ impl Collection {
         Ok(self.graph.get_or_init(|| graph))
     }
 
-    /// The ranks of the graph; none where it was not ranked.
+    /// The ranks of the graph; `None` if it was not ranked.
     pub(crate) fn ranks(&self) -> std::result::Result<Option<&Ranks>, GraphError> {
         if let Some(ranks) = self.ranks.get() {
             return Ok(ranks.as_ref());
@@ -108,7 +108,7 @@ impl Collection {
         Ok(self.ranks.get_or_init(|| ranks).as_ref())
     }
 
-    /// The text index; where there is none, how to get one.
+    /// The text index; if there is none, the error says how to get one.
     pub(crate) fn searcher(&self) -> Result<&Searcher> {
         if let Some(searcher) = self.searcher.get() {
             return Ok(searcher);
@@ -129,7 +129,7 @@ impl Collection {
 mod tests {
     use super::*;
 
-    /// A server hands collections from thread to thread.
+    /// A server moves collections between threads.
     #[test]
     fn a_collection_may_move_to_another_thread() {
         fn movable<T: Send>() {}

@@ -1,8 +1,8 @@
 //! What does an archived page say?
 //!
-//! The archive holds what came over the wire: here the content coding is taken off and the
-//! extractors are asked. [`content()`] finds the version of a page that one run saw; the functions
-//! below it read any archived exchange, for whoever has one in hand.
+//! The archive holds what came over the wire: here the content coding is removed and the extractors
+//! run. [`content()`] finds the version of a page that one run saw; the functions below it read any
+//! archived exchange.
 
 use crate::{AnswerError, Collection, PageViews, Result};
 use bytes::Bytes;
@@ -12,16 +12,16 @@ use orb_store::{ArchiveReader, StoredExchange};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The largest content that is looked at.
+/// Maximum size of content that is examined.
 const CAP: u64 = 2_000_000_000;
 
-/// The largest content that is read for its text alone.
+/// Maximum size of content that is read only for its text.
 const CAP_FOR_TEXT: u64 = 64_000_000;
 
-/// In which form content is wanted.
+/// The form of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentForm {
-    /// The bytes, content coding taken off.
+    /// The bytes, with the content coding removed.
     Raw,
     /// The visible text.
     Text,
@@ -36,7 +36,7 @@ pub struct PageContent {
     pub url: String,
     /// The run.
     pub run: u32,
-    /// The status code it was given with.
+    /// Its status code.
     pub status: Option<u16>,
     /// Its media type.
     pub mime: Option<String>,
@@ -51,14 +51,14 @@ pub struct ArchivedVersion {
     pub url: String,
     /// The run that saw it.
     pub run: u32,
-    /// The status code it was given with.
+    /// Its status code.
     pub status: Option<u16>,
     /// Its media type.
     pub mime: Option<String>,
     stored: StoredExchange,
 }
 
-/// The version of the page with this URL that a run saw; the latest where no run is named.
+/// The version of the page with this URL that a run saw; by default the latest.
 pub fn content(collection: &Collection, url: &str, run: Option<u32>) -> Result<ArchivedVersion> {
     let page = collection.page(url)?;
     let visits = collection.catalogue().visits(PageId(page.id))?;
@@ -88,7 +88,7 @@ impl ArchivedVersion {
         })
     }
 
-    /// What it says in a form; bytes that are no text are replaced.
+    /// Its content in a form; bytes that are not text are replaced.
     pub fn content(&self, form: ContentForm) -> Result<PageContent> {
         let Self { url, run, status, mime, .. } = self.clone();
         let content = String::from_utf8_lossy(&self.bytes(form)?).into_owned();
@@ -96,7 +96,7 @@ impl ArchivedVersion {
     }
 }
 
-/// The content with its coding taken off.
+/// The content with its coding removed.
 pub fn decoded(stored: &StoredExchange) -> Result<Bytes> {
     let decoded = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(stored), CAP);
     match decoded.problem {
@@ -111,14 +111,14 @@ fn codings(stored: &StoredExchange) -> String {
     stored.headers.all("content-encoding").collect::<Vec<_>>().join(",")
 }
 
-/// What the extractors are given of a stored page.
+/// What the extractors get of a stored page.
 fn read<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce(&Content<'_>) -> T) -> T {
     let mime = stored.headers.mime();
     let charset = stored.headers.charset();
     with(&Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url })
 }
 
-/// Shows a stored page in such a way that it can be compared with another.
+/// Presents a stored page in comparable form.
 pub fn viewed<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce(&PageViews<'_>) -> T) -> T {
     read(url, stored, content, |content| with(&PageViews::new(*content)))
 }
@@ -128,7 +128,7 @@ pub fn text(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
     read(url, stored, content, orb_extract::extract).text
 }
 
-/// Markdown of an HTML page; the plain text of anything else.
+/// An HTML page as Markdown; anything else as plain text.
 pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
     let document = read(url, stored, content, orb_extract::extract);
     if document.mime != "text/html" && document.mime != "application/xhtml+xml" {
@@ -137,12 +137,12 @@ pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
     read(url, stored, content, |c| orb_extract::markdown(&orb_extract::text_of(c)))
 }
 
-/// The source of a page as text, whatever it was encoded in.
+/// The source of a page as text, whatever its encoding.
 pub fn source(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
     read(url, stored, content, |c| orb_extract::text_of(c).into_owned())
 }
 
-/// What the extractors make of a stored page, as far as it can be decoded.
+/// The document of a stored page, as far as it can be decoded.
 pub fn document(url: &str, stored: &StoredExchange) -> Document {
     let content = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(stored), CAP_FOR_TEXT).bytes;
     read(url, stored, &content, orb_extract::extract)

@@ -1,4 +1,4 @@
-//! When is a project to run next?
+//! When is a project due next?
 
 use crate::{Result, last_run};
 use orb_page::Moment;

@@ -4,21 +4,21 @@ use std::error::Error;
 
 /// Why there is no answer.
 ///
-/// All but the last are about the question and mean the same to every face. The last is a failure
-/// of ours, whose cause is for people and logs, not for programs.
+/// All but the last are about the question and mean the same in every interface. The last is a
+/// failure of ours, whose cause is for people and logs, not for programs.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// The question makes no sense as it was put: a URL that is none, a query that cannot be read.
+    /// The question is malformed: an invalid URL, a query that does not parse.
     #[error("{0}")]
     Malformed(String),
-    /// What was asked about is not there: a page, a run, a version.
+    /// What was asked about does not exist: a page, a run, a version.
     #[error("{0}")]
     Unknown(String),
-    /// What would answer has not been made yet, or must be made again: the catalogue of a project
+    /// What would answer has not been built yet, or must be rebuilt: the catalogue of a project
     /// never crawled, a graph, an index.
     #[error("{0}")]
     NotBuilt(String),
-    /// The question was understood and refused: a statement in SQL that is wrong, would write, or
+    /// The question was understood and refused: an SQL statement that is invalid, would write, or
     /// takes too long.
     #[error("{0}")]
     Refused(String),

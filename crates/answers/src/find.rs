@@ -1,7 +1,7 @@
-//! Which page is meant by this URL?
+//! Which page does this URL denote?
 //!
-//! People paste addresses as their browsers show them. A page is looked up by the URL as typed,
-//! then by its canonical form, then by what is left when the session ids of its host are taken out.
+//! People paste URLs as their browsers show them. A page is looked up by the URL as typed, then by
+//! its canonical form, then by its identity without the session ids of its host.
 
 use crate::{AnswerError, Collection, Result};
 use orb_store::PageRow;

@@ -1,8 +1,8 @@
 //! What if the text index is damaged in a way its engine does not notice?
 //!
-//! The engine believes its files: where one was damaged, it may panic. Such a panic ends the
-//! question and not the process. What a panic prints is the business of the process's panic hook,
-//! which is set once, by the program: it asks [`expects_panic`] and keeps silent.
+//! The engine trusts its files: if one is damaged, it may panic. Such a panic ends the question and
+//! not the process. What a panic prints is up to the process's panic hook, which the program
+//! installs once: it asks [`expects_panic`] and stays silent.
 
 use crate::{AnswerError, Result};
 use orb_store::ProjectDir;
@@ -13,13 +13,13 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread is caught and told as damage, so that a panic hook has nothing to
-/// say of it.
+/// Whether a panic on this thread will be caught and reported as damage, so that a panic hook
+/// should stay silent.
 pub fn expects_panic() -> bool {
     GUARDED.get()
 }
 
-/// Does something with the index's files, and tells a panic as the damage that it is.
+/// Runs an operation on the index's files, and reports a panic as damage.
 pub(crate) fn guarded<T>(project: &ProjectDir, what: impl FnOnce() -> T) -> Result<T> {
     let outer = GUARDED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(what));

@@ -1,9 +1,9 @@
-//! How important is a page, as far as the graph tells?
+//! How important is a page, according to the graph?
 
 use orb_graph::Ranks;
 use orb_page::PageId;
 
-/// So many times the average PageRank count as all the importance there is.
+/// This many times the average PageRank counts as maximum importance.
 const TOP: f64 = 1_000.0;
 
 /// The ranks of a project's graph, on the scale of a search.
@@ -19,8 +19,8 @@ impl<'a> Importance<'a> {
         Self { ranks, pages }
     }
 
-    /// How important pages are: their PageRank against the average on a logarithmic scale, between
-    /// 0 and 1.
+    /// The importance of pages: their PageRank relative to the average on a logarithmic scale,
+    /// between 0 and 1.
     pub(crate) fn of(&self, pages: &[PageId]) -> Vec<f64> {
         let of = |page: &PageId| self.ranks.of(*page).ok().flatten().map_or(0.0, |merit| merit.pagerank);
         pages.iter().map(|page| ((1.0 + of(page) * self.pages).ln() / (1.0 + TOP).ln()).clamp(0.0, 1.0)).collect()

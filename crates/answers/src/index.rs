@@ -1,8 +1,8 @@
-//! How does the text index stand to the catalogue?
+//! How does the text index relate to the catalogue?
 //!
-//! Both are walked side by side by page number: what the index lacks or has of an earlier visit is
-//! missing, what the catalogue does not want found is extra. A number and a moment are held for
-//! each page of the index meanwhile, 16 bytes.
+//! A merge join of both by page number: what the index lacks, or has from an earlier visit, is
+//! missing; what the catalogue does not want indexed is extra. It needs 16 bytes per page of the
+//! index: a number and a moment.
 
 use crate::guard::guarded;
 use crate::{AnswerError, Collection, Result};
@@ -18,15 +18,15 @@ use std::path::Path;
 pub struct IndexStatus {
     /// The project.
     pub project: String,
-    /// Pages that can be found.
+    /// Pages in the index.
     pub pages: u64,
-    /// Whether it has come to the catalogue's last batch.
+    /// Whether it has reached the catalogue's last batch.
     pub current: bool,
-    /// How the texts of links stand: `current`, `older` or `none`.
+    /// The state of the anchor texts: `current`, `older` or `none`.
     pub anchors: &'static str,
-    /// Into how many segments it is divided.
+    /// Number of segments.
     pub segments: usize,
-    /// Bytes of its files.
+    /// Total size of its files in bytes.
     pub bytes: u64,
     /// What it lacks and will catch up with.
     pub notes: Vec<String>,
@@ -34,7 +34,7 @@ pub struct IndexStatus {
     pub findings: Vec<Finding>,
 }
 
-/// How the text index stands.
+/// The state of the text index.
 pub fn index_status(collection: &Collection) -> Result<IndexStatus> {
     let index = collection.searcher()?;
     let extent = collection.catalogue().extent()?;
@@ -57,7 +57,7 @@ pub fn index_status(collection: &Collection) -> Result<IndexStatus> {
     })
 }
 
-/// Bytes of all files in a directory and those below.
+/// Total size of all files below a directory.
 fn size(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let of = |entry: std::fs::DirEntry| match entry.metadata() {
@@ -108,8 +108,8 @@ fn checked(project: &ProjectDir, report: &mut CheckReport) -> Result<()> {
     })
 }
 
-/// Pages that an index lacks, or has of an earlier visit, and pages it has too many, given what it
-/// holds, by number.
+/// Pages that an index lacks or has from an earlier visit, and pages it has in excess, given what
+/// it holds, by number.
 pub fn stale_pages(
     reader: &CatalogueReader,
     held: &[(PageId, Moment)],
@@ -122,7 +122,7 @@ pub fn stale_pages(
     Ok(walk.finish())
 }
 
-/// Gives every page that can be searched for, by number.
+/// Calls back with every searchable page, by number.
 pub fn each_searchable<E: From<StoreError>>(
     reader: &CatalogueReader,
     mut tell: impl FnMut(Worded) -> std::result::Result<(), E>,
@@ -130,7 +130,7 @@ pub fn each_searchable<E: From<StoreError>>(
     reader.each_worded(|page| if is_searchable(page.kind, page.status, true) { tell(page) } else { Ok(()) })
 }
 
-/// Two lists of pages in the order of their numbers, side by side.
+/// A merge join of two lists of pages by number.
 struct Walk<'a> {
     held: &'a [(PageId, Moment)],
     at: usize,

@@ -1,14 +1,14 @@
 //! What do people ask of a collection?
 //!
 //! A [`Collection`] is a project opened for reading: catalogue, archive, web graph and text index,
-//! each opened when it is first needed and kept open. Every question is one module with one
-//! function over it, named alike, which returns a typed result. The result serialises (`Serialize`)
-//! to what `--json` prints, in that order of keys, and describes itself (`JsonSchema`), so that one
-//! type serves the command line, web pages, an API and the tools of language models. Whoever shows
-//! an answer computes nothing and touches no store.
+//! each opened on first use and kept open. Every question is one module with one function of the
+//! same name, which returns a typed result. The result serialises (`Serialize`) to what `--json`
+//! prints, in that order of keys, and describes itself (`JsonSchema`), so one type serves the
+//! command line, web pages, an API and the tools of language models. Renderers compute nothing and
+//! touch no store.
 //!
 //! To add a question: a module here with its result type and its function, one line in the list
-//! below, and a renderer in each face.
+//! below, and a renderer in each interface.
 //!
 //! What a reader should know about an answer, such as that the graph is older than the catalogue,
 //! is a note in the result and not a failure. Why there is no answer is an [`AnswerError`]. Nothing
@@ -55,7 +55,7 @@ pub use views::PageViews;
 pub use window::Window;
 pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 
-// What the answers are made of.
+// The types that answers are made of.
 pub use orb_graph::{BowTie, By, Direction, GraphOptions, Merit};
 pub use orb_index::{Part, WordCount};
 pub use orb_store::{
@@ -63,5 +63,5 @@ pub use orb_store::{
     PageRow, ProjectDir, QueryEnd, Stats, TableNote, VisitRow,
 };
 
-/// The results of this crate.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, AnswerError>;

@@ -1,7 +1,7 @@
 //! Which pages answer a query?
 //!
-//! The text index finds and weighs them, the graph says how important they are, the catalogue and
-//! the archive what they are and where in their text the words stand.
+//! The text index finds and scores them, the graph gives their importance, the catalogue and the
+//! archive say what they are and where in their text the terms occur.
 
 use crate::content::text_at;
 use crate::guard::guarded;
@@ -14,44 +14,44 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is looked for.
+/// A search request.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
     /// The query as typed.
     pub text: &'a str,
-    /// Results at most.
+    /// Maximum number of results.
     pub limit: u64,
-    /// Results to leave out at the beginning.
+    /// Number of results to skip.
     pub offset: u64,
-    /// Results of one host at most, 0 for all; as the project says where nothing is said.
+    /// Maximum results per host, 0 for no limit; by default as in the project's settings.
     pub per_host: Option<usize>,
-    /// Tell where each score comes from.
+    /// Whether to explain each score.
     pub explain: bool,
-    /// Show the piece of each text where the words stand.
+    /// Whether to show the snippet of each text.
     pub snippets: bool,
 }
 
 /// The answer to a query.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SearchAnswer {
-    /// Pages that match, before those that say the same are folded.
+    /// Number of matching pages, before duplicates are collapsed.
     pub total: u64,
-    /// Whether no page has all the words, so that those with some of them are given.
+    /// Whether no page matches all terms, so that matches of any term are returned.
     pub relaxed: bool,
-    /// The results asked for, best first.
+    /// The requested results, best first.
     pub hits: Vec<SearchHit>,
     /// What the reader should know about the index, if anything.
     pub note: Option<String>,
 }
 
-/// A page that answers.
+/// A matching page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SearchHit {
-    /// Its place among the results, from 1.
+    /// Its position among the results, from 1.
     pub rank: u64,
-    /// Pages that match.
+    /// Number of matching pages.
     pub total: u64,
-    /// Whether it has only some of the words, as all others.
+    /// Whether it matches only some of the terms, like all others.
     pub relaxed: bool,
     /// Its number.
     pub page: u64,
@@ -59,13 +59,13 @@ pub struct SearchHit {
     pub url: String,
     /// Its title.
     pub title: Option<String>,
-    /// What it scores.
+    /// Its score.
     #[serde(serialize_with = "rounded")]
     #[schemars(with = "f64")]
     pub score: f64,
-    /// The piece of its text where the words stand.
+    /// The excerpt of its text in which the terms occur.
     pub snippet: String,
-    /// Where in that piece, in characters: from, and up to.
+    /// The character ranges of the terms in it.
     pub marks: Vec<(usize, usize)>,
     /// Its language.
     pub lang: Option<String>,
@@ -73,33 +73,33 @@ pub struct SearchHit {
     pub mime: Option<String>,
     /// When it was fetched.
     pub fetched_at: Option<String>,
-    /// Pages folded into this one because they say the same.
+    /// Duplicates collapsed into this page.
     #[schemars(with = "Vec<u64>")]
     pub alike: Vec<PageId>,
-    /// Where its score comes from.
+    /// The parts of its score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explanation>,
 }
 
-/// Where a score comes from.
+/// The parts of a score.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Explanation {
-    /// What the text scores.
+    /// The text score.
     #[serde(serialize_with = "rounded")]
     #[schemars(with = "f64")]
     pub text: f64,
-    /// How important the page is, between 0 and 1.
+    /// The page's importance, between 0 and 1.
     #[serde(serialize_with = "rounded")]
     #[schemars(with = "f64")]
     pub importance: f64,
-    /// What each word scores in each field.
+    /// The score of each term in each field.
     pub shares: Vec<ScoreShare>,
 }
 
-/// What a word scores in a field.
+/// The score of a term in a field.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ScoreShare {
-    /// The word, or the words of a phrase.
+    /// The term, or the terms of a phrase.
     pub words: String,
     /// The field.
     pub field: Part,
@@ -115,13 +115,13 @@ pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer
     let note = lag(collection)?;
     let mut found = Vec::with_capacity(answer.hits.len());
     for (rank, hit) in (query.offset + 1..).zip(&answer.hits) {
-        // A page that the catalogue lost since: the index is behind, and it is left out.
+        // The catalogue lost this page since: the index is behind, and it is left out.
         let Some(page) = collection.catalogue().page(hit.page)? else { continue };
         found.push((rank, hit, page, Snippet::default()));
     }
     if query.snippets {
         let archive = collection.archive();
-        // Reading a page again is most of a search's work: all processors take part.
+        // Extracting pages again is most of a search's work, so all cores take part.
         found.par_iter_mut().for_each(|(_, _, page, snippet)| {
             let text = page.warc().and_then(|at| text_at(archive, &at, &page.url));
             *snippet = text.map(|text| answer.marker.snippet(&text)).unwrap_or_default();
@@ -142,7 +142,7 @@ fn ask(collection: &Collection, query: &Query<'_>) -> Result<Answer> {
         now: Moment::now(),
         explain: query.explain,
     };
-    // Search goes on without a graph that is missing or damaged.
+    // Search works without a graph that is missing or damaged.
     let ranks = collection.ranks().ok().flatten().map(Importance::new);
     let importance = |pages: &[PageId]| ranks.as_ref().map(|ranks| ranks.of(pages)).unwrap_or_default();
     let known: Option<orb_index::Importance<'_>> = if ranks.is_some() { Some(&importance) } else { None };
@@ -152,7 +152,7 @@ fn ask(collection: &Collection, query: &Query<'_>) -> Result<Answer> {
     })
 }
 
-/// What is to be said where the index lacks something.
+/// A note if the index is incomplete.
 pub(crate) fn lag(collection: &Collection) -> Result<Option<String>> {
     let extent = collection.catalogue().extent()?;
     let current = collection.searcher()?.mark() == Some(mark(extent.batch, extent.nonce).as_str());
@@ -187,7 +187,7 @@ fn told(answer: &Answer, rank: u64, hit: &Hit, (page, snippet): (PageRow, Snippe
     }
 }
 
-/// As many digits as mean something.
+/// Rounds to the significant digits.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn rounded<S: serde::Serializer>(x: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
     to.serialize_f64((x * 1e4).round() / 1e4)

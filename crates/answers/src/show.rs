@@ -1,4 +1,4 @@
-//! What is known of one page?
+//! What is known about one page?
 
 use crate::links::anchors_at_hand;
 use crate::{Collection, Result};
@@ -8,7 +8,7 @@ use orb_store::{AnchorRow, ImageRow, LinkRow, PageRow, VisitRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Link texts that are told of.
+/// Maximum number of anchor texts.
 const TEXTS: u64 = 5;
 
 /// One page: record, versions, links.
@@ -20,17 +20,17 @@ pub struct ShownPage {
     pub discovered_from_url: Option<String>,
     /// What each run saw of it, latest first.
     pub visits: Vec<VisitRow>,
-    /// What the rankings say of it; none where the graph does not know it.
+    /// Its scores; `None` if the graph does not contain it.
     pub ranks: Option<Merit>,
-    /// What others call it, most common first; none where telling would take long.
+    /// Its anchor texts, most frequent first; `None` if finding them would take long.
     pub anchors: Option<Vec<AnchorRow>>,
-    /// Where it points.
+    /// Its links.
     pub links: Vec<LinkRow>,
-    /// Its pictures.
+    /// Its images.
     pub images: Vec<ImageRow>,
 }
 
-/// What is known of the page with this URL, with at most so many of its links.
+/// What is known about the page with this URL, with at most this many of its links.
 pub fn show(collection: &Collection, url: &str, links: u64) -> Result<ShownPage> {
     let reader = collection.catalogue();
     let page = collection.page(url)?;
@@ -42,7 +42,7 @@ pub fn show(collection: &Collection, url: &str, links: u64) -> Result<ShownPage>
     Ok(ShownPage {
         discovered_from_url,
         visits: reader.visits(id)?,
-        // A graph that is missing or damaged is told of by those who need one.
+        // Commands that need the graph report a missing or damaged one.
         ranks: collection.ranks().ok().flatten().and_then(|ranks| ranks.of(id).ok().flatten()),
         anchors: anchors_at_hand(collection, id, TEXTS)?,
         links: reader.links_out(id, links, 0)?,

@@ -1,7 +1,7 @@
 //! What do the tables say?
 //!
-//! Anybody may ask the catalogue anything that only reads: one statement, on a connection that
-//! cannot write, with a limit on its time. Rows may be many and are streamed.
+//! Users may run any read-only query on the catalogue: one statement, on a connection that cannot
+//! write, with a time limit. Rows may be many and are streamed.
 
 use crate::{AnswerError, Collection, Result, Window};
 use orb_store::{Cell, QueryEnd, QueryLimits, StoreError, TableNote};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// A question in SQL.
+/// An SQL query.
 #[derive(Clone, Copy, Debug)]
 pub struct SqlQuery<'a> {
-    /// One statement that reads.
+    /// One read-only statement.
     pub text: &'a str,
     /// How long it may run.
     pub time: Duration,
@@ -20,8 +20,8 @@ pub struct SqlQuery<'a> {
     pub rows: Window,
 }
 
-/// Asks in SQL: `names` hears the columns' names, then `each` every row that is wanted, until it
-/// has heard enough.
+/// Runs an SQL query: `names` gets the column names, then `each` every wanted row, until it breaks
+/// off.
 pub fn sql(
     collection: &Collection,
     query: SqlQuery<'_>,
@@ -43,12 +43,12 @@ pub fn sql(
     })
 }
 
-/// The tables and columns there are.
+/// The available tables and columns.
 pub fn schema(collection: &Collection) -> Result<Vec<TableNote>> {
     Ok(collection.catalogue().schema()?)
 }
 
-/// A cell as JSON; bytes are written in hexadecimal digits.
+/// A cell as JSON; bytes are in hexadecimal.
 pub fn cell_value(cell: &Cell<'_>) -> Value {
     match cell {
         Cell::Null => Value::Null,
@@ -58,7 +58,7 @@ pub fn cell_value(cell: &Cell<'_>) -> Value {
     }
 }
 
-/// A cell as text; bytes are written in hexadecimal digits.
+/// A cell as text; bytes are in hexadecimal.
 pub fn cell_text(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => String::new(),

@@ -8,43 +8,43 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a project stands.
+/// The state of a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProjectStatus {
     /// The project.
     pub project: String,
-    /// Whether a process works on it.
+    /// Whether a process is using it.
     pub running: bool,
     /// Its last run.
     pub run: Option<u32>,
     /// `crawl` or `track`.
     pub kind: Option<String>,
-    /// How that run stands.
+    /// The state of that run.
     pub state: Option<String>,
     /// When it began.
     pub started_at: Option<String>,
     /// When it ended.
     pub finished_at: Option<String>,
-    /// When its schedule wants it to run again.
+    /// When its schedule is due next.
     pub next_due: Option<String>,
     /// What the run has done so far.
     #[serde(flatten)]
     pub counters: RunCounters,
 }
 
-/// What a run has done so far, as the catalogue keeps it.
+/// What a run has done so far, as stored in the catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunCounters {
     /// Pages fetched, of every kind.
     pub pages: u64,
-    /// HTML pages with content of their own.
+    /// HTML pages with original content.
     pub html: u64,
     /// Anything else.
     pub binary: u64,
-    /// Pages with the content of an earlier one.
+    /// Pages with the same content as an earlier one.
     pub duplicates: u64,
-    /// Answers that point elsewhere.
+    /// Responses that point elsewhere.
     pub redirects: u64,
     /// Pages not fetched because of robots.txt.
     pub disallowed: u64,
@@ -54,7 +54,7 @@ pub struct RunCounters {
     pub hosts: u64,
     /// Links recorded, one for each source, target and kind.
     pub links: u64,
-    /// Pictures recorded.
+    /// Images recorded.
     pub images: u64,
     /// Bytes of bodies as transferred.
     pub bytes: u64,
@@ -66,10 +66,10 @@ pub struct RunCounters {
     pub traps: BTreeMap<String, u64>,
     /// Seconds of work, over all resumptions.
     pub seconds: f64,
-    /// Documents known before, of those that the run is to visit.
+    /// Previously known documents that the run is to visit.
     #[serde(skip_serializing_if = "is_zero")]
     pub known: u64,
-    /// Pages asked for once more where no document was before and none is now.
+    /// Pages requested again that had no document before and have none now.
     #[serde(skip_serializing_if = "is_zero")]
     pub absent: u64,
     /// Visits by flag.
@@ -88,21 +88,21 @@ pub struct FlagTally {
     /// New documents.
     #[serde(rename = "NEW")]
     pub new: u64,
-    /// Documents found the same.
+    /// Unchanged documents.
     #[serde(rename = "SAM")]
     pub same: u64,
-    /// Documents that changed.
+    /// Updated documents.
     #[serde(rename = "UPD")]
     pub updated: u64,
     /// Documents that are gone.
     #[serde(rename = "MIS")]
     pub missing: u64,
-    /// Documents that were not to be had.
+    /// Documents that could not be fetched.
     #[serde(rename = "ERR")]
     pub error: u64,
 }
 
-/// How a project stands, or all projects of a home.
+/// The state of a project, or of all projects of a home.
 pub fn status(home: &Home, project: Option<&str>) -> Result<Vec<ProjectStatus>> {
     let projects = match project {
         Some(name) => vec![home.find(name)?],
@@ -136,13 +136,13 @@ fn of(project: &ProjectDir) -> Result<ProjectStatus> {
     })
 }
 
-/// When its schedule wants it to run; what cannot be read is told by whoever needs it.
+/// When its schedule is due; commands that need the settings report unreadable ones.
 fn next_due(project: &ProjectDir) -> Option<String> {
     let settings = Settings::kept(project).ok().flatten()?;
     due(project, &settings, Moment::now()).ok()?.at.map(|at| at.to_string())
 }
 
-/// The run that is under way or ended last; none where there was never one.
+/// The run that is in progress or ended last; `None` if there was never one.
 pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
     if project.is_empty() {
         return Ok(None);
@@ -150,7 +150,7 @@ pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
     Ok(CatalogueReader::open(&project.catalogue())?.runs()?.into_iter().next())
 }
 
-/// How a run stands: one that says it is running while nobody works on the project was interrupted.
+/// The state of a run: one marked as running while nobody uses the project was interrupted.
 pub fn state_of(run: &RunRecord, running: bool) -> &str {
     if run.state == "running" && !running { "interrupted" } else { &run.state }
 }

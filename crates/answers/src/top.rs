@@ -8,30 +8,30 @@ use orb_store::CatalogueReader;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Among whom.
+/// Who is ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// All pages.
     Pages,
-    /// Pages that were fetched, with their places among all.
+    /// Fetched pages, with their positions among all.
     FetchedPages,
     /// Hosts.
     Hosts,
 }
 
-/// The best by a ranking.
+/// The top entries of a ranking.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Top {
-    /// The best, best first.
+    /// The entries, best first.
     pub rows: Vec<TopRow>,
     /// What the reader should know about the graph, if anything.
     pub note: Option<String>,
 }
 
-/// A page or host with its place.
+/// A page or host with its position.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TopRow {
-    /// Its place, from 1.
+    /// Its position, from 1.
     pub place: usize,
     /// Its number in the catalogue.
     pub id: u64,
@@ -39,14 +39,14 @@ pub struct TopRow {
     pub url: String,
     /// A page's title.
     pub title: Option<String>,
-    /// What it was ranked by.
+    /// Its score in the requested ranking.
     pub score: f64,
-    /// What all rankings say of it.
+    /// All its scores.
     #[serde(flatten)]
     pub merit: Merit,
 }
 
-/// The best by a ranking.
+/// The top entries of a ranking.
 pub fn top(collection: &Collection, by: By, field: Field, rows: Window) -> Result<Top> {
     let (_, note) = dated(collection)?;
     let (ranks, reader) = (ranked(collection)?, collection.catalogue());
@@ -64,8 +64,8 @@ pub fn top(collection: &Collection, by: By, field: Field, rows: Window) -> Resul
     Ok(Top { rows: found, note })
 }
 
-/// The best of those that were fetched, with their places among all: looks further down until
-/// enough are found.
+/// The top fetched pages, with their positions among all: searches further down until there are
+/// enough.
 fn best_fetched(
     ranks: &Ranks,
     reader: &CatalogueReader,

@@ -1,4 +1,4 @@
-//! What can be looked at of a version of a page?
+//! How does a comparison read a version of a page?
 //!
 //! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract`
 //! knows how to read them.
@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// Lines of a text that are told apart; the rest is one more.
+/// Maximum separate lines of a text; the rest is one more.
 const MOST_LINES: usize = 200_000;
 
-/// A version of a page, read on demand.
+/// A version of a page, extracted on demand.
 #[derive(Debug)]
 pub struct PageViews<'a> {
     content: Content<'a>,
@@ -22,7 +22,7 @@ pub struct PageViews<'a> {
 }
 
 impl<'a> PageViews<'a> {
-    /// A version with its codings taken off.
+    /// A version with its codings removed.
     pub fn new(content: Content<'a>) -> Self {
         Self { content, mime: orb_extract::sniff(content.bytes, content.mime), text: OnceCell::new() }
     }
@@ -36,7 +36,7 @@ impl<'a> PageViews<'a> {
         matches!(&*self.mime, "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml")
     }
 
-    /// The lines of a text that is no page.
+    /// The lines of a text that is not HTML.
     fn lines(&self) -> Vec<Block> {
         let place: Arc<str> = "line".into();
         let folded = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -3,9 +3,9 @@
 /// A part of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Rows at most.
+    /// Maximum number of rows.
     pub limit: u64,
-    /// Rows to leave out at the beginning.
+    /// Number of rows to skip.
     pub offset: u64,
 }
 
@@ -13,13 +13,13 @@ impl Window {
     /// Everything.
     pub const ALL: Self = Self { limit: u64::MAX, offset: 0 };
 
-    /// The same in the sizes of things in memory: limit and offset.
+    /// Limit and offset as `usize`.
     pub(crate) fn sizes(self) -> (usize, usize) {
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         (size(self.limit), size(self.offset))
     }
 
-    /// The rows of a list that are wanted.
+    /// The wanted rows of a list.
     pub(crate) fn of<T>(self, rows: impl IntoIterator<Item = T>) -> Vec<T> {
         let (limit, offset) = self.sizes();
         rows.into_iter().skip(offset).take(limit).collect()

@@ -1,4 +1,4 @@
-//! In how many pages does a word stand, and where?
+//! In how many pages does a word occur, and where?
 
 use crate::guard::guarded;
 use crate::search::lag;
@@ -8,41 +8,41 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The longest word that is named in a complaint.
+/// Maximum length of a word that is quoted in an error.
 const LONGEST: usize = 100;
 
 /// What the dictionary says.
 #[derive(Clone, Debug)]
 pub enum Words {
-    /// The words that begin alike.
+    /// The words with a common prefix.
     Beginning(Vec<WordRow>),
     /// One word.
     Whole(WordPlaces),
 }
 
-/// A word of the dictionary in one field.
+/// A term of the dictionary in one field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WordRow {
     /// The word.
     pub word: String,
     /// The field.
     pub field: Part,
-    /// Pages that have it there.
+    /// Number of pages that contain it there.
     pub documents: u64,
 }
 
-/// Where a word stands.
+/// The occurrences of a word.
 #[derive(Clone, Debug)]
 pub struct WordPlaces {
-    /// The word as it is kept.
+    /// The word in its indexed form.
     pub word: String,
-    /// How often it stands in each field.
+    /// Its frequencies by field.
     pub counts: Vec<WordCount>,
-    /// The places asked for.
+    /// The requested occurrences.
     pub places: Vec<WordPlace>,
 }
 
-/// One place of a word.
+/// One occurrence of a word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WordPlace {
     /// The word.
@@ -51,16 +51,16 @@ pub struct WordPlace {
     pub field: Part,
     /// The page.
     pub page: u64,
-    /// Which word of that field it is, from 0.
+    /// Its token position in that field, from 0.
     pub position: u32,
     /// The page's URL.
     pub url: String,
-    /// Pages that have the word in this field.
+    /// Number of pages that contain the word in this field.
     pub documents: Option<u64>,
 }
 
-/// Where a word stands, or, with a `*` behind it, which words begin so; and what the reader should
-/// know about the index, if anything.
+/// The occurrences of a word, or, with a trailing `*`, the words with that prefix; and what the
+/// reader should know about the index, if anything.
 pub fn words(collection: &Collection, word: &str, rows: Window) -> Result<(Words, Option<String>)> {
     let (searcher, project) = (collection.searcher()?, collection.project());
     let start = word.strip_suffix('*');

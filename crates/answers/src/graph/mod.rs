@@ -10,7 +10,7 @@ use crate::{AnswerError, Collection, Result};
 use orb_graph::{CatalogueMark, GraphError, Ranks, Standing, WebGraph};
 use orb_store::Extent;
 
-/// How a graph stands to a catalogue of this extent.
+/// How a graph relates to a catalogue of this extent.
 pub(crate) fn standing(graph: &WebGraph, now: &Extent) -> Standing {
     let Extent { batch, nonce, run, pages, sources } = *now;
     graph.manifest().mark.standing(&CatalogueMark { batch, nonce, run, pages, sources })
@@ -28,20 +28,19 @@ fn built(collection: &Collection) -> Result<&WebGraph> {
 }
 
 impl Collection {
-    /// The graph, which must have been built, for whoever writes it out; and what is to be said
-    /// where the catalogue has gone on since.
+    /// The graph, which must have been built, for exporting it; and a note if the catalogue has
+    /// advanced since.
     pub fn web_graph(&self) -> Result<(&WebGraph, Option<String>)> {
         dated(self)
     }
 
-    /// How the graph stands to the catalogue as it is now.
+    /// How the graph relates to the current catalogue.
     pub fn graph_standing(&self) -> Result<Standing> {
         Ok(standing(built(self)?, &self.catalogue().extent()?))
     }
 }
 
-/// The graph, which must have been built; and what is to be said where the catalogue has gone on
-/// since.
+/// The graph, which must have been built; and a note if the catalogue has advanced since.
 pub(crate) fn dated(collection: &Collection) -> Result<(&WebGraph, Option<String>)> {
     let (graph, name) = (built(collection)?, collection.name());
     let note = match standing(graph, &collection.catalogue().extent()?) {
@@ -57,7 +56,7 @@ pub(crate) fn dated(collection: &Collection) -> Result<(&WebGraph, Option<String
     Ok((graph, note))
 }
 
-/// The ranks of the graph, which must have been made.
+/// The ranks of the graph, which must have been computed.
 pub(crate) fn ranked(collection: &Collection) -> Result<&Ranks> {
     let name = collection.name();
     collection.ranks()?.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What lies around a page?
+//! What is near a page?
 
 use super::dated;
 use crate::{AnswerError, Collection, Result, Window};
@@ -23,13 +23,13 @@ pub struct NeighbourRow {
     pub url: String,
     /// Its title.
     pub title: Option<String>,
-    /// How many links away it is.
+    /// Distance in links.
     pub hops: u32,
-    /// Its PageRank; none where the graph was not ranked.
+    /// Its PageRank; `None` if the graph was not ranked.
     pub score: Option<f64>,
 }
 
-/// What lies around the page with this URL, within so many links.
+/// The neighbourhood of the page with this URL, up to this many links.
 pub fn neighbours(
     collection: &Collection,
     url: &str,

@@ -15,53 +15,53 @@ pub struct GraphFigures {
     pub project: String,
     /// Pages.
     pub nodes: u64,
-    /// Arcs between them.
+    /// Number of arcs.
     pub arcs: u64,
-    /// Bits that an arc takes.
+    /// Bits per arc.
     pub bits_per_link: f64,
-    /// Bits that an arc of the transpose takes.
+    /// Bits per arc of the transpose.
     pub transpose_bits_per_link: f64,
-    /// Nodes without an arc that leaves them.
+    /// Nodes without outgoing arcs.
     pub dangling: u64,
-    /// Nodes without an arc that reaches them.
+    /// Nodes without incoming arcs.
     pub unlinked: u64,
-    /// Arcs that leave a node.
+    /// Out-degrees.
     pub out_degree: GraphDegree,
-    /// Arcs that reach a node.
+    /// In-degrees.
     pub in_degree: GraphDegree,
     /// Hosts.
     pub hosts: u64,
     /// Arcs between hosts.
     pub host_arcs: u64,
-    /// Pairs of pages joined only by links that are no arcs.
+    /// Pairs of pages connected only by links that are not arcs.
     pub other_links: u64,
-    /// Bytes of all its files.
+    /// Total size of its files in bytes.
     pub bytes: u64,
     /// When it was built.
     pub built_at: String,
-    /// The last run it knows of.
+    /// The last run it includes.
     pub run: u32,
-    /// The last batch of the catalogue it knows of.
+    /// The last batch of the catalogue it includes.
     pub batch: u64,
     /// `current`, `behind` or `foreign`.
     pub standing: &'static str,
-    /// What the catalogue has that the graph has not.
+    /// What the catalogue has and the graph lacks.
     pub behind: GraphLag,
-    /// How it was built.
+    /// Its build options.
     #[schemars(with = "serde_json::Value")]
     pub options: GraphOptions,
 }
 
-/// How many arcs a node has.
+/// A degree distribution.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct GraphDegree {
     /// On average.
     pub mean: f64,
-    /// At most.
+    /// Maximum.
     pub max: u64,
 }
 
-/// What the catalogue has that the graph has not.
+/// What the catalogue has and the graph lacks.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct GraphLag {
     /// Batches.
@@ -72,17 +72,17 @@ pub struct GraphLag {
     pub runs: u32,
 }
 
-/// The graph in figures, with how it was ranked.
+/// The graph in figures, with the statistics of its ranking.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GraphStats {
     /// Its size and age.
     #[serde(flatten)]
     pub figures: GraphFigures,
-    /// How it was ranked; none where it was not.
+    /// The statistics of its ranking, if it was ranked.
     pub ranks: Option<RankAccounts>,
 }
 
-/// How pages and hosts were ranked.
+/// Ranking statistics of pages and hosts.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RankAccounts {
     /// The pages.
@@ -91,26 +91,26 @@ pub struct RankAccounts {
     pub hosts: RankAccount,
 }
 
-/// How a ranking went.
+/// Statistics of a ranking.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RankAccount {
-    /// Nodes ranked.
+    /// Number of nodes.
     pub nodes: u64,
-    /// Arcs between them.
+    /// Number of arcs.
     pub arcs: u64,
-    /// Rounds that PageRank took.
+    /// Iterations of PageRank.
     pub pagerank_rounds: u32,
-    /// The sum of the changes in the last of them.
+    /// The L1 change in the last of them.
     pub pagerank_change: f64,
-    /// Rounds that hubs and authorities took.
+    /// Iterations of HITS.
     pub hits_rounds: u32,
-    /// The residual that was left.
+    /// The remaining residual.
     pub hits_change: f64,
-    /// Sources of the harmonic centrality: all nodes where it is exact.
+    /// Sources of harmonic centrality: all nodes if it is exact.
     pub harmonic_sources: u64,
-    /// Strongly connected components.
+    /// Number of strongly connected components.
     pub components: u64,
-    /// Nodes of the largest one.
+    /// Nodes in the largest one.
     pub largest_component: u64,
     /// Nodes in each part of the bow-tie.
     #[serde(serialize_with = "as_object")]
@@ -183,11 +183,11 @@ impl GraphFigures {
     }
 }
 
-/// How large the graph is, how old, and how it was ranked.
+/// The size and age of the graph, and the statistics of its ranking.
 pub fn graph_stats(collection: &Collection) -> Result<GraphStats> {
     let graph = built(collection)?;
     let figures = GraphFigures::of(collection.name(), graph, &collection.catalogue().extent()?);
-    // Ranks that cannot be read are told of by those who need them.
+    // Questions that need the ranks report unreadable ones.
     let ranks = collection.ranks().ok().flatten().map(|ranks| RankAccounts::from(&ranks.accounts()));
     Ok(GraphStats { figures, ranks })
 }

@@ -1,7 +1,7 @@
 //! What do others call a page?
 //!
-//! With a graph the pages that point there are known and their links are looked up by key; without
-//! one all links are read, which takes seconds in a catalogue of some size.
+//! With a graph, the linking pages are known and their links are looked up by key; without one all
+//! links are scanned, which takes seconds on a catalogue of some size.
 
 use super::backward::{backward, usable};
 use crate::{Collection, Result, Window};
@@ -11,19 +11,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Pages with links up to which reading them all is a matter of a moment.
+/// Up to this many pages with links, a full scan is instant.
 const FEW: u64 = 20_000;
 
-/// The texts of links to a page.
+/// The anchor texts of links to a page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LinkTexts {
-    /// The texts, most common first.
+    /// The texts, most frequent first.
     pub anchors: Vec<AnchorRow>,
     /// What the reader should know about them, if anything.
     pub note: Option<String>,
 }
 
-/// The most common texts of the living links to the page with this URL, however long that takes.
+/// The most frequent anchor texts of the current links to the page with this URL, however long that
+/// takes.
 pub fn link_texts(collection: &Collection, url: &str, rows: Window) -> Result<LinkTexts> {
     let page = PageId(collection.page(url)?.id);
     let mut texts = texts(collection, page, rows.limit.saturating_add(rows.offset))?;
@@ -43,14 +44,14 @@ fn texts(collection: &Collection, page: PageId, limit: u64) -> Result<LinkTexts>
     Ok(LinkTexts { anchors, note: found.note })
 }
 
-/// The same, where it is a matter of a moment; `None` where it is not.
+/// The same if it is instant; `None` if it is not.
 pub(crate) fn anchors_at_hand(collection: &Collection, page: PageId, limit: u64) -> Result<Option<Vec<AnchorRow>>> {
     let extent = collection.catalogue().extent()?;
     let quick = extent.sources <= FEW || usable(collection, &extent)?.0.is_some();
     if quick { Ok(Some(texts(collection, page, limit)?.anchors)) } else { Ok(None) }
 }
 
-/// Links that say the same, counted together.
+/// Counts links with equal texts.
 fn counted(links: &[LinkRow]) -> Vec<AnchorRow> {
     let mut by_words: HashMap<&str, (AnchorRow, u64)> = HashMap::new();
     for link in links.iter().filter(|l| l.is_spoken() && l.last_run.is_none() && !l.anchor.is_empty()) {
@@ -60,7 +61,7 @@ fn counted(links: &[LinkRow]) -> Vec<AnchorRow> {
         };
         let (row, last) = by_words.entry(&link.anchor).or_insert_with(fresh);
         row.count += link.count;
-        // Links of one page stand side by side.
+        // Links of one page are adjacent.
         row.sources += u64::from(std::mem::replace(last, link.src) != link.src);
     }
     let mut rows: Vec<AnchorRow> = by_words.into_values().map(|(row, _)| row).collect();

@@ -1,10 +1,10 @@
-//! Who points to a page?
+//! Who links to a page?
 //!
-//! The catalogue has no index by target. The graph names the pages that pointed to it when it was
-//! built, the catalogue has their links by key; pages that got their first links since are few and
-//! lie at the end of the catalogue, where they are scanned. What those links say is as of now. Only
-//! a link that a page gained at a later visit than its first is missed until the graph is built
-//! again, and the note says so. Without a graph, or with one of no use, all links are read.
+//! The catalogue has no index by target. The graph names the pages that linked to it when it was
+//! built, and the catalogue has their links by key; pages that got their first links since are few
+//! and at the end of the catalogue, where they are scanned. The links themselves are current. Only
+//! a link that a page gained after its first visit is missed until the graph is rebuilt, and the
+//! note says so. Without a usable graph, all links are scanned.
 
 use crate::graph::standing;
 use crate::{AnswerError, Collection, Result, Window};
@@ -14,19 +14,19 @@ use orb_store::{CatalogueReader, Extent, LinkRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Pages with links up to which reading them all is a matter of a moment.
+/// Up to this many pages with links, a full scan is instant.
 const FEW: u64 = 20_000;
 
 /// The links to a page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LinksIn {
-    /// The links, by the URLs of the pages they are on.
+    /// The links, ordered by the URLs of their pages.
     pub links: Vec<LinkRow>,
     /// What the reader should know about them, if anything.
     pub note: Option<String>,
 }
 
-/// The links to the page with this URL, those that are gone included.
+/// The links to the page with this URL, including those that have disappeared.
 pub fn links_in(collection: &Collection, url: &str, rows: Window) -> Result<LinksIn> {
     backward(collection, PageId(collection.page(url)?.id), rows)
 }
@@ -47,7 +47,7 @@ pub(super) fn backward(collection: &Collection, page: PageId, rows: Window) -> R
     })
 }
 
-/// The graph, if it is of use with a catalogue of this extent; and what is to be said about it.
+/// The graph, if it is usable with a catalogue of this extent; and what to say about it.
 pub(super) fn usable<'a>(
     collection: &'a Collection,
     extent: &Extent,
@@ -84,7 +84,7 @@ pub(super) fn usable<'a>(
     })
 }
 
-/// Takes what lies between the first rows to be left out and the last one wanted.
+/// Applies limit and offset.
 struct Taken {
     links: Vec<LinkRow>,
     rows: Window,
@@ -131,7 +131,7 @@ impl From<Trouble> for AnswerError {
     }
 }
 
-/// What the graph knows, and what the catalogue has besides, in the order of the URLs.
+/// What the graph knows, and what the catalogue has in addition, in URL order.
 fn from_graph(
     reader: &CatalogueReader,
     graph: &WebGraph,

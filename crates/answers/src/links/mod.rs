@@ -1,4 +1,4 @@
-//! Where does a page point, who points to it, and what became of links since a run?
+//! Where does a page link, who links to it, and how have links changed since a run?
 
 mod anchors;
 mod backward;
@@ -13,13 +13,13 @@ use crate::{Collection, Result, Window};
 use orb_page::PageId;
 use orb_store::LinkRow;
 
-/// Where a page points, links that are gone included.
+/// The links of a page, including those that have disappeared.
 pub fn links_out(collection: &Collection, url: &str, rows: Window) -> Result<Vec<LinkRow>> {
     let page = collection.page(url)?;
     Ok(collection.catalogue().links_out(PageId(page.id), rows.limit, rows.offset)?)
 }
 
-/// Everything a page's links ever said, from which run to which.
+/// The full history of a page's links, from which run to which.
 pub fn link_history(collection: &Collection, url: &str, rows: Window) -> Result<Vec<LinkRow>> {
     let page = collection.page(url)?;
     Ok(rows.of(collection.catalogue().link_history(PageId(page.id))?))

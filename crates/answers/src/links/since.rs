@@ -5,14 +5,14 @@ use orb_page::{PageId, RunId};
 use orb_store::{LinkChange, LinkChangeRow};
 use std::ops::ControlFlow;
 
-/// Which changes of links are wanted: all of them where none is named.
+/// Which changes of links are wanted: all of them if none is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkFilter {
     /// Links that are new.
     pub new: bool,
     /// Links that are lost.
     pub lost: bool,
-    /// Links whose text, rel or count changed.
+    /// Links whose anchor text, rel or count changed.
     pub changed: bool,
 }
 
@@ -27,10 +27,10 @@ impl LinkFilter {
     }
 }
 
-/// Gives the links that changed since a run one by one, of all pages or of one, until `each` has
-/// seen enough.
+/// Calls back with the links that changed since a run, of all pages or of one, until `each` breaks
+/// off.
 ///
-/// They may be many: they are streamed, not collected.
+/// There may be many: they are streamed, not collected.
 pub fn links_since(
     collection: &Collection,
     (since, url): (RunId, Option<&str>),
