@@ -7,7 +7,8 @@ use orb_track::rate::simulate::Policy;
 use orb_urls::scope::Rule;
 use std::path::PathBuf;
 
-/// Crawls web sites into a directory: WARC files, a database of pages and links, a text index, a web graph.
+/// Crawls web sites into a directory: WARC files, a database of pages and links, a text index, a
+/// web graph.
 #[derive(Debug, Parser)]
 #[command(name = "orb", version, about, long_about = None, max_term_width = 110, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -18,7 +19,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line; help, version and wrong usage end the program here.
+    /// Parses the command line; help, version and wrong usage exit here.
     pub(crate) fn read() -> Self {
         let matches = Self::command().get_matches();
         let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
@@ -31,7 +32,7 @@ impl Cli {
     }
 }
 
-/// `--allow` and `--deny` in the order in which they stand on the command line.
+/// `--allow` and `--deny` in the order in which they appear on the command line.
 fn ordered_rules(matches: &ArgMatches) -> Vec<Rule> {
     let of = |name: &str, rule: fn(String) -> Rule| {
         let places = matches.indices_of(name).into_iter().flatten();
@@ -44,7 +45,7 @@ fn ordered_rules(matches: &ArgMatches) -> Vec<Rule> {
     rules.into_iter().map(|(_, rule)| rule).collect()
 }
 
-/// What every command understands.
+/// Options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
@@ -81,7 +82,8 @@ pub(crate) enum ProgressStyle {
 pub(crate) enum Command {
     /// Crawl from seeds, or resume a stopped crawl
     Crawl(Box<CrawlArgs>),
-    /// Visit a project's pages again and report what is new, unchanged, updated, missing or in error
+    /// Visit a project's pages again and report what is new, unchanged, updated, missing or in
+    /// error
     Track(Box<TrackArgs>),
     /// Run every project that is due
     RunDue(crate::command::run_due::RunDueArgs),
@@ -129,7 +131,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
 }
 
-/// A way of choosing visits by its name.
+/// A visiting policy by its name.
 fn policy(name: &str) -> Result<Policy, String> {
     let known = || Policy::ALL.map(Policy::name).join(", ");
     Policy::ALL.into_iter().find(|policy| policy.name() == name).ok_or_else(|| format!("there are {}", known()))
@@ -150,7 +152,8 @@ pub(crate) struct TrackArgs {
     /// Visit this many of the known pages, the most worthwhile first, and the seeds
     #[arg(long, value_name = "N", conflicts_with = "due", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) budget: Option<u64>,
-    /// Visit nothing; compare strategies for choosing visits on recorded visits or on a mix of synthetic pages
+    /// Visit nothing; compare strategies for choosing visits on recorded visits or on a mix of
+    /// synthetic pages
     #[arg(long)]
     pub(crate) simulate: bool,
     /// What to simulate: recorded visits, or a file such as examples/freshness-mix.toml
@@ -164,7 +167,8 @@ pub(crate) struct TrackArgs {
 /// `orb crawl`.
 #[derive(Debug, Args)]
 pub(crate) struct CrawlArgs {
-    /// A URL, @file with one URL per line, a project file (.toml), or the name of a project to resume
+    /// A URL, @file with one URL per line, a project file (.toml), or the name of a project to
+    /// resume
     #[arg(required = true, value_name = "SEED|PROJECT.toml")]
     pub(crate) seeds: Vec<String>,
     /// The project's name [default: the first seed's host]
@@ -185,7 +189,8 @@ pub(crate) struct CrawlArgs {
     /// Which URLs belong to the collection [default: host]
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub(crate) scope: Option<ScopeName>,
-    /// Keep URLs that match (--allow and --deny are tried in the order given; the first match decides)
+    /// Keep URLs that match (--allow and --deny are tried in the order given; the first match
+    /// decides)
     #[arg(long, value_name = "REGEX")]
     pub(crate) allow: Vec<String>,
     /// Skip URLs that match
@@ -263,7 +268,8 @@ pub(crate) struct CrawlArgs {
     /// Retries after a transient failure [default: 2]
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
-    /// Serve Prometheus metrics at http://ADDR/metrics; a port alone listens on the loopback interface
+    /// Serve Prometheus metrics at http://ADDR/metrics; a port alone listens on the loopback
+    /// interface
     #[arg(long, value_name = "ADDR")]
     pub(crate) metrics: Option<String>,
     /// Threads that parse pages [default: one per core]
@@ -349,7 +355,7 @@ pub(crate) struct CatArgs {
     pub(crate) run: Option<u32>,
 }
 
-/// Forms of content.
+/// Content formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// The bytes, content decoded
@@ -372,7 +378,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// The part of a list that is wanted: so many rows where nothing is said.
+    /// The wanted part of a list, with a default limit.
     pub(crate) fn window(&self, limit: u64) -> Window {
         Window { limit: self.limit.unwrap_or(limit), offset: self.offset }
     }
@@ -435,7 +441,7 @@ pub(crate) struct SqlArgs {
     pub(crate) listing: Listing,
 }
 
-/// Forms of rows.
+/// Row formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
     /// Aligned columns
@@ -491,7 +497,8 @@ pub(crate) enum Inspect {
         #[arg(long, value_name = "HOST:PORT:ADDR")]
         resolve: Vec<String>,
     },
-    /// Find the session ids in a list of URLs of one session, or in two lists of two sessions, by host
+    /// Find the session ids in a list of URLs of one session, or in two lists of two sessions, by
+    /// host
     Sessions {
         /// URLs, one per line; '-' reads standard input
         file: PathBuf,
@@ -525,7 +532,8 @@ pub(crate) enum ProjectCommand {
     New(crate::command::project::new::NewArgs),
     /// Show a project's settings
     Show(ProjectArgs),
-    /// Edit a project's settings with $VISUAL or $EDITOR; invalid settings are refused with their line
+    /// Edit a project's settings with $VISUAL or $EDITOR; invalid settings are refused with their
+    /// line
     Edit(ProjectArgs),
     /// Acknowledge the changes of a run; see hold_until_acknowledged in docs/project.toml
     Ack(crate::command::project::ack::AckArgs),

@@ -8,22 +8,22 @@ use std::process::ExitCode;
 /// Why a command did not do what it should.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It was called wrongly: exit 2.
+    /// Wrong usage: exit 2.
     Usage(String),
     /// It failed: exit 1.
     Failed(anyhow::Error),
-    /// It found what it looked for and already said so: exit 1 without a line of its own.
+    /// It found what it looked for and already said so: exit 1 without another line.
     Found,
-    /// It was asked to say by its exit that there are changes, and there are: exit 3.
+    /// Changes were found and `--fail-on-change` was given: exit 3.
     Changed,
     /// The user stopped it, and everything is saved: exit 130.
     Stopped,
-    /// Whoever read our output went away: exit 0.
+    /// The reader of our output has gone: exit 0.
     OutputClosed,
 }
 
 impl Failure {
-    /// Says why in one line on stderr and gives the exit code.
+    /// Prints the reason in one line on stderr and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Usage(why) => {
@@ -42,12 +42,12 @@ impl Failure {
     }
 }
 
-/// One line on stderr; nothing can be done when even that fails.
+/// One line on stderr; nothing can be done if even that fails.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr(), "orb: {}", crate::out::harmless(line));
 }
 
-/// A failure in one line, for whoever goes on after it.
+/// A failure in one line, for callers that continue.
 pub(crate) fn one_line(failure: &Failure) -> String {
     match failure {
         Failure::Usage(why) => why.clone(),
@@ -59,7 +59,7 @@ pub(crate) fn one_line(failure: &Failure) -> String {
     }
 }
 
-/// The causes in one line, without repeating what a cause already says.
+/// The causes in one line, without repetitions.
 fn chain(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
@@ -78,7 +78,7 @@ fn chain(error: &anyhow::Error) -> String {
     }
 }
 
-/// What the user can do about it, where that is known.
+/// What the user can do about it, if known.
 fn hint(error: &anyhow::Error) -> Option<&'static str> {
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>())? {
         StoreError::InUse { .. } => Some("wait for it to end, or stop it"),

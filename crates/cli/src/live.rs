@@ -1,7 +1,7 @@
 //! What does the user see while a crawl runs?
 //!
-//! On a terminal a few lines that are drawn again and again; elsewhere a plain line now and then. A thread of its own looks at
-//! the crawl's [`Progress`]; the crawl never waits for it.
+//! On a terminal a few lines that are redrawn; elsewhere a plain line now and then. A separate
+//! thread reads the crawl's [`Progress`]; the crawl never waits for it.
 
 use crate::args::{Common, ProgressStyle};
 use crate::command::crawl::Request;
@@ -69,7 +69,7 @@ impl Display {
         Self { thread: Some((done, thread)) }
     }
 
-    /// Takes the display away.
+    /// Removes the display.
     pub(crate) fn finish(self) {
         if let Some((done, thread)) = self.thread {
             drop(done);
@@ -78,7 +78,7 @@ impl Display {
     }
 }
 
-/// Pages and bytes a second since an earlier look, or since the beginning.
+/// Pages and bytes per second since an earlier snapshot, or since the beginning.
 fn rates(last: Option<&Snapshot>, now: &Snapshot) -> (f64, f64) {
     let (fetched, bytes, seconds) = last.map_or((0, 0, 0.0), |l| (l.fetched, l.bytes, l.seconds));
     let span = (now.seconds - seconds).max(0.001);
@@ -132,7 +132,7 @@ fn limit(now: &Snapshot) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// How long the stages of a page's life took lately, on average.
+/// The recent mean durations of the stages of a page's life.
 fn times(now: &Snapshot) -> Option<String> {
     let tally = &now.facts.as_ref()?.recent.tally;
     let shown = [Stage::Dns, Stage::Connect, Stage::Tls, Stage::Wait, Stage::Body, Stage::Read];
@@ -145,7 +145,7 @@ fn times(now: &Snapshot) -> Option<String> {
     (!parts.is_empty()).then(|| format!("times: {}", parts.join(", ")))
 }
 
-/// How many hosts are being asked, and the main reasons why others are not.
+/// The number of active hosts, and the main reasons why others are not.
 fn hosts(now: &Snapshot, most: usize) -> String {
     let mut text = format!("hosts: {} active", out::grouped(now.waiting.active as u64));
     for (why, hosts, example) in now.waiting.reasons.iter().take(most) {
@@ -154,7 +154,7 @@ fn hosts(now: &Snapshot, most: usize) -> String {
     text
 }
 
-/// When the budget will be spent, at the rate so far.
+/// When the budget will be exhausted, at the rate so far.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn eta(goal: &Goal, now: &Snapshot) -> Option<String> {
     let done = &now.counters;
@@ -172,7 +172,7 @@ fn eta(goal: &Goal, now: &Snapshot) -> Option<String> {
     Some(format!("{:.0} % of {budget}, {} left", share * 100.0, out::seconds(spent * (1.0 - share) / share)))
 }
 
-/// How far the index has come that reads from the archive what it lacks.
+/// How far the index has come with reading what it lacks from the archive.
 fn indexing(now: &Snapshot) -> Option<String> {
     now.indexing.map(|(done, all)| format!("indexing {} of {} pages", out::grouped(done), out::grouped(all)))
 }

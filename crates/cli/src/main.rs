@@ -1,7 +1,9 @@
 //! The program `orb`: one file a command.
 //!
-//! Reads the command line, does what it says through the other crates, prints, and exits: 0 done; 1 failed, said why in one line;
-//! 2 wrong usage; 3 there are changes, where --fail-on-change asks; 130 stopped by the user with everything saved. The only crate that reads the environment, prints or exits.
+//! Parses the command line, does what it says through the other crates, prints, and exits: 0 done;
+//! 1 failed, with the reason in one line; 2 wrong usage; 3 there are changes and --fail-on-change
+//! was given; 130 stopped by the user with everything saved. The only crate that reads the
+//! environment, prints or exits.
 
 mod args;
 mod command;
@@ -22,10 +24,10 @@ fn main() -> ExitCode {
     let cli = Cli::read();
     keep_quiet_about_what_is_caught();
     if cli.common.verbose {
-        // Only fails where a subscriber is set already, and nobody else sets one.
+        // Fails only if a subscriber is already set, and nobody else sets one.
         let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact().try_init();
     }
-    // A failure to be staged, for the tests.
+    // Fault injection, for the tests.
     if let Some(plan) = std::env::var_os("ORB_FAIL")
         && let Err(why) = orb_store::fault::arm(&plan.to_string_lossy())
     {
@@ -37,7 +39,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// A damaged text index is told in one line by whoever asked it: nothing is said of the panic by which its engine noticed.
+/// A damaged text index is reported in one line by the question that met it: the panic by which its
+/// engine noticed is not printed.
 fn keep_quiet_about_what_is_caught() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

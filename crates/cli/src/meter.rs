@@ -1,7 +1,7 @@
 //! What does the user see while a long command works?
 //!
-//! On a terminal a line that is drawn again and again; elsewhere a plain line now and then. A thread of its own draws what it was last told;
-//! whoever tells never waits for it.
+//! On a terminal a line that is redrawn; elsewhere a plain line now and then. A separate thread
+//! draws the latest state; the command never waits for it.
 
 use crate::args::{Common, ProgressStyle};
 use crate::out;
@@ -18,12 +18,12 @@ pub(crate) struct Meter {
     thread: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What was last told: the step, how much is done, and of how much (0 where that is not known).
+/// The latest state: the step, how much is done, and of how much (0 if unknown).
 #[derive(Clone, Default)]
 pub(crate) struct Said(Arc<Mutex<(&'static str, u64, u64)>>);
 
 impl Said {
-    /// Tells how far the command has come.
+    /// Reports how far the command has come.
     pub(crate) fn tell(&self, step: &'static str, done: u64, of: u64) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (step, done, of);
     }
@@ -70,7 +70,7 @@ impl Meter {
         Self { said, thread: Some((done, thread)) }
     }
 
-    /// Where to tell how far the command has come.
+    /// Where to report progress.
     pub(crate) fn said(&self) -> Said {
         self.said.clone()
     }
@@ -85,7 +85,7 @@ impl Drop for Meter {
     }
 }
 
-/// A line on the terminal that shows a message and that something is going on.
+/// A spinner with a message.
 pub(crate) fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     if let Ok(style) = BarStyle::with_template("{spinner} {msg}") {

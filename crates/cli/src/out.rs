@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
-/// Standard output for words, buffered. Whatever the web wrote into a title or a link, no control
-/// character but line ends and tabs passes: a terminal, or whoever hands it on to one, must not be steered by a page.
+/// Buffered standard output for text. No control character except newlines and tabs passes,
+/// whatever the web wrote into a title or a link: a page must not control a terminal, directly or
+/// later.
 pub(crate) fn stdout() -> BufWriter<Screen> {
     screen(true)
 }
 
-/// Standard output for content as it is; only a terminal is spared its control characters.
+/// Standard output for raw content; control characters are filtered only for a terminal.
 pub(crate) fn content() -> BufWriter<Screen> {
     screen(io::stdout().is_terminal())
 }
@@ -22,11 +23,11 @@ fn screen(guarded: bool) -> BufWriter<Screen> {
 pub(crate) struct Screen {
     out: Stdout,
     guarded: bool,
-    /// Whether the last byte was the first of two that may be a control character (U+0080 to U+009F).
+    /// Whether the last byte was the first of a two-byte control character (U+0080 to U+009F).
     lead: bool,
 }
 
-/// The byte with which the second half of Latin-1 begins in UTF-8.
+/// The first UTF-8 byte of U+0080 to U+00BF.
 const LEAD: u8 = 0xc2;
 
 impl Write for Screen {
@@ -59,7 +60,7 @@ impl Write for Screen {
     }
 }
 
-/// A control character as JSON and people write it.
+/// A control character in escaped form, as in JSON.
 fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend(format!("\\u{byte:04x}").bytes());
 }
@@ -72,13 +73,13 @@ pub(crate) fn harmless(line: &str) -> Cow<'_, str> {
     line.chars().map(|c| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
-/// One JSON value on a line of its own.
+/// One JSON value on its own line.
 pub(crate) fn json(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)
 }
 
-/// Rows under their heads, columns as wide as their widest cell; numbers to the right.
+/// A table with headings, columns as wide as their widest cell; numbers are right-aligned.
 pub(crate) fn table(out: &mut impl Write, heads: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let width =
         |i: usize| rows.iter().map(|r| r[i].chars().count()).chain([heads[i].chars().count()]).max().unwrap_or(0);
@@ -104,7 +105,7 @@ fn is_number(cell: &str) -> bool {
     cell.is_empty() || cell == "-" || cell.chars().all(|c| c.is_ascii_digit() || " .,%+-".contains(c))
 }
 
-/// A whole number with its thousands apart.
+/// An integer with thousands separators.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -117,7 +118,7 @@ pub(crate) fn grouped(n: u64) -> String {
     out
 }
 
-/// Bytes as people read them.
+/// Bytes in readable units.
 pub(crate) fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
@@ -135,7 +136,7 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
-/// Seconds as people read them.
+/// Seconds in readable units.
 pub(crate) fn seconds(s: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let whole = s.clamp(0.0, 1e12).round() as u64;
@@ -148,7 +149,7 @@ pub(crate) fn seconds(s: f64) -> String {
     }
 }
 
-/// A short time as people read it.
+/// A short duration in readable units.
 pub(crate) fn brief(s: f64) -> String {
     match s * 1e3 {
         ms if ms < 9.95 => format!("{ms:.1} ms"),
@@ -157,7 +158,7 @@ pub(crate) fn brief(s: f64) -> String {
     }
 }
 
-/// The first `max` characters, with an ellipsis where some are left out.
+/// The first `max` characters, with an ellipsis if truncated.
 pub(crate) fn clip(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -1,7 +1,8 @@
 //! What happens on Ctrl-C and SIGTERM?
 //!
-//! While a run goes on, the first signal asks it to end with everything saved, and the second ends the process at once, which loses
-//! nothing but time. The thread that listens ends with its run; afterwards signals end the process as they do by default.
+//! During a run, the first signal asks it to end with everything saved, and the second exits at
+//! once, which loses nothing but time. The listening thread ends with its run; afterwards signals
+//! have their default effect.
 
 use orb_crawl::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -12,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Who listens: how many, and the flag that lets signals have their default effect while nobody does.
+/// The number of listeners, and the flag that gives signals their default effect while there are
+/// none.
 static LISTENERS: Mutex<(usize, Option<Arc<AtomicBool>>)> = Mutex::new((0, None));
 
 /// Listens until it is dropped.
@@ -33,7 +35,7 @@ impl Drop for SignalWatch {
     }
 }
 
-/// Listens for whoever wants to stop a run.
+/// Listens for signals on behalf of a run.
 pub(crate) fn watch(stop: Arc<Stop>) -> io::Result<SignalWatch> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let handle = signals.handle();
@@ -48,7 +50,8 @@ pub(crate) fn watch(stop: Arc<Stop>) -> io::Result<SignalWatch> {
         }
     })?;
     let (count, by_default) = &mut *LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Once registered, a handler stays for the life of the process and swallows what nobody listens to.
+    // Once registered, a handler stays for the life of the process and would swallow signals that
+    // nobody listens to.
     let flag = match by_default {
         Some(flag) => Arc::clone(flag),
         None => {

@@ -1,4 +1,4 @@
-//! `orb cat`: a page's content, from the archive.
+//! `orb cat`: how is a page's content printed from the archive?
 
 use super::open;
 use crate::args::{CatArgs, Common, Form};

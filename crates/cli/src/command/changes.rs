@@ -1,4 +1,4 @@
-//! `orb changes`: what changed, run after run, as JSON lines with a cursor to go on from.
+//! `orb changes`: what changed, run after run, as JSON lines with a cursor to continue from?
 
 use super::open_reader;
 use crate::args::Common;
@@ -13,10 +13,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Changes read at once.
+/// Changes per read.
 const PAGE: u32 = 500;
 
-/// How often somebody who follows looks again.
+/// Polling interval of `--follow`.
 const OFTEN: Duration = Duration::from_secs(1);
 
 /// `orb changes`.
@@ -38,12 +38,12 @@ pub(crate) struct ChangesArgs {
     follow: bool,
 }
 
-/// A flag by its name, in small letters or large ones.
+/// A flag by its name, in upper or lower case.
 pub(crate) fn flag(text: &str) -> Result<Flag, String> {
     Flag::from_name(&text.to_ascii_uppercase()).ok_or_else(|| "it is one of NEW, SAM, UPD, MIS and ERR".to_owned())
 }
 
-/// Where in the feed somebody is.
+/// A reader's position in the feed.
 struct Place {
     cursor: u64,
     left: u64,
@@ -71,14 +71,14 @@ pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
     if common.json {
         writeln!(stdout, "{}", if place.given == 0 { "[]" } else { "]" })?;
     } else {
-        // What other flags say lies behind, too, where everything was read.
+        // If everything was read, changes with other flags are behind the reader, too.
         let end = if place.left > 0 { reader.last_change()?.max(place.cursor) } else { place.cursor };
         out::json(&mut stdout, &json!({"next": end, "count": place.given}))?;
     }
     Ok(stdout.flush()?)
 }
 
-/// Prints what there is from a place on.
+/// Prints what there is from a position on.
 fn print(
     sink: &mut impl Write,
     common: &Common,

@@ -1,4 +1,6 @@
-//! `orb check`: prove that archive, catalogue, index and graph agree; exit 1 and say where if not.
+//! `orb check`: do archive, catalogue, index and graph agree?
+//!
+//! Exits with 1 and says where if they do not.
 
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;

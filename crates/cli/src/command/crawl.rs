@@ -1,4 +1,4 @@
-//! `orb crawl`: collect; go on where a stopped run ended.
+//! `orb crawl`: how is a crawl started or resumed?
 
 use crate::args::{Common, CrawlArgs, OrderName as OrderArg, Render, ScopeName};
 use crate::failure::{Failure, complain};
@@ -18,30 +18,30 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the command line asks for, read and checked.
+/// What the command line asks for, parsed and validated.
 pub(crate) struct Request {
     /// The project.
     pub(crate) name: String,
-    /// The settings it runs with.
+    /// Its settings.
     pub(crate) settings: Settings,
-    /// The settings to keep: budgets given as flags hold for one command.
+    /// The settings to save: budgets given as flags apply to one command only.
     pub(crate) kept: Settings,
-    /// Collect, or visit again.
+    /// Whether to collect or to revisit.
     pub(crate) kind: RunKind,
-    /// Which known pages to visit again.
+    /// Which known pages to revisit.
     pub(crate) choice: Choice,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
     /// The project file that was given.
     pub(crate) file: Option<PathBuf>,
-    /// Go on although archive files are damaged.
+    /// Whether to continue although archive files are damaged.
     pub(crate) despite_damage: bool,
-    /// Where a monitoring system may ask how it goes.
+    /// The listener for metrics.
     pub(crate) metrics: Option<TcpListener>,
 }
 
 impl Request {
-    /// What a project does without a word from anybody: what its file says.
+    /// What a project does by itself: what its file says.
     pub(crate) fn kept(home: &Home, name: &str, kind: RunKind) -> Result<Self, Failure> {
         let project = home.find(name)?;
         let missing = || anyhow::anyhow!("project {name} has no settings; orb project edit {name} writes them");
@@ -79,7 +79,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
     reached(&home, &summary, &seed)
 }
 
-/// Crawls, showing how it goes.
+/// Crawls, showing progress.
 pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Result<Summary, Failure> {
     let dir = home.project(&request.name)?;
     sensible(&dir, &request.settings)?;
@@ -116,7 +116,7 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
     }
 }
 
-/// What turned out wrong, with the place in the file that says so.
+/// An error with its position in the file.
 fn placed(file: &Path, wrong: Wrong) -> Failure {
     match Settings::blamed(file, &wrong) {
         Some(placed) => placed.into(),
@@ -124,7 +124,7 @@ fn placed(file: &Path, wrong: Wrong) -> Failure {
     }
 }
 
-/// Refuses settings that cannot be meant: with the place in the project's file, where it is that which says so.
+/// Refuses invalid settings, with the position in the project's file if that is the culprit.
 fn sensible(project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
     let Err(wrong) = settings.examine() else { return Ok(()) };
     if matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone())) {
@@ -133,7 +133,7 @@ fn sensible(project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
     Err(wrong.into())
 }
 
-/// Prints the account of a run; one that was stopped says how to go on.
+/// Prints the summary of a run; for a stopped one, how to resume it.
 pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> {
     let mut stdout = out::stdout();
     if common.json {
@@ -151,7 +151,7 @@ pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> 
     Ok(())
 }
 
-/// A run of a project of which nothing at all could ever be fetched has failed, and says why.
+/// A run in which nothing at all could ever be fetched has failed, and says why.
 pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), Failure> {
     if summary.counters.pages > 0 {
         return Ok(());
@@ -163,7 +163,7 @@ pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), 
     Err(Failure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}")))
 }
 
-/// The account of a run in words.
+/// The summary of a run in words.
 pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
     let c = &s.counters;
     let grouped = out::grouped;
@@ -258,7 +258,7 @@ pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure>
     Ok(Request { name, settings, kept, kind, choice, seeds, file, despite_damage, metrics: None })
 }
 
-/// The project's name where none is given: the seed's host, and its port where that is unusual.
+/// The default project name: the seed's host, with its port if it is not the default.
 fn project_name(seed: &Address) -> String {
     let port = seed.unusual_port().map(|p| format!("-{p}")).unwrap_or_default();
     let name = format!("{}{port}", seed.host()).replace(':', "-");
@@ -269,7 +269,7 @@ fn stem(file: &str) -> Option<String> {
     Path::new(file).file_stem().map(|s| s.to_string_lossy().to_lowercase())
 }
 
-/// Seeds as given: URLs, or `@file` with one URL a line.
+/// Seeds as given: URLs, or `@file` with one URL per line.
 fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, Failure> {
     let mut out: Vec<Address> = Vec::new();
     let mut known: HashSet<Address> = HashSet::new();
@@ -298,14 +298,14 @@ fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>
     Ok(out)
 }
 
-/// Puts a value where one was given.
+/// Overwrites a value if one was given.
 fn set<T>(place: &mut T, given: Option<T>) {
     if let Some(value) = given {
         *place = value;
     }
 }
 
-/// Flags overwrite what the project file says.
+/// Flags override the project file.
 fn apply(args: &CrawlArgs, settings: &mut Settings) {
     let scope = &mut settings.scope;
     set(&mut scope.mode, args.scope.map(mode));

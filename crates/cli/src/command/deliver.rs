@@ -1,4 +1,4 @@
-//! `orb deliver`: tell the outputs of a project what they do not know yet.
+//! `orb deliver`: how are pending changes delivered to a project's outputs?
 
 use crate::args::Common;
 use crate::failure::{Failure, complain};
@@ -54,7 +54,8 @@ pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), Failure> {
     }
 }
 
-/// Tells the outputs after a run, which has succeeded whatever becomes of this: what goes wrong is said, and told the next time.
+/// Delivers after a run, which has succeeded in any case: failures are reported, and retried next
+/// time.
 pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
     if settings.outputs.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `orb demo`: a small built-in web, crawled, tracked and shown, with no network.
+//! `orb demo`: how does a small built-in web look, crawled, tracked and shown without a network?
 
 use super::crawl::{self, Request};
 use super::report::ReportArgs;
@@ -72,7 +72,7 @@ fn request(seed: &str) -> Result<Request, Failure> {
     })
 }
 
-/// What one would look at next.
+/// What to look at next.
 fn tour(common: &Common, seed: &str) -> Result<(), Failure> {
     say(common, "orb stats demo")?;
     command::stats::run(common, &ProjectArgs { project: PROJECT.to_owned() })?;

@@ -1,4 +1,4 @@
-//! `orb diff`: what differs between two versions of a page.
+//! `orb diff`: what differs between two versions of a page?
 
 use super::export::place::Unfinished;
 use super::open;
@@ -43,7 +43,7 @@ pub(crate) struct DiffArgs {
     force: bool,
 }
 
-/// What of a page is compared.
+/// What is compared of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Shown {
     /// The visible text
@@ -81,7 +81,7 @@ pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), Failure> {
     }
 }
 
-/// The versions that are asked for.
+/// The requested versions.
 fn chosen<'a>(
     reader: &CatalogueReader,
     args: &DiffArgs,
@@ -118,7 +118,8 @@ fn chosen<'a>(
     Ok((from, to))
 }
 
-/// What the archive holds of a version; where that is only a reference, the visit that saw the same bytes is looked for.
+/// The archived response of a version; if that is only a revisit record, the visit that saw the
+/// same bytes is looked up.
 fn whole(
     archive: &ArchiveReader,
     visits: &[VisitRow],
@@ -191,7 +192,7 @@ fn name(by: Shown) -> &'static str {
     }
 }
 
-/// What is said where there is nothing to show.
+/// The message if there is nothing to show.
 fn nothing(by: Shown, old: &VisitRow, new: &VisitRow) -> String {
     let (from, to) = (old.run, new.run);
     if old.digest == new.digest {
@@ -205,7 +206,7 @@ fn nothing(by: Shown, old: &VisitRow, new: &VisitRow) -> String {
     }
 }
 
-/// A page of its own with both versions.
+/// A standalone page with both versions.
 fn side_by_side(url: &str, args: &DiffArgs, (old, new): (&Version<'_>, &Version<'_>), diff: &Diff<'_>) -> String {
     let (url, old, new) = (escaped(url), old.visit, new.visit);
     let body = match diff.is_empty() {

@@ -1,4 +1,4 @@
-//! `orb inspect forms`: the forms of a page, as steps of a project file to be pasted.
+//! `orb inspect forms`: how are the forms of a page written as steps of a project file?
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Values of a field that are listed at most.
+/// Maximum values of a field that are listed.
 const LISTED: usize = 12;
 
 /// Lists the forms of a page on the web.
@@ -73,7 +73,7 @@ fn step(url: &str, n: usize, form: &Form, count: usize) -> String {
     text
 }
 
-/// A field as a line: one that a person fills in is given, the others are told.
+/// A field as a line: one that a person fills in is set, the others are listed as comments.
 fn entry(field: &Field) -> String {
     let (key, value) = (quoted(&field.name), quoted(&field.value));
     let off = if field.disabled { ", out of use" } else { "" };
@@ -102,7 +102,7 @@ fn offered(field: &Field) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// A text as TOML writes it, on one line.
+/// A TOML string on one line.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -115,7 +115,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// A text that stays within its comment.
+/// A text that cannot end its comment.
 fn in_comment(text: &str) -> String {
     out::harmless(&out::clip(text, 200)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! `orb index`: the text index: how it stands, and bringing it up to date.
+//! `orb index`: how complete is the text index, and how is it brought up to date?
 
 use super::{open, open_reader};
 use crate::args::{Common, ProjectArgs};

@@ -1,4 +1,4 @@
-//! `orb inspect`: look at one thing without crawling.
+//! `orb inspect`: what do we make of one thing, without crawling?
 
 use super::{forms, sessions};
 use crate::args::{Common, Inspect, InspectArgs};
@@ -97,7 +97,7 @@ fn document(file: &Path, base: &str, mime: Option<&str>) -> Result<(), Failure> 
     Ok(stdout.flush()?)
 }
 
-/// The document as JSON, with every address resolved.
+/// The document as JSON, with every URL resolved.
 fn described(canonical: &Canonicaliser, own: &Address, document: &Document) -> Result<serde_json::Value, Failure> {
     let base = canonical.canonical_base(own, document.base.as_deref());
     let resolve = |href: &str| canonical.resolve(&base, href);
@@ -193,7 +193,7 @@ fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failu
     Ok(stdout.flush()?)
 }
 
-/// What is to be said of a URL; `site` knows the ids that those given together share.
+/// The description of a URL; `site` knows the session ids that the given URLs share.
 fn describe(given: &str, address: Result<Address, orb_urls::Refused>, site: &session::Site) -> UrlRow {
     let known = session::found(given);
     let shared = site.ids_in(given).into_iter().filter(|id| !known.iter().any(|known| known.value == *id));

@@ -1,4 +1,5 @@
-//! `orb links`: where a page points, who points to it and with which words, and what became of links since a run.
+//! `orb links`: where does a page link, who links to it and with which anchor text, and how have
+//! links changed since a run?
 
 use super::{open, tell};
 use crate::args::{Common, LinksArgs};
@@ -12,7 +13,7 @@ use orb_page::RunId;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-/// Rows gathered before their columns' widths are settled.
+/// Rows buffered to determine column widths.
 const TABLE_ROWS: usize = 1_000;
 
 pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
@@ -145,7 +146,7 @@ fn cells(row: &LinkChangeRow) -> Vec<String> {
     vec![change.to_owned(), row.src_url.clone(), row.kind.to_owned(), row.url.clone(), values]
 }
 
-/// Words, rel and count of a link, as far as they say anything.
+/// Anchor text, rel and count of a link, as far as they are informative.
 fn said(values: Option<&LinkValues>) -> String {
     let Some(v) = values else { return String::new() };
     let rel = if v.rel.is_empty() { String::new() } else { format!(" [{}]", v.rel) };

@@ -1,4 +1,4 @@
-//! One file a command.
+//! Which commands are there? One file each.
 
 pub(crate) mod cat;
 pub(crate) mod changes;
@@ -35,19 +35,19 @@ use anyhow::anyhow;
 use orb_answers::Collection;
 use orb_store::{CatalogueReader, Home, ProjectDir};
 
-/// A project, to ask it something.
+/// Opens a project for questions.
 pub(crate) fn open(common: &Common, project: &str) -> Result<Collection, Failure> {
     Ok(Collection::open(&Home::open(&common.home)?, project)?)
 }
 
-/// Says what the reader should know about an answer, unless nobody wants to hear it.
+/// Prints a note about an answer, unless `--quiet` is set.
 pub(crate) fn tell(common: &Common, note: Option<&String>) {
     if let Some(note) = note.filter(|_| !common.quiet) {
         complain(note);
     }
 }
 
-/// A project's place and its catalogue, to read.
+/// A project's directory and its catalogue, for reading.
 pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), Failure> {
     let project = Home::open(&common.home)?.find(project)?;
     if project.is_empty() {

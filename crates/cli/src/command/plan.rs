@@ -1,4 +1,4 @@
-//! `orb plan`: what a crawl will take, before it is begun.
+//! `orb plan`: what will a crawl take, before it is started?
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -56,13 +56,13 @@ pub(crate) struct PlanArgs {
     index_memory: Option<ByteSize>,
 }
 
-/// A number above 0, with `k`, `M`, `G` or `T` behind it for thousands.
+/// A positive number, optionally followed by `k`, `M`, `G` or `T`.
 fn amount(text: &str) -> Result<f64, String> {
     ratio(text)?;
     number(text).filter(|n| *n > 0.0).ok_or_else(|| "it must be more than 0".to_owned())
 }
 
-/// A number that is not negative.
+/// A non-negative number.
 fn ratio(text: &str) -> Result<f64, String> {
     number(text).ok_or_else(|| "write a number like 20000, 54.5 or 271.1M".to_owned())
 }
@@ -109,7 +109,7 @@ pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// What was collected so far, over one project or all; a home that is not there is not made for this.
+/// What was collected so far, over one project or all; a missing home is not created for this.
 fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), Failure> {
     if from.is_none() && !common.home.join("orb.db").exists() {
         return Ok((Sums::default(), 0));

@@ -1,7 +1,7 @@
-//! `orb run-due`: run every project whose time has come, one after another.
+//! `orb run-due`: which projects are due, and how are they run one after another?
 //!
-//! What a system's own timer calls every few minutes. Nothing is kept between two calls: schedules and runs say what is due. A project that fails does not
-//! keep the others from running.
+//! Called every few minutes by a system timer. No state is kept between two calls: schedules and
+//! runs say what is due. A project that fails does not keep the others from running.
 
 use super::crawl::{self, Request};
 use super::deliver;
@@ -34,13 +34,13 @@ fn moment(text: &str) -> Result<Moment, String> {
     orb_track::schedule::moment(text).map_err(|e| e.to_string())
 }
 
-/// A project and its time.
+/// A project and its due time.
 #[derive(Serialize)]
 struct Next {
     project: String,
     #[serde(serialize_with = "named")]
     kind: RunKind,
-    /// When it is to run; `None` where it never does again, or runs already.
+    /// When it is due; `None` if it never runs again, or is running.
     due: Option<String>,
     is_due: bool,
     resumes: bool,
@@ -53,7 +53,7 @@ fn named<S: serde::Serializer>(kind: &RunKind, s: S) -> Result<S::Ok, S::Error> 
     s.serialize_str(kind.name())
 }
 
-/// What became of a project that was due.
+/// The result of a project that was due.
 #[derive(Serialize)]
 struct Ran {
     project: String,
@@ -64,7 +64,7 @@ struct Ran {
     error: Option<String>,
 }
 
-/// The account of a call.
+/// The result of a call.
 #[derive(Serialize)]
 struct Account {
     now: String,
@@ -114,7 +114,7 @@ pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
     }
 }
 
-/// How a project stands; `None` without a schedule.
+/// When a project is due; `None` without a schedule.
 fn standing(project: &ProjectDir, now: Moment) -> Result<Option<Next>, Failure> {
     let Some(settings) = Settings::kept(project)? else { return Ok(None) };
     if settings.schedule.schedule().is_none() {

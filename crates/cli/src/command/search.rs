@@ -1,4 +1,4 @@
-//! `orb search`: which pages answer a query.
+//! `orb search`: which pages answer a query?
 
 use super::{open, tell};
 use crate::args::Common;
@@ -71,7 +71,7 @@ pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// Asks every query of a file as if it had been typed, and says how long that took.
+/// Runs every query of a file as if it had been typed, and prints how long that took.
 fn timing(
     stdout: &mut impl Write,
     common: &Common,
@@ -124,7 +124,7 @@ fn print(stdout: &mut impl Write, common: &Common, answer: &SearchAnswer) -> io:
     Ok(())
 }
 
-/// A snippet with its marks: `*so*`.
+/// A snippet with its highlights: `*so*`.
 fn marked(hit: &SearchHit) -> String {
     let mut out = String::new();
     let mut marks = hit.marks.iter().peekable();

@@ -20,7 +20,7 @@ struct Host {
 struct IdRow {
     host: String,
     value: String,
-    /// The list it stands in, 1 or 2.
+    /// The list it is in, 1 or 2.
     session: usize,
     place: &'static str,
     name: String,
@@ -30,7 +30,7 @@ struct IdRow {
     links: usize,
 }
 
-/// A URL with what its page is known by.
+/// A URL with the identity of its page.
 #[derive(Serialize)]
 struct UrlRow {
     url: String,
@@ -69,7 +69,7 @@ pub(super) fn run(common: &Common, first: &[u8], second: Option<&[u8]>) -> Resul
     Ok(stdout.flush()?)
 }
 
-/// Puts each URL of a list to its host.
+/// Groups the URLs of a list by host.
 fn sort(list: &str, session: usize, hosts: &mut BTreeMap<String, Host>, refused: &mut Vec<String>) {
     let canonical = Canonicaliser::new(Rules { strip_session_ids: false, tidy_query: false, ..Rules::default() });
     for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -110,7 +110,7 @@ fn describe(name: &str, host: &Host, site: &Site, report: &mut Report) {
     }
 }
 
-/// Where the ids of a rule stand, in words.
+/// Where the ids of a rule appear, in words.
 fn standing(rule: &Rule) -> String {
     match (rule.place, rule.near) {
         (Place::Query, _) if rule.name.is_empty() => "query".to_owned(),

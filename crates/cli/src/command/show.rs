@@ -1,4 +1,4 @@
-//! `orb show`: one page: record, versions, links.
+//! `orb show`: what is known about one page: record, versions, links?
 
 use super::open;
 use crate::args::{Common, PageArgs};
@@ -7,7 +7,7 @@ use crate::out;
 use orb_answers::{AnchorRow, LinkRow, Merit, PageRow, VisitRow};
 use std::io::Write;
 
-/// Links shown without `--json`.
+/// Number of links shown without `--json`.
 const SHOWN: u64 = 10;
 
 pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
@@ -82,7 +82,7 @@ fn print_visits(sink: &mut impl Write, visits: &[VisitRow]) -> std::io::Result<(
     Ok(())
 }
 
-/// What others call it.
+/// Prints its anchor texts.
 fn print_anchors(
     sink: &mut impl Write,
     project: &str,

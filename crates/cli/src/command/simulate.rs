@@ -1,4 +1,4 @@
-//! `orb track --simulate`: what would be gained by looking where it is worth most?
+//! `orb track --simulate`: what would be gained by visiting where it is worth most?
 
 use crate::args::{Common, TrackArgs};
 use crate::failure::Failure;
@@ -11,16 +11,16 @@ use serde::Serialize;
 use std::io::Write as _;
 use std::path::Path;
 
-/// The seed of chance: the same figures whenever it is asked.
+/// The random seed: the figures are reproducible.
 const SEED: u64 = 1;
 
-/// What came of it.
+/// The results.
 #[derive(Serialize)]
 struct Account {
     pages: usize,
     days: f64,
     visits_a_day: f64,
-    /// The best freshness there can be, where changes come at random at the rates given.
+    /// The upper bound of freshness, if changes are random with the given rates.
     optimum: Option<f64>,
     policies: Vec<Row>,
 }
@@ -29,7 +29,7 @@ struct Account {
 struct Row {
     #[serde(flatten)]
     outcome: Outcome,
-    /// Freshness against that of equal visits.
+    /// Freshness relative to uniform visits.
     against_uniform: f64,
 }
 

@@ -1,4 +1,4 @@
-//! `orb sql`: read-only SQL over the catalogue.
+//! `orb sql`: what does a read-only SQL query over the catalogue return?
 
 use super::open;
 use crate::args::{Common, RowFormat, SqlArgs};
@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::io::{self, Read as _, Write};
 use std::ops::ControlFlow;
 
-/// Rows gathered before their columns' widths are settled.
+/// Rows buffered to determine column widths.
 const TABLE_ROWS: usize = 1_000;
 
 pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {

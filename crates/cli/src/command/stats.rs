@@ -1,7 +1,8 @@
-//! `orb stats`: the table of a crawl.
+//! `orb stats`: how large is a crawl, and what is in it?
 //!
-//! The rows of the table with which the gov.si crawl reported its results (sites, pages, kinds, documents by type, images), and ours
-//! below them; one column for the seeds' own hosts, one for everything.
+//! The rows of the table with which the gov.si crawl reported its results (sites, pages, kinds,
+//! documents by type, images), and ours below them; one column for the seeds' own hosts, one for
+//! everything.
 
 use super::open;
 use crate::args::{Common, ProjectArgs};

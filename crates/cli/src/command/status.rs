@@ -1,4 +1,4 @@
-//! `orb status`: what is there, what is running.
+//! `orb status`: which projects are there, and what is running?
 
 use super::why::Account;
 use crate::args::{Common, StatusArgs};

@@ -1,4 +1,4 @@
-//! `orb top`: the pages or hosts that matter most.
+//! `orb top`: which pages or hosts matter most?
 
 use super::{open, tell};
 use crate::args::{Common, Listing};
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use orb_answers::{By, Field};
 use std::io::Write as _;
 
-/// Rows shown unless more are asked for.
+/// Default number of rows.
 const SHOWN: u64 = 20;
 
 /// `orb top`.
@@ -82,7 +82,7 @@ pub(crate) fn run(common: &Common, args: &TopArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// A score as people compare it.
+/// A score in readable units.
 pub(crate) fn score(by: By, score: f64) -> String {
     match by {
         By::Backlinks | By::Outdegree => format!("{score:.0}"),

@@ -1,4 +1,4 @@
-//! `orb track`: visit again, say what is new, the same, updated, gone or not to be had.
+//! `orb track`: how are pages revisited, and what is new, the same, updated, gone or in error?
 
 use super::crawl::{self, Request};
 use super::deliver;
@@ -41,7 +41,7 @@ fn choice(args: &TrackArgs) -> Choice {
     }
 }
 
-/// What became of the documents that were known, and what is new.
+/// What happened to the known documents, and what is new.
 pub(crate) fn account(stdout: &mut impl Write, c: &Counters) -> std::io::Result<()> {
     let (flags, grouped) = (&c.flags, out::grouped);
     let visited = flags.same + flags.updated + flags.missing + flags.error;

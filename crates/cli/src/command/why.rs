@@ -1,4 +1,5 @@
-//! `orb status PROJECT --why`: where the time goes, who waits for what, and what would make it faster.
+//! `orb status PROJECT --why`: where does the time go, who waits for what, and what would make it
+//! faster?
 
 use crate::failure::Failure;
 use crate::out;
@@ -8,16 +9,16 @@ use orb_store::{ProjectDir, RunRecord};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// A running crawl's facts that are older, in seconds, are said to be old.
+/// Facts of a running crawl that are older than this many seconds are called old.
 const STALE: f64 = 5.0;
 
-/// What is told about a run's speed.
+/// What is shown about a run's speed.
 #[derive(Serialize)]
 pub(crate) struct Account {
     project: String,
     run: u32,
     state: String,
-    /// Seconds since the facts were written down.
+    /// Seconds since the facts were recorded.
     age: f64,
     seconds: f64,
     pages_per_second: f64,
@@ -34,21 +35,21 @@ pub(crate) struct Account {
     hosts: Vec<Host>,
     slowest: Vec<orb_crawl::SlowHost>,
     pause: Option<String>,
-    /// What the schedule says at this hour, where one of its rows holds.
+    /// What the schedule says at this hour, if one of its rows applies.
     schedule: Option<String>,
     advice: Vec<Advice>,
 }
 
-/// How fast it is lately.
+/// Its recent speed.
 #[derive(Serialize)]
 struct Pace {
     seconds: f64,
     pages_per_second: f64,
     bytes_per_second: f64,
-    /// Requests a second that politeness allows; `None` where it does not bound them.
+    /// Requests per second that politeness allows; `None` if it does not bound them.
     allowed_per_second: Option<f64>,
     cpu_share: f64,
-    /// The same of all programs of the machine together, where that is known.
+    /// The same for all processes of the machine together, if known.
     machine_share: Option<f64>,
     reading_share: f64,
 }
@@ -63,7 +64,8 @@ struct Host {
 }
 
 impl Account {
-    /// What is known of a run; `state` is what the lock says of it, which outlives what the run itself wrote down.
+    /// What is known about a run; `state` comes from the lock, which is more reliable than what the
+    /// run itself recorded.
     pub(crate) fn of(project: &ProjectDir, run: &RunRecord, state: &str) -> Result<Self, Failure> {
         let Some(facts) = Facts::read(project, run.id) else {
             let why = format!(

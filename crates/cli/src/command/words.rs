@@ -1,4 +1,4 @@
-//! `orb words`: the dictionary: in how many pages a word stands, and where.
+//! `orb words`: in how many pages does a word occur, and where?
 
 use super::{open, tell};
 use crate::args::{Common, Listing};
@@ -8,7 +8,7 @@ use clap::Args;
 use orb_answers::{WordCount, WordPlaces, WordRow, Words};
 use std::io::Write;
 
-/// Places shown unless more are asked for.
+/// Default number of occurrences shown.
 const SHOWN: u64 = 20;
 
 /// `orb words`.
@@ -36,7 +36,7 @@ pub(crate) fn run(common: &Common, args: &WordsArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// The words that begin alike.
+/// The words with a common prefix.
 fn dictionary(stdout: &mut impl Write, rows: &[WordRow]) -> std::io::Result<()> {
     let row = |r: &WordRow| vec![r.word.clone(), r.field.name().to_owned(), r.documents.to_string()];
     out::table(stdout, &["word", "field", "pages"], &rows.iter().map(row).collect::<Vec<_>>())

@@ -1,16 +1,18 @@
-//! How is a crawl told in Prometheus' words?
+//! How is a crawl described in Prometheus' terms?
 //!
-//! Text exposition format 0.0.4: a HELP and a TYPE line for each metric, base units in its name (seconds, bytes), counters that only grow and
-//! end in `_total`. Counters count what this process did, but for pages, links and images, which count the run.
+//! Text exposition format 0.0.4: a HELP and a TYPE line for each metric, base units in its name
+//! (seconds, bytes), counters that only grow and end in `_total`. Counters count what this process
+//! did, except for pages, links and images, which count the run.
 
 use orb_crawl::{Counters, Progress, Snapshot, Stage, Tally, machine};
 use std::fmt::{Display, Write as _};
 
-/// Upper bounds of the histograms' buckets in microseconds: powers of four, which fall on the bounds of our own buckets.
+/// Upper bounds of the histograms' buckets in microseconds: powers of four, which coincide with
+/// bounds of our own buckets.
 const BOUNDS: [u64; 12] =
     [64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864, 268_435_456];
 
-/// A page under way.
+/// A page under construction.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -71,7 +73,7 @@ fn counted(page: &mut Page, run: &Counters) {
     page.alone("orb_hosts_fetched_total", "counter", "Hosts of which this run fetched a page.", run.hosts);
 }
 
-/// What this process has asked for.
+/// What this process has requested.
 fn fetched(page: &mut Page, now: &Snapshot) {
     page.alone("orb_responses_total", "counter", "Answers received.", now.fetched);
     page.alone("orb_received_bytes_total", "counter", "Bytes of bodies received, as transferred.", now.bytes);
@@ -84,7 +86,7 @@ fn fetched(page: &mut Page, now: &Snapshot) {
     page.alone("orb_known_urls", "gauge", "URLs known at the last commit.", now.known);
 }
 
-/// Who waits for what.
+/// Why hosts wait.
 fn waiting(page: &mut Page, now: &Snapshot) {
     page.alone("orb_hosts_active", "gauge", "Hosts with a request under way.", now.waiting.active);
     page.family("orb_hosts_waiting", "gauge", "Hosts in memory that wait, by reason.");
@@ -134,7 +136,7 @@ fn timed(page: &mut Page, tally: &Tally) {
     }
 }
 
-/// What it takes of the machine, by the names every exporter uses.
+/// Its resource usage, under the conventional names of exporters.
 fn used(page: &mut Page) {
     page.alone("process_cpu_seconds_total", "counter", "Processor time used.", machine::cpu_seconds());
     if let Some(bytes) = machine::resident() {

@@ -1,8 +1,9 @@
 //! Who tells a monitoring system how a crawl is going?
 //!
-//! `--metrics ADDR` answers `GET /metrics` in Prometheus' text format for as long as the crawl runs, and nothing else. The smallest HTTP server
-//! that will do: a thread a connection, few of them at once, each with a deadline, so that nobody who is slow or silent can hold
-//! it up or make it grow. It reads the crawl's [`Progress`] and touches nothing else.
+//! `--metrics ADDR` serves `GET /metrics` in Prometheus' text format while the crawl runs, and
+//! nothing else. It is a minimal HTTP server: a thread per connection, few of them at once, each
+//! with a deadline, so that no slow or silent client can block it or make it grow. It reads the
+//! crawl's [`Progress`] and touches nothing else.
 
 mod exposition;
 
@@ -15,16 +16,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Connections that are answered at once; more are closed unheard.
+/// Maximum concurrent connections; more are closed at once.
 const AT_ONCE: usize = 8;
 
-/// The longest a connection may take from its opening to its end.
+/// Maximum duration of a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The longest head of a request.
+/// Maximum length of a request head.
 const LARGEST_HEAD: usize = 8 * 1024;
 
-/// Takes the address, before anything else is done: one that cannot be had is no reason to begin a crawl.
+/// Binds the address, before anything else is done: if that fails, no crawl is started.
 pub(crate) fn listen(address: &str) -> Result<TcpListener, Failure> {
     let at = read_address(address)?;
     TcpListener::bind(at).with_context(|| format!("cannot serve metrics on {at}")).map_err(Failure::from)
@@ -41,13 +42,13 @@ fn read_address(text: &str) -> Result<SocketAddr, Failure> {
     })
 }
 
-/// Answers on the listener until the process ends.
+/// Serves the listener until the process ends.
 pub(crate) fn serve(listener: TcpListener, project: &str, progress: Arc<Progress>) -> io::Result<()> {
     let (project, open) = (Arc::<str>::from(project), Arc::new(AtomicUsize::new(0)));
     let accept = move || {
         loop {
             let Ok((stream, _)) = listener.accept() else {
-                // Out of file descriptors, most likely: those who hold them need them more than we do.
+                // Most likely out of file descriptors: the crawl needs them more than we do.
                 std::thread::park_timeout(Duration::from_millis(100));
                 continue;
             };
@@ -57,18 +58,18 @@ pub(crate) fn serve(listener: TcpListener, project: &str, progress: Arc<Progress
             }
             let (project, progress, seat) = (Arc::clone(&project), Arc::clone(&progress), Seat(Arc::clone(&open)));
             let answer = move || {
-                // A client that goes away or dawdles is nobody's trouble but its own.
+                // A client that disconnects or dawdles is its own concern.
                 let _ = attend(&stream, &project, &progress);
                 drop(seat);
             };
-            // Where no thread can be had the closure is dropped, and the connection with it.
+            // If no thread can be started the closure is dropped, and the connection with it.
             let _ = std::thread::Builder::new().name("metrics".into()).spawn(answer);
         }
     };
     std::thread::Builder::new().name("metrics".into()).spawn(accept).map(drop)
 }
 
-/// One of the connections that are answered at once.
+/// One of the concurrent connections.
 struct Seat(Arc<AtomicUsize>);
 
 impl Drop for Seat {
@@ -77,7 +78,7 @@ impl Drop for Seat {
     }
 }
 
-/// Reads one request and answers it.
+/// Reads one request and responds.
 fn attend(stream: &TcpStream, project: &str, progress: &Progress) -> io::Result<()> {
     let end = Instant::now() + PATIENCE;
     let head = read_head(stream, end)?;
@@ -107,7 +108,7 @@ fn answer(head: &str, project: &str, progress: &Progress) -> (&'static str, Stri
     }
 }
 
-/// The first line of a request, once its whole head has come.
+/// The first line of a request, once its complete head has arrived.
 fn read_head(mut stream: &TcpStream, end: Instant) -> io::Result<String> {
     let mut head = Vec::new();
     let mut piece = [0; 1_024];
@@ -134,7 +135,7 @@ fn write_all(mut stream: &TcpStream, mut bytes: &[u8], end: Instant) -> io::Resu
     Ok(())
 }
 
-/// What is left of the time, which must be something.
+/// The remaining time, which must be positive.
 fn left(end: Instant) -> io::Result<Duration> {
     let left = end.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }

@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often something is said where there is no terminal.
+/// Interval of plain progress lines.
 const PLAIN: Duration = Duration::from_secs(5);
 
-/// The progress of an export, and the wish to stop it.
+/// The progress of an export, and the request to stop it.
 pub(super) struct Account {
     stop: Arc<Stop>,
     _listening: SignalWatch,
@@ -24,7 +24,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Shows what the user wants to see; from now on Ctrl-C ends the export in good order.
+    /// Shows progress; from now on Ctrl-C ends the export cleanly.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
         let stop = Stop::new();
         let listening = signals::watch(Arc::clone(&stop)).context("cannot listen to signals")?;
@@ -38,7 +38,7 @@ impl Account {
         Ok(Self { stop, _listening: listening, bar, plain: shown && !live, said: Instant::now() })
     }
 
-    /// Told how far it has come with `what`; breaks off where somebody asked to stop.
+    /// Reports progress on `what`; breaks off if the user asked to stop.
     pub(super) fn note(&mut self, what: &str, count: u64) -> ControlFlow<()> {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{} {what}", out::grouped(count)));
@@ -50,17 +50,17 @@ impl Account {
         if self.stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether the user asked to stop.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.is_set()
     }
 
-    /// The same, for those who count themselves.
+    /// The same, for callers that count themselves.
     pub(super) fn watch(&mut self, what: &str) -> impl FnMut(u64) -> ControlFlow<()> {
         move |count| self.note(what, count)
     }
 
-    /// Takes the display away.
+    /// Removes the display.
     pub(super) fn close(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

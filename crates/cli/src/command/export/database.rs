@@ -1,4 +1,4 @@
-//! Tables in a PostgreSQL database.
+//! How are tables exported to a PostgreSQL database?
 
 use super::{Job, Written};
 use crate::failure::{Failure, complain};
@@ -43,7 +43,7 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     Ok(counts.tables.into_iter().map(|(path, count)| Written { path, count, of: "rows" }).collect())
 }
 
-/// What pages say, out of the archive.
+/// Page contents from the archive.
 struct Archived {
     archive: ArchiveReader,
 }

@@ -1,4 +1,6 @@
-//! The link graph for other people's tools, whole; `orb graph export` writes parts of it and drawings.
+//! How is the whole link graph exported for other tools?
+//!
+//! `orb graph export` writes parts of it and drawings.
 
 use super::account::Account;
 use super::place::Unfinished;
@@ -13,7 +15,7 @@ use orb_store::Extent;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// In which form.
+/// The export form.
 #[derive(Clone, Copy)]
 pub(super) enum As {
     /// One file.
@@ -52,7 +54,7 @@ pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> 
     Ok(vec![Written { path, count: arcs, of: "arcs" }])
 }
 
-/// The graph there is; a word where it is older than the catalogue.
+/// The existing graph, with a warning if it is older than the catalogue.
 fn open(job: &Job<'_>) -> Result<WebGraph, Failure> {
     let name = &job.project.name;
     let graph = match WebGraph::open(&job.project.graph()) {
@@ -88,7 +90,7 @@ fn told(job: &mut Job<'_>, graph: &WebGraph, format: Format, out: Box<dyn Write 
     Ok(written.map_err(refused)?.arcs)
 }
 
-/// A failure of the graph; who stopped reading our output has heard enough.
+/// A failure of the graph; a closed output is not one.
 fn refused(error: GraphError) -> Failure {
     let closed = std::error::Error::source(&error)
         .and_then(|source| source.downcast_ref::<io::Error>())
@@ -100,7 +102,7 @@ fn refused(error: GraphError) -> Failure {
     }
 }
 
-/// Output that counts, and fails when somebody asked to stop.
+/// An output that counts, and fails when the user asked to stop.
 struct Watched<'a> {
     out: Box<dyn Write + Send + 'a>,
     account: &'a mut Account,

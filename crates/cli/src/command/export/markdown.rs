@@ -1,7 +1,8 @@
-//! HTML pages as Markdown, a file each, with what is known of them at its head.
+//! How are HTML pages exported as Markdown, one file each, with front matter?
 //!
-//! A page's file is `host/number-words.md`: the number makes it unique and the words are from its URL. A directory that was not there
-//! gets its name when it is whole; one that is there takes the files one by one, each whole.
+//! A page's file is `host/number-words.md`: the number makes it unique and the words are from its
+//! URL. A new directory gets its name when it is complete; an existing one receives the files one
+//! by one, each atomically.
 
 use super::place::Unfinished;
 use super::{Job, Written};
@@ -20,9 +21,9 @@ use tempfile::{Builder, TempDir};
 
 /// Where the files go.
 enum Shelf {
-    /// One after the other.
+    /// To standard output, one after another.
     Stdout,
-    /// Into a directory that is there.
+    /// Into an existing directory.
     There(PathBuf),
     /// Into one that gets its name at the end.
     New(TempDir, PathBuf),
@@ -83,7 +84,7 @@ fn shelf(job: &Job<'_>) -> Result<Shelf, Failure> {
 }
 
 impl Shelf {
-    /// Where the user finds it.
+    /// The path for the user.
     fn path(&self) -> &Path {
         match self {
             Self::Stdout => Path::new("-"),
@@ -111,7 +112,7 @@ impl Shelf {
         file.keep().map_err(|_| io::Error::other("the file cannot be kept"))
     }
 
-    /// Everything is there.
+    /// Keeps everything.
     fn keep(self) -> Result<(), Failure> {
         if let Self::New(made, path) = self {
             let cannot = || format!("cannot write {}", path.display());
@@ -123,7 +124,7 @@ impl Shelf {
     }
 }
 
-/// Those of a directory made without further ado: a temporary one is for its maker alone.
+/// The default permissions of a directory: a temporary one is private to its creator.
 fn usual_permissions() -> Result<fs::Permissions, Failure> {
     let probe = tempfile::tempdir().context("cannot make a temporary directory")?;
     let plain = probe.path().join("plain");
@@ -131,7 +132,7 @@ fn usual_permissions() -> Result<fs::Permissions, Failure> {
     Ok(fs::metadata(&plain).context("cannot look at a temporary directory")?.permissions())
 }
 
-/// The page with its head; nothing where the archive does not give its content.
+/// The page with its front matter; `None` if the archive cannot provide its content.
 fn told(archive: &ArchiveReader, page: &PageRow) -> Option<String> {
     let stored = archive.exchange(&page.warc()?).ok()?;
     let content = decoded(&stored).ok()?;

@@ -1,6 +1,7 @@
-//! `orb export`: what was collected, for other people's tools.
+//! `orb export`: how does the collection leave for other people's tools?
 //!
-//! Everything streams. A file has its name only when it is whole, and one that is there already is not written over unless `--force` says so.
+//! Everything streams. A file gets its name only when it is complete, and an existing one is not
+//! overwritten without `--force`.
 
 mod account;
 mod database;
@@ -56,7 +57,7 @@ pub(crate) struct ExportArgs {
     no_content: bool,
 }
 
-/// Forms of an export.
+/// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables as Apache Parquet
@@ -86,9 +87,9 @@ enum Format {
 struct Written {
     /// A file, a directory or a table.
     path: String,
-    /// What was counted in it.
+    /// Number of items in it.
     count: u64,
-    /// What they are.
+    /// What the items are.
     of: &'static str,
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
     report(common, args, &written)
 }
 
-/// Refuses what says nothing to the format.
+/// Refuses options that the format does not use.
 fn fitting(args: &ExportArgs) -> Result<(), Failure> {
     let (format, database) = (args.format, args.format == Format::Postgres);
     let tables = matches!(format, Format::Parquet | Format::Jsonl | Format::Csv);

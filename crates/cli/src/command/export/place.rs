@@ -1,6 +1,7 @@
-//! Where does an export go, and how is it whole or not there?
+//! Where does an export go, and how does it appear atomically?
 //!
-//! A file is written beside its place under another name, handed to the disk, and only then given its own. Dropped before that, it is gone.
+//! A file is written under a temporary name, synced, and only then renamed. If dropped before that,
+//! it is deleted.
 
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
@@ -9,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// A file that is not whole yet.
+/// An incomplete file.
 pub(crate) struct Unfinished {
     file: NamedTempFile,
     path: PathBuf,
@@ -17,7 +18,7 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// Begins a file; one that is there already is refused unless it may be written over.
+    /// Starts a file; an existing one is refused unless it may be overwritten.
     pub(crate) fn begin(path: &Path, force: bool) -> Result<Self, Failure> {
         refuse_existing(path, force)?;
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -27,12 +28,12 @@ impl Unfinished {
         Ok(Self { file, path: path.to_owned(), force })
     }
 
-    /// What to write to.
+    /// The file to write to.
     pub(crate) fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }
 
-    /// It is whole: gives it its name.
+    /// It is complete: renames it.
     pub(crate) fn keep(self) -> Result<(), Failure> {
         let cannot = || format!("cannot write {}", self.path.display());
         self.file.as_file().sync_data().with_context(cannot)?;
@@ -42,7 +43,7 @@ impl Unfinished {
     }
 }
 
-/// Refuses a place that is taken.
+/// Refuses an existing path.
 pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(anyhow!("{} is a directory", path.display()).into()),
@@ -52,7 +53,7 @@ pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     }
 }
 
-/// A failure to write, told with the place; who stopped reading our output has heard enough.
+/// A failure to write, with the path; a closed output is not one.
 pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
     match done {
         Err(orb_store::StoreError::Output(e))

@@ -1,4 +1,4 @@
-//! Tables as files.
+//! How are tables exported as files?
 
 use super::place::{Unfinished, tell};
 use super::{Job, Written};
@@ -62,7 +62,7 @@ pub(super) fn run(job: &mut Job<'_>, format: TableFormat) -> Result<Vec<Written>
         (&[table], output) => {
             let name = format!("{}-{}.{}", job.project.name, table.name(), format.extension());
             let path = output.unwrap_or_else(|| PathBuf::from(name));
-            // A directory that is there takes the file under the table's name.
+            // In an existing directory the file is named after the table.
             let path = if path.is_dir() { path.join(file_name(table, format)) } else { path };
             let (file, written) = to_file(job, table, format, &path)?;
             file.keep()?;
@@ -100,7 +100,7 @@ fn to_file(
     Ok((file, Written { path: path.display().to_string(), count: rows, of: "rows" }))
 }
 
-/// All or none of them get their names; a directory made for them goes with them.
+/// All or none of them get their names; a directory created for them is removed with them.
 fn to_directory(job: &mut Job<'_>, tables: &[Table], format: TableFormat, dir: &Path) -> Result<Vec<Written>, Failure> {
     for table in tables {
         super::place::refuse_existing(&dir.join(file_name(*table, format)), job.args.force)?;
@@ -113,7 +113,7 @@ fn to_directory(job: &mut Job<'_>, tables: &[Table], format: TableFormat, dir: &
         files.into_iter().map(|(file, written)| file.keep().map(|()| written)).collect::<Result<Vec<_>, Failure>>()
     });
     if kept.is_err() && made {
-        // Only an empty one goes.
+        // Removes only an empty one.
         let _ = fs::remove_dir(dir);
     }
     kept

@@ -1,4 +1,4 @@
-//! `orb graph build`: from the links collected so far to a graph.
+//! `orb graph build`: how is a graph built from the links collected so far?
 
 use super::ranks::{self, RankArgs};
 use super::stats;
@@ -41,7 +41,7 @@ pub(crate) struct BuildArgs {
     ranks: RankArgs,
 }
 
-/// What becomes of links of a sort.
+/// What to do with links of some kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Choice {
     /// Make them arcs

@@ -1,4 +1,4 @@
-//! `orb graph export`: the graph, or a part of it, for other people's tools and as a drawing.
+//! `orb graph export`: how is the graph, or part of it, exported for other tools or as a drawing?
 
 use super::neighbours::AroundArgs;
 use super::open_graph;
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Pages of a drawing unless told otherwise: the most linked, or around a page.
+/// Default number of pages in a drawing: the most linked, or around a page.
 const DRAWN: (usize, usize) = (100, 500);
 
 /// `orb graph export`.
@@ -29,7 +29,8 @@ pub(crate) struct ExportArgs {
     /// Output format
     #[arg(value_enum)]
     format: Format,
-    /// The file to write; '-' is standard output. Parquet writes a second file beside it, webgraph several with this prefix
+    /// The file to write; '-' is standard output. Parquet writes a second file beside it, webgraph
+    /// several with this prefix
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Only the best N [default: all; 100 for html]
@@ -54,7 +55,7 @@ pub(crate) struct ExportArgs {
     force: bool,
 }
 
-/// Forms of a graph.
+/// Graph formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// GraphML

@@ -1,4 +1,4 @@
-//! `orb graph`: who points to whom.
+//! `orb graph`: who links to whom?
 
 mod build;
 mod export;
@@ -42,7 +42,7 @@ pub(crate) fn run(common: &Common, args: &GraphArgs) -> Result<(), Failure> {
     }
 }
 
-/// A project's graph, which must have been built; says so where the catalogue has gone on since.
+/// A project's graph, which must have been built; warns if the catalogue has advanced since.
 pub(super) fn open_graph<'a>(common: &Common, collection: &'a Collection) -> Result<&'a WebGraph, Failure> {
     let (graph, note) = collection.web_graph()?;
     tell(common, note.as_ref());

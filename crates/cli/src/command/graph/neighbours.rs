@@ -1,4 +1,4 @@
-//! `orb graph neighbours`: what lies around a page.
+//! `orb graph neighbours`: what is near a page?
 
 use crate::args::{Common, Listing, PageArgs};
 use crate::command::{open, tell};
@@ -9,7 +9,7 @@ use orb_answers::Direction;
 use orb_graph::Reach;
 use std::io::Write as _;
 
-/// Pages shown unless more are asked for.
+/// Default number of pages shown.
 const SHOWN: u64 = 100;
 
 /// `orb graph neighbours`.
@@ -23,7 +23,7 @@ pub(crate) struct NeighbourArgs {
     listing: Listing,
 }
 
-/// How far to look around a page.
+/// The extent of a neighbourhood.
 #[derive(Debug, Args)]
 pub(crate) struct AroundArgs {
     /// Maximum number of links to follow
@@ -34,7 +34,7 @@ pub(crate) struct AroundArgs {
     pub(super) direction: Way,
 }
 
-/// Which way links are followed.
+/// The direction in which links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
     /// Incoming links

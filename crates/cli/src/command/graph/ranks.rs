@@ -1,4 +1,4 @@
-//! How are ranks wished for, and how are they told of?
+//! How are ranks requested, and how are they shown?
 
 use crate::failure::Failure;
 use crate::meter::Said;
@@ -26,7 +26,8 @@ pub(super) struct RankArgs {
     /// Harmonic centrality: number of sources to sample in a graph too large for all of them
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// Load the arcs into arrays if they take no more than this; otherwise iterate over the compressed files
+    /// Load the arcs into arrays if they take no more than this; otherwise iterate over the
+    /// compressed files
     #[arg(long, value_name = "SIZE", default_value = "4GB")]
     memory: ByteSize,
 }
@@ -40,7 +41,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl RankArgs {
-    /// Rounds that are enough: what is left to change shrinks by the damping in each.
+    /// Sufficient iterations: the remaining change shrinks by the damping factor in each.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     fn rounds(&self) -> u32 {
         let needed = (self.tolerance / 2.0).ln() / self.damping.max(0.01).ln();
@@ -60,7 +61,7 @@ impl RankArgs {
     }
 }
 
-/// The account of the pages as rows of a table.
+/// The statistics of the pages as rows of a table.
 pub(super) fn rows(account: &RankAccount) -> Vec<(String, String)> {
     let n = out::grouped;
     let mut rows = vec![
@@ -79,7 +80,7 @@ fn sources(account: &RankAccount) -> String {
     format!("{}{}", out::grouped(account.harmonic_sources), if exact { " (exact)" } else { " (sampled)" })
 }
 
-/// The account of the pages in a line.
+/// The statistics of the pages in a line.
 pub(super) fn line(account: &RankAccount) -> String {
     let n = out::grouped;
     format!(

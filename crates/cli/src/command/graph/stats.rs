@@ -1,4 +1,4 @@
-//! `orb graph stats`: the graph's size, and how old it is.
+//! `orb graph stats`: how large is the graph, and how old?
 
 use super::ranks;
 use crate::args::{Common, ProjectArgs};

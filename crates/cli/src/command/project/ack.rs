@@ -1,4 +1,4 @@
-//! `orb project ack`: say that a run's changes were looked at.
+//! `orb project ack`: how are a run's changes acknowledged?
 
 use crate::args::Common;
 use crate::command::open_reader;

@@ -1,7 +1,7 @@
-//! `orb project edit`: change a project's file with an editor.
+//! `orb project edit`: how is a project's file changed with an editor?
 //!
-//! The editor is given a copy, which replaces the file only when it makes sense and nobody else has changed the file meanwhile. What was refused
-//! stays in the copy, and the next edit goes on with it.
+//! The editor gets a copy, which replaces the file only if it is valid and nobody else has changed
+//! the file meanwhile. A rejected text stays in the copy, and the next edit continues from it.
 
 use crate::args::Common;
 use crate::failure::{Failure, complain};
@@ -52,7 +52,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?)
 }
 
-/// The user's editor, which may come with arguments.
+/// The user's editor, possibly with arguments.
 fn open_editor(file: &Path) -> Result<(), Failure> {
     let named = |variable| std::env::var(variable).ok().filter(|editor| !editor.trim().is_empty());
     let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned());
@@ -72,7 +72,7 @@ fn check(text: &str, path: &Path, name: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Says what is wrong and asks whether to go on; where nobody can be asked, not.
+/// Reports what is wrong and asks whether to continue; without a terminal, it does not.
 fn again(why: &anyhow::Error) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);
@@ -84,7 +84,7 @@ fn again(why: &anyhow::Error) -> Result<bool, Failure> {
     Ok(!answer.trim().eq_ignore_ascii_case("n") && !answer.is_empty())
 }
 
-/// Puts the text in the file's place, unless somebody has changed that or works with it.
+/// Replaces the file, unless somebody has changed it or is using it.
 fn replace(project: &ProjectDir, before: &str, text: &str, draft: &Path) -> Result<(), Failure> {
     let left = format!("what you wrote is left in {}", draft.display());
     let _lock = ProjectLock::take(project).map_err(|e| anyhow!("{e}; {left}"))?;

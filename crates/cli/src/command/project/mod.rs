@@ -1,4 +1,4 @@
-//! `orb project`: list, begin, show, change, acknowledge and remove projects.
+//! `orb project`: how are projects listed, created, shown, changed, acknowledged and removed?
 
 pub(crate) mod ack;
 mod edit;

@@ -1,4 +1,4 @@
-//! `orb project new`: a commented project file to begin with.
+//! `orb project new`: how does a commented project file start?
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ pub(crate) struct NewArgs {
     output: Option<PathBuf>,
 }
 
-/// What projects are like.
+/// Kinds of projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Template {
     /// A site
@@ -53,7 +53,7 @@ impl Template {
 
     /// The file of a project.
     fn filled(self, name: &str, seeds: &[String]) -> String {
-        // A JSON string is a TOML string.
+        // A JSON string is a valid TOML string.
         let seeds = serde_json::Value::from(seeds);
         self.text().replace("{name}", name).replace("{seeds}", &seeds.to_string())
     }
@@ -96,7 +96,7 @@ pub(super) fn run(common: &Common, home: &Home, args: &NewArgs) -> Result<(), Fa
     Ok(stdout.flush()?)
 }
 
-/// Writes a file that must not be there.
+/// Writes a file that must not exist.
 fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     if path.exists() {
         return Err(anyhow!("{} is there already", path.display()).into());

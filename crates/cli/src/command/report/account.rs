@@ -19,16 +19,16 @@ pub(super) struct Account {
     pub(super) counters: Counters,
     /// The documents by flag.
     pub(super) counts: FlagCounts,
-    /// The documents that were there before, of those it was to visit.
+    /// The previously known documents that it was to visit.
     pub(super) known: u64,
     pub(super) ack: Option<AckRow>,
 }
 
-/// The flags in the order in which they are told.
+/// The flags in display order.
 pub(super) const FLAGS: [Flag; 5] = [Flag::New, Flag::Same, Flag::Updated, Flag::Missing, Flag::Error];
 
 impl Account {
-    /// The account of a run, the last one where none is named.
+    /// The account of a run, by default the last one.
     pub(super) fn of(project: &ProjectDir, reader: &CatalogueReader, run: Option<u32>) -> Result<Self, Failure> {
         let name = &project.name;
         let record = match run {
@@ -39,7 +39,7 @@ impl Account {
             }
         };
         let counters: Counters = serde_json::from_str(&record.counters).unwrap_or_default();
-        // A run may be asked to visit some of the documents alone: those are what it has to account for.
+        // A run may visit only some of the documents: those are what it has to account for.
         let known = if counters.known > 0 { counters.known } else { reader.known_before(record.id)? };
         let interrupted = record.state == "running" && !ProjectLock::is_held(project);
         Ok(Self {
@@ -55,7 +55,7 @@ impl Account {
         })
     }
 
-    /// Documents that were there before and that the run has said nothing of: those it did not come to.
+    /// Previously known documents that the run did not reach.
     pub(super) fn unaccounted(&self) -> u64 {
         self.known.saturating_sub(self.counts.accounted())
     }

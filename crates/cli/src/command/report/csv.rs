@@ -1,4 +1,4 @@
-//! The documents of a report, comma separated (RFC 4180).
+//! How is a report written as CSV (RFC 4180)?
 
 use super::Report;
 use orb_store::{Result, StoreError, ToldRow};

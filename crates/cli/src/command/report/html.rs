@@ -1,8 +1,9 @@
-//! A report as one page with counts, tables, filters and the differences side by side, to be read without a network.
+//! How is a report written as one HTML page, to be read without a network?
 //!
-//! The page, its style and its script are files of their own here and put into one; the documents go in as JSON, one by one. What a page of the
-//! web wrote into its title, its address or its text is text to the report, whatever it is: inside the script element no `<` appears, and a
-//! policy in the head forbids the page to load anything.
+//! With counts, tables, filters and diffs side by side. The page, its style and its script are
+//! separate files here and are inlined; the documents are embedded as JSON, one by one. Titles,
+//! URLs and texts are untrusted: the JSON contains no `<`, so it cannot close the script element,
+//! and a Content-Security-Policy forbids the page to load anything.
 
 use super::Report;
 use super::account::FLAGS;
@@ -19,7 +20,7 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A document with what is different about it.
+/// A document with its diff.
 #[derive(Serialize)]
 struct Shown<'a> {
     #[serde(flatten)]
@@ -30,7 +31,7 @@ struct Shown<'a> {
 
 pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
     let mut rest = PAGE;
-    // One pass over the page: what is put in is not looked at again.
+    // A single pass: inserted text is not searched for placeholders again.
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
         sink.write_all(before.as_bytes()).map_err(StoreError::Output)?;
@@ -44,7 +45,7 @@ pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
     sink.write_all(rest.as_bytes()).map_err(StoreError::Output)
 }
 
-/// A piece of the page by its name.
+/// A part of the page by its name.
 fn part(report: &Report<'_>, name: &str) -> String {
     let a = &report.account;
     match name {

@@ -1,4 +1,4 @@
-//! A report as one object, its documents one by one.
+//! How is a report written as one JSON object, its documents one by one?
 
 use super::Report;
 use orb_store::{Result, StoreError};

@@ -1,6 +1,7 @@
-//! `orb report`: what a run found new, the same, updated, missing.
+//! `orb report`: what did a run find new, the same, updated, missing?
 //!
-//! A report is the account of the run and then its documents, row after row; a form of it is a member of this family, and none holds the rows.
+//! A report is the account of the run and then its documents, row after row; each format is one
+//! file here, and none buffers the rows.
 
 mod account;
 mod csv;
@@ -53,7 +54,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The first lines of the account of a project's last run.
+    /// The first lines of the report on a project's last run.
     pub(crate) fn brief(project: &str, lines: u32) -> Self {
         Self {
             project: project.to_owned(),
@@ -69,7 +70,7 @@ impl ReportArgs {
     }
 }
 
-/// Forms of a report.
+/// Report formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people
@@ -87,22 +88,22 @@ struct Report<'a> {
     project: &'a ProjectDir,
     reader: &'a CatalogueReader,
     account: Account,
-    /// The flags of the documents that are listed.
+    /// The flags of the listed documents.
     flags: Vec<Flag>,
-    /// So many at most, where somebody said how many.
+    /// Maximum number of rows, if given.
     limit: Option<u64>,
     offset: u64,
-    /// Updated documents whose differences are shown.
+    /// Number of updated documents whose diffs are shown.
     diffs: u64,
 }
 
 impl Report<'_> {
-    /// Gives the documents that are listed, one by one; where the output fails, that is why it ends.
+    /// Calls back with the listed documents, one by one; stops if the output fails.
     fn each(&self, each: impl FnMut(ToldRow) -> std::io::Result<()>) -> orb_store::Result<()> {
         self.each_of(&self.flags, u64::MAX, each)
     }
 
-    /// The same for some flags, so many at most where nobody said how many.
+    /// The same for some flags, with a default limit.
     fn each_of(
         &self,
         flags: &[Flag],
@@ -133,7 +134,7 @@ pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), Failure> {
     if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
 }
 
-/// Writes it where it is wanted.
+/// Writes it to its destination.
 fn write(report: &Report<'_>, format: Format, args: &ReportArgs) -> Result<(), Failure> {
     let Some(path) = args.output.as_deref().filter(|path| *path != Path::new("-")) else {
         let mut stdout = out::stdout();

@@ -1,6 +1,7 @@
 //! What did an updated document say before, and what does it say now, side by side?
 //!
-//! The visible text of both versions, out of the archive, line by line with the words that differ marked. What is long is cut.
+//! The visible text of both versions from the archive, line by line with the differing words
+//! marked. Long texts are cut.
 
 use crate::out::clip;
 use orb_answers::content::{decoded, text};
@@ -10,20 +11,20 @@ use orb_track::diff::{Diff, Piece, Row};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Lines around a difference.
+/// Context lines around a difference.
 const AROUND: usize = 3;
-/// Lines shown of one document.
+/// Maximum lines shown of one document.
 const LINES: usize = 400;
-/// Characters shown of one line.
+/// Maximum characters shown of one line.
 const WIDTH: usize = 2_000;
-/// Bytes of text that are compared.
+/// Maximum bytes of text that are compared.
 const LONGEST: usize = 1 << 18;
 
 /// Two versions of a document.
 #[derive(Serialize)]
 pub(super) struct Versions {
-    /// Number and text before, number and text after; numbers and texts that are not there are null, and where both numbers are, something
-    /// was left out.
+    /// Number and text before, number and text after; absent numbers and texts are null, and if
+    /// both numbers are, something was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Vec<[Value; 4]>>,
     /// Why there are none.
@@ -87,7 +88,7 @@ fn line(row: &Row<'_>) -> [Value; 4] {
     }
 }
 
-/// A line in parts, every second of which is different.
+/// A line in parts, every second of which differs.
 fn parts(pieces: &[Piece<'_>]) -> Value {
     let mut parts = vec![String::new()];
     for piece in pieces {

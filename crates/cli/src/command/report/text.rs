@@ -1,4 +1,4 @@
-//! A report for people.
+//! How is a report written for people?
 
 use super::Report;
 use super::account::FLAGS;
@@ -7,12 +7,12 @@ use orb_page::{Flag, Moment};
 use orb_store::{Result, StoreError, ToldRow};
 use std::io::{self, Write};
 
-/// Rows of a flag where nobody says how many.
+/// Default number of rows per flag.
 const LINES: u64 = 50;
 
 pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
     opening(report, sink).map_err(StoreError::Output)?;
-    // Where nobody says how many, every flag has its share.
+    // Without a limit, every flag has its share.
     let groups: Vec<Vec<Flag>> = match (report.limit, report.offset) {
         (None, 0) => report.flags.iter().map(|flag| vec![*flag]).collect(),
         _ => vec![report.flags.clone()],
@@ -80,7 +80,7 @@ fn entry(sink: &mut impl Write, row: &ToldRow) -> io::Result<()> {
     }
 }
 
-/// Words on one line.
+/// A text on one line.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
