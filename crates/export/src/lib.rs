@@ -17,13 +17,13 @@ mod zip;
 pub use error::ExportError;
 use orb_store::{CatalogueReader, Cell, Table};
 use orb_store::{Result, StoreError};
-pub use postgres::{Contents, Model, PostgresCounts, PostgresTarget, export_postgres};
+pub use postgres::{ContentSource, Model, PostgresCounts, PostgresTarget, export_postgres};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 pub use wacz::{WaczCounts, export_wacz};
 
 /// Progress callback: rows written so far; breaks off to stop the export.
-pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
+pub type ExportProgress<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 
 /// The format of an exported table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn export_table<'w>(
     table: Table,
     format: TableFormat,
     out: impl Write + Send + 'w,
-    watch: &mut Watch<'_>,
+    watch: &mut ExportProgress<'_>,
 ) -> Result<u64> {
     let columns = table.columns();
     let sink: io::Result<Box<dyn Sink + 'w>> = match format {
@@ -79,6 +79,6 @@ pub fn export_table<'w>(
 }
 
 /// Asks periodically whether to continue.
-fn step(rows: u64, watch: &mut Watch<'_>) -> Result<()> {
+fn step(rows: u64, watch: &mut ExportProgress<'_>) -> Result<()> {
     if rows.is_multiple_of(256) && watch(rows).is_break() { Err(StoreError::Stopped) } else { Ok(()) }
 }

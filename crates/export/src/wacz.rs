@@ -6,7 +6,7 @@
 
 use super::merge::merge;
 use super::zip::Zip;
-use super::{Watch, step};
+use super::{ExportProgress, step};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use orb_page::Moment;
@@ -38,7 +38,7 @@ pub fn export_wacz(
     project: &ProjectDir,
     reader: &CatalogueReader,
     out: impl Write + Seek,
-    watch: &mut Watch<'_>,
+    watch: &mut ExportProgress<'_>,
 ) -> Result<WaczCounts> {
     let files = reader.archive_files()?;
     if files.is_empty() {
@@ -148,7 +148,11 @@ impl<W: Write + Seek> Blocks<'_, W> {
 }
 
 /// The HTML pages with their titles, in the order of discovery.
-fn add_pages<W: Write + Seek>(zip: &mut Zip<W>, reader: &CatalogueReader, watch: &mut Watch<'_>) -> Result<u64> {
+fn add_pages<W: Write + Seek>(
+    zip: &mut Zip<W>,
+    reader: &CatalogueReader,
+    watch: &mut ExportProgress<'_>,
+) -> Result<u64> {
     zip.begin("pages/pages.jsonl").map_err(StoreError::Output)?;
     let head = json!({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"});
     writeln!(zip, "{head}").map_err(StoreError::Output)?;

@@ -6,10 +6,10 @@
 
 use crate::intake::Intake;
 use crate::reads::{Reads, StoreRead};
-use crate::robots::Shelf;
-use crate::site::{Rules, Site};
+use crate::robots::RulesCache;
+use crate::site::{RobotsState, WorkbenchHost};
 use crate::traps::{Target, TrapLimits, Traps, path_and_query};
-use crate::workbench::{Key, Workbench};
+use crate::workbench::{GateKey, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::{HashMap, HashSet};
 use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose};
@@ -64,9 +64,9 @@ pub(crate) struct Out {
 pub struct Frontier {
     pub(crate) config: FrontierConfig,
     pub(crate) bench: Workbench,
-    pub(crate) sites: HashMap<HostId, Box<Site>>,
+    pub(crate) sites: HashMap<HostId, Box<WorkbenchHost>>,
     pub(crate) intake: Intake,
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: RulesCache,
     pub(crate) reads: Reads,
     pub(crate) traps: Traps,
     /// Pages granted or dropped that are still in their queues.
@@ -93,7 +93,7 @@ impl Frontier {
             bench: Workbench::default(),
             sites: HashMap::new(),
             intake: Intake::new(config.workbench),
-            shelf: Shelf::new(config.robots_memory),
+            shelf: RulesCache::new(config.robots_memory),
             reads: Reads::default(),
             traps: Traps::new(trap_limits(&config)),
             out: HashMap::new(),
@@ -193,7 +193,7 @@ impl Frontier {
 
     /// What a host's state calls for, now that it is due. `None` if it has no page left, or none
     /// before the store has answered.
-    fn turn(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+    fn turn(&mut self, site: &mut WorkbenchHost, now: Moment) -> Option<Next> {
         if !self.refill(site) {
             return None;
         }
@@ -229,7 +229,7 @@ impl Frontier {
     /// If a host that has responded before now fails, it may do so on one kind of page only. The
     /// next request is for a different page, wherever it is in the queue, so that a few hanging
     /// pages do not cost all the others.
-    fn try_elsewhere(&self, site: &mut Site) {
+    fn try_elsewhere(&self, site: &mut WorkbenchHost) {
         if site.stuck && site.queue.len() > 1 {
             let at = xxh3_64(&self.grants.to_le_bytes()) % site.queue.len() as u64;
             if let Some(page) = usize::try_from(at).ok().and_then(|at| site.queue.remove(at)) {
@@ -240,10 +240,10 @@ impl Frontier {
 
     /// Whether the host's rules are in memory and fresh; `None` if they were evicted and are being
     /// read from the store.
-    fn has_rules(&mut self, site: &mut Site, now: Moment) -> Option<bool> {
-        let Rules::Read { until } = site.rules else { return Some(false) };
+    fn has_rules(&mut self, site: &mut WorkbenchHost, now: Moment) -> Option<bool> {
+        let RobotsState::Read { until } = site.rules else { return Some(false) };
         if now >= until {
-            site.rules = Rules::Unread { tries: 0 };
+            site.rules = RobotsState::Unread { tries: 0 };
             return Some(false);
         }
         if site.at_hand.is_none() && self.shelf.get(site.id).is_none() {
@@ -255,7 +255,7 @@ impl Frontier {
     }
 
     /// The store returned the robots.txt of a host whose rules were evicted.
-    pub(crate) fn recall_rules(&mut self, mut site: Box<Site>, robots: Option<RobotsRecord>, now: Moment) {
+    pub(crate) fn recall_rules(&mut self, mut site: Box<WorkbenchHost>, robots: Option<RobotsRecord>, now: Moment) {
         site.loading = false;
         match robots.filter(robots::is_told) {
             // The cache may have no room for them when the host is due, so the host keeps them
@@ -263,17 +263,17 @@ impl Frontier {
             Some(record) => {
                 site.at_hand = Some(self.shelf.put(site.id, robots::Robots::of(&record, &self.config.agent)));
             }
-            None => site.rules = Rules::Unread { tries: 0 },
+            None => site.rules = RobotsState::Unread { tries: 0 },
         }
         self.put(site, now);
     }
 
-    fn ask_robots(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
-        let Rules::Unread { tries } = site.rules else { return None };
+    fn ask_robots(&mut self, site: &mut WorkbenchHost, now: Moment) -> Option<Next> {
+        let RobotsState::Unread { tries } = site.rules else { return None };
         if let Some(look_up) = self.look_up_first(site, now) {
             return Some(look_up);
         }
-        site.rules = Rules::Asked { tries };
+        site.rules = RobotsState::Asked { tries };
         self.asked += 1;
         self.grant(site, now);
         site.robots_grant = self.grants;
@@ -296,7 +296,7 @@ impl Frontier {
         Some(Next::Lease(lease, 0))
     }
 
-    fn lease_first(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+    fn lease_first(&mut self, site: &mut WorkbenchHost, now: Moment) -> Option<Next> {
         if let Some(look_up) = self.look_up_first(site, now) {
             return Some(look_up);
         }
@@ -323,13 +323,13 @@ impl Frontier {
         Some(Next::Lease(lease, rank))
     }
 
-    fn drop_first(&mut self, site: &mut Site, kind: PageKind, why: &'static str) -> Option<Next> {
+    fn drop_first(&mut self, site: &mut WorkbenchHost, kind: PageKind, why: &'static str) -> Option<Next> {
         let Queued { page, rank, .. } = self.pop(site)?;
         self.let_go(page, rank);
         Some(Next::Drop(page, site.id, rank, kind, why))
     }
 
-    fn fail_first(&mut self, site: &mut Site, failure: Failure) -> Option<Next> {
+    fn fail_first(&mut self, site: &mut WorkbenchHost, failure: Failure) -> Option<Next> {
         let Queued { page, rank, url, asked, depth, redirects, step, before } = self.pop(site)?;
         let attempt = self.attempts.get(&page).copied().unwrap_or(0);
         self.let_go(page, rank);
@@ -358,7 +358,7 @@ impl Frontier {
     }
 
     /// Requests a DNS look-up for the next request's host, if needed.
-    fn look_up_first(&mut self, site: &mut Site, now: Moment) -> Option<Next> {
+    fn look_up_first(&mut self, site: &mut WorkbenchHost, now: Moment) -> Option<Next> {
         let addressed = self.config.behind_proxy || !site.manners.resolve;
         if addressed || site.next_address(now).is_some() {
             return None;
@@ -372,26 +372,26 @@ impl Frontier {
         Some(Next::Resolve { host: site.id, name, port })
     }
 
-    fn grant(&mut self, site: &mut Site, now: Moment) {
+    fn grant(&mut self, site: &mut WorkbenchHost, now: Moment) {
         self.grants += 1;
         self.in_flight += 1;
         site.takes_off();
         let key = self.key(site, now);
-        if !matches!(key, Key::Host(_)) {
+        if !matches!(key, GateKey::Host(_)) {
             self.bench.hold(key, self.floor());
             site.held = Some(key);
         }
     }
 
     /// The gate key that the host shares with others, for its next request.
-    pub(crate) fn key(&self, site: &Site, now: Moment) -> Key {
+    pub(crate) fn key(&self, site: &WorkbenchHost, now: Moment) -> GateKey {
         let name = || site.detour.as_ref().map_or(&*site.name, |d| &*d.name);
         if self.config.politeness.delay.is_zero() || site.dead.is_some() {
-            Key::Host(site.id)
+            GateKey::Host(site.id)
         } else if self.config.behind_proxy {
-            Key::Name(xxh3_64(name().as_bytes()))
+            GateKey::Name(xxh3_64(name().as_bytes()))
         } else {
-            site.next_address(now).map_or(Key::Host(site.id), Key::Address)
+            site.next_address(now).map_or(GateKey::Host(site.id), GateKey::Address)
         }
     }
 
@@ -401,7 +401,7 @@ impl Frontier {
     }
 
     /// The minimum delay between two requests to a host.
-    pub(crate) fn pause(&self, site: &Site) -> Duration {
+    pub(crate) fn pause(&self, site: &WorkbenchHost) -> Duration {
         self.config.politeness.pause(site.crawl_delay)
     }
 

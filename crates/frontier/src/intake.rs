@@ -7,11 +7,11 @@
 //! of the run costs one bit.
 
 use crate::frontier::Frontier;
-use crate::reads::{Refill, StoreAnswer, StoreRead, Walk};
+use crate::reads::{HostScan, Refill, StoreAnswer, StoreRead};
 use crate::recent::Recent;
 use crate::robots::{self, Robots};
-use crate::site::Site;
-use crate::workbench::Key;
+use crate::site::WorkbenchHost;
+use crate::workbench::GateKey;
 use crate::{Order, Why};
 use hashbrown::{HashMap, HashSet};
 use orb_page::{HostId, Moment};
@@ -48,7 +48,7 @@ pub(crate) struct Intake {
     walking: bool,
     /// Whether hosts were turned away since the scan began.
     again: bool,
-    pub(crate) parked: HashMap<HostId, Box<Site>>,
+    pub(crate) parked: HashMap<HostId, Box<WorkbenchHost>>,
     wakes: BTreeSet<(Moment, HostId)>,
     /// Hosts on the workbench with nothing to do, by the moment they may be evicted.
     idle: BTreeSet<(Moment, HostId)>,
@@ -89,7 +89,7 @@ impl Intake {
     }
 
     /// When something may happen here by time alone.
-    pub(crate) fn next_wake(&self, sites: &HashMap<HostId, Box<Site>>, now: Moment) -> Option<Moment> {
+    pub(crate) fn next_wake(&self, sites: &HashMap<HostId, Box<WorkbenchHost>>, now: Moment) -> Option<Moment> {
         let full = sites.len() + self.loading.len() >= self.capacity;
         // What is being read arrives with its answer.
         let asked = self.walking || !self.loading.is_empty();
@@ -111,7 +111,7 @@ impl Intake {
         self.parked.get(&host).map(|site| (until, if site.gate < until { Why::Address } else { site.cause }))
     }
 
-    fn park(&mut self, site: Box<Site>, until: Moment) {
+    fn park(&mut self, site: Box<WorkbenchHost>, until: Moment) {
         self.wakes.insert((until, site.id));
         self.parked.insert(site.id, site);
     }
@@ -142,7 +142,7 @@ impl Frontier {
         {
             let room = self.intake.capacity.saturating_sub(self.sites.len() + self.intake.loading.len());
             self.intake.walking = true;
-            self.reads.want(StoreRead::Walk(Walk { after, limit: room.clamp(1, STEPS) }));
+            self.reads.want(StoreRead::Walk(HostScan { after, limit: room.clamp(1, STEPS) }));
         }
     }
 
@@ -208,7 +208,7 @@ impl Frontier {
         if let Some(read) = record.robots.as_ref().filter(|r| !self.config.ignore_robots && robots::is_told(r)) {
             self.shelf.put(host, Robots::of(read, &self.config.agent));
         }
-        let mut site = Box::new(Site::new(record, &self.config, now));
+        let mut site = Box::new(WorkbenchHost::new(record, &self.config, now));
         if let Some(at) = self.resumed_at {
             site.last_sent = at;
             site.pause(&self.config.politeness);
@@ -220,7 +220,7 @@ impl Frontier {
     }
 
     /// Takes a host off the workbench, to be put back where it then belongs.
-    pub(crate) fn lift(&mut self, site: &mut Site) {
+    pub(crate) fn lift(&mut self, site: &mut WorkbenchHost) {
         if let Some(place) = site.place.take() {
             self.bench.lift(place, site.id);
         }
@@ -230,7 +230,11 @@ impl Frontier {
     }
 
     /// Takes a host off the workbench if it is in a certain state.
-    pub(crate) fn take_if(&mut self, host: HostId, state: impl Fn(&Site) -> bool) -> Option<Box<Site>> {
+    pub(crate) fn take_if(
+        &mut self,
+        host: HostId,
+        state: impl Fn(&WorkbenchHost) -> bool,
+    ) -> Option<Box<WorkbenchHost>> {
         self.sites.get(&host).filter(|s| state(s))?;
         let mut site = self.sites.remove(&host)?;
         self.lift(&mut site);
@@ -239,7 +243,7 @@ impl Frontier {
 
     /// Puts a host where its state belongs: among those that wait for a time, for an event, or for
     /// work; or out of memory.
-    pub(crate) fn put(&mut self, mut site: Box<Site>, now: Moment) {
+    pub(crate) fn put(&mut self, mut site: Box<WorkbenchHost>, now: Moment) {
         if site.in_flight == 0 && !site.is_waited_for() {
             if let Some(why) = site.gone {
                 self.clear(&mut site);
@@ -257,7 +261,7 @@ impl Frontier {
         self.put_on_bench(site, now);
     }
 
-    fn put_on_bench(&mut self, mut site: Box<Site>, now: Moment) {
+    fn put_on_bench(&mut self, mut site: Box<WorkbenchHost>, now: Moment) {
         let at_once = self.config.politeness.at_once(self.pause(&site));
         let ready = !site.is_waited_for() && site.in_flight < at_once && site.gone.is_none();
         if ready && site.has_work() {
@@ -272,9 +276,9 @@ impl Frontier {
 
     /// When a host would get its turn on an address that a large part of the workbench is already
     /// waiting for.
-    fn crowd_wait(&self, site: &Site, now: Moment) -> Moment {
+    fn crowd_wait(&self, site: &WorkbenchHost, now: Moment) -> Moment {
         let key = self.key(site, now);
-        let crowd = if matches!(key, Key::Host(_)) { 0 } else { self.bench.crowd(key) };
+        let crowd = if matches!(key, GateKey::Host(_)) { 0 } else { self.bench.crowd(key) };
         if crowd < 16.max(self.intake.capacity / 8) {
             return Moment(i64::MIN);
         }
@@ -284,7 +288,7 @@ impl Frontier {
 
     /// Whether the host's first page is in memory; if it has one that is not, a refill is
     /// requested.
-    pub(crate) fn refill(&mut self, site: &mut Site) -> bool {
+    pub(crate) fn refill(&mut self, site: &mut WorkbenchHost) -> bool {
         if site.fresh && self.config.order != Order::Bfs {
             self.clear(site);
             site.fresh = false;
@@ -302,14 +306,14 @@ impl Frontier {
 
     /// Requests the next part of a host's queue while the last pages of this one are being granted
     /// (prefetch), so that no host waits for the store.
-    pub(crate) fn read_ahead(&mut self, site: &mut Site) {
+    pub(crate) fn read_ahead(&mut self, site: &mut WorkbenchHost) {
         if site.more && site.reading.is_none() && site.queue.len() < self.piece() / 4 {
             self.read_on(site);
         }
     }
 
     /// Requests the next part of a host's queue.
-    fn read_on(&mut self, site: &mut Site) {
+    fn read_on(&mut self, site: &mut WorkbenchHost) {
         site.returned = false;
         site.reading = Some(self.reads.refill(site.id, site.cursor, self.piece()));
     }
@@ -350,7 +354,7 @@ impl Frontier {
         self.put(site, now);
     }
 
-    pub(crate) fn pop(&mut self, site: &mut Site) -> Option<Queued> {
+    pub(crate) fn pop(&mut self, site: &mut WorkbenchHost) -> Option<Queued> {
         let page = site.queue.pop_front()?;
         site.at_hand = None;
         self.held = self.held.saturating_sub(PAGE_WEIGHT + page.url.len());
@@ -358,7 +362,7 @@ impl Frontier {
     }
 
     /// Puts a page back where it was.
-    pub(crate) fn put_back(&mut self, site: &mut Site, page: Queued) {
+    pub(crate) fn put_back(&mut self, site: &mut WorkbenchHost, page: Queued) {
         self.held += PAGE_WEIGHT + page.url.len();
         site.returned = true;
         let place = site.queue.partition_point(|p| (p.rank, p.page) < (page.rank, page.page));
@@ -366,7 +370,7 @@ impl Frontier {
     }
 
     /// Drops the queue prefix, to be read again from its front.
-    fn clear(&mut self, site: &mut Site) {
+    fn clear(&mut self, site: &mut WorkbenchHost) {
         while self.pop(site).is_some() {}
         site.queue = VecDeque::new();
         (site.cursor, site.more, site.reading) = (None, true, None);

@@ -28,7 +28,7 @@ pub enum StoreRead {
     /// What is known of a host.
     Load(HostId),
     /// The next hosts with queued pages.
-    Walk(Walk),
+    Walk(HostScan),
 }
 
 /// The next pages of a host's queue.
@@ -46,7 +46,7 @@ pub struct Refill {
 
 /// The next hosts with queued pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Walk {
+pub struct HostScan {
     /// Numbered above this one.
     pub after: HostId,
     /// Maximum number of hosts.

@@ -6,8 +6,8 @@
 
 use crate::frontier::Frontier;
 use crate::robots::{self, Robots};
-use crate::site::{Dead, Detour, Rules, Site};
-use crate::workbench::Key;
+use crate::site::{Dead, Detour, RobotsState, WorkbenchHost};
+use crate::workbench::GateKey;
 use crate::{Ended, Why};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, Purpose};
 use orb_store::{HostFact, Queued, RobotsRecord};
@@ -49,7 +49,7 @@ impl Frontier {
                 site.lookups = 0;
             }
             (Err(failure), Some(_)) => {
-                let tries = if let Rules::Unread { tries } = site.rules { tries } else { 0 };
+                let tries = if let RobotsState::Unread { tries } = site.rules { tries } else { 0 };
                 self.robots_failed(&mut site, tries, Some(&failure), now);
             }
             (Err(failure), None) => {
@@ -79,7 +79,7 @@ impl Frontier {
         if let Some(key) = held {
             self.bench.release(key, now.plus(delay));
         }
-        if let Some(key) = address.map(Key::Address).filter(|key| !self.config.behind_proxy && held != Some(*key)) {
+        if let Some(key) = address.map(GateKey::Address).filter(|key| !self.config.behind_proxy && held != Some(*key)) {
             self.bench.shut(key, now.plus(delay));
         }
     }
@@ -121,8 +121,8 @@ impl Frontier {
     /// what to store about the host.
     pub fn robots(&mut self, host: HostId, result: Result<RobotsRecord, Failure>, now: Moment) -> HostFact {
         let mut fact = HostFact { id: host, ..HostFact::default() };
-        let Some(mut site) = self.take_if(host, |s| matches!(s.rules, Rules::Asked { .. })) else { return fact };
-        let Rules::Asked { tries } = site.rules else { return fact };
+        let Some(mut site) = self.take_if(host, |s| matches!(s.rules, RobotsState::Asked { .. })) else { return fact };
+        let RobotsState::Asked { tries } = site.rules else { return fact };
         self.asked -= 1;
         match result {
             Ok(mut record) if robots::is_told(&record) => {
@@ -130,7 +130,7 @@ impl Frontier {
                 site.crawl_delay = robots.crawl_delay();
                 site.pause(&self.config.politeness);
                 record.crawl_delay = site.crawl_delay.map(|d| d.as_secs_f64());
-                site.rules = Rules::Read { until: now.plus(self.config.robots_max_age.max(LEAST_RULES_AGE)) };
+                site.rules = RobotsState::Read { until: now.plus(self.config.robots_max_age.max(LEAST_RULES_AGE)) };
                 site.detour = None;
                 fact.robots = Some(record);
                 fact.sitemaps = Some(robots.sitemaps().to_vec());
@@ -155,14 +155,14 @@ impl Frontier {
     /// [`Self::robots`] with the response as it is.
     pub fn robots_moved(&mut self, host: HostId, to: &str, now: Moment) -> bool {
         let Some(site) = self.sites.get_mut(&host) else { return false };
-        let Rules::Asked { tries } = site.rules else { return false };
+        let RobotsState::Asked { tries } = site.rules else { return false };
         let hops = site.detour.as_ref().map_or(0, |d| d.hops) + 1;
         let Some(mut detour) = Detour::to(to, hops).filter(|_| hops <= robots::MAX_REDIRECTS) else { return false };
         if *detour.name == *site.name {
             detour.address = site.address.map(|(ip, _)| ip);
         }
         site.detour = Some(Box::new(detour));
-        site.rules = Rules::Unread { tries };
+        site.rules = RobotsState::Unread { tries };
         self.asked -= 1;
         if let Some(site) = self.take_if(host, |_| true) {
             self.put(site, now);
@@ -171,7 +171,7 @@ impl Frontier {
     }
 
     /// What a result says about the host: back off, or recovered.
-    fn heed(&mut self, site: &mut Site, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
+    fn heed(&mut self, site: &mut WorkbenchHost, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
         let mut fact = HostFact { id: site.id, ..HostFact::default() };
         site.answered |= ended.status.is_some();
         site.answers = site.answers.saturating_add(1);
@@ -209,7 +209,7 @@ impl Frontier {
     }
 
     /// Doubles the back-off, or waits as long as the server asked if that is longer.
-    fn back_off(&mut self, site: &mut Site, asked: Option<Duration>, now: Moment) {
+    fn back_off(&mut self, site: &mut WorkbenchHost, asked: Option<Duration>, now: Moment) {
         site.backoff = self.config.politeness.next_backoff(site.backoff);
         site.backoff_grant = self.grants;
         let (wait, cause) = match asked.filter(|wait| *wait > site.backoff) {
@@ -219,7 +219,7 @@ impl Frontier {
         site.rest_until(now.plus(wait), cause);
     }
 
-    fn try_again(&mut self, site: &mut Site, lease: &Lease, rank: u64) {
+    fn try_again(&mut self, site: &mut WorkbenchHost, lease: &Lease, rank: u64) {
         self.out.remove(&lease.page);
         self.spent -= 1;
         self.attempts.insert(lease.page, lease.attempt + 1);
@@ -245,18 +245,18 @@ impl Frontier {
 
     /// Retries later, uses a stale copy, gives up the host's pages, or excludes the host, in this
     /// order.
-    fn robots_failed(&mut self, site: &mut Site, tries: u32, failure: Option<&Failure>, now: Moment) {
+    fn robots_failed(&mut self, site: &mut WorkbenchHost, tries: u32, failure: Option<&Failure>, now: Moment) {
         site.detour = None;
         if tries < self.config.retries && failure.is_none_or(|f| f.kind.is_passing()) {
-            site.rules = Rules::Unread { tries: tries + 1 };
+            site.rules = RobotsState::Unread { tries: tries + 1 };
             if site.robots_grant > site.backoff_grant {
                 self.back_off(site, None, now);
             }
             return;
         }
-        site.rules = Rules::Unread { tries: 0 };
+        site.rules = RobotsState::Unread { tries: 0 };
         if self.shelf.get(site.id).is_some() {
-            site.rules = Rules::Read { until: now.plus(OLD_RULES_AGE) };
+            site.rules = RobotsState::Read { until: now.plus(OLD_RULES_AGE) };
             return;
         }
         site.dead = failure.and_then(|f| Dead::of(f, now));

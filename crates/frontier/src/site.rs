@@ -1,6 +1,6 @@
 //! What does the frontier know about a host it works on?
 
-use crate::workbench::{Key, Place, Standing};
+use crate::workbench::{GateKey, HostPreference, WorkbenchPosition};
 use crate::{FrontierConfig, Politeness, Robots, Why, robots};
 use orb_page::{Failure, FailureKind, HostId, Moment, PageId};
 use orb_store::{HostRecord, Queued};
@@ -15,7 +15,7 @@ const DEAD_AGE: Duration = Duration::from_secs(3_600);
 
 /// A host on the workbench.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct WorkbenchHost {
     pub(crate) id: HostId,
     pub(crate) scheme: Box<str>,
     pub(crate) name: Box<str>,
@@ -43,7 +43,7 @@ pub(crate) struct Site {
     pub(crate) resolving: bool,
     /// Consecutive failed look-ups.
     pub(crate) lookups: u32,
-    pub(crate) rules: Rules,
+    pub(crate) rules: RobotsState,
     pub(crate) crawl_delay: Option<Duration>,
     /// Where its robots.txt redirected to.
     pub(crate) detour: Option<Box<Detour>>,
@@ -74,16 +74,16 @@ pub(crate) struct Site {
     /// Why it is excluded for the rest of the run.
     pub(crate) gone: Option<Why>,
     /// Its position on the workbench, if it has one.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<WorkbenchPosition>,
     /// The group it holds.
-    pub(crate) held: Option<Key>,
+    pub(crate) held: Option<GateKey>,
     /// The moment under which it is listed as idle.
     pub(crate) idle: Option<Moment>,
 }
 
 /// What is known about a host's robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub(crate) enum RobotsState {
     /// To be fetched; failed this many times.
     Unread { tries: u32 },
     /// Being fetched.
@@ -111,7 +111,7 @@ pub(crate) struct Dead {
     pub(crate) until: Moment,
 }
 
-impl Site {
+impl WorkbenchHost {
     /// A host as the store knows it, with an empty queue.
     pub(crate) fn new(record: HostRecord, config: &FrontierConfig, now: Moment) -> Self {
         let read = record.robots.as_ref().filter(|r| robots::is_told(r));
@@ -135,7 +135,7 @@ impl Site {
             address: None,
             resolving: false,
             lookups: 0,
-            rules: until.map_or(Rules::Unread { tries: 0 }, |until| Rules::Read { until }),
+            rules: until.map_or(RobotsState::Unread { tries: 0 }, |until| RobotsState::Read { until }),
             crawl_delay: crawl_delay.and_then(|s| Duration::try_from_secs_f64(s).ok()),
             detour: None,
             gate: record.not_before.unwrap_or(Moment(i64::MIN)),
@@ -165,15 +165,15 @@ impl Site {
 
     /// Its preference when not all hosts can be served: whether it has responded, and whether a
     /// connection to it is idle.
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> HostPreference {
         if self.free > 0 {
-            Standing::Warm
+            HostPreference::Warm
         } else if self.in_flight > 0 {
-            Standing::Busy
-        } else if self.answered || matches!(self.rules, Rules::Read { .. }) {
-            Standing::Begun
+            HostPreference::Busy
+        } else if self.answered || matches!(self.rules, RobotsState::Read { .. }) {
+            HostPreference::Begun
         } else {
-            Standing::New
+            HostPreference::New
         }
     }
 
@@ -191,7 +191,7 @@ impl Site {
 
     /// Whether it waits for an event.
     pub(crate) fn is_waited_for(&self) -> bool {
-        self.resolving || self.is_read() || matches!(self.rules, Rules::Asked { .. })
+        self.resolving || self.is_read() || matches!(self.rules, RobotsState::Asked { .. })
     }
 
     /// Whether nothing can be done for it before the store has answered.

@@ -4,8 +4,8 @@
 //! answers it.
 
 use crate::frontier::Frontier;
-use crate::site::{Rules, Site};
-use crate::workbench::Key;
+use crate::site::{RobotsState, WorkbenchHost};
+use crate::workbench::GateKey;
 use hashbrown::HashMap;
 use orb_page::{HostId, Moment};
 use std::fmt;
@@ -83,7 +83,7 @@ impl fmt::Display for Why {
 
 /// What the hosts in memory are doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Waiting {
+pub struct HostActivity {
     /// Hosts with a request in flight.
     pub active: usize,
     /// Requests in flight.
@@ -93,12 +93,12 @@ pub struct Waiting {
     /// For each reason to wait, the number of hosts and the name of one; most frequent first.
     pub reasons: Vec<(Why, usize, String)>,
     /// The hosts in memory with the slowest responses, slowest first.
-    pub slowest: Vec<Slow>,
+    pub slowest: Vec<HostLatency>,
 }
 
 /// How slow a host is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slow {
+pub struct HostLatency {
     /// Its name.
     pub name: String,
     /// Number of requests since it was loaded.
@@ -118,7 +118,7 @@ pub struct Plight {
 
 impl Frontier {
     /// What the hosts in memory are doing, and why the others wait.
-    pub fn waiting(&self, now: Moment) -> Waiting {
+    pub fn waiting(&self, now: Moment) -> HostActivity {
         let mut reasons: Vec<(Why, usize, HostId, &str)> = Vec::new();
         let mut count = |why: Why, hosts: usize, id: HostId, name| match reasons.iter_mut().find(|r| r.0 == why) {
             Some(reason) => {
@@ -139,7 +139,7 @@ impl Frontier {
             count(*why, *hosts, HostId(0), name);
         }
         reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        Waiting {
+        HostActivity {
             active: self.sites.values().filter(|s| s.in_flight > 0).count(),
             in_flight: self.in_flight,
             resolving: self.resolving,
@@ -167,7 +167,7 @@ impl Frontier {
     /// Requests per second that politeness allows to the hosts in memory that can be contacted now;
     /// `None` if it does not bound them.
     pub fn allowed(&self, now: Moment) -> Option<f64> {
-        let mut groups: HashMap<Key, f64> = HashMap::new();
+        let mut groups: HashMap<GateKey, f64> = HashMap::new();
         for site in self.sites.values() {
             let resting = site.gate > now && !matches!(site.cause, Why::Delay | Why::CrawlDelay);
             let wanted = site.has_work() || site.in_flight > 0 || site.is_waited_for();
@@ -181,20 +181,22 @@ impl Frontier {
             *groups.entry(self.key(site, now)).or_default() += 1.0 / pause.as_secs_f64();
         }
         let shared = 1.0 / self.config.politeness.delay.as_secs_f64().max(1e-9);
-        let bound = |(key, rate): (&Key, &f64)| if matches!(key, Key::Host(_)) { *rate } else { rate.min(shared) };
+        let bound =
+            |(key, rate): (&GateKey, &f64)| if matches!(key, GateKey::Host(_)) { *rate } else { rate.min(shared) };
         Some(groups.iter().map(bound).sum())
     }
 
-    fn slowest(&self) -> Vec<Slow> {
+    fn slowest(&self) -> Vec<HostLatency> {
         let asked = self.sites.values().filter(|s| s.answers > 0);
-        let mut slow: Vec<(Duration, &Site)> = asked.map(|s| (s.answering / s.answers, &**s)).collect();
+        let mut slow: Vec<(Duration, &WorkbenchHost)> = asked.map(|s| (s.answering / s.answers, &**s)).collect();
         let most = slow.len().min(SLOWEST);
         if most < slow.len() {
             slow.select_nth_unstable_by_key(most, |(mean, site)| (std::cmp::Reverse(*mean), site.id));
             slow.truncate(most);
         }
         slow.sort_unstable_by_key(|(mean, site)| (std::cmp::Reverse(*mean), site.id));
-        let name = |(mean, s): (Duration, &Site)| Slow { name: s.name.to_string(), answers: s.answers, mean };
+        let name =
+            |(mean, s): (Duration, &WorkbenchHost)| HostLatency { name: s.name.to_string(), answers: s.answers, mean };
         slow.into_iter().map(name).collect()
     }
 
@@ -223,11 +225,11 @@ impl Frontier {
         })
     }
 
-    fn why_of(&self, site: &Site, now: Moment) -> Why {
+    fn why_of(&self, site: &WorkbenchHost, now: Moment) -> Why {
         let key = self.key(site, now);
         match site.rules {
             _ if site.resolving => Why::Resolving,
-            Rules::Asked { .. } => Why::Robots,
+            RobotsState::Asked { .. } => Why::Robots,
             _ if site.is_read() && site.in_flight == 0 => Why::Reading,
             _ if site.in_flight > 0 && site.place.is_none() => Why::InFlight,
             _ if !site.has_work() => Why::Drained,

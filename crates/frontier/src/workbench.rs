@@ -5,7 +5,7 @@
 //! are kept in order of due time. Thousands of hosts on one address cost as little as one.
 //!
 //! If more hosts are due than there are connections, a host with an idle connection comes first,
-//! then hosts already started, then new ones ([`Standing`]): what was started is finished, over
+//! then hosts already started, then new ones ([`HostPreference`]): what was started is finished, over
 //! open connections. (Round-robin, two hundred hosts on 128 connections needed a new connection for
 //! most pages.) A second connection to a host comes last of all, since it takes the place of
 //! another host's. One turn in [`SHARE`] goes to a new host and one to the started host that has
@@ -21,7 +21,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// What hosts share a gate by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Key {
+pub(crate) enum GateKey {
     /// Their IP address.
     Address(IpAddr),
     /// The hash of their name, if a proxy hides the address.
@@ -35,11 +35,11 @@ pub(crate) enum Key {
 const SHARE: u8 = 32;
 
 /// Sorts before every other key.
-const FIRST_KEY: Key = Key::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+const FIRST_KEY: GateKey = GateKey::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
 /// A host's preference when several are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
+pub(crate) enum HostPreference {
     /// It has a request in flight and no idle connection.
     Busy,
     /// It has not responded yet.
@@ -51,58 +51,64 @@ pub(crate) enum Standing {
 }
 
 /// A host in its group: due time, turn, host, preference.
-type Seat = (Moment, u64, HostId, Standing);
+type GroupSeat = (Moment, u64, HostId, HostPreference);
 
 /// A host's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct WorkbenchPosition {
     /// Its group.
-    pub(crate) key: Key,
+    pub(crate) key: GateKey,
     at: Moment,
     turn: u64,
-    standing: Standing,
+    standing: HostPreference,
 }
 
 /// Hosts in the order in which they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Workbench {
-    groups: HashMap<Key, Group>,
+    groups: HashMap<GateKey, HostGroup>,
     /// Groups by the standing of their next host.
-    due: [BTreeSet<(Moment, u64, Key)>; 4],
+    due: [BTreeSet<(Moment, u64, GateKey)>; 4],
     /// The current turn of [`SHARE`].
     favours: u8,
     /// Groups without hosts, remembered until their gate opens.
-    cooling: BTreeSet<(Moment, Key)>,
+    cooling: BTreeSet<(Moment, GateKey)>,
     turn: u64,
 }
 
 #[derive(Debug)]
-struct Group {
-    hosts: BTreeSet<Seat>,
+struct HostGroup {
+    hosts: BTreeSet<GroupSeat>,
     gate: Moment,
     held: bool,
-    slot: Slot,
+    slot: GroupSlot,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot {
+enum GroupSlot {
     Nowhere,
-    Due(Moment, u64, Standing),
+    Due(Moment, u64, HostPreference),
     Cooling(Moment),
 }
 
 impl Workbench {
     /// Adds a host to a group, due at `at`. A new group opens at `floor`.
-    pub(crate) fn place(&mut self, key: Key, (host, standing): (HostId, Standing), at: Moment, floor: Moment) -> Place {
+    pub(crate) fn place(
+        &mut self,
+        key: GateKey,
+        (host, standing): (HostId, HostPreference),
+        at: Moment,
+        floor: Moment,
+    ) -> WorkbenchPosition {
         self.turn += 1;
-        let place = Place { key, at, turn: self.turn, standing };
+        let place = WorkbenchPosition { key, at, turn: self.turn, standing };
         self.group(key, floor).hosts.insert((at, place.turn, host, standing));
         self.refresh(key);
         place
     }
 
     /// Removes a host from its group.
-    pub(crate) fn lift(&mut self, place: Place, host: HostId) {
+    pub(crate) fn lift(&mut self, place: WorkbenchPosition, host: HostId) {
         if let Some(group) = self.groups.get_mut(&place.key) {
             group.hosts.remove(&(place.at, place.turn, host, place.standing));
             self.refresh(place.key);
@@ -119,7 +125,7 @@ impl Workbench {
         }
         let [busy, new, begun, warm] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
         let after_now = (Moment(now.0 + 1), 0, FIRST_KEY);
-        let warmest = warm.and_then(|_| self.due[Standing::Warm as usize].range(..after_now).next_back());
+        let warmest = warm.and_then(|_| self.due[HostPreference::Warm as usize].range(..after_now).next_back());
         self.favours = (self.favours + 1) % SHARE;
         let other = match self.favours {
             0 => new.or(begun).or(warm),
@@ -131,7 +137,7 @@ impl Workbench {
     }
 
     /// The group that is due first.
-    fn first(&self) -> Option<(Moment, u64, Key)> {
+    fn first(&self) -> Option<(Moment, u64, GateKey)> {
         self.due.iter().filter_map(|due| due.first()).min().copied()
     }
 
@@ -148,13 +154,13 @@ impl Workbench {
     }
 
     /// Closes a group until it is released.
-    pub(crate) fn hold(&mut self, key: Key, floor: Moment) {
+    pub(crate) fn hold(&mut self, key: GateKey, floor: Moment) {
         self.group(key, floor).held = true;
         self.refresh(key);
     }
 
     /// Releases a group, whose gate opens no sooner than `gate`.
-    pub(crate) fn release(&mut self, key: Key, gate: Moment) {
+    pub(crate) fn release(&mut self, key: GateKey, gate: Moment) {
         let group = self.group(key, gate);
         group.held = false;
         group.gate = group.gate.max(gate);
@@ -162,51 +168,51 @@ impl Workbench {
     }
 
     /// Closes a group until at least `gate`, held or not.
-    pub(crate) fn shut(&mut self, key: Key, gate: Moment) {
+    pub(crate) fn shut(&mut self, key: GateKey, gate: Moment) {
         let group = self.group(key, gate);
         group.gate = group.gate.max(gate);
         self.refresh(key);
     }
 
     /// Whether a group is closed, by its gate or because it is held.
-    pub(crate) fn is_shut(&self, key: Key, now: Moment) -> bool {
+    pub(crate) fn is_shut(&self, key: GateKey, now: Moment) -> bool {
         self.groups.get(&key).is_some_and(|g| g.held || g.gate > now)
     }
 
     /// Number of hosts in a group.
-    pub(crate) fn crowd(&self, key: Key) -> usize {
+    pub(crate) fn crowd(&self, key: GateKey) -> usize {
         self.groups.get(&key).map_or(0, |g| g.hosts.len())
     }
 
-    fn group(&mut self, key: Key, gate: Moment) -> &mut Group {
-        self.groups.entry(key).or_insert_with(|| Group {
+    fn group(&mut self, key: GateKey, gate: Moment) -> &mut HostGroup {
+        self.groups.entry(key).or_insert_with(|| HostGroup {
             hosts: BTreeSet::new(),
             gate,
             held: false,
-            slot: Slot::Nowhere,
+            slot: GroupSlot::Nowhere,
         })
     }
 
     /// Re-sorts a group after a change.
-    fn refresh(&mut self, key: Key) {
+    fn refresh(&mut self, key: GateKey) {
         let Some(group) = self.groups.get_mut(&key) else { return };
         let slot = match group.hosts.first() {
-            _ if group.held => Slot::Nowhere,
-            Some(&(at, turn, _, standing)) => Slot::Due(at.max(group.gate), turn, standing),
-            None => Slot::Cooling(group.gate),
+            _ if group.held => GroupSlot::Nowhere,
+            Some(&(at, turn, _, standing)) => GroupSlot::Due(at.max(group.gate), turn, standing),
+            None => GroupSlot::Cooling(group.gate),
         };
         if slot == group.slot {
             return;
         }
         match std::mem::replace(&mut group.slot, slot) {
-            Slot::Due(at, turn, standing) => drop(self.due[standing as usize].remove(&(at, turn, key))),
-            Slot::Cooling(gate) => drop(self.cooling.remove(&(gate, key))),
-            Slot::Nowhere => {}
+            GroupSlot::Due(at, turn, standing) => drop(self.due[standing as usize].remove(&(at, turn, key))),
+            GroupSlot::Cooling(gate) => drop(self.cooling.remove(&(gate, key))),
+            GroupSlot::Nowhere => {}
         }
         match slot {
-            Slot::Due(at, turn, standing) => drop(self.due[standing as usize].insert((at, turn, key))),
-            Slot::Cooling(gate) => drop(self.cooling.insert((gate, key))),
-            Slot::Nowhere => {}
+            GroupSlot::Due(at, turn, standing) => drop(self.due[standing as usize].insert((at, turn, key))),
+            GroupSlot::Cooling(gate) => drop(self.cooling.insert((gate, key))),
+            GroupSlot::Nowhere => {}
         }
     }
 }
@@ -215,14 +221,14 @@ impl Workbench {
 mod tests {
     use super::*;
 
-    const ADDRESS: Key = Key::Address(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    const ADDRESS: GateKey = GateKey::Address(IpAddr::V4(Ipv4Addr::LOCALHOST));
     const START: Moment = Moment(0);
 
     #[test]
     fn hosts_on_one_address_wait_for_each_other() {
         let mut bench = Workbench::default();
-        let first = bench.place(ADDRESS, (HostId(1), Standing::New), START, START);
-        bench.place(ADDRESS, (HostId(2), Standing::New), START, START);
+        let first = bench.place(ADDRESS, (HostId(1), HostPreference::New), START, START);
+        bench.place(ADDRESS, (HostId(2), HostPreference::New), START, START);
         assert_eq!(bench.first_due(START), Some(HostId(1)));
         bench.lift(first, HostId(1));
         bench.hold(ADDRESS, START);
@@ -236,16 +242,19 @@ mod tests {
     #[test]
     fn an_empty_group_is_remembered_until_its_gate_opens() {
         let mut bench = Workbench::default();
-        let place = bench.place(ADDRESS, (HostId(1), Standing::New), START, START);
+        let place = bench.place(ADDRESS, (HostId(1), HostPreference::New), START, START);
         bench.lift(place, HostId(1));
         bench.shut(ADDRESS, Moment(1_000));
         assert_eq!(bench.first_due(Moment(999)), None);
-        bench.place(ADDRESS, (HostId(2), Standing::New), Moment(999), START);
+        bench.place(ADDRESS, (HostId(2), HostPreference::New), Moment(999), START);
         assert_eq!(bench.next_due(), Some(Moment(1_000)));
-        let place = bench.place(ADDRESS, (HostId(3), Standing::New), START, START);
+        let place = bench.place(ADDRESS, (HostId(3), HostPreference::New), START, START);
         bench.lift(place, HostId(3));
         let all: Vec<_> = bench.groups[&ADDRESS].hosts.iter().copied().collect();
-        bench.lift(Place { key: ADDRESS, at: all[0].0, turn: all[0].1, standing: Standing::New }, HostId(2));
+        bench.lift(
+            WorkbenchPosition { key: ADDRESS, at: all[0].0, turn: all[0].1, standing: HostPreference::New },
+            HostId(2),
+        );
         assert_eq!(bench.first_due(Moment(1_000)), None);
         assert!(bench.groups.is_empty());
     }
@@ -254,14 +263,14 @@ mod tests {
     fn groups_due_at_once_take_turns() {
         let mut bench = Workbench::default();
         let mut places =
-            [HostId(1), HostId(2)].map(|h| (h, bench.place(Key::Host(h), (h, Standing::New), START, START)));
+            [HostId(1), HostId(2)].map(|h| (h, bench.place(GateKey::Host(h), (h, HostPreference::New), START, START)));
         let mut order = Vec::new();
         for _ in 0..4 {
             let host = bench.first_due(START).unwrap();
             order.push(host.0);
             let place = &mut places[host.0 as usize - 1].1;
             bench.lift(*place, host);
-            *place = bench.place(Key::Host(host), (host, Standing::New), START, START);
+            *place = bench.place(GateKey::Host(host), (host, HostPreference::New), START, START);
         }
         assert_eq!(order, [1, 2, 1, 2]);
     }
@@ -269,7 +278,8 @@ mod tests {
     #[test]
     fn the_host_with_a_free_connection_goes_on_but_not_always() {
         let mut bench = Workbench::default();
-        let warm = |bench: &mut Workbench, h: HostId| bench.place(Key::Host(h), (h, Standing::Warm), START, START);
+        let warm =
+            |bench: &mut Workbench, h: HostId| bench.place(GateKey::Host(h), (h, HostPreference::Warm), START, START);
         let mut places = [HostId(1), HostId(2), HostId(3)].map(|h| (h, warm(&mut bench, h)));
         let mut order = Vec::new();
         for _ in 0..u32::from(SHARE) + 2 {
@@ -289,11 +299,12 @@ mod tests {
     #[test]
     fn a_host_that_is_asked_already_waits_for_all_others() {
         let mut bench = Workbench::default();
-        for (n, standing) in [(1, Standing::Busy), (2, Standing::New)] {
-            bench.place(Key::Host(HostId(n)), (HostId(n), standing), START, START);
+        for (n, standing) in [(1, HostPreference::Busy), (2, HostPreference::New)] {
+            bench.place(GateKey::Host(HostId(n)), (HostId(n), standing), START, START);
         }
         assert!((0..2 * SHARE).all(|_| bench.first_due(START) == Some(HostId(2))));
-        let place = Place { key: Key::Host(HostId(2)), at: START, turn: 2, standing: Standing::New };
+        let place =
+            WorkbenchPosition { key: GateKey::Host(HostId(2)), at: START, turn: 2, standing: HostPreference::New };
         bench.lift(place, HostId(2));
         assert_eq!(bench.first_due(START), Some(HostId(1)));
     }
@@ -302,8 +313,8 @@ mod tests {
     fn hosts_already_begun_come_first_but_not_always() {
         let mut bench = Workbench::default();
         for n in 1..=3 {
-            let standing = if n == 3 { Standing::Begun } else { Standing::New };
-            bench.place(Key::Host(HostId(n)), (HostId(n), standing), START, START);
+            let standing = if n == 3 { HostPreference::Begun } else { HostPreference::New };
+            bench.place(GateKey::Host(HostId(n)), (HostId(n), standing), START, START);
         }
         let turns: Vec<u64> = (0..SHARE).map(|_| u64::from(bench.first_due(START).unwrap().0)).collect();
         let (last, others) = turns.split_last().unwrap();

@@ -25,11 +25,11 @@ pub use examine::Wrong;
 pub use hours::{Allowance, Days, Hour, Hours, LimitSettings, Regime, Schedule};
 pub use index::{IndexSettings, SearchSettings};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
-pub use position::Place;
+pub use position::TextPosition;
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
     without_user,
 };
-pub use steps::{AuthSettings, FieldValue, FormSettings, Source, StepSettings, credentials, matching, number};
+pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};
 pub use track::TrackSettings;

@@ -9,14 +9,14 @@ use toml::de::{DeTable, DeValue};
 
 /// A position in a text: line and column, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// The line.
     pub line: usize,
     /// The column, in characters.
     pub column: usize,
 }
 
-impl Place {
+impl TextPosition {
     /// The position of a byte offset.
     pub(crate) fn of(text: &str, at: usize) -> Self {
         let before = &text.as_bytes()[..at.min(text.len())];
@@ -31,14 +31,14 @@ impl Place {
         let Ok(table) = DeTable::parse(text) else { return Self { line: 1, column: 1 } };
         let mut at = 0..0;
         let mut steps = key.split('.').flat_map(steps);
-        if let Some(Step::Key(first)) = steps.next()
+        if let Some(KeyStep::Key(first)) = steps.next()
             && let Some((span, mut value)) = entry(table.get_ref(), first)
         {
             at = span;
             for step in steps {
                 let next = match (step, value) {
-                    (Step::Key(name), DeValue::Table(table)) => entry(table, name),
-                    (Step::Row(row), DeValue::Array(rows)) => rows.get(row).map(|v| (v.span(), v.get_ref())),
+                    (KeyStep::Key(name), DeValue::Table(table)) => entry(table, name),
+                    (KeyStep::Row(row), DeValue::Array(rows)) => rows.get(row).map(|v| (v.span(), v.get_ref())),
                     _ => None,
                 };
                 let Some((span, inner)) = next else { break };
@@ -50,16 +50,16 @@ impl Place {
 }
 
 /// A step of a key path.
-enum Step<'a> {
+enum KeyStep<'a> {
     Key(&'a str),
     Row(usize),
 }
 
 /// `rules[2]` as its steps.
-fn steps(part: &str) -> impl Iterator<Item = Step<'_>> {
+fn steps(part: &str) -> impl Iterator<Item = KeyStep<'_>> {
     let (name, rows) = part.split_at(part.find('[').unwrap_or(part.len()));
-    let rows = rows.split(['[', ']']).filter_map(|row| row.parse().ok()).map(Step::Row);
-    std::iter::once(Step::Key(name)).chain(rows)
+    let rows = rows.split(['[', ']']).filter_map(|row| row.parse().ok()).map(KeyStep::Row);
+    std::iter::once(KeyStep::Key(name)).chain(rows)
 }
 
 /// A key of a table: where to point, and its value. For a table with a header, the header is
@@ -89,9 +89,9 @@ mod tests {
             ("outputs.webhook[1].secret", 11, 1),
             ("nothing.here", 1, 1),
         ] {
-            assert_eq!(Place::of_key(text, key), Place { line, column }, "{key}");
+            assert_eq!(TextPosition::of_key(text, key), TextPosition { line, column }, "{key}");
         }
-        assert_eq!(Place::of_key("not toml [", "a"), Place { line: 1, column: 1 });
-        assert_eq!(Place::of("äb\n", 99), Place { line: 2, column: 1 });
+        assert_eq!(TextPosition::of_key("not toml [", "a"), TextPosition { line: 1, column: 1 });
+        assert_eq!(TextPosition::of("äb\n", 99), TextPosition { line: 2, column: 1 });
     }
 }

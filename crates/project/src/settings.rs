@@ -8,7 +8,7 @@ use crate::examine::Wrong;
 use crate::hours::LimitSettings;
 use crate::index::{IndexSettings, SearchSettings};
 use crate::outputs::OutputSettings;
-use crate::position::Place;
+use crate::position::TextPosition;
 use crate::steps::{self, AuthSettings, StepSettings};
 use crate::timetable::ScheduleSettings;
 use crate::track::TrackSettings;
@@ -286,7 +286,7 @@ pub enum SettingsError {
         /// The file.
         path: PathBuf,
         /// Its position.
-        place: Place,
+        place: TextPosition,
         /// What is wrong there.
         what: String,
     },
@@ -316,7 +316,7 @@ impl Settings {
     /// Parses another file of that kind, with the same error messages.
     pub fn parse_as<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
         toml::from_str(text).map_err(|e: toml::de::Error| {
-            let place = Place::of(text, e.span().map_or(0, |s| s.start));
+            let place = TextPosition::of(text, e.span().map_or(0, |s| s.start));
             SettingsError::Malformed { path: path.to_owned(), place, what: explain(e.message()) }
         })
     }
@@ -326,7 +326,7 @@ impl Settings {
         match self.examine() {
             Ok(()) => Ok(self),
             Err(wrong) => {
-                let place = Place::of_key(text, &wrong.key);
+                let place = TextPosition::of_key(text, &wrong.key);
                 Err(SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what })
             }
         }
@@ -338,7 +338,7 @@ impl Settings {
         let text = std::fs::read_to_string(path).ok()?;
         let section = wrong.key.split(['[', '.']).next().unwrap_or_default();
         let says = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key(section));
-        let place = Place::of_key(&text, &wrong.key);
+        let place = TextPosition::of_key(&text, &wrong.key);
         says.then(|| SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what.clone() })
     }
 

@@ -3,7 +3,7 @@
 //! A resource's id is the MD5 of its URL in upper-case hexadecimal, so it needs no look-up; links
 //! are pairs of ids, one for each kind of element by which one resource links to another.
 
-use super::copy::{Load, place};
+use super::copy::{PostgresLoad, place};
 use crate::error::Result;
 use md5::{Digest, Md5};
 use orb_store::Cell;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 pub(super) const TABLES: &[&str] = &["links", "resources", "hosts"];
 
 /// Creates and fills the tables in a schema (quoted).
-pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
+pub(super) fn load(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     to.run(&format!(
         "CREATE TABLE {schema}.hosts (hid bigint NOT NULL GENERATED ALWAYS AS IDENTITY (START WITH 1 INCREMENT BY 1), hname varchar);
          CREATE TABLE {schema}.resources (rid char(32) NOT NULL, url varchar, rtype varchar, charset varchar, dtime timestamp,
@@ -48,7 +48,7 @@ pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     ))
 }
 
-fn resources(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
+fn resources(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     let table = format!("{schema}.resources (rid, url, rtype, charset, dtime, dbot, ptime, pbot, source, hid)");
     let pages = "SELECT url, mime, charset, discovered_at, discovered_by, fetched_at, fetched_by, host_id, kind, warc_file, warc_offset,
                  warc_length FROM page";

@@ -3,9 +3,9 @@
 //! With COPY in its text format: fields separated by tabs, rows by newlines, both escaped within
 //! texts. PostgreSQL text cannot contain NUL, which is dropped.
 
-use super::{Contents, PostgresCounts, failed};
+use super::{ContentSource, PostgresCounts, failed};
 use crate::error::Result;
-use crate::{Watch, step};
+use crate::{ExportProgress, step};
 use orb_page::WarcPosition;
 use orb_store::StoreError;
 use orb_store::{CatalogueReader, Cell};
@@ -13,22 +13,22 @@ use postgres::Transaction;
 use std::io::Write;
 
 /// An export in progress.
-pub(super) struct Load<'a, 'c> {
+pub(super) struct PostgresLoad<'a, 'c> {
     tx: Transaction<'a>,
     reader: &'c CatalogueReader,
-    content: Content,
-    watch: &'c mut Watch<'c>,
+    content: PageContents,
+    watch: &'c mut ExportProgress<'c>,
     rows: u64,
     counts: PostgresCounts,
 }
 
 /// Page contents, requested row by row.
-pub(super) struct Content {
-    contents: Option<Box<dyn Contents>>,
+pub(super) struct PageContents {
+    contents: Option<Box<dyn ContentSource>>,
     unreadable: u64,
 }
 
-impl Content {
+impl PageContents {
     /// The text of an HTML page, if content is wanted.
     pub(super) fn text(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<String> {
         let text = self.contents.as_mut()?.text(url, at?);
@@ -44,15 +44,15 @@ impl Content {
     }
 }
 
-impl<'a, 'c> Load<'a, 'c> {
+impl<'a, 'c> PostgresLoad<'a, 'c> {
     /// An export within a transaction.
     pub(super) fn new(
         tx: Transaction<'a>,
         reader: &'c CatalogueReader,
-        contents: Option<Box<dyn Contents>>,
-        watch: &'c mut Watch<'c>,
+        contents: Option<Box<dyn ContentSource>>,
+        watch: &'c mut ExportProgress<'c>,
     ) -> Self {
-        let content = Content { contents, unreadable: 0 };
+        let content = PageContents { contents, unreadable: 0 };
         Self { tx, reader, content, watch, rows: 0, counts: PostgresCounts::default() }
     }
 
@@ -74,7 +74,7 @@ impl<'a, 'c> Load<'a, 'c> {
         &mut self,
         table: &str,
         query: &str,
-        mut each: impl FnMut(&[Cell<'_>], &mut Fields, &mut Content),
+        mut each: impl FnMut(&[Cell<'_>], &mut Fields, &mut PageContents),
     ) -> Result<u64> {
         let (before, rows, watch) = (self.rows, &mut self.rows, &mut *self.watch);
         let mut writer = self.tx.copy_in(&format!("COPY {table} FROM STDIN")).map_err(failed("copy"))?;

@@ -4,7 +4,7 @@
 //! types likewise. A link is a pair of pages, however many elements make it. An image's `filename`
 //! is its URL.
 
-use super::copy::{Load, place};
+use super::copy::{PostgresLoad, place};
 use crate::error::Result;
 use orb_page::PageKind;
 use orb_store::{Cell, document_type, document_types};
@@ -19,7 +19,7 @@ const KEPT: [&str; 5] = ["pdf", "doc", "docx", "ppt", "pptx"];
 const INDEXED: usize = 2_600;
 
 /// Creates and fills the tables in a schema (quoted).
-pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
+pub(super) fn load(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     create(to, schema)?;
     let sites = "SELECT id, CASE WHEN port = CASE scheme WHEN 'https' THEN 443 ELSE 80 END THEN name ELSE name || ':' || port END,
                  robots, sitemaps FROM host";
@@ -49,7 +49,7 @@ pub(super) fn load(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
     finish(to, schema, longest)
 }
 
-fn create(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
+fn create(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     let types = PageKind::ALL.iter().map(|kind| format!("('{}')", kind.name())).collect::<Vec<_>>().join(", ");
     let documents: Vec<String> = document_types().iter().map(|name| format!("('{}')", name.to_uppercase())).collect();
     to.run(&format!(
@@ -69,7 +69,7 @@ fn create(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
 }
 
 /// Fills the pages; returns the length of the longest URL.
-fn pages(to: &mut Load<'_, '_>, schema: &str) -> Result<usize> {
+fn pages(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<usize> {
     let table =
         format!("{schema}.page (id, site_id, page_type_code, url, http_status_code, accessed_time, html_content)");
     let pages = "SELECT id, host_id, kind, url, status, fetched_at, warc_file, warc_offset, warc_length FROM page";
@@ -87,7 +87,7 @@ fn pages(to: &mut Load<'_, '_>, schema: &str) -> Result<usize> {
 }
 
 /// A row for each binary file, with its bytes if it is a document.
-fn page_data(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
+fn page_data(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     let binaries = "SELECT id, url, mime, warc_file, warc_offset, warc_length FROM page WHERE kind = 'BINARY'";
     let mut number = 0u64;
     let table = format!("{schema}.page_data (id, page_id, data_type_code, data)");
@@ -104,7 +104,7 @@ fn page_data(to: &mut Load<'_, '_>, schema: &str) -> Result<()> {
 
 /// Keys and indexes. A B-tree index cannot hold very long texts: if there are any, their MD5 is
 /// unique instead.
-fn finish(to: &mut Load<'_, '_>, schema: &str, longest: usize) -> Result<()> {
+fn finish(to: &mut PostgresLoad<'_, '_>, schema: &str, longest: usize) -> Result<()> {
     let unique = if longest <= INDEXED { "url" } else { "md5(url)" };
     let quoted = schema.replace('\'', "''");
     for table in ["site", "page", "page_data", "image"] {

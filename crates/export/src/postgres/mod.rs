@@ -12,9 +12,9 @@ mod classic;
 mod copy;
 mod crawldb;
 
-use super::Watch;
+use super::ExportProgress;
 use crate::error::{ExportError, Result};
-use copy::Load;
+use copy::PostgresLoad;
 use orb_page::WarcPosition;
 use orb_store::CatalogueReader;
 use orb_store::StoreError;
@@ -59,7 +59,7 @@ pub struct PostgresCounts {
 }
 
 /// Provides page contents. The store holds raw bytes; interpreting them is up to the implementer.
-pub trait Contents {
+pub trait ContentSource {
     /// The text of an HTML page; `None` if unavailable.
     fn text(&mut self, url: &str, at: &WarcPosition) -> Option<String>;
     /// The bytes of a document; `None` if unavailable.
@@ -70,12 +70,12 @@ pub trait Contents {
 pub fn export_postgres<'a>(
     reader: &'a CatalogueReader,
     target: &PostgresTarget,
-    contents: Option<Box<dyn Contents>>,
-    watch: &'a mut Watch<'a>,
+    contents: Option<Box<dyn ContentSource>>,
+    watch: &'a mut ExportProgress<'a>,
 ) -> Result<PostgresCounts> {
     let mut client = connect(target)?;
     let tx = client.transaction().map_err(failed("begin"))?;
-    let mut load = Load::new(tx, reader, contents, watch);
+    let mut load = PostgresLoad::new(tx, reader, contents, watch);
     if target.model != Model::Crawldb {
         let schema = prepare(&mut load, target, "public", classic::TABLES)?;
         classic::load(&mut load, &schema)?;
@@ -109,7 +109,7 @@ fn connect(target: &PostgresTarget) -> Result<Client> {
 }
 
 /// Prepares the schema and makes sure that its tables are not in the way; returns its quoted name.
-fn prepare(load: &mut Load<'_, '_>, target: &PostgresTarget, usual: &str, tables: &[&str]) -> Result<String> {
+fn prepare(load: &mut PostgresLoad<'_, '_>, target: &PostgresTarget, usual: &str, tables: &[&str]) -> Result<String> {
     let name = target.schema.as_deref().unwrap_or(usual);
     let schema = quoted(name)?;
     load.run(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"))?;

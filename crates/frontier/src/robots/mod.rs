@@ -16,10 +16,10 @@ mod parse;
 mod pattern;
 mod shelf;
 
-pub(crate) use shelf::Shelf;
+pub(crate) use shelf::RulesCache;
 
 use orb_store::RobotsRecord;
-use parse::{Group, Line};
+use parse::{AgentGroup, RuleLine};
 use pattern::{Escapes, Side};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -80,10 +80,10 @@ impl Robots {
     /// Parses a robots.txt for an agent: a product token, or a whole `User-Agent` that begins with
     /// one.
     pub fn parse(text: &[u8], agent: &str) -> Self {
-        let group = Group::read(text, product_token(agent));
+        let group = AgentGroup::read(text, product_token(agent));
         let mut robots = Self { sitemaps: group.sitemaps, crawl_delay: group.crawl_delay, ..Self::default() };
         let (mut allow, mut disallow) = (Vec::new(), Vec::new());
-        for Line { number, allow: allows, value } in group.rules {
+        for RuleLine { number, allow: allows, value } in group.rules {
             if allows {
                 allow.push((pattern::normalise(value, Escapes::Marks), number));
                 if let Some(directory) = pattern::directory_of_index(value) {
@@ -153,13 +153,13 @@ impl Robots {
         self
     }
 
-    fn best(&self, path: &str) -> (Option<&pattern::Rule>, Option<&pattern::Rule>) {
+    fn best(&self, path: &str) -> (Option<&pattern::PathRule>, Option<&pattern::PathRule>) {
         let exact: Cow<'_, [u8]> = pattern::unescape(path.as_bytes(), Escapes::Marks);
         let loose: Cow<'_, [u8]> = pattern::unescape(path.as_bytes(), Escapes::Unreserved);
         (self.allow.best(&exact), self.disallow.best(&loose))
     }
 
-    fn verdict(&self, path: &str, allow: Option<&pattern::Rule>, disallow: Option<&pattern::Rule>) -> bool {
+    fn verdict(&self, path: &str, allow: Option<&pattern::PathRule>, disallow: Option<&pattern::PathRule>) -> bool {
         if path == "/robots.txt" {
             return true;
         }

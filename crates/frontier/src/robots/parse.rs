@@ -19,7 +19,7 @@ const MAX_SITEMAPS: usize = 1_000;
 const MAX_SITEMAP_URL: usize = 8_192;
 
 /// A rule as written.
-pub(super) struct Line<'a> {
+pub(super) struct RuleLine<'a> {
     /// Its line number, from 1.
     pub(super) number: u32,
     /// Whether it is `Allow` rather than `Disallow`.
@@ -30,14 +30,14 @@ pub(super) struct Line<'a> {
 
 /// Everything the file says to one agent.
 #[derive(Default)]
-pub(super) struct Group<'a> {
-    pub(super) rules: Vec<Line<'a>>,
+pub(super) struct AgentGroup<'a> {
+    pub(super) rules: Vec<RuleLine<'a>>,
     pub(super) crawl_delay: Option<Duration>,
     pub(super) sitemaps: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum RobotsKey {
     UserAgent,
     Allow,
     Disallow,
@@ -48,28 +48,28 @@ enum Key {
 
 /// The accepted spellings of each key, by prefix and ignoring case. The misspellings are those that
 /// Google's parser accepts.
-const SPELLINGS: &[(&str, Key)] = &[
-    ("user-agent", Key::UserAgent),
-    ("useragent", Key::UserAgent),
-    ("user agent", Key::UserAgent),
-    ("allow", Key::Allow),
-    ("disallow", Key::Disallow),
-    ("dissallow", Key::Disallow),
-    ("dissalow", Key::Disallow),
-    ("disalow", Key::Disallow),
-    ("diasllow", Key::Disallow),
-    ("disallaw", Key::Disallow),
-    ("crawl-delay", Key::CrawlDelay),
-    ("crawldelay", Key::CrawlDelay),
-    ("crawl delay", Key::CrawlDelay),
-    ("sitemap", Key::Sitemap),
-    ("site-map", Key::Sitemap),
+const SPELLINGS: &[(&str, RobotsKey)] = &[
+    ("user-agent", RobotsKey::UserAgent),
+    ("useragent", RobotsKey::UserAgent),
+    ("user agent", RobotsKey::UserAgent),
+    ("allow", RobotsKey::Allow),
+    ("disallow", RobotsKey::Disallow),
+    ("dissallow", RobotsKey::Disallow),
+    ("dissalow", RobotsKey::Disallow),
+    ("disalow", RobotsKey::Disallow),
+    ("diasllow", RobotsKey::Disallow),
+    ("disallaw", RobotsKey::Disallow),
+    ("crawl-delay", RobotsKey::CrawlDelay),
+    ("crawldelay", RobotsKey::CrawlDelay),
+    ("crawl delay", RobotsKey::CrawlDelay),
+    ("sitemap", RobotsKey::Sitemap),
+    ("site-map", RobotsKey::Sitemap),
 ];
 
-impl<'a> Group<'a> {
+impl<'a> AgentGroup<'a> {
     /// The rules for a product token, or those for `*` if no group names it.
     pub(super) fn read(text: &'a [u8], token: &'a str) -> Self {
-        let mut reader = Reader { token: token.as_bytes(), ..Reader::default() };
+        let mut reader = GroupReader { token: token.as_bytes(), ..GroupReader::default() };
         let text = without_mark(&text[..text.len().min(MAX_BYTES)]);
         let lines = Lines { rest: Some(text), number: 0 };
         for (number, line) in lines {
@@ -85,10 +85,10 @@ impl<'a> Group<'a> {
 
 /// Parser state: whether the agents just listed are ours, anybody's, or others'.
 #[derive(Default)]
-struct Reader<'a> {
+struct GroupReader<'a> {
     token: &'a [u8],
-    ours: Group<'a>,
-    any: Group<'a>,
+    ours: AgentGroup<'a>,
+    any: AgentGroup<'a>,
     sitemaps: Vec<String>,
     named: bool,
     in_ours: bool,
@@ -96,30 +96,30 @@ struct Reader<'a> {
     rules_begun: bool,
 }
 
-impl<'a> Reader<'a> {
-    fn take(&mut self, number: u32, key: Key, value: &'a [u8]) {
+impl<'a> GroupReader<'a> {
+    fn take(&mut self, number: u32, key: RobotsKey, value: &'a [u8]) {
         match key {
-            Key::UserAgent => self.agent(value),
-            Key::Allow | Key::Disallow => {
-                let allow = key == Key::Allow;
+            RobotsKey::UserAgent => self.agent(value),
+            RobotsKey::Allow | RobotsKey::Disallow => {
+                let allow = key == RobotsKey::Allow;
                 if let Some(group) = self.group() {
                     if !value.is_empty() {
-                        group.rules.push(Line { number, allow, value });
+                        group.rules.push(RuleLine { number, allow, value });
                     }
                     self.rules_begun = true;
                 }
             }
-            Key::CrawlDelay => {
+            RobotsKey::CrawlDelay => {
                 if let Some(group) = self.group() {
                     group.crawl_delay = group.crawl_delay.max(delay(value));
                 }
             }
-            Key::Sitemap => {
+            RobotsKey::Sitemap => {
                 if self.sitemaps.len() < MAX_SITEMAPS && value.len() <= MAX_SITEMAP_URL && !value.is_empty() {
                     self.sitemaps.push(String::from_utf8_lossy(value).into_owned());
                 }
             }
-            Key::Unknown => {}
+            RobotsKey::Unknown => {}
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn group(&mut self) -> Option<&mut Group<'a>> {
+    fn group(&mut self) -> Option<&mut AgentGroup<'a>> {
         match (self.in_ours, self.in_any) {
             (true, _) => Some(&mut self.ours),
             (false, true) => Some(&mut self.any),
@@ -179,7 +179,7 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 /// Splits `key: value`, or `key value` if the colon is missing and there are exactly two words.
-fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
+fn key_and_value(line: &[u8]) -> Option<(RobotsKey, &[u8])> {
     let line = line[..memchr(b'#', line).unwrap_or(line.len())].trim_ascii();
     let split = memchr(b':', line).or_else(|| {
         let gap = memchr2(b' ', b'\t', line)?;
@@ -190,8 +190,9 @@ fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
     if key.is_empty() {
         return None;
     }
-    let known = |s: &&(&str, Key)| key.len() >= s.0.len() && key[..s.0.len()].eq_ignore_ascii_case(s.0.as_bytes());
-    let key = SPELLINGS.iter().find(known).map_or(Key::Unknown, |s| s.1);
+    let known =
+        |s: &&(&str, RobotsKey)| key.len() >= s.0.len() && key[..s.0.len()].eq_ignore_ascii_case(s.0.as_bytes());
+    let key = SPELLINGS.iter().find(known).map_or(RobotsKey::Unknown, |s| s.1);
     Some((key, line[split + 1..].trim_ascii()))
 }
 

@@ -31,7 +31,7 @@ impl Escapes {
 
 /// A pattern with its line number.
 #[derive(Clone, Debug)]
-pub(super) struct Rule {
+pub(super) struct PathRule {
     pub(super) text: Box<[u8]>,
     pub(super) line: u32,
     /// The longest other plain pattern that is a prefix of this one.
@@ -42,9 +42,9 @@ pub(super) struct Rule {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     /// Without wildcards, sorted.
-    plain: Vec<Rule>,
+    plain: Vec<PathRule>,
     /// With wildcards, longest first.
-    wild: Vec<Rule>,
+    wild: Vec<PathRule>,
 }
 
 impl Side {
@@ -57,7 +57,7 @@ impl Side {
             let star = memchr(b'*', &text);
             let is_wild = star.is_some() || text.last() == Some(&b'$');
             if is_wild && side.wild.len() < MAX_WILD {
-                side.wild.push(Rule { text: text.into(), line, parent: NONE });
+                side.wild.push(PathRule { text: text.into(), line, parent: NONE });
                 continue;
             }
             if is_wild {
@@ -67,7 +67,7 @@ impl Side {
                 text.truncate(star.unwrap_or(text.len() - 1));
             }
             if !text.is_empty() {
-                side.plain.push(Rule { text: text.into(), line, parent: NONE });
+                side.plain.push(PathRule { text: text.into(), line, parent: NONE });
             }
         }
         side.wild.sort_by(|a, b| b.text.len().cmp(&a.text.len()).then(a.line.cmp(&b.line)));
@@ -92,7 +92,7 @@ impl Side {
     }
 
     /// The longest matching pattern.
-    pub(super) fn best(&self, path: &[u8]) -> Option<&Rule> {
+    pub(super) fn best(&self, path: &[u8]) -> Option<&PathRule> {
         let plain = self.best_plain(path);
         let length = plain.map_or(0, |r| r.text.len());
         let longer = self.wild.iter().take_while(|r| r.text.len() > length);
@@ -101,7 +101,7 @@ impl Side {
 
     /// Every string that sorts between a prefix of the path and the path itself starts with that
     /// prefix. So the pattern is the path's predecessor or one of the predecessor's own prefixes.
-    fn best_plain(&self, path: &[u8]) -> Option<&Rule> {
+    fn best_plain(&self, path: &[u8]) -> Option<&PathRule> {
         let after = self.plain.partition_point(|r| *r.text <= *path);
         let mut i = u32::try_from(after.checked_sub(1)?).ok()?;
         loop {
@@ -114,7 +114,7 @@ impl Side {
     }
 
     pub(super) fn weight(&self) -> usize {
-        self.plain.iter().chain(&self.wild).map(|r| size_of::<Rule>() + r.text.len()).sum()
+        self.plain.iter().chain(&self.wild).map(|r| size_of::<PathRule>() + r.text.len()).sum()
     }
 }
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 /// The cached rules.
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct RulesCache {
     rules: Recent<HostId, Arc<Robots>>,
 }
 
-impl Shelf {
+impl RulesCache {
     /// A cache of about this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         Self { rules: Recent::new(bytes) }

@@ -18,12 +18,12 @@ struct Count {
 
 /// Counters by key.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct TrapCounters {
     counts: Recent<u64, Count>,
     changed: HashMap<u64, u32>,
 }
 
-impl Ledger {
+impl TrapCounters {
     /// No counters, with this capacity.
     pub(super) fn new(capacity: usize) -> Self {
         Self { counts: Recent::new(capacity), changed: HashMap::new() }
@@ -82,7 +82,7 @@ mod tests {
         let mut kept = HashMap::new();
         let mut total = 0;
         for _ in 0..10 {
-            let mut ledger = Ledger::new(100);
+            let mut ledger = TrapCounters::new(100);
             ledger.recall(kept.iter().map(|(k, n)| (*k, *n)));
             for _ in 0..100 {
                 ledger.up(7);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_falls_is_written_down_as_what_rises_is() {
-        let mut ledger = Ledger::new(100);
+        let mut ledger = TrapCounters::new(100);
         ledger.recall([(1, 40)]);
         (0..40).for_each(|_| ledger.down(1));
         assert_eq!(ledger.take_changed(), [(1, 8)]);

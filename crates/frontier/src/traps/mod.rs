@@ -16,7 +16,7 @@ mod tests;
 pub(crate) use shape::path_and_query;
 
 use crate::recent::Recent;
-use ledger::Ledger;
+use ledger::TrapCounters;
 use orb_page::HostId;
 use orb_urls::site::registrable;
 use serde::{Deserialize, Serialize};
@@ -180,7 +180,7 @@ impl Gists {
 #[derive(Debug)]
 pub struct Traps {
     limits: TrapLimits,
-    counts: Ledger,
+    counts: TrapCounters,
     gists: Recent<u64, Gists>,
     /// The host last found not to be surplus.
     welcome: Option<HostId>,
@@ -189,7 +189,7 @@ pub struct Traps {
 impl Traps {
     /// Without any counts.
     pub fn new(limits: TrapLimits) -> Self {
-        Self { limits, counts: Ledger::new(COUNTERS), gists: Recent::new(AREAS), welcome: None }
+        Self { limits, counts: TrapCounters::new(COUNTERS), gists: Recent::new(AREAS), welcome: None }
     }
 
     /// The name of the trap a URL belongs to, if any. Call it once per discovered page, `depth`

@@ -29,7 +29,7 @@ pub struct LimitSettings {
 
 /// A row of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Row")]
+#[serde(try_from = "HoursRow")]
 pub struct Hours {
     /// The days on which it starts.
     pub days: Days,
@@ -48,7 +48,7 @@ pub struct Hours {
 /// A row as written.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Row {
+struct HoursRow {
     days: Days,
     from: Hour,
     to: Hour,
@@ -56,16 +56,16 @@ struct Row {
     connections: Option<usize>,
 }
 
-impl Default for Row {
+impl Default for HoursRow {
     fn default() -> Self {
         Self { days: Days(127), from: Hour(0), to: Hour(86_400), rate: None, connections: None }
     }
 }
 
-impl TryFrom<Row> for Hours {
+impl TryFrom<HoursRow> for Hours {
     type Error = &'static str;
 
-    fn try_from(Row { days, from, to, rate, connections }: Row) -> Result<Self, &'static str> {
+    fn try_from(HoursRow { days, from, to, rate, connections }: HoursRow) -> Result<Self, &'static str> {
         if from.0 == to.0 {
             return Err("a row of the schedule ends when it begins; leave from and to out for the whole day");
         }

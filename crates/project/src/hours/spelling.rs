@@ -102,8 +102,8 @@ impl Serialize for Days {
 impl<'de> Deserialize<'de> for Days {
     /// A string, or a list of strings.
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
+        struct DaysVisitor;
+        impl<'de> Visitor<'de> for DaysVisitor {
             type Value = Days;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -122,6 +122,6 @@ impl<'de> Deserialize<'de> for Days {
                 if days == 0 { Err(A::Error::custom("a row of the schedule needs a day")) } else { Ok(Days(days)) }
             }
         }
-        d.deserialize_any(Read)
+        d.deserialize_any(DaysVisitor)
     }
 }

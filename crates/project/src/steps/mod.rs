@@ -119,7 +119,7 @@ pub enum FieldValue {
     /// Several of the offered values.
     Many(Vec<String>),
     /// A text that is stored elsewhere.
-    Hidden(Source),
+    Hidden(SecretSource),
 }
 
 impl fmt::Debug for FieldValue {
@@ -132,7 +132,7 @@ impl fmt::Debug for FieldValue {
 /// Where a secret is stored.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct SecretSource {
     /// In an environment variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<String>,

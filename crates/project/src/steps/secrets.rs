@@ -4,7 +4,7 @@
 //! two are looked up when a run starts ([`Settings::reveal`]), by the caller that may read the
 //! environment. What is stored about a run contains none of them ([`without_secrets`]).
 
-use super::{AuthSettings, FieldValue, Source, StepSettings};
+use super::{AuthSettings, FieldValue, SecretSource, StepSettings};
 use crate::examine::Wrong;
 use crate::settings::Settings;
 use orb_fetch::{Credential, Proof};
@@ -70,7 +70,7 @@ pub(crate) fn without_secrets(steps: &mut [StepSettings], auth: &mut [AuthSettin
         let name = name.to_lowercase();
         let telltale = TELLTALE.iter().any(|word| name.contains(word));
         match value {
-            FieldValue::Hidden(source) => *source = Source { found: None, ..source.clone() },
+            FieldValue::Hidden(source) => *source = SecretSource { found: None, ..source.clone() },
             FieldValue::Text(text) if telltale => "***".clone_into(text),
             FieldValue::Number(_) if telltale => *value = FieldValue::Text("***".to_owned()),
             _ => {}

@@ -5,7 +5,7 @@ use crate::failure::{Failure, complain};
 use anyhow::anyhow;
 use clap::ValueEnum;
 use orb_answers::content::{decoded, source};
-use orb_export::{Contents, ExportError, Model, PostgresTarget, export_postgres};
+use orb_export::{ContentSource, ExportError, Model, PostgresTarget, export_postgres};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, StoredExchange};
 
@@ -31,7 +31,7 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     let password = std::env::var("PGPASSWORD").ok();
     let target = PostgresTarget { url, password, model, schema: args.schema.clone(), replace: args.force };
     let archive = Archived { archive: ArchiveReader::open(&job.project.archive()) };
-    let contents = (!args.no_content).then(|| Box::new(archive) as Box<dyn Contents>);
+    let contents = (!args.no_content).then(|| Box::new(archive) as Box<dyn ContentSource>);
     let counts = export_postgres(job.reader, &target, contents, &mut job.account.watch("rows"));
     let counts = counts.map_err(|e| match e {
         ExportError::Store(e) => Failure::from(e),
@@ -56,7 +56,7 @@ impl Archived {
     }
 }
 
-impl Contents for Archived {
+impl ContentSource for Archived {
     fn text(&mut self, url: &str, at: &WarcPosition) -> Option<String> {
         let (stored, content) = self.read(at)?;
         Some(source(url, &stored, &content))

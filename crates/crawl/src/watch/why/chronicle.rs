@@ -172,7 +172,7 @@ impl Chronicle {
             hosts: hosts as u64,
             example,
         };
-        let slow = |s: orb_frontier::Slow| SlowHost {
+        let slow = |s: orb_frontier::HostLatency| SlowHost {
             host: s.name,
             answers: u64::from(s.answers),
             mean: s.mean.as_secs_f64(),
