@@ -8,6 +8,7 @@ mod harness;
 
 use harness::judge::{self, CdxjLine, Replay};
 use harness::orb::{Home, PROJECT, files};
+use harness::script::{Script, absent, reply};
 use harness::web::World;
 use orb_testweb::{Feature, GzipMode, Reach, Spec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,4 +164,35 @@ fn a_full_file_is_closed_and_the_next_one_begun() {
     assert_eq!(files(&home.project().join("warc"), ".cdxj").len(), home.warcs().len());
     judge::warcio_check(&home.warcs());
     home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn a_large_body_is_printed_without_being_held() {
+    const SIZE: usize = 96 << 20;
+    let server = Script::serve(|heard| match heard.target.as_str() {
+        "/large.bin" => {
+            let mut answer = reply("200 OK", "Content-Type: application/octet-stream\r\n", "");
+            let head =
+                String::from_utf8(answer).unwrap().replace("Content-Length: 0", &format!("Content-Length: {SIZE}"));
+            answer = head.into_bytes();
+            answer.extend((0..SIZE).map(|n| (n / 64 % 251) as u8));
+            answer
+        }
+        _ => absent(),
+    });
+    let home = Home::new();
+    let url = format!("http://127.0.0.1:{}/large.bin", server.port());
+    home.crawl(&[url.as_str(), "--delay", "0", "--max-size", "200MB", "--no-index"]);
+    let mut running = home.start(&["cat", PROJECT, &url], &[]);
+    let mut peak = 0;
+    let finished = loop {
+        peak = running.peak_memory().unwrap_or(0).max(peak);
+        if let Some(finished) = running.ended() {
+            break finished;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    };
+    assert_eq!(finished.stdout.len(), SIZE, "exit {:?}: {}", finished.code, finished.stderr);
+    assert!(finished.stdout.iter().enumerate().all(|(n, byte)| *byte == (n / 64 % 251) as u8));
+    assert!(peak > 0 && peak < SIZE as u64 / 2, "it took {} MB", peak >> 20);
 }

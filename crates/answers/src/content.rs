@@ -7,10 +7,11 @@
 use crate::{AnswerError, Collection, PageViews, Result};
 use bytes::Bytes;
 use orb_extract::Content;
-use orb_page::{Body, Document, PageId, WarcPosition};
+use orb_page::{Body, Document, Headers, PageId, WarcPosition};
 use orb_store::{ArchiveReader, StoredExchange};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io::{Cursor, Read};
 
 /// Maximum size of content that is examined.
 const CAP: u64 = 2_000_000_000;
@@ -44,7 +45,7 @@ pub struct PageContent {
     pub content: String,
 }
 
-/// One version of a page, read from the archive.
+/// One version of a page, to be read from the archive.
 #[derive(Clone, Debug)]
 pub struct ArchivedVersion {
     /// The page's URL.
@@ -55,7 +56,8 @@ pub struct ArchivedVersion {
     pub status: Option<u16>,
     /// Its media type.
     pub mime: Option<String>,
-    stored: StoredExchange,
+    archive: ArchiveReader,
+    place: WarcPosition,
 }
 
 /// The version of the page with this URL that a run saw; by default the latest.
@@ -73,42 +75,62 @@ pub fn content(collection: &Collection, url: &str, run: Option<u32>) -> Result<A
             None => format!("the content of {} was not archived", page.url),
         })
     })?;
-    let stored = collection.archive().exchange(&place)?;
-    Ok(ArchivedVersion { url: page.url, run: visit.run, status: visit.status, mime: visit.mime.clone(), stored })
+    let archive = collection.archive().clone();
+    Ok(ArchivedVersion {
+        url: page.url,
+        run: visit.run,
+        status: visit.status,
+        mime: visit.mime.clone(),
+        archive,
+        place,
+    })
 }
 
 impl ArchivedVersion {
-    /// Its bytes in a form.
-    pub fn bytes(&self, form: ContentForm) -> Result<Bytes> {
-        let content = decoded(&self.stored)?;
-        Ok(match form {
-            ContentForm::Raw => content,
-            ContentForm::Text => text(&self.url, &self.stored, &content).into(),
-            ContentForm::Markdown => markdown(&self.url, &self.stored, &content).into(),
-        })
+    /// Its bytes with the content coding taken off, as a stream. A body without a content coding,
+    /// as large ones are, is never in memory as a whole.
+    pub fn raw(&self) -> Result<Box<dyn Read>> {
+        let mut body = self.archive.body(&self.place)?;
+        let codings = codings(&body.headers);
+        if codings.is_empty() {
+            return Ok(Box::new(body));
+        }
+        let mut coded = Vec::new();
+        body.read_to_end(&mut coded).map_err(|e| AnswerError::Failed(e.into()))?;
+        Ok(Box::new(Cursor::new(uncoded(&self.url, coded.into(), &codings)?)))
     }
 
     /// Its content in a form; bytes that are not text are replaced.
     pub fn content(&self, form: ContentForm) -> Result<PageContent> {
-        let Self { url, run, status, mime, .. } = self.clone();
-        let content = String::from_utf8_lossy(&self.bytes(form)?).into_owned();
-        Ok(PageContent { url, run, status, mime, content })
+        let Self { url, run, status, mime, .. } = self;
+        let stored = self.archive.exchange(&self.place)?;
+        let bytes = decoded(&stored)?;
+        let content = match form {
+            ContentForm::Raw => String::from_utf8_lossy(&bytes).into_owned(),
+            ContentForm::Text => text(url, &stored, &bytes),
+            ContentForm::Markdown => markdown(url, &stored, &bytes),
+        };
+        Ok(PageContent { url: url.clone(), run: *run, status: *status, mime: mime.clone(), content })
     }
 }
 
 /// The content with its coding removed.
 pub fn decoded(stored: &StoredExchange) -> Result<Bytes> {
-    let decoded = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(stored), CAP);
+    uncoded(&stored.url, stored.body.clone(), &codings(&stored.headers))
+}
+
+fn uncoded(url: &str, body: Bytes, codings: &str) -> Result<Bytes> {
+    let decoded = orb_fetch::decode(&Body::Memory(body), codings, CAP);
     match decoded.problem {
         Some(problem) if decoded.bytes.is_empty() => {
-            Err(AnswerError::Failed(format!("{}: {}", stored.url, problem.detail).into()))
+            Err(AnswerError::Failed(format!("{url}: {}", problem.detail).into()))
         }
         _ => Ok(decoded.bytes),
     }
 }
 
-fn codings(stored: &StoredExchange) -> String {
-    stored.headers.all("content-encoding").collect::<Vec<_>>().join(",")
+fn codings(headers: &Headers) -> String {
+    headers.all("content-encoding").collect::<Vec<_>>().join(",")
 }
 
 /// What the extractors get of a stored page.
@@ -144,7 +166,7 @@ pub fn source(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
 
 /// The document of a stored page, as far as it can be decoded.
 pub fn document(url: &str, stored: &StoredExchange) -> Document {
-    let content = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(stored), CAP_FOR_TEXT).bytes;
+    let content = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(&stored.headers), CAP_FOR_TEXT).bytes;
     read(url, stored, &content, orb_extract::extract)
 }
 

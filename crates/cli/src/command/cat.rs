@@ -15,17 +15,20 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
         Form::Text => ContentForm::Text,
         Form::Markdown => ContentForm::Markdown,
     };
-    if common.json {
-        let mut stdout = out::stdout();
-        out::json(&mut stdout, &version.content(form)?)?;
+    if form == ContentForm::Raw && !common.json {
+        let mut stdout = out::content();
+        std::io::copy(&mut version.raw()?, &mut stdout)?;
         return Ok(stdout.flush()?);
     }
-    let shown = version.bytes(form)?;
-    let raw = form == ContentForm::Raw;
-    let mut stdout = if raw { out::content() } else { out::stdout() };
-    stdout.write_all(&shown)?;
-    if !raw && !shown.ends_with(b"\n") {
-        writeln!(stdout)?;
+    let mut stdout = out::stdout();
+    let page = version.content(form)?;
+    if common.json {
+        out::json(&mut stdout, &page)?;
+    } else {
+        stdout.write_all(page.content.as_bytes())?;
+        if !page.content.ends_with('\n') {
+            writeln!(stdout)?;
+        }
     }
     Ok(stdout.flush()?)
 }

@@ -87,7 +87,7 @@ pub(super) fn dechunk(wire: &[u8]) -> Vec<u8> {
 }
 
 /// The size a chunk begins with, and what follows its line.
-fn chunk_size(rest: &[u8]) -> Option<(usize, &[u8])> {
+pub(super) fn chunk_size(rest: &[u8]) -> Option<(usize, &[u8])> {
     let (line, after) = rest.split_at(memchr::memchr(b'\n', rest)?);
     let digits = line.iter().take_while(|b| b.is_ascii_hexdigit()).count();
     if !matches!(line.get(digits), None | Some(b'\r' | b';' | b' ' | b'\t')) {

@@ -5,6 +5,7 @@
 //! included: the standard would have the framing off, but warcio and what is built on it, which judge archives in practice,
 //! reckon it so. The block digest is left out: it would hash every body a second time, and the member's own CRC guards the block.
 
+mod body;
 mod cdxj;
 mod deflate;
 mod density;
@@ -18,6 +19,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use body::StoredBody;
 pub(crate) use cdxj::{line_offset, write_sorted};
 pub(crate) use encoder::warcinfo;
 pub use encoder::{Encoded, Encoder, Exchange, Revisit};

@@ -142,7 +142,7 @@ pub(super) fn read_record(input: impl Read, cap: usize) -> io::Result<Scanned> {
     Ok(record)
 }
 
-fn read_fields(input: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
+pub(super) fn read_fields(input: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
     let mut input = input.take(HEAD);
     let mut line = Vec::new();
     let mut next = |line: &mut Vec<u8>| -> io::Result<bool> {
@@ -171,7 +171,7 @@ fn read_fields(input: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
 
 /// The head of an HTTP message, up to and with its empty line; all there is if it has none. A line of blanks is not empty:
 /// the fetcher goes on there, and what is read back must be what was received.
-fn read_head(block: &mut impl BufRead) -> io::Result<Vec<u8>> {
+pub(super) fn read_head(block: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut block = block.take(HEAD);
     loop {
@@ -182,7 +182,7 @@ fn read_head(block: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-fn bad(what: &'static str) -> io::Error {
+pub(super) fn bad(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Reads exchanges at known places.
 #[derive(Clone, Debug)]
 pub struct ArchiveReader {
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
 }
 
 /// An answer as it was received.
