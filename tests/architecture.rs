@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("graph", &[]),
     ("index", &[]),
     ("project", &["frontier", "fetch", "extract", "track", "store", "index"]),
-    ("export", &["store"]),
+    ("export", &["store", "graph"]),
     // `fetch` for its content decoding alone: the archive keeps bodies as they were transferred.
     ("answers", &["project", "fetch", "extract", "track", "store", "graph", "index"]),
     // `answers` because a crawl reads archived pages, too: to compare, to index, to hand them on.
@@ -30,12 +30,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("serve", &["answers", "project", "crawl"]),
     // What is left besides `answers`, `crawl`, `project` and `export`: `inspect` asks the crate that
     // knows one thing (`frontier`, `fetch`, `extract`); reports, changes, checks and exports still
-    // read `store`, `track` and `graph` themselves.
+    // read `store` and `track` themselves.
     (
         "cli",
         &[
-            "answers", "frontier", "fetch", "extract", "track", "store", "graph", "project", "export", "crawl",
-            "serve", "testweb",
+            "answers", "frontier", "fetch", "extract", "track", "store", "project", "export", "crawl", "serve",
+            "testweb",
         ],
     ),
     ("testweb", &[]),

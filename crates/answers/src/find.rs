@@ -4,11 +4,17 @@
 //! its canonical form, then by its identity without the session ids of its host.
 
 use crate::{AnswerError, Collection, Result};
+use orb_page::PageId;
 use orb_store::PageRow;
 use orb_urls::session::Site;
 use orb_urls::{Canonicaliser, Rules};
 
 impl Collection {
+    /// The title that the latest visit of a page found.
+    pub fn title(&self, page: PageId) -> Result<Option<String>> {
+        Ok(self.catalogue().title(page)?)
+    }
+
     /// The page with this URL, as typed, in canonical form, or without the session ids of its host.
     pub fn page(&self, url: &str) -> Result<PageRow> {
         if let Some(page) = self.catalogue().page_by_url(url)? {

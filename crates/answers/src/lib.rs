@@ -56,7 +56,7 @@ pub use window::Window;
 pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 
 // The types that answers are made of.
-pub use orb_graph::{BowTie, By, Direction, GraphOptions, Merit};
+pub use orb_graph::{BowTie, By, Direction, GraphError, GraphOptions, Merit, Reach, Standing, WebGraph};
 pub use orb_index::{Part, WordCount};
 pub use orb_store::{
     AnchorRow, Cell, Column, ColumnNote, Degrees, Home, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues,

@@ -15,6 +15,8 @@ mod wacz;
 mod zip;
 
 pub use error::ExportError;
+/// The web graph in other tools' formats, and as a drawing.
+pub use orb_graph::export as graph;
 use orb_store::{CatalogueReader, Cell, Table};
 use orb_store::{Result, StoreError};
 pub use postgres::{ContentSource, Model, PostgresCounts, PostgresTarget, export_postgres};

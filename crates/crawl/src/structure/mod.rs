@@ -10,6 +10,7 @@ mod rank;
 
 pub use build::{Outcome, build};
 pub use check::check;
+pub use orb_graph::{GraphOptions, Harmonic, PageRank, Ranking, Watch};
 pub use rank::rank;
 
 use orb_graph::{CatalogueMark, Standing};

@@ -8,10 +8,9 @@ use super::{Job, Written};
 use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::anyhow;
-use orb_graph::export::{Format, Selection, Wish, copy_lists, to_stream};
-use orb_graph::{CatalogueMark, GraphError, Standing, WebGraph};
+use orb_answers::{AnswerError, GraphError, Standing, WebGraph};
+use orb_export::graph::{Format, Selection, Wish, copy_lists, to_stream};
 use orb_page::PageId;
-use orb_store::Extent;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,12 +39,12 @@ pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> 
         As::Lists if stdout => {
             return Err(Failure::Usage("several files do not fit standard output: name a place".into()));
         }
-        As::Lists => copy_lists(&graph, false, &path, job.args.force).map_err(refused)?.arcs,
-        As::Form(format) if stdout => told(job, &graph, format, Box::new(out::content()))?,
+        As::Lists => copy_lists(graph, false, &path, job.args.force).map_err(refused)?.arcs,
+        As::Form(format) if stdout => told(job, graph, format, Box::new(out::content()))?,
         As::Form(format) => {
             let mut file = Unfinished::begin(&path, job.args.force)?;
             let target = file.file().try_clone()?;
-            let arcs = told(job, &graph, format, Box::new(io::BufWriter::with_capacity(1 << 18, target)))?;
+            let arcs = told(job, graph, format, Box::new(io::BufWriter::with_capacity(1 << 18, target)))?;
             file.keep()?;
             arcs
         }
@@ -55,17 +54,15 @@ pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> 
 }
 
 /// The existing graph, with a warning if it is older than the catalogue.
-fn open(job: &Job<'_>) -> Result<WebGraph, Failure> {
-    let name = &job.project.name;
-    let graph = match WebGraph::open(&job.project.graph()) {
-        Ok(graph) => graph,
-        Err(GraphError::Missing { .. }) => {
+fn open<'a>(job: &Job<'a>) -> Result<&'a WebGraph, Failure> {
+    let name = job.collection.name();
+    let graph = match job.collection.web_graph() {
+        Err(AnswerError::NotBuilt(_)) => {
             return Err(anyhow!("project {name} has no graph yet; orb graph build {name} makes it").into());
         }
-        Err(e) => return Err(e.into()),
+        other => other?.0,
     };
-    let Extent { batch, nonce, run, pages, sources } = job.reader.extent()?;
-    match graph.manifest().mark.standing(&CatalogueMark { batch, nonce, run, pages, sources }) {
+    match job.collection.graph_standing()? {
         Standing::Current => {}
         Standing::Behind { .. } => {
             complain(&format!("the graph is older than the catalogue; orb graph build {name} renews it"));
@@ -80,9 +77,9 @@ fn open(job: &Job<'_>) -> Result<WebGraph, Failure> {
 }
 
 fn told(job: &mut Job<'_>, graph: &WebGraph, format: Format, out: Box<dyn Write + Send + '_>) -> Result<u64, Failure> {
-    let (reader, account) = (job.reader, &mut job.account);
-    let mut titles = |page: PageId| reader.title(page).ok().flatten();
-    let mut wish = Wish { selection: Selection::Whole, hosts: false, title: &job.project.name, titles: &mut titles };
+    let (collection, account) = (job.collection, &mut job.account);
+    let mut titles = |page: PageId| collection.title(page).ok().flatten();
+    let mut wish = Wish { selection: Selection::Whole, hosts: false, title: collection.name(), titles: &mut titles };
     let written = to_stream(graph, format, &mut wish, Box::new(Watched { out, account, bytes: 0 }));
     if job.account.is_stopped() {
         return Err(Failure::Stopped);

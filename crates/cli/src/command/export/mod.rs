@@ -10,15 +10,16 @@ mod markdown;
 pub(crate) mod place;
 mod rows;
 
-use super::open_reader;
+use super::open;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::out;
 use account::Account;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use orb_answers::{Collection, ProjectDir};
 use orb_export::TableFormat;
-use orb_store::{CatalogueReader, ProjectDir};
+use orb_store::CatalogueReader;
 use serde::Serialize;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -96,6 +97,7 @@ struct Written {
 /// What an export works on.
 struct Job<'a> {
     args: &'a ExportArgs,
+    collection: &'a Collection,
     project: ProjectDir,
     reader: &'a CatalogueReader,
     account: Account,
@@ -103,9 +105,10 @@ struct Job<'a> {
 
 pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
     fitting(args)?;
-    let (project, reader) = open_reader(common, &args.project)?;
+    let collection = open(common, &args.project)?;
+    let (project, reader) = (collection.project().clone(), collection.catalogue());
     let account = Account::open(common)?;
-    let mut job = Job { args, project, reader: &reader, account };
+    let mut job = Job { args, collection: &collection, project, reader, account };
     let done = reader.at_one_moment(|_| match args.format {
         Format::Parquet => rows::run(&mut job, TableFormat::Parquet),
         Format::Jsonl => rows::run(&mut job, TableFormat::Jsonl),
@@ -113,9 +116,9 @@ pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
         Format::Wacz => wacz(&mut job),
         Format::Markdown => markdown::run(&mut job),
         Format::Postgres => database::run(&mut job),
-        Format::Graphml => graphs::run(&mut job, graphs::As::Form(orb_graph::export::Format::Graphml)),
-        Format::Gexf => graphs::run(&mut job, graphs::As::Form(orb_graph::export::Format::Gexf)),
-        Format::Edges => graphs::run(&mut job, graphs::As::Form(orb_graph::export::Format::Edges)),
+        Format::Graphml => graphs::run(&mut job, graphs::As::Form(orb_export::graph::Format::Graphml)),
+        Format::Gexf => graphs::run(&mut job, graphs::As::Form(orb_export::graph::Format::Gexf)),
+        Format::Edges => graphs::run(&mut job, graphs::As::Form(orb_export::graph::Format::Edges)),
         Format::Webgraph => graphs::run(&mut job, graphs::As::Lists),
     });
     job.account.close();

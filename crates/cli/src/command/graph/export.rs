@@ -9,11 +9,9 @@ use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::out;
 use clap::{Args, ValueEnum};
-use orb_answers::Collection;
-use orb_graph::export::{self, Selection, Wish, Written};
-use orb_graph::{GraphError, WebGraph};
+use orb_answers::{AnswerError, Collection, GraphError, WebGraph};
+use orb_export::graph::{self as export, Selection, Wish, Written};
 use orb_page::PageId;
-use orb_store::{CatalogueReader, ProjectDir, StoreError};
 use serde_json::json;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -90,13 +88,12 @@ impl Format {
 
 pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
     let collection = open(common, &args.project)?;
-    let (project, reader) = (collection.project(), collection.catalogue());
     let graph = open_graph(common, &collection)?;
     let selection = args.selection(&collection)?;
-    let meter = Meter::start(common, &format!("graph {}", project.name));
+    let meter = Meter::start(common, &format!("graph {}", collection.name()));
     meter.said().tell("writing", 0, 0);
     let written = match args.format.of_graph() {
-        Some(format) => args.write(project, reader, (graph, format), selection),
+        Some(format) => args.write(&collection, (graph, format), selection),
         None if selection != Selection::Whole => {
             Err(Failure::Usage("the format webgraph is the whole graph; leave --top and --around out".to_owned()))
         }
@@ -148,20 +145,19 @@ impl ExportArgs {
 
     fn write(
         &self,
-        project: &ProjectDir,
-        reader: &CatalogueReader,
+        collection: &Collection,
         (graph, format): (&WebGraph, export::Format),
         selection: Selection,
     ) -> Result<Written, Failure> {
-        let mut failed: Option<StoreError> = None;
+        let mut failed: Option<AnswerError> = None;
         let mut titles = |page| {
-            let title = reader.title(page);
+            let title = collection.title(page);
             title.unwrap_or_else(|e| {
                 failed.get_or_insert(e);
                 None
             })
         };
-        let title = self.title(&project.name, &selection);
+        let title = self.title(collection.name(), &selection);
         let mut wish = Wish { selection, hosts: self.hosts, title: &title, titles: &mut titles };
         let written = if self.output != Path::new("-") {
             export::to_file(graph, format, &mut wish, &self.output, self.force)

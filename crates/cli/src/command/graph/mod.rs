@@ -10,8 +10,7 @@ use super::tell;
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
-use orb_answers::Collection;
-use orb_graph::WebGraph;
+use orb_answers::{Collection, WebGraph};
 
 /// `orb graph`.
 #[derive(Debug, Args)]

@@ -5,8 +5,7 @@ use crate::command::{open, tell};
 use crate::failure::Failure;
 use crate::out;
 use clap::{Args, ValueEnum};
-use orb_answers::Direction;
-use orb_graph::Reach;
+use orb_answers::{Direction, Reach};
 use std::io::Write as _;
 
 /// Default number of pages shown.

@@ -4,11 +4,9 @@ use crate::failure::Failure;
 use crate::meter::Said;
 use crate::out;
 use clap::Args;
-use orb_answers::{RankAccount, RankAccounts};
-use orb_crawl::structure::rank;
-use orb_graph::{Harmonic, PageRank, Ranking};
+use orb_answers::{ProjectDir, RankAccount, RankAccounts};
+use orb_crawl::structure::{Harmonic, PageRank, Ranking, rank};
 use orb_project::units::ByteSize;
-use orb_store::ProjectDir;
 
 /// How pages and hosts are ranked.
 #[derive(Debug, Args)]
