@@ -5,6 +5,7 @@
 //! milliseconds in UTC; column pages are compressed with zstd.
 
 use super::Sink;
+use orb_page::Moment;
 use orb_store::Cell;
 use orb_store::{Field, Holds};
 use parquet::basic::{Compression, ZstdLevel};
@@ -107,7 +108,7 @@ impl Gathered {
         let taken = match (self.holds, cell) {
             (_, Cell::Null) => false,
             (Holds::Integer, Cell::Integer(n)) => push(&mut self.integers, *n),
-            (Holds::Time, Cell::Text(text)) => millis(text).is_some_and(|at| push(&mut self.integers, at)),
+            (Holds::Time, Cell::Text(text)) => Moment::parse(text).is_some_and(|at| push(&mut self.integers, at.0)),
             (Holds::Real, Cell::Real(x)) => push(&mut self.reals, *x),
             #[expect(clippy::cast_precision_loss, reason = "a column of fractions that holds a whole number")]
             (Holds::Real, Cell::Integer(n)) => push(&mut self.reals, *n as f64),
@@ -152,33 +153,4 @@ fn push<T>(values: &mut Vec<T>, value: T) -> bool {
 
 fn fill<T: DataType>(to: &mut SerializedColumnWriter<'_>, values: &[T::T], levels: &[i16]) -> io::Result<()> {
     to.typed::<T>().write_batch(values, Some(levels), None).map(drop).map_err(io::Error::other)
-}
-
-/// Milliseconds since 1970 of `2026-11-15T04:03:29.123Z`.
-fn millis(text: &str) -> Option<i64> {
-    let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
-    let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
-    let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);
-    let ms = part(20..23).unwrap_or(0);
-    // Civil days counted from March, so that the leap day ends a year (Hinnant, chrono-compatible
-    // date algorithms).
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let era = y.div_euclid(400);
-    let of_era = y.rem_euclid(400);
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719_468;
-    Some(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + ms)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use orb_page::Moment;
-
-    #[test]
-    fn a_time_is_the_moment_it_was_written_from() {
-        for at in [0, 1, 951_782_400_123, 1_794_715_409_123, -1, 253_402_300_799_999] {
-            assert_eq!(millis(&Moment(at).to_string()), Some(at));
-        }
-        assert_eq!((millis(""), millis("soon"), millis("2026-11-15")), (None, None, None));
-    }
 }

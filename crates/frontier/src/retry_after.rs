@@ -39,23 +39,15 @@ fn http_date(text: &str) -> Option<Moment> {
     let mut clock = time.split(':');
     let (h, m, s) = (number(clock.next()?, 23)?, number(clock.next()?, 59)?, number(clock.next()?, 60)?);
     let day = Some(number(day, 31)?).filter(|d| *d > 0)?;
-    let days = days_from_civil(year, i64::try_from(month).ok()? + 1, day);
-    Some(Moment((((days * 24 + h) * 60 + m) * 60 + s) * 1_000))
+    // A leap second, which RFC 9110 lets servers write, is the beginning of the next minute.
+    let at = Moment::from_civil((year, i64::try_from(month).ok()? + 1, day), (h, m, s.min(59)))?;
+    Some(if s == 60 { at.plus(Duration::from_secs(1)) } else { at })
 }
 
 /// A number up to `max`, with no more digits than that has.
 fn number(digits: &str, max: i64) -> Option<i64> {
     let plain = digits.len() <= max.ilog10() as usize + 1 && digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse().ok().filter(|n| plain && *n <= max)
-}
-
-/// Days from 1970-01-01 to a proleptic Gregorian date (Hinnant's algorithm, the inverse of the one
-/// in `Moment`).
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let y = if month <= 2 { year - 1 } else { year };
-    let (era, yoe) = (y.div_euclid(400), y.rem_euclid(400));
-    let doy = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
 }
 
 #[cfg(test)]
@@ -79,7 +71,10 @@ mod tests {
             ("soon", None),
             ("", None),
             ("-1", None),
+            ("Sat, 31 Dec 1994 23:59:60 GMT", Some(86_400)),
+            ("Sun, 06 Nov 1994 08:49:60 GMT", Some(23)),
             ("Sun, 99 Nov 1994 08:49:47 GMT", None),
+            ("Thu, 31 Nov 1994 08:49:47 GMT", None),
             ("Sun, 006 Nov 1994 08:49:47 GMT", None),
             ("Sun, 06 Foo 1994 08:49:47 GMT", None),
         ] {

@@ -1,5 +1,8 @@
 //! When did it happen?
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -25,12 +28,32 @@ impl Moment {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Year, month, day, hour, minute, second, millisecond.
+    /// The moment of a date (year, month, day) and a time (hour, minute, second) in UTC; `None` if
+    /// the calendar has no such date or the day no such time.
+    pub fn from_civil(date: (i64, i64, i64), time: (i64, i64, i64)) -> Option<Self> {
+        let small = |n: i64| i8::try_from(n).ok();
+        let year = i16::try_from(date.0).ok()?;
+        let (month, day) = (small(date.1)?, small(date.2)?);
+        let (hour, minute, second) = (small(time.0)?, small(time.1)?, small(time.2)?);
+        let at = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+        Offset::UTC.to_timestamp(at).ok().map(|at| Self(at.as_millisecond()))
+    }
+
+    /// Reads what [`Display`](fmt::Display) and [`seconds`](Self::seconds) write, and RFC 3339 in
+    /// general.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse::<Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+    }
+
+    /// Year, month, day, hour, minute, second, millisecond in UTC. Moments beyond the year 9999 are
+    /// taken for its end.
     pub fn civil(self) -> (i64, u32, u32, u32, u32, u32, u32) {
-        let (days, ms) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
-        let (y, m, d) = civil_from_days(days);
-        let part = |divisor: i64, modulus: i64| u32::try_from(ms / divisor % modulus).unwrap_or(0);
-        (y, m, d, part(3_600_000, 24), part(60_000, 60), part(1_000, 60), part(1, 1_000))
+        let end = if self.0 < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        let at = Offset::UTC.to_datetime(Timestamp::from_millisecond(self.0).unwrap_or(end));
+        let small = |n: i8| u32::from(n.unsigned_abs());
+        let (date, time) = ((at.month(), at.day()), (at.hour(), at.minute(), at.second()));
+        let milliseconds = u32::from(at.millisecond().unsigned_abs());
+        (i64::from(at.year()), small(date.0), small(date.1), small(time.0), small(time.1), small(time.2), milliseconds)
     }
 
     /// `20261115040329`, the form of CDX files.
@@ -61,20 +84,6 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The proleptic Gregorian date of a day counted from 1970-01-01 (Hinnant's algorithm).
-fn civil_from_days(days: i64) -> (i64, u32, u32) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let d = doy - (153 * mp + 2) / 5 + 1;
-    let m = if mp < 10 { mp + 3 } else { mp - 9 };
-    let y = yoe + era * 400 + i64::from(m <= 2);
-    (y, u32::try_from(m).unwrap_or(1), u32::try_from(d).unwrap_or(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +94,20 @@ mod tests {
         assert_eq!(Moment(1_794_715_409_123).to_string(), "2026-11-15T04:03:29.123Z");
         assert_eq!(Moment(951_782_400_000).compact(), "20000229000000");
         assert_eq!(Moment(-1).seconds(), "1969-12-31T23:59:59Z");
+        assert_eq!(Moment(i64::MAX).compact(), "99991230220000");
+    }
+
+    #[test]
+    fn moments_are_read_as_they_are_written() {
+        for at in [0, 1, 951_782_400_123, 1_794_715_409_123, -1, 253_402_207_200_999] {
+            assert_eq!(Moment::parse(&Moment(at).to_string()), Some(Moment(at)));
+            let (y, mo, d, h, mi, s, _) = Moment(at).civil();
+            let date = (y, i64::from(mo), i64::from(d));
+            let whole = Moment::from_civil(date, (i64::from(h), i64::from(mi), i64::from(s)));
+            assert_eq!(whole, Some(Moment(at - at.rem_euclid(1_000))));
+        }
+        assert_eq!(["", "soon", "2026-11-15"].map(Moment::parse), [None; 3]);
+        assert_eq!(Moment::from_civil((2026, 2, 29), (0, 0, 0)), None);
+        assert_eq!(Moment::from_civil((2026, 2, 28), (24, 0, 0)), None);
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Epochs are days: epoch 0 is 1 January 2026, so what changed in an epoch has a date.
 
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
+use jiff::tz::Offset;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const FIRST_DAY: u64 = 20_454;
@@ -14,32 +17,16 @@ pub(crate) fn beginning(epoch: u64) -> SystemTime {
 
 /// The date of an epoch: `2026-01-01`.
 pub(crate) fn day(epoch: u64) -> String {
-    let (year, month, day) = civil(FIRST_DAY + epoch.min(1_000_000));
-    format!("{year:04}-{month:02}-{day:02}")
+    Offset::UTC.to_datetime(timestamp(beginning(epoch))).date().to_string()
 }
 
 /// A moment in RFC 9110 format: `Thu, 01 Jan 2026 00:00:00 GMT`.
 pub(crate) fn http_date(moment: SystemTime) -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let (days, rest) = (seconds / DAY, seconds % DAY);
-    let (year, month, day) = civil(days);
-    let (weekday, month) = (DAYS[(days % 7) as usize], MONTHS[(month - 1) as usize % 12]);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
+    DateTimePrinter::new().timestamp_to_rfc9110_string(&timestamp(moment)).unwrap_or_default()
 }
 
-/// Year, month and day of a day since 1970 (Hinnant's `civil_from_days`).
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + u64::from(month <= 2), month, day)
+fn timestamp(moment: SystemTime) -> Timestamp {
+    Timestamp::try_from(moment).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What does one `Set-Cookie` value say? (RFC 6265, 5.1.1 and 5.2)
 
+use orb_page::Moment;
+
 /// A `Set-Cookie` value, read but not yet judged.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SetCookie {
@@ -99,10 +101,8 @@ fn date(text: &str) -> Option<i64> {
         0..=69 => year + 2000,
         _ => year,
     };
-    if !(1..=31).contains(&day) || year < 1601 || hour > 23 || minute > 59 || second > 59 {
-        return None;
-    }
-    Some(days_from_civil(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
+    let at = Moment::from_civil((year, month, day), (hour, minute, second)).filter(|_| year >= 1601)?;
+    Some(at.0.div_euclid(1_000))
 }
 
 /// The number a token begins with, where it has so many digits.
@@ -124,15 +124,6 @@ fn month_of(token: &str) -> Option<i64> {
     i64::try_from(at).ok().map(|m| m + 1)
 }
 
-/// Days from 1970-01-01 to a Gregorian date (Hinnant's era method).
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let y = year - i64::from(month <= 2);
-    let era = y.div_euclid(400);
-    let yoe = y.rem_euclid(400);
-    let doy = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,9 +139,15 @@ mod tests {
         ] {
             assert_eq!(date(text), Some(784_111_777), "{text}");
         }
-        for text in
-            ["", "tomorrow", "Sun, 06 Nov 1994", "32 Jan 2020 00:00:00", "1 Jan 2020 25:00:00", "1 Jan 1600 00:00:00"]
-        {
+        for text in [
+            "",
+            "tomorrow",
+            "Sun, 06 Nov 1994",
+            "32 Jan 2020 00:00:00",
+            "30 Feb 2020 00:00:00",
+            "1 Jan 2020 25:00:00",
+            "1 Jan 1600 00:00:00",
+        ] {
             assert_eq!(date(text), None, "{text}");
         }
     }

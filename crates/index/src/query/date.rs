@@ -38,30 +38,29 @@ fn period(text: &str, now: Moment) -> Option<(i64, i64)> {
         return Some((moment, moment));
     }
     let mut parts = text.split('-');
-    let year = number(parts.next()?, 4)?;
+    // Beyond the year 9998 no period has an end that the calendar knows.
+    let year = number(parts.next()?, 4).filter(|year| (1..=9_998).contains(year))?;
     let (month, day) = (parts.next(), parts.next());
-    if parts.next().is_some() || !(1..=9_999).contains(&year) {
+    if parts.next().is_some() {
         return None;
     }
-    let Some(month) = month else { return Some((days(year, 1, 1) * DAY, days(year + 1, 1, 1) * DAY)) };
-    let month = number(month, 2).filter(|m| (1..=12).contains(m))?;
-    let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
-    let Some(day) = day else { return Some((days(year, month, 1) * DAY, next * DAY)) };
-    let date = days(year, month, number(day, 2).filter(|day| *day >= 1)?);
-    (date < next).then_some((date * DAY, (date + 1) * DAY))
+    let Some(month) = month else { return Some((start(year, 1, 1)?, start(year + 1, 1, 1)?)) };
+    let month = number(month, 2)?;
+    let Some(day) = day else {
+        let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+        return Some((start(year, month, 1)?, start(next_year, next, 1)?));
+    };
+    let date = start(year, month, number(day, 2)?)?;
+    Some((date, date + DAY))
 }
 
 fn number(text: &str, digits: usize) -> Option<i64> {
     (text.len() <= digits && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
-/// Days from 1970-01-01 to a date in the proleptic Gregorian calendar (Hinnant's algorithm).
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    let of_era = y.rem_euclid(400) * 365 + y.rem_euclid(400) / 4 - y.rem_euclid(400) / 100 + of_year;
-    era * 146_097 + of_era - 719_468
+/// The start of a day, if the calendar has it.
+fn start(year: i64, month: i64, day: i64) -> Option<i64> {
+    Moment::from_civil((year, month, day), (0, 0, 0)).map(|at| at.0)
 }
 
 #[cfg(test)]
