@@ -14,7 +14,7 @@ use crate::site::WorkbenchHost;
 use crate::workbench::GateKey;
 use crate::{Order, Why};
 use hashbrown::{HashMap, HashSet};
-use orb_page::{HostId, Moment};
+use orb_page::{HostId, IdSet, Moment};
 use orb_store::{HostRecord, Queued};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -380,7 +380,7 @@ impl Frontier {
 /// Hosts excluded for the rest of the run: one bit each, and the reason for the most recent ones.
 #[derive(Debug)]
 pub(crate) struct Gone {
-    bits: Vec<u64>,
+    hosts: IdSet,
     reasons: Recent<HostId, (Why, Box<str>)>,
     /// For each reason, the number of hosts and an example.
     pub(crate) tally: Vec<(Why, usize, Box<str>)>,
@@ -388,19 +388,15 @@ pub(crate) struct Gone {
 
 impl Gone {
     fn new() -> Self {
-        Self { bits: Vec::new(), reasons: Recent::new(4_096), tally: Vec::new() }
+        Self { hosts: IdSet::default(), reasons: Recent::new(4_096), tally: Vec::new() }
     }
 
     fn contains(&self, host: HostId) -> bool {
-        self.bits.get(host.0 as usize / 64).is_some_and(|word| word >> (host.0 % 64) & 1 == 1)
+        self.hosts.contains(host.0.into())
     }
 
     fn insert(&mut self, host: HostId, why: Why, name: &str) {
-        let word = host.0 as usize / 64;
-        if self.bits.len() <= word {
-            self.bits.resize(word + 1, 0);
-        }
-        self.bits[word] |= 1 << (host.0 % 64);
+        self.hosts.insert(host.0.into());
         self.reasons.insert(host, (why, name.into()), 1);
         match self.tally.iter_mut().find(|(w, ..)| *w == why) {
             Some((_, count, _)) => *count += 1,

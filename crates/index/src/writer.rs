@@ -12,7 +12,7 @@ use crate::hands::Hands;
 use crate::schema::{self, ID, column};
 use crate::standing::{CommitPayload, make, open};
 use hashbrown::HashSet;
-use orb_page::{Moment, PageId};
+use orb_page::{IdSet, Moment, PageId};
 use std::path::{Path, PathBuf};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, SegmentMeta, TantivyDocument, Term};
@@ -54,7 +54,7 @@ pub struct PageIndexWriter {
     hands: Hands,
     stems: Stems,
     /// A bit set of the pages in the index.
-    known: Vec<u64>,
+    known: IdSet,
     /// Pages put since the last commit, and their segments.
     fresh: HashSet<PageId>,
     written: Vec<SegmentMeta>,
@@ -78,7 +78,7 @@ impl PageIndexWriter {
         match existing {
             Ok((index, mark, holdings)) => {
                 let mut writer = Self::over(&index, dir, rules)?;
-                holdings.iter().for_each(|(page, _)| writer.learn(*page));
+                writer.known = holdings.iter().map(|(page, _)| page.0).collect();
                 Ok((writer, ExistingIndex::Index(mark)))
             }
             Err(IndexError::Absent { .. }) => Ok((Self::make(dir, rules)?, ExistingIndex::Nothing)),
@@ -109,7 +109,7 @@ impl PageIndexWriter {
             engine,
             hands,
             stems: rules.stems.clone(),
-            known: Vec::new(),
+            known: IdSet::default(),
             fresh: HashSet::new(),
             written: Vec::new(),
             taken_out: false,
@@ -120,7 +120,7 @@ impl PageIndexWriter {
     /// Adds a page, replacing an earlier version.
     pub fn put(&mut self, entry: IndexEntry) -> Result<()> {
         self.forget(entry.page)?;
-        self.learn(entry.page);
+        self.known.insert(entry.page.0);
         self.fresh.insert(entry.page);
         self.uncommitted += 1;
         self.hands.put(entry)?;
@@ -130,13 +130,12 @@ impl PageIndexWriter {
 
     /// Deletes a page if it is there.
     pub fn forget(&mut self, page: PageId) -> Result<()> {
-        let (word, bit) = place(page);
-        if self.known.get(word).is_some_and(|known| known & bit != 0) {
+        if self.known.contains(page.0) {
             // The engine deletes only from segments it knows of.
             if self.fresh.contains(&page) {
                 self.commit(None)?;
             }
-            self.known[word] &= !bit;
+            self.known.remove(page.0);
             self.uncommitted += 1;
             self.taken_out = true;
             self.engine.delete_term(Term::from_field_u64(ID, page.0));
@@ -181,11 +180,7 @@ impl PageIndexWriter {
 
     /// The pages there will be after the next commit, by number.
     pub fn pages(&self) -> Vec<PageId> {
-        let of_word = |(word, bits): (u64, &u64)| {
-            let bits = *bits;
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| PageId(word * 64 + bit))
-        };
-        (0..).zip(&self.known).flat_map(of_word).collect()
+        self.known.iter().map(PageId).collect()
     }
 
     /// Pages at the last commit with their fetch times, by number.
@@ -198,20 +193,6 @@ impl PageIndexWriter {
         let dir = self.dir;
         self.engine.wait_merging_threads().map_err(|e| IndexError::of("finish", &dir, &e))
     }
-
-    /// Records that a page is there.
-    fn learn(&mut self, page: PageId) {
-        let (word, bit) = place(page);
-        if self.known.len() <= word {
-            self.known.resize((word + 1).next_power_of_two(), 0);
-        }
-        self.known[word] |= bit;
-    }
-}
-
-/// The word and bit of a page in the bit set.
-fn place(page: PageId) -> (usize, u64) {
-    (usize::try_from(page.0 / 64).unwrap_or(usize::MAX - 1), 1 << (page.0 % 64))
 }
 
 /// A reader of the last commit that does not watch for new ones.

@@ -5,9 +5,8 @@
 //! twice, nothing is said at all, and the catalogue is asked.
 
 use super::heard::Texts;
-use crate::record::bits::Bits;
 use orb_index::MemoryReservation;
-use orb_page::{Flag, LinkKind, Links, PageId, Visit};
+use orb_page::{Flag, IdSet, LinkKind, Links, PageId, Visit};
 use orb_store::Said;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -30,7 +29,7 @@ pub(super) struct Linked {
 pub(super) struct Overheard {
     /// By the numbers of the pages.
     texts: Texts,
-    visited: Bits,
+    visited: IdSet,
     /// The last batch.
     mark: Option<String>,
     order: Vec<(PageId, u8, u32)>,

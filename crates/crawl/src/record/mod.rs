@@ -6,7 +6,6 @@
 
 mod admit;
 mod again;
-pub(crate) mod bits;
 mod facts;
 pub(crate) mod replant;
 
@@ -14,7 +13,6 @@ use crate::config::Config;
 use crate::drive::clock::Clock;
 use crate::indexing::{Wording, mark};
 use crate::read::Reading;
-use crate::record::bits::Bits;
 use crate::shared::Shared;
 use crate::track::looks::Noises;
 use crate::watch::ledger::Stage;
@@ -23,7 +21,7 @@ use crate::watch::summary::Counters;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
-use orb_page::{Found, HostId, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
+use orb_page::{Found, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{
     Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, Unfetched, free_space,
 };
@@ -101,9 +99,9 @@ pub(crate) struct Recorder {
     clock: Clock,
     pending: Pending,
     /// Hosts of which the run has fetched a page.
-    hosts_fetched: Bits,
+    hosts_fetched: IdSet,
     /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one too deep. A later link may bring them in.
-    parked: Bits,
+    parked: IdSet,
 }
 
 /// What the next commit will make true.
@@ -177,7 +175,7 @@ impl Recorder {
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
         let hosts_fetched = project.catalogue().hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
-        let mut parked = Bits::default();
+        let mut parked = IdSet::default();
         project.index().each_parked(|page| {
             parked.insert(page.0);
         });
