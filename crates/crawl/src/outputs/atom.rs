@@ -5,7 +5,7 @@
 
 use super::Source;
 use crate::CrawlError;
-use orb_page::Moment;
+use orb_page::{Moment, escape_markup};
 use orb_store::{ProjectDir, ToldRow, replace};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -80,19 +80,11 @@ fn id(project: &ProjectDir, key: &str) -> String {
 
 /// Text for XML; what XML cannot hold is left out.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {}
-            c => out.push(c),
-        }
-    }
-    out
+    escape_markup(text, |c, out| match c {
+        '\t' | '\n' | '\r' => out.push(' '),
+        '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {}
+        c => out.push(c),
+    })
 }
 
 #[cfg(test)]

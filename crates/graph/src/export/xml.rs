@@ -2,6 +2,7 @@
 //!
 //! XML 1.0 cannot represent most control characters: they become U+FFFD.
 
+use orb_page::markup_reference;
 use std::fmt;
 
 /// Text escaped for element content and attribute values.
@@ -12,15 +13,14 @@ impl fmt::Display for Escaped<'_> {
         let mut plain = 0;
         for (at, c) in self.0.char_indices() {
             let instead = match c {
-                '&' => "&amp;",
-                '<' => "&lt;",
-                '>' => "&gt;",
-                '"' => "&quot;",
                 '\t' => "&#9;",
                 '\n' => "&#10;",
                 '\r' => "&#13;",
                 '\0'..' ' | '\u{fffe}' | '\u{ffff}' => "\u{fffd}",
-                _ => continue,
+                c => match markup_reference(c) {
+                    Some(reference) => reference,
+                    None => continue,
+                },
             };
             f.write_str(&self.0[plain..at])?;
             f.write_str(instead)?;

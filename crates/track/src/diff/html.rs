@@ -5,6 +5,7 @@
 //! colour. Everything that came from a page is escaped.
 
 use super::{Diff, Piece, Row};
+use orb_page::escape_markup;
 
 /// The style sheet of the table.
 pub const STYLE: &str = "table.diff{border-collapse:collapse;width:100%;table-layout:fixed;font:14px/1.4 sans-serif}\
@@ -58,22 +59,14 @@ fn pieces(pieces: &[Piece<'_>], tag: &str) -> String {
 
 /// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Drop bidirectional control characters, which reorder what follows, and characters
-            // that HTML forbids.
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {}
-            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{FFFD}'),
-            c => out.push(c),
-        }
-    }
-    out
+    escape_markup(text, |c, out| match c {
+        '\'' => out.push_str("&#39;"),
+        // Drop bidirectional control characters, which reorder what follows, and characters that
+        // HTML forbids.
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {}
+        c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{FFFD}'),
+        c => out.push(c),
+    })
 }
 
 #[cfg(test)]
