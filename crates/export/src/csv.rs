@@ -3,55 +3,42 @@
 use super::Sink;
 use orb_store::Cell;
 use orb_store::Field;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
-/// A table being written.
+/// A table that is being written.
 pub(super) struct Csv<W: Write> {
-    out: BufWriter<W>,
-    line: Vec<u8>,
+    out: csv::Writer<W>,
+    number: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
-    /// Starts with the header line.
+    /// Begins with the line of names.
     pub(super) fn new(out: W, columns: &[Field]) -> io::Result<Self> {
-        let mut csv = Self { out: BufWriter::with_capacity(1 << 16, out), line: Vec::new() };
-        let names: Vec<Cell<'_>> = columns.iter().map(|(name, _)| Cell::Text(name)).collect();
-        csv.row(&names)?;
-        Ok(csv)
-    }
-
-    fn quoted(&mut self, text: &[u8]) {
-        if !text.iter().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
-            return self.line.extend_from_slice(text);
-        }
-        self.line.push(b'"');
-        for part in text.split_inclusive(|b| *b == b'"') {
-            self.line.extend_from_slice(part);
-            if part.ends_with(b"\"") {
-                self.line.push(b'"');
-            }
-        }
-        self.line.push(b'"');
+        let mut out = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(out);
+        out.write_record(columns.iter().map(|(name, _)| name))?;
+        Ok(Self { out, number: Vec::new() })
     }
 }
 
 impl<W: Write> Sink for Csv<W> {
     fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
-        self.line.clear();
-        for (i, cell) in cells.iter().enumerate() {
-            if i > 0 {
-                self.line.push(b',');
-            }
+        for cell in cells {
+            self.number.clear();
             match cell {
-                Cell::Null => {}
-                Cell::Integer(n) => write!(self.line, "{n}")?,
-                Cell::Real(x) => write!(self.line, "{x}")?,
-                Cell::Text(text) => self.quoted(text.as_bytes()),
-                Cell::Blob(bytes) => self.quoted(String::from_utf8_lossy(bytes).as_bytes()),
+                Cell::Null => self.out.write_field(b"")?,
+                Cell::Integer(n) => {
+                    write!(self.number, "{n}")?;
+                    self.out.write_field(&self.number)?;
+                }
+                Cell::Real(x) => {
+                    write!(self.number, "{x}")?;
+                    self.out.write_field(&self.number)?;
+                }
+                Cell::Text(text) => self.out.write_field(text)?,
+                Cell::Blob(bytes) => self.out.write_field(String::from_utf8_lossy(bytes).as_bytes())?,
             }
         }
-        self.line.push(b'\n');
-        self.out.write_all(&self.line)
+        Ok(self.out.write_record(None::<&[u8]>)?)
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

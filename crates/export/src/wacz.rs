@@ -87,7 +87,8 @@ fn add_archive<W: Write + Seek>(
         left -= read as u64;
         go_on()?;
     }
-    zip.end().map_err(StoreError::Output)
+    zip.end();
+    Ok(())
 }
 
 fn add_index<W: Write + Seek>(zip: &mut Zip<W>, dir: &Path, files: &[FileEnd]) -> Result<u64> {
@@ -168,7 +169,7 @@ fn add_pages<W: Write + Seek>(
         pages += 1;
         step(pages, watch)
     })?;
-    zip.end().map_err(StoreError::Output)?;
+    zip.end();
     Ok(pages)
 }
 

@@ -27,8 +27,7 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
         query.clear();
         io::stdin().read_to_string(&mut query).context("cannot read the query from standard input")?;
     }
-    let printer =
-        RefCell::new(Printer { out: &mut stdout, format, names: Vec::new(), waiting: Vec::new(), printed: 0 });
+    let printer = RefCell::new(Printer::new(&mut stdout, format));
     let query = SqlQuery { text: &query, time: args.timeout.0, rows: args.listing.window(u64::MAX) };
     let mut failed = None;
     let names = |names: &[&str]| printer.borrow_mut().names = names.iter().map(|n| (*n).to_owned()).collect();
@@ -65,31 +64,45 @@ fn schema(common: &Common, tables: &[TableNote], sink: &mut impl Write) -> Resul
 
 /// Prints rows as they come.
 struct Printer<'a, W: Write> {
-    out: &'a mut W,
-    format: RowFormat,
+    out: Output<'a, W>,
     names: Vec<String>,
     waiting: Vec<Vec<String>>,
     printed: u64,
 }
 
-impl<W: Write> Printer<'_, W> {
+/// Where rows go, and in which format.
+enum Output<'a, W: Write> {
+    Table(&'a mut W),
+    Csv(Box<csv::Writer<&'a mut W>>),
+    Json(&'a mut W),
+}
+
+impl<'a, W: Write> Printer<'a, W> {
+    fn new(out: &'a mut W, format: RowFormat) -> Self {
+        let out = match format {
+            RowFormat::Table => Output::Table(out),
+            RowFormat::Csv => Output::Csv(Box::new(csv::Writer::from_writer(out))),
+            RowFormat::Json => Output::Json(out),
+        };
+        Self { out, names: Vec::new(), waiting: Vec::new(), printed: 0 }
+    }
+
     fn row(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
-        match self.format {
-            RowFormat::Table => {
+        match &mut self.out {
+            Output::Table(out) => {
                 self.waiting.push(row.iter().map(text).collect());
                 if self.waiting.len() >= TABLE_ROWS {
-                    self.flush_table()?;
+                    flush_table(*out, &self.names, &mut self.waiting)?;
                 }
             }
-            RowFormat::Csv => {
-                self.csv_head()?;
-                let cells: Vec<String> = row.iter().map(|c| quoted(&cell_text(c))).collect();
-                writeln!(self.out, "{}", cells.join(","))?;
+            Output::Csv(out) => {
+                csv_head(out, &mut self.names)?;
+                out.write_record(row.iter().map(cell_text))?;
             }
-            RowFormat::Json => {
-                self.out.write_all(if self.printed == 0 { b"[" } else { b",\n" })?;
+            Output::Json(out) => {
+                out.write_all(if self.printed == 0 { b"[" } else { b",\n" })?;
                 let object: Map<String, Value> = self.names.iter().cloned().zip(row.iter().map(cell_value)).collect();
-                serde_json::to_writer(&mut self.out, &object)?;
+                serde_json::to_writer(out, &object)?;
             }
         }
         self.printed += 1;
@@ -97,33 +110,34 @@ impl<W: Write> Printer<'_, W> {
     }
 
     fn finish(mut self) -> io::Result<()> {
-        match self.format {
-            RowFormat::Table if self.printed == 0 || !self.waiting.is_empty() => self.flush_table(),
-            RowFormat::Table => Ok(()),
-            RowFormat::Csv => self.csv_head(),
-            RowFormat::Json => writeln!(self.out, "{}", if self.printed == 0 { "[]" } else { "]" }),
+        match &mut self.out {
+            Output::Table(out) if self.printed == 0 || !self.waiting.is_empty() => {
+                flush_table(*out, &self.names, &mut self.waiting)
+            }
+            Output::Table(_) => Ok(()),
+            Output::Csv(out) => {
+                csv_head(out, &mut self.names)?;
+                out.flush()
+            }
+            Output::Json(out) => writeln!(out, "{}", if self.printed == 0 { "[]" } else { "]" }),
         }
     }
+}
 
-    fn csv_head(&mut self) -> io::Result<()> {
-        let names = std::mem::take(&mut self.names);
-        if names.is_empty() {
-            return Ok(());
-        }
-        writeln!(self.out, "{}", names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(","))
+/// Writes the names of the columns, once.
+fn csv_head(out: &mut csv::Writer<impl Write>, names: &mut Vec<String>) -> io::Result<()> {
+    match std::mem::take(names) {
+        names if names.is_empty() => Ok(()),
+        names => Ok(out.write_record(names)?),
     }
+}
 
-    fn flush_table(&mut self) -> io::Result<()> {
-        let heads: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        out::table(self.out, &heads, &std::mem::take(&mut self.waiting))
-    }
+fn flush_table(out: &mut impl Write, names: &[String], waiting: &mut Vec<Vec<String>>) -> io::Result<()> {
+    let heads: Vec<&str> = names.iter().map(String::as_str).collect();
+    out::table(out, &heads, &std::mem::take(waiting))
 }
 
 /// A cell on one line.
 fn text(cell: &Cell<'_>) -> String {
     cell_text(cell).replace(['\n', '\r', '\t'], " ")
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
 }

@@ -4,14 +4,27 @@ use super::Report;
 use orb_store::{Result, StoreError, ToldRow};
 use std::io::Write;
 
-const HEADS: &str = "flag,url,title,moved_to,detail,at,status,mime,length,digest,digest_before,run,seq";
+const HEADS: [&str; 13] = [
+    "flag",
+    "url",
+    "title",
+    "moved_to",
+    "detail",
+    "at",
+    "status",
+    "mime",
+    "length",
+    "digest",
+    "digest_before",
+    "run",
+    "seq",
+];
 
 pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
-    writeln!(sink, "{HEADS}").map_err(StoreError::Output)?;
-    report.each(|row| {
-        let cells = cells(row).map(|cell| quoted(&cell));
-        writeln!(sink, "{}", cells.join(","))
-    })
+    let mut out = csv::Writer::from_writer(sink);
+    out.write_record(HEADS).map_err(|e| StoreError::Output(e.into()))?;
+    report.each(|row| Ok(out.write_record(cells(row))?))?;
+    out.flush().map_err(StoreError::Output)
 }
 
 fn cells(row: ToldRow) -> [String; 13] {
@@ -33,8 +46,4 @@ fn cells(row: ToldRow) -> [String; 13] {
         row.run.to_string(),
         number(row.seq),
     ]
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
 }
