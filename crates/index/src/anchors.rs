@@ -63,7 +63,7 @@ impl AnchorWriter {
         let texts =
             self.cuts.iter().zip(times).flat_map(|(cut, times)| std::iter::repeat_n((ANCHOR, Text::Words(cut)), times));
         self.pile.add(page.0, &figures, texts).map_err(|e| IndexError::of("write", &self.dir, &e))?;
-        if self.pile.weight() >= MEMORY { self.write() } else { Ok(()) }
+        if self.pile.heap_bytes() >= MEMORY { self.write() } else { Ok(()) }
     }
 
     /// Writes the buffered documents as a segment.

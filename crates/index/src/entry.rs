@@ -76,8 +76,8 @@ impl Drop for MemoryReservation {
 
 impl IndexEntry {
     /// Approximate memory use in bytes.
-    pub fn weight(&self) -> u64 {
-        (size_of::<Self>() + self.url.len() + self.title.len()) as u64 + self.headings.weight() + self.text.weight()
+    pub fn heap_bytes(&self) -> u64 {
+        (size_of::<Self>() + self.url.len() + self.title.len()) as u64 + self.headings.heap_bytes() + self.text.heap_bytes()
     }
 }
 

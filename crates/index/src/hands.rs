@@ -142,7 +142,7 @@ impl Hand {
 
     fn take(&mut self, entry: &IndexEntry) -> tantivy::Result<()> {
         entry.pile_on(&mut self.pile, self.stems.of(entry.lang.as_deref()))?;
-        if self.pile.weight() >= self.memory {
+        if self.pile.heap_bytes() >= self.memory {
             self.write();
         }
         Ok(())

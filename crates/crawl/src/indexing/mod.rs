@@ -121,7 +121,7 @@ impl Feed {
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
         let listens = self.listens.load(Ordering::Relaxed);
         let linked = |visit: &Visit| if listens { visit.links.size() as u64 } else { 0 };
-        let weight = words.iter().flatten().map(|words| words.weight()).sum::<u64>();
+        let weight = words.iter().flatten().map(|words| words.heap_bytes()).sum::<u64>();
         if !self.has_room(weight + batch.visits.iter().map(linked).sum::<u64>()) {
             return self.gap.store(true, Ordering::SeqCst);
         }

@@ -52,8 +52,8 @@ impl Wording {
     }
 
     /// About how many bytes it takes.
-    pub(crate) fn weight(&self) -> u64 {
-        self.headings.weight() + self.text.weight()
+    pub(crate) fn heap_bytes(&self) -> u64 {
+        self.headings.heap_bytes() + self.text.heap_bytes()
     }
 
     /// A page that was just recorded, to be indexed.
@@ -73,7 +73,7 @@ impl Wording {
             hidden: self.hidden,
             load: MemoryReservation::default(),
         };
-        entry.load = MemoryReservation::take(load, entry.weight());
+        entry.load = MemoryReservation::take(load, entry.heap_bytes());
         entry
     }
 }

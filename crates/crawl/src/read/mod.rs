@@ -204,7 +204,7 @@ impl Reader {
         visit.problem = joined(&problems).or(visit.problem);
         let heft = visit.links.size() as u64;
         let Taken { gist, words, sessions } = taken;
-        let heft = heft + words.as_ref().map_or(0, |words| words.weight());
+        let heft = heft + words.as_ref().map_or(0, |words| words.heap_bytes());
         Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words, sessions })
     }
 

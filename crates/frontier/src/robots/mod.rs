@@ -143,8 +143,8 @@ impl Robots {
     }
 
     /// Approximate memory use in bytes.
-    pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.allow.weight() + self.disallow.weight()
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.allow.heap_bytes() + self.disallow.heap_bytes()
     }
 
     /// The same without what only the store needs.

@@ -113,7 +113,7 @@ impl Side {
         }
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         self.plain.iter().chain(&self.wild).map(|r| size_of::<PathRule>() + r.text.len()).sum()
     }
 }

@@ -23,7 +23,7 @@ impl RulesCache {
     /// Adds a host's rules.
     pub(crate) fn put(&mut self, host: HostId, robots: Robots) -> Arc<Robots> {
         let robots = Arc::new(robots.without_sitemaps());
-        self.rules.insert(host, Arc::clone(&robots), robots.weight());
+        self.rules.insert(host, Arc::clone(&robots), robots.heap_bytes());
         robots
     }
 

@@ -125,7 +125,7 @@ impl TokenizedText {
     }
 
     /// Approximate memory use in bytes.
-    pub fn weight(&self) -> u64 {
+    pub fn heap_bytes(&self) -> u64 {
         (self.text.capacity() + self.begins.capacity() * size_of::<u32>() + self.lens.capacity()) as u64
     }
 

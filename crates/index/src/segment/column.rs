@@ -79,7 +79,7 @@ impl TermColumn {
     }
 
     /// Approximate memory use in bytes, including that of sorting it.
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         (self.numbers.len() + self.begins.len()) * size_of::<u32>()
             + self.numbers.len() * size_of::<TermOccurrence>() * 9 / 8
     }

@@ -89,7 +89,7 @@ impl Dictionary {
     }
 
     /// Approximate memory use in bytes, with the table half full on average.
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         self.letters.len() + self.len() * (size_of::<u32>() + 2 * (size_of::<TermSlot>() + 1))
     }
 }

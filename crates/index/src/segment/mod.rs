@@ -148,11 +148,11 @@ impl Pile {
     }
 
     /// Approximate memory use in bytes, including that of writing it.
-    pub(crate) fn weight(&self) -> usize {
-        let columns: usize = self.columns.iter().map(TermColumn::weight).sum();
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let columns: usize = self.columns.iter().map(TermColumn::heap_bytes).sum();
         // Writing does not release what the empty numeric columns take.
         let figures = self.figures.mem_usage().saturating_sub(self.empty);
-        columns + figures + self.dictionary.weight() + self.keys.len() * size_of::<(u64, DocId)>()
+        columns + figures + self.dictionary.heap_bytes() + self.keys.len() * size_of::<(u64, DocId)>()
     }
 
     /// Writes a segment, not yet registered with the index, and clears this one.
