@@ -1,13 +1,15 @@
-//! Where may a crash or a failing disk be staged?
+//! Where can a crash or a disk failure be injected?
 //!
-//! Tests break the work off at a named point, at its n-th pass: the process ends as by `kill -9`, or the disk is said to be full or broken.
-//! There is a point before and after every step that leaves a trace on the disk. Unarmed, a point costs one atomic load.
+//! Tests interrupt the work at a named point, at its n-th pass: the process ends as by `kill -9`,
+//! or the disk reports that it is full or broken. There is a point before and after every step with
+//! an effect on disk. Unarmed, a point costs one atomic load.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The names of all points: those of opening a project, of a run's beginning, of a commit, of closing, each in the order they are passed.
+/// The names of all points: those of opening a project, of starting a run, of a commit, and of
+/// closing, each in order.
 pub const POINTS: &[&str] = &[
     "before-lock",
     "after-lock",
@@ -71,18 +73,18 @@ pub const POINTS: &[&str] = &[
 static ARMED: AtomicBool = AtomicBool::new(false);
 static PLAN: Mutex<Option<Plan>> = Mutex::new(None);
 
-/// What is to happen, where and when.
+/// What to inject, where and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Plan {
     point: String,
-    /// Passes still to let go by.
+    /// Passes to skip.
     wait: u64,
-    /// Passes at which it happens then.
+    /// Number of passes that then fail.
     times: u64,
     what: Fault,
 }
 
-/// What can be staged.
+/// What can be injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The process ends at once.
@@ -93,8 +95,9 @@ enum Fault {
     Broken,
 }
 
-/// Arms a point: `point`, `point:nth`, `point:nth:what` or `point:nth:what:times`, counted from 1, where `what` is `crash` (unless told
-/// otherwise), `enospc` or `eio`; `times` is how many passes in a row fail. Says what is wrong with a plan that cannot be followed.
+/// Arms a point: `point`, `point:nth`, `point:nth:what` or `point:nth:what:times`, counted from 1,
+/// where `what` is `crash` (the default), `enospc` or `eio`, and `times` is how many consecutive
+/// passes fail. The error says what is wrong with an invalid plan.
 pub fn arm(plan: &str) -> Result<(), String> {
     let parsed = read(plan)?;
     *PLAN.lock().unwrap_or_else(PoisonError::into_inner) = Some(parsed);
@@ -122,7 +125,7 @@ fn read(plan: &str) -> Result<Plan, String> {
     Ok(Plan { point: point.to_owned(), wait: nth - 1, times: number(parts.next())?, what })
 }
 
-/// A point where a crash or a failure may be staged.
+/// An injection point for a crash or a failure.
 #[inline]
 pub fn point(name: &'static str) -> io::Result<()> {
     if ARMED.load(Ordering::Relaxed) { pass(name) } else { Ok(()) }
@@ -145,7 +148,7 @@ fn pass(name: &'static str) -> io::Result<()> {
     }
 }
 
-/// A staged failure as SQLite would tell it.
+/// An injected failure in the form of an SQLite error.
 pub(crate) fn sql_point(name: &'static str) -> rusqlite::Result<()> {
     use rusqlite::ffi;
     point(name).map_err(|e| {

@@ -1,14 +1,14 @@
-//! What does the frontier ask of its index?
+//! What does the frontier need from its index?
 
 use orb_page::{Before, HostId, Moment, PageId};
 use std::sync::Arc;
 
-/// The persistent side of the frontier: a queue for each host, in order, larger than memory.
+/// The persistent side of the frontier: an ordered queue per host, larger than memory.
 ///
-/// A page stays in its queue until its visit is committed, so that a crash loses nothing: the caller keeps track of
-/// what it has leased and not yet committed.
+/// A page stays in its queue until its visit is committed, so that a crash loses nothing: the
+/// caller keeps track of what it has leased and not yet committed.
 pub trait Queues: Send {
-    /// What goes wrong.
+    /// The error type.
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Up to `limit` queued pages of a host in order of (rank, page), strictly after the given one.
@@ -17,10 +17,10 @@ pub trait Queues: Send {
     /// The first host numbered above `after` that has queued pages.
     fn next_host(&self, after: HostId) -> Result<Option<HostId>, Self::Error>;
 
-    /// What is known of a host.
+    /// A host's record.
     fn host(&self, id: HostId) -> Result<Option<HostRecord>, Self::Error>;
 
-    /// How many pages are queued in all.
+    /// Total number of queued pages.
     fn queued(&self) -> u64;
 }
 
@@ -29,19 +29,19 @@ pub trait Queues: Send {
 pub struct Queued {
     /// The page.
     pub page: PageId,
-    /// Its place: smaller is sooner.
+    /// Its position: smaller is sooner.
     pub rank: u64,
     /// Canonical URL.
     pub url: String,
-    /// What to ask the server for where that is another URL.
+    /// The URL to request if it differs.
     pub asked: Option<String>,
     /// Distance from the seed.
     pub depth: u32,
-    /// Redirects in a row that led here.
+    /// Length of the redirect chain that led here.
     pub redirects: u8,
     /// The step of the project that collects it.
     pub step: Option<u32>,
-    /// What earlier runs saw of it, where it is to be visited again.
+    /// What earlier runs saw of it, if it is revisited.
     pub before: Option<Arc<Before>>,
 }
 
@@ -58,21 +58,21 @@ pub struct HostRecord {
     pub port: u16,
     /// Its robots.txt as last read.
     pub robots: Option<RobotsRecord>,
-    /// Not to be asked again before this moment.
+    /// Earliest moment of the next request.
     pub not_before: Option<Moment>,
-    /// The current length of its back-off in milliseconds.
+    /// Its current back-off in milliseconds.
     pub backoff_ms: u64,
 }
 
 /// A robots.txt as last read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotsRecord {
-    /// When.
+    /// When it was read.
     pub at: Moment,
-    /// Status code of the answer; 0 where there was none.
+    /// Status code of the response; 0 if there was none.
     pub status: u16,
-    /// Its text, where there was one.
+    /// Its text, if there was one.
     pub text: String,
-    /// The Crawl-delay it asks of us, in seconds.
+    /// Its Crawl-delay in seconds.
     pub crawl_delay: Option<f64>,
 }

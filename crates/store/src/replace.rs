@@ -1,6 +1,7 @@
-//! How is a small file replaced so that it is whole at any moment?
+//! How is a small file replaced atomically?
 //!
-//! Written beside its place, handed to the disk, and only then renamed: after a crash or a power cut there is the old file or the new one.
+//! It is written to a temporary file, synced, and only then renamed: after a crash or a power cut
+//! there is the old file or the new one.
 
 use crate::error::{Result, StoreError};
 use crate::fault;
@@ -8,7 +9,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
-/// Replaces the file at `path`; `points` are passed when the new one is written and when it is in its place.
+/// Replaces the file at `path`; `points` are the fault injection points after writing and after
+/// renaming.
 pub fn replace(path: &Path, content: &[u8], points: [&'static str; 2]) -> Result<()> {
     let fail = |e| StoreError::io("write", path, e);
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -22,7 +24,7 @@ pub fn replace(path: &Path, content: &[u8], points: [&'static str; 2]) -> Result
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Waits until the disk has the names in a directory.
+/// Syncs a directory.
 pub(crate) fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir).and_then(|d| d.sync_all()).map_err(|e| StoreError::io("write", dir, e))
 }

@@ -1,21 +1,27 @@
 //! Does a page cost more when more is known?
 //!
-//! `cargo bench -p orb-store --bench growth -- [--sizes 1,10,33,50] [--window PAGES] [--home DIR]`: grows one project through the store's own front
-//! door to so many million known URLs and measures, at each size, a window of ordinary pages (45 links, 5 of them new, batches of a thousand, hosts in
-//! turn; a hundred thousand of them, or one for every two hundred known URLs): processor time a page, bytes handed to the disk, memory. The first million comes from
-//! ordinary pages, so that there are as many visits as a crawl has by then; from there on it grows by pages with 40 new links, which leave the
-//! same index. With many more, hosts would hardly get on in their queues, and all of them would read on for the first time within one window. No archive is
-//! written: its bytes are the pages' own. With `--home` the project stays there, as a process that was killed would leave it, and the next call
-//! goes on with it.
+//! `cargo bench -p orb-store --bench growth -- [--sizes 1,10,33,50] [--window PAGES] [--home DIR]`:
+//! grows one project through the store's own front door to so many million known URLs and measures,
+//! at each size, a window of ordinary pages (45 links, 5 of them new, batches of a thousand, hosts
+//! in turn; a hundred thousand of them, or one for every two hundred known URLs): processor time a
+//! page, bytes handed to the disk, memory. The first million comes from ordinary pages, so that
+//! there are as many visits as a crawl has by then; from there on it grows by pages with 40 new
+//! links, which leave the same index. With many more, hosts would hardly get on in their queues,
+//! and all of them would read on for the first time within one window. No archive is written: its
+//! bytes are the pages' own. With `--home` the project stays there, as a process that was killed
+//! would leave it, and the next call goes on with it.
 //!
-//! A machine that others share is a fifth slower in one minute than in the next. So at last another project is grown to the first size, and the two
-//! are measured in turn, a few seconds each.
+//! A machine that others share is a fifth slower in one minute than in the next. So at last another
+//! project is grown to the first size, and the two are measured in turn, a few seconds each.
 //!
-//! The index merges its tables in the background, seldom and much at a time: a window would meet such a merge or not. So what its threads
-//! spent since the size before is shared out over all URLs found since then, and a page is charged with its new ones. All tables are
-//! merged at some 27 and some 55 million. The thread that moves the catalogue's log works several times in a window, and is charged as it is.
+//! The index merges its tables in the background, seldom and much at a time: a window would meet
+//! such a merge or not. So what its threads spent since the size before is shared out over all URLs
+//! found since then, and a page is charged with its new ones. All tables are merged at some 27 and
+//! some 55 million. The thread that moves the catalogue's log works several times in a window, and
+//! is charged as it is.
 //!
-//! It fails where the last size costs more than 1.4 times the processor time of the first, in turn; a page more than 30 kB; or the process more than 1 GB.
+//! It fails where the last size costs more than 1.4 times the processor time of the first, in turn;
+//! a page more than 30 kB; or the process more than 1 GB.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +43,7 @@ const TURNS: u64 = 10;
 const SMALL: u64 = 10;
 const LARGE: u64 = 50;
 
-/// What the command line asks for.
+/// The command line options.
 struct Wish {
     sizes: Vec<u64>,
     window: Option<u64>,
@@ -85,7 +91,7 @@ fn millions(text: &str) -> u64 {
     (text.parse::<f64>().unwrap() * 1e6) as u64
 }
 
-/// Measures a project of this size and the one that has grown, a little of each in turn.
+/// Measures a project of this size and the grown one, a little of each in turn.
 fn in_turn(large: &mut Grown, size: u64) -> [Figures; 2] {
     let tmp = tempfile::tempdir().unwrap();
     let mut small = Grown::open(tmp.path());
@@ -102,7 +108,7 @@ fn in_turn(large: &mut Grown, size: u64) -> [Figures; 2] {
     figures
 }
 
-/// Whether the promises hold.
+/// Whether the targets are met.
 fn verdict(figures: &[Figures], [small, large]: &[Figures; 2]) -> ExitCode {
     let ratio = large.cpu() / small.cpu();
     let written = figures.iter().map(Figures::written).fold(0.0, f64::max);

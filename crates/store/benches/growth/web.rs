@@ -1,22 +1,23 @@
 //! Which web does the store grow on?
 //!
-//! Made up as it is needed: address and host of a page follow from its number, so that any known page can be linked to without being
-//! remembered. One page in 500 is the first of a new host; the others fall on older hosts more often than on younger ones, as on the real web,
-//! where few hosts have many pages. A fifth of what is found lies outside the collection.
+//! Generated as needed: URL and host of a page follow from its number, so any known page can be
+//! linked to without being remembered. One page in 500 is the first of a new host; the others are
+//! more often on older hosts than on younger ones, as on the real web, where few hosts have many
+//! pages. A fifth of what is found is out of scope.
 
 use orb_page::{HostId, PageId};
 
-/// Hosts at the beginning, and known URLs for each host after them.
+/// Initial hosts, and known URLs per host after them.
 const FIRST_HOSTS: u64 = 200;
 const URLS_A_HOST: u64 = 500;
 
-/// Words that addresses and anchors are made of.
+/// Words for URLs and anchor texts.
 const WORDS: [&str; 16] = [
     "archive", "notes", "harbour", "library", "council", "garden", "museum", "results", "meeting", "history",
     "weather", "science", "records", "travel", "market", "letters",
 ];
 
-/// A number that looks random (splitmix64).
+/// A pseudo-random number (SplitMix64).
 pub(crate) fn mix(n: u64) -> u64 {
     let z = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -43,26 +44,26 @@ pub(crate) fn host_of(page: PageId) -> HostId {
     HostId(u32::try_from(host).unwrap_or(u32::MAX))
 }
 
-/// The name of a host; the synthetic web of the restart bench answers for it as a proxy.
+/// The name of a host; the synthetic web of the restart bench serves it as a proxy.
 pub(crate) fn name_of(host: HostId) -> String {
     format!("www.{}-{}.test", WORDS[host.0 as usize % WORDS.len()], host.0)
 }
 
-/// The address of a page.
+/// The URL of a page.
 pub(crate) fn url_of(page: PageId) -> String {
     let (n, chance) = (page.0, mix(page.0 ^ 0x5eed));
     let word = |shift: u32| WORDS[(chance >> shift) as usize % WORDS.len()];
     format!("http://{}/{}/{}/{}-{}-{n}.html", name_of(host_of(page)), word(0), 2000 + chance % 26, word(8), word(16))
 }
 
-/// A title or an anchor.
+/// A title or an anchor text.
 pub(crate) fn words(n: u64) -> String {
     let chance = mix(n);
     let word = |shift: u32| WORDS[(chance >> shift) as usize % WORDS.len()];
     format!("{} of the {} {}", word(0), word(8), word(16))
 }
 
-/// Whether a page lies outside the collection.
+/// Whether a page is out of scope.
 pub(crate) fn is_outside(page: PageId) -> bool {
     page.0 % 5 == 3 && !opens_host(page)
 }

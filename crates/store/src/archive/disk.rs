@@ -1,7 +1,8 @@
 //! How do records get onto the disk?
 //!
-//! Appended to the last file through a buffer, handed to the disk once a batch, rolled when the file is large. Until the catalogue has
-//! committed, everything since its last commit can be taken back: that is what makes a full disk a pause and no loss.
+//! They are appended to the last file through a buffer, synced once per batch, and the file is
+//! rotated when it is large. Until the catalogue has committed, everything since its last commit
+//! can be rolled back: that makes a full disk a pause and not a loss.
 
 use super::seal::{self, tail_path};
 use super::{ArchiveEnd, FileEnd};
@@ -23,11 +24,11 @@ pub struct Archive {
     pub(super) project: String,
     pub(super) roll: u64,
     pub(super) serial: u32,
-    /// The file being written, last; before it those that were rolled since the last commit.
+    /// The current file last, preceded by those rotated since the last commit.
     pub(super) open: Vec<Growing>,
 }
 
-/// A file that grows, with the CDXJ lines of its records beside it.
+/// A growing file, with the CDXJ lines of its records beside it.
 pub(super) struct Growing {
     name: Arc<str>,
     path: PathBuf,
@@ -48,10 +49,10 @@ struct End {
 }
 
 impl Archive {
-    /// The length a file is rolled at, unless told otherwise.
+    /// The default length at which a file is rotated.
     pub const ROLL: u64 = 1_000_000_000;
 
-    /// Rolls files at another length.
+    /// Rotates files at another length.
     pub fn roll_at(&mut self, bytes: u64) {
         self.roll = bytes;
     }
@@ -61,7 +62,7 @@ impl Archive {
         &self.dir
     }
 
-    /// Appends the records of one exchange; where its answer will stand.
+    /// Appends the records of one exchange and returns the position of its response.
     pub fn append(&mut self, record: &Encoded) -> Result<WarcPosition> {
         fault::point("before-record").map_err(|e| StoreError::io("write", &self.dir, e))?;
         if self.open.last().is_none_or(|g| g.end.length >= self.roll) {
@@ -79,7 +80,7 @@ impl Archive {
         Ok(position)
     }
 
-    /// Writes what is buffered and waits until the disk has it.
+    /// Flushes the buffer and syncs the files.
     pub fn flush(&mut self) -> Result<()> {
         for growing in &mut self.open {
             growing.flush()?;
@@ -94,7 +95,7 @@ impl Archive {
         ArchiveEnd { files: files.collect() }
     }
 
-    /// The catalogue has the end: what is there stays.
+    /// The catalogue has committed: what is there stays.
     pub fn committed(&mut self) {
         for growing in &mut self.open {
             growing.committed = Some(growing.end);
@@ -106,7 +107,7 @@ impl Archive {
         self.open.iter().any(|g| g.committed != Some(g.end))
     }
 
-    /// Closes the files that were rolled and are committed; what fails may be tried again.
+    /// Closes rotated files that are committed; may be retried after a failure.
     pub fn close_rolled(&mut self) -> Result<()> {
         while self.open.len() > 1 && self.open.iter().all(|g| g.committed.is_some()) {
             self.open.first_mut().map_or(Ok(()), Growing::seal)?;
@@ -115,7 +116,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes back everything since the last commit.
+    /// Rolls back everything since the last commit.
     pub fn roll_back(&mut self) -> Result<()> {
         let mut outcome = Ok(());
         self.open.retain_mut(|growing| match growing.committed {
@@ -126,7 +127,7 @@ impl Archive {
             None => {
                 let removed = fs::remove_file(&growing.path).map_err(|e| StoreError::io("remove", &growing.path, e));
                 outcome = std::mem::replace(&mut outcome, Ok(())).and(removed);
-                // A tail without its file is cleared away at the next start.
+                // A tail without its file is removed at the next start.
                 let _ = fs::remove_file(tail_path(&growing.path));
                 false
             }
@@ -134,7 +135,8 @@ impl Archive {
         outcome
     }
 
-    /// Closes the file being written, with its CDXJ file sorted. The next record begins another.
+    /// Closes the current file and writes its sorted CDXJ file. The next record starts another
+    /// file.
     pub fn close(&mut self) -> Result<()> {
         while let Some(growing) = self.open.first_mut() {
             growing.seal()?;
@@ -166,7 +168,7 @@ impl Archive {
         growing.end.length = first.len() as u64;
         growing.buffer = first;
         self.open.push(growing);
-        // The name itself must survive a power cut before the catalogue names it.
+        // The name itself must survive a power cut before the catalogue refers to it.
         sync_dir(&self.dir)?;
         fault::point("after-file").map_err(|e| StoreError::io("make", &self.dir, e))
     }

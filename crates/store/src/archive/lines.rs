@@ -8,10 +8,11 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 
-/// Lines that come one by one, in the order of bytes.
+/// Lines that come one by one, in byte order.
 pub type IndexLines = Box<dyn Iterator<Item = io::Result<Vec<u8>>>>;
 
-/// The lines of an archive file's index that the catalogue knows of, sorted: of a file that still grows, out of its tail.
+/// The index lines of an archive file that the catalogue knows, sorted; for a growing file, from
+/// its tail.
 pub fn index_lines(dir: &Path, file: &FileEnd) -> Result<IndexLines> {
     let (path, length) = (dir.join(&*file.name), file.length);
     let (index, tail) = (index_path(&path), tail_path(&path));

@@ -1,7 +1,8 @@
 //! Where are the bytes?
 //!
-//! Step 1 of the commit protocol: finished records are appended and handed to the disk before the catalogue names them. An archive file
-//! belongs to one start of the program: what an earlier start left is cut to what the catalogue knows and closed.
+//! Step 1 of the commit protocol: finished records are appended and synced before the catalogue
+//! refers to them. An archive file belongs to one start of the program: files left by an earlier
+//! start are truncated to what the catalogue knows and closed.
 
 mod disk;
 mod lines;
@@ -29,6 +30,6 @@ pub struct FileEnd {
     pub name: Arc<str>,
     /// Its length in bytes.
     pub length: u64,
-    /// How many answers it holds.
+    /// Number of responses in it.
     pub records: u64,
 }

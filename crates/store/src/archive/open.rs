@@ -10,24 +10,26 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// CDXJ files up to this length are read whole when the archive is opened.
+/// CDXJ files up to this length are read completely when the archive is opened.
 const READ_WHOLE: u64 = 4 << 20;
 
-/// What had to be done to the archive when it was opened.
+/// What had to be repaired when the archive was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchiveStart {
-    /// Files cut to what the catalogue knows, and by how many bytes.
+    /// Files truncated to what the catalogue knows, and by how many bytes.
     pub cut: Vec<(String, u64)>,
-    /// Files removed because no commit ever named them.
+    /// Files removed because no commit ever referred to them.
     pub removed: Vec<String>,
-    /// Closed files the catalogue does not know: put aside with `.orphan` at the end of their names.
+    /// Closed files unknown to the catalogue: renamed with the suffix `.orphan`.
     pub orphans: Vec<String>,
-    /// Files the catalogue knows that are missing, shorter than it says, or unreadable, and what is wrong with them.
+    /// Files known to the catalogue that are missing, too short, or unreadable, and what is wrong
+    /// with them.
     pub damaged: Vec<(String, String)>,
 }
 
 impl Archive {
-    /// Opens the archive in `dir`: cuts what the catalogue does not know, closes what is still open. The first record begins a new file.
+    /// Opens the archive in `dir`: truncates what the catalogue does not know, closes what is still
+    /// open. The first record starts a new file.
     pub fn open(dir: &Path, project: &str, known: &[FileEnd]) -> Result<(Self, ArchiveStart)> {
         fs::create_dir_all(dir).map_err(|e| StoreError::io("make", dir, e))?;
         let mut start = ArchiveStart::default();
@@ -62,8 +64,9 @@ pub(crate) fn is_ours(project: &str, name: &str) -> Option<u32> {
     (time.len() == 14 && digits(time) && serial.len() >= 5 && digits(serial)).then(|| serial.parse().ok())?
 }
 
-/// A file the catalogue does not know. One that was never closed holds nothing but a batch that failed; one that was closed was
-/// known once, so the catalogue has been lost or replaced, and the bytes are worth keeping.
+/// Handles a file unknown to the catalogue. One that was never closed contains only a failed batch;
+/// one that was closed was known once, so the catalogue has been lost or replaced, and the bytes
+/// are worth keeping.
 fn put_aside(path: &Path, name: String, start: &mut ArchiveStart) -> Result<()> {
     fault::point("before-removal").map_err(|e| StoreError::io("remove", path, e))?;
     if index_path(path).exists() {
@@ -72,7 +75,7 @@ fn put_aside(path: &Path, name: String, start: &mut ArchiveStart) -> Result<()> 
         start.orphans.push(name);
     } else {
         fs::remove_file(path).map_err(|e| StoreError::io("remove", path, e))?;
-        // The tail may never have been made.
+        // The tail may never have been created.
         let _ = fs::remove_file(tail_path(path));
         start.removed.push(name);
     }
@@ -87,7 +90,7 @@ fn cut(path: &Path, length: u64) -> io::Result<()> {
     fault::point("after-cut")
 }
 
-/// Whether a CDXJ file is there and seems to be whole: of a large one only the end is read.
+/// Whether a CDXJ file exists and seems complete: of a large one only the end is read.
 fn is_whole(index: &Path, records: u64) -> io::Result<bool> {
     let mut file = match File::open(index) {
         Ok(file) => file,
@@ -104,7 +107,7 @@ fn is_whole(index: &Path, records: u64) -> io::Result<bool> {
     Ok(all && ends && !text.iter().any(|byte| *byte < b' ' && *byte != b'\n'))
 }
 
-/// Cuts a known file to its known length, and closes it if it is open.
+/// Truncates a known file to its known length, and closes it if it is open.
 fn restore(dir: &Path, known: &FileEnd, start: &mut ArchiveStart) -> Result<std::result::Result<(), String>> {
     let path = dir.join(&*known.name);
     let length = match fs::metadata(&path) {
@@ -118,7 +121,7 @@ fn restore(dir: &Path, known: &FileEnd, start: &mut ArchiveStart) -> Result<std:
     if length > known.length {
         cut(&path, known.length).map_err(|e| StoreError::io("cut", &path, e))?;
         start.cut.push((known.name.to_string(), length - known.length));
-        // Lines for what was cut off may stand in it.
+        // It may contain lines for what was truncated.
         let _ = fs::remove_file(&index);
     }
     if !tail_path(&path).exists() && is_whole(&index, known.records).map_err(|e| StoreError::io("read", &index, e))? {

@@ -18,7 +18,8 @@ pub(crate) fn tail_path(warc: &Path) -> PathBuf {
     warc.with_extension("").with_extension("cdxj.tail")
 }
 
-/// Writes the CDXJ file of an archive file: from the tail if it has a line for every record, else by reading the records.
+/// Writes the CDXJ file of an archive file: from the tail if it has a line for every record,
+/// otherwise by reading the records.
 pub(crate) fn seal(warc: &Path, end: &FileEnd) -> Result<()> {
     let tail = tail_path(warc);
     fault::point("before-seal").map_err(|e| StoreError::io("close", warc, e))?;
@@ -40,7 +41,7 @@ pub(crate) fn seal(warc: &Path, end: &FileEnd) -> Result<()> {
     }
 }
 
-/// The lines that end in a line feed and name a place before `length`.
+/// The complete lines that refer to an offset before `length`.
 fn whole_lines(text: &[u8], length: u64) -> Vec<&[u8]> {
     let whole = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
     text[..whole]

@@ -1,6 +1,6 @@
 //! Are the bytes where the catalogue says, and are they what it says?
 //!
-//! Visits in the order of their places are read in step with the records of each file.
+//! A merge join of the visits, ordered by archive position, with the records of each file.
 
 use super::CheckReport;
 use crate::archive::{FileEnd, index_path, is_ours, tail_path};
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-/// Contents longer than this are not compared with their digests.
+/// Longer contents are not compared with their digests.
 const CONTENT: usize = 64 << 20;
 
 pub(super) fn check(
@@ -27,7 +27,7 @@ pub(super) fn check(
     let mut files = known.iter().enumerate();
     let mut walk: Option<Walk<'_>> = None;
     reader.each_placed(|visit| {
-        // Visits come file by file: finish those before this one's.
+        // Visits come file by file: finish the files before this one.
         while walk.as_ref().is_none_or(|w| w.number < visit.file) {
             if let Some(done) = walk.take() {
                 done.finish(report)?;
@@ -49,7 +49,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Files the catalogue does not know.
+/// Files unknown to the catalogue.
 fn strangers(project: &ProjectDir, dir: &Path, known: &[FileEnd], report: &mut CheckReport) -> Result<()> {
     let names: HashSet<&str> = known.iter().map(|f| &*f.name).collect();
     let entries = match fs::read_dir(dir) {
@@ -73,7 +73,7 @@ fn strangers(project: &ProjectDir, dir: &Path, known: &[FileEnd], report: &mut C
     Ok(())
 }
 
-/// Goes through one file.
+/// Walks through one file.
 struct Walk<'a> {
     number: u64,
     file: &'a FileEnd,
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Reads on to a visit's place and compares.
+    /// Reads on to a visit's position and compares.
     fn meet(&mut self, visit: &Placed, report: &mut CheckReport) -> Result<()> {
         while self.next.as_ref().is_some_and(|r| r.offset < visit.offset) {
             self.step(report)?;
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         self.check_lines(report)
     }
 
-    /// The CDXJ file says the same as the records.
+    /// Compares the CDXJ file with the records.
     fn check_lines(mut self, report: &mut CheckReport) -> Result<()> {
         let path = index_path(&self.path);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -4,7 +4,7 @@ use super::CheckReport;
 use crate::error::Result;
 use crate::sqlite::CatalogueReader;
 
-/// Each query counts rows that must not be there.
+/// Each query counts rows that must not exist.
 const RULES: &[(&str, &str)] = &[
     ("page numbers are not dense", "SELECT abs(count(*) - coalesce(max(id), 0)) FROM page_row"),
     ("host numbers are not dense", "SELECT abs(count(*) - coalesce(max(id), 0)) FROM host_row"),

@@ -17,7 +17,7 @@ pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut Ch
         }
         Standing::Unfit(reason) => {
             let what = format!("the frontier index is of no use ({reason}) and is rebuilt at the next start");
-            // What a crash leaves is no damage; what cannot be read is.
+            // What a crash leaves is not damage; an unreadable index is.
             if reason.contains("damaged") {
                 report.find("frontier", what);
             } else {

@@ -1,6 +1,7 @@
 //! Does the table of keys name every page by its URL?
 //!
-//! Each run is read to its end, and a sum over its entries, whatever their order, is compared with the same sum over its pages.
+//! Each run is read to its end, and a sum over its entries, whatever their order, is compared with
+//! the same sum over its pages.
 
 use super::CheckReport;
 use crate::error::{Result, StoreError};

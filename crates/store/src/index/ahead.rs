@@ -1,9 +1,10 @@
 //! What comes next in the queues of the tree?
 //!
-//! A queue lies scattered over all tables of the first level and those below, and each has to be asked where it goes on: among tens of millions of entries
-//! that takes as long as reading the few pages that are wanted at a time. So more entries are read than are asked for, and kept for the next look.
-//! The tree changes only when it is folded into, by what is in memory then; what was read ahead is changed in the same way. It is kept as the steps from
-//! one entry to the next, in some four bytes an entry.
+//! A queue is scattered over all tables of the first level and those below, and finding its
+//! continuation means a seek in each: among tens of millions of entries that takes as long as
+//! reading the few pages wanted at a time. So queues are read ahead, and the surplus is kept for
+//! the next read. The tree changes only by a fold of what is in memory; the same changes are
+//! applied to what was read ahead. Entries are delta-encoded, at about four bytes each.
 
 use super::layout::{Place, parse_queue_key, queue_key};
 use super::varint::{put_varint, take_varint};
@@ -15,10 +16,10 @@ use orb_page::{HostId, PageId};
 use std::collections::HashMap;
 use std::ops::Bound;
 
-/// Entries read at a time by who goes on reading: so many at first, more each time, and so many at most.
+/// Read-ahead in entries: the initial amount, which grows with each read, and the maximum.
 pub(super) const GOING_ON: usize = 128;
 const CHUNK: usize = 1_024;
-/// Bytes kept of all queues together, those that a queue counts for at least, and what an entry takes.
+/// Maximum bytes for all queues together, the minimum counted per queue, and bytes per entry.
 const MOST: usize = 16 << 20;
 const LEAST: usize = 128;
 const ENTRY: usize = 4;
@@ -26,24 +27,25 @@ const ENTRY: usize = 4;
 /// Rank and page of an entry.
 type Spot = (u64, u64);
 
-/// What was read ahead of all queues.
+/// The read-ahead of all queues.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     pieces: HashMap<u32, Piece>,
     held: usize,
 }
 
-/// Entries in their order. A page found later has a higher number and, among those of one depth, a place as much higher: the step of the rank is
-/// written, and how far the step of the page differs from it.
+/// Delta-encoded entries in order. A page discovered later has a higher number and, among those of
+/// one depth, a rank higher by as much: stored are the delta of the rank, and the difference of the
+/// page's delta to it.
 #[derive(Debug, Default)]
 struct Spots {
     bytes: Vec<u8>,
-    /// What the first step is taken from, and where the last one led to.
+    /// The base of the first delta, and the last entry.
     before: Spot,
     last: Spot,
 }
 
-/// A place among entries: the bytes before it, and the entry before it.
+/// A position among entries: the byte offset, and the previous entry.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     at: usize,
@@ -51,7 +53,7 @@ struct Cursor {
 }
 
 impl Spots {
-    /// Adds an entry behind all others.
+    /// Appends an entry.
     fn push(&mut self, spot: Spot) {
         let step = spot.0.wrapping_sub(self.last.0);
         let beside = spot.1.wrapping_sub(self.last.1.wrapping_add(step)).cast_signed();
@@ -64,7 +66,7 @@ impl Spots {
         Cursor { at: 0, before: self.before }
     }
 
-    /// The entry at a place, and the place behind it.
+    /// The entry at a position, and the next position.
     fn step(&self, cursor: Cursor) -> Option<(Spot, Cursor)> {
         let mut rest = self.bytes.get(cursor.at..)?;
         let (step, beside) = (take_varint(&mut rest)?, take_varint(&mut rest)?);
@@ -83,7 +85,7 @@ impl Spots {
         })
     }
 
-    /// Forgets the entries before a place.
+    /// Drops the entries before a position.
     fn cut(&mut self, cursor: Cursor) {
         self.bytes.drain(..cursor.at);
         self.before = cursor.before;
@@ -99,11 +101,11 @@ impl FromIterator<Spot> for Spots {
     }
 }
 
-/// A piece of a queue: all that the tree has of it between two places.
+/// A section of a queue: everything the tree has of it between two positions.
 #[derive(Debug)]
 struct Piece {
     from: Bound<Spot>,
-    /// The last place it speaks of; `None` where it goes to the end of the queue.
+    /// The last position it covers; `None` if it reaches the end of the queue.
     to: Option<Spot>,
     spots: Spots,
     /// How many entries were read together.
@@ -115,7 +117,7 @@ impl Piece {
         self.spots.bytes.capacity().max(LEAST)
     }
 
-    /// What there is of it from a place on; `None` where it says nothing of that.
+    /// The rest of it from a position on; `None` if it does not cover that.
     fn cut(mut self, from: Bound<Spot>) -> Option<Self> {
         let behind = self.to.is_some_and(|to| order(from) >= order(Bound::Excluded(to)));
         if behind || order(from) < order(self.from) {
@@ -132,7 +134,7 @@ impl Piece {
         Some(self)
     }
 
-    /// Becomes what the tree has after a fold of these changes.
+    /// Applies the changes of a fold.
     fn follow(&mut self, host: HostId, changes: &Changes) {
         let to = self.to.unwrap_or((u64::MAX, u64::MAX));
         let (mut added, mut gone) = (Vec::new(), Vec::new());
@@ -151,7 +153,7 @@ impl Piece {
     }
 }
 
-/// Bounds in the order of where they begin.
+/// Bounds ordered by where they begin.
 fn order(from: Bound<Spot>) -> Option<(Spot, bool)> {
     match from {
         Bound::Included(spot) => Some((spot, false)),
@@ -160,7 +162,7 @@ fn order(from: Bound<Spot>) -> Option<(Spot, bool)> {
     }
 }
 
-/// A number that looks random, for each place of a queue another one (Fibonacci hashing).
+/// A pseudo-random number per queue position (Fibonacci hashing).
 fn scattered(host: HostId, from: Bound<Spot>) -> usize {
     let ((rank, page), _) = order(from).unwrap_or_default();
     let mixed = u64::from(host.0).rotate_left(32) ^ rank.rotate_left(16) ^ page;
@@ -172,7 +174,7 @@ fn place(host: HostId, bound: Bound<Spot>) -> Bound<Place> {
 }
 
 impl Ahead {
-    /// Takes what was read ahead of a queue, from a place on.
+    /// Takes the read-ahead of a queue, from a position on.
     fn take(&mut self, host: HostId, from: Bound<Spot>) -> Option<Piece> {
         let piece = self.pieces.remove(&host.0)?;
         self.held -= piece.weight();
@@ -187,12 +189,13 @@ impl Ahead {
         }
     }
 
-    /// How many entries of a queue may be read together, so that there is room for as many of every other.
+    /// Maximum entries per read of a queue, so that there is room for as many of every other.
     fn share(&self) -> usize {
         (MOST / ENTRY / (self.pieces.len() + 1)).clamp(GOING_ON, CHUNK)
     }
 
-    /// Forgets an eighth of the queues, whichever they are, until there is room for so many bytes more.
+    /// Evicts an eighth of the queues, whichever they are, until there is room for this many more
+    /// bytes.
     fn make_room(&mut self, more: usize) {
         while self.held + more > MOST && !self.pieces.is_empty() {
             let (mut nth, mut held) = (0, self.held);
@@ -206,7 +209,7 @@ impl Ahead {
         }
     }
 
-    /// Becomes what the tree has after a fold of these changes.
+    /// Applies the changes of a fold.
     pub(super) fn follow(&mut self, changes: &Changes) {
         for (host, piece) in &mut self.pieces {
             piece.follow(HostId(*host), changes);
@@ -216,19 +219,19 @@ impl Ahead {
     }
 }
 
-/// Reads a queue of the tree, from what was read ahead as far as it goes.
+/// Reads a queue of the tree, through its read-ahead.
 pub(super) struct Reader<'a> {
     index: &'a FrontierIndex,
     tree: &'a Keyspace,
     host: HostId,
     first: usize,
     piece: Piece,
-    /// The next entry of the piece.
+    /// The next entry of the section.
     at: Cursor,
 }
 
 impl<'a> Reader<'a> {
-    /// Begins at a place; how many entries to read where none are known is given.
+    /// Starts at a position; `first` is how many entries to read if there is no read-ahead.
     pub(super) fn new(
         index: &'a FrontierIndex,
         tree: &'a Keyspace,
@@ -247,8 +250,9 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Reads the piece that begins here. To find where a queue goes on costs as much as some hundred entries: who has read far is given more at a
-    /// time, as long as there is room. How many differs from queue to queue, lest those begun together are read on together for ever.
+    /// Reads the section that begins here. A seek costs as much as some hundred entries, so a queue
+    /// that was read far gets more at a time, as long as there is room. The amount varies from
+    /// queue to queue, so that queues started together do not stay in lockstep.
     fn read(&mut self, from: Bound<Spot>) -> Result<()> {
         let chunk = match self.piece.read {
             0 => self.first,
@@ -271,7 +275,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Keeps what was read and is not wanted now: the queue is wanted next from behind this place on.
+    /// Keeps the surplus: the queue will be read next from after this position.
     pub(super) fn keep(self, last: Spot) {
         if let Some(piece) = self.piece.cut(Bound::Excluded(last)) {
             lock(&self.index.shared.ahead).keep(self.host, piece);
@@ -302,7 +306,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// What reading from a place on gives.
+    /// The result of reading from a position on.
     fn read(tree: &BTreeSet<Spot>, from: Bound<Spot>, chunk: usize) -> Piece {
         let spots: Vec<Spot> = tree.range((from, Bound::Unbounded)).take(chunk).copied().collect();
         let to = spots.last().copied().filter(|_| spots.len() == chunk);

@@ -1,24 +1,25 @@
-//! How do six keys lie in a cache line?
+//! How are six keys laid out in a cache line?
 //!
-//! As bytes, so that a bucket can lie in memory of any origin: their numbers, which are 0 where there is none, the lower 32 bits of the keys, the
-//! middle 16, and in the last word the four upper bits of each. They are filled from the front, and a line of zeros is an empty bucket.
+//! As bytes, so that a bucket can be in memory of any origin: their numbers, 0 for an empty slot,
+//! the lower 32 bits of the keys, the middle 16, and in the last word the four upper bits of each.
+//! Slots are filled from the front, and a line of zeros is an empty bucket.
 
-/// Bytes of a bucket: one cache line.
+/// Bytes per bucket: one cache line.
 pub(super) const LINE: usize = 64;
 /// A bucket as bytes.
 pub(super) type Line = [u8; LINE];
-/// Keys in a bucket.
+/// Keys per bucket.
 pub(super) const KEYS: usize = 6;
-/// Bits of a key that are kept.
+/// Bits stored of a key.
 pub(super) const KEPT_BITS: u32 = 52;
-/// The bits of a key that are kept.
+/// The stored bits of a key.
 pub(super) type Kept = u64;
 
-/// The places of a line's words: the first number, the first of the keys' lower bits, the upper bits.
+/// Offsets of a line's parts in words: the numbers, the keys' lower bits, the upper bits.
 const NUMBERS: usize = 0;
 const LOW: usize = KEYS;
 const HIGH: usize = LINE / 4 - 1;
-/// The place of the first of the keys' middle bits, in words of 16 bits.
+/// Offset of the keys' middle bits, in words of 16 bits.
 const MIDDLE: usize = 4 * KEYS;
 
 fn word(line: &Line, at: usize) -> u32 {
@@ -29,21 +30,22 @@ fn set_word(line: &mut Line, at: usize, word: u32) {
     line.as_chunks_mut().0[at] = word.to_ne_bytes();
 }
 
-/// The number at a place, or 0.
+/// The number in a slot, or 0.
 pub(super) fn number(line: &Line, i: usize) -> u32 {
     word(line, NUMBERS + i)
 }
 
-/// The key at a place.
+/// The key in a slot.
 pub(super) fn key_at(line: &Line, i: usize) -> Kept {
     let high = u64::from(word(line, HIGH) >> (4 * i) & 15);
     let middle = u16::from_ne_bytes(line.as_chunks().0[MIDDLE + i]);
     high << 48 | u64::from(middle) << 32 | u64::from(word(line, LOW + i))
 }
 
-/// The place of a key.
+/// The slot of a key.
 pub(super) fn find(line: &Line, key: Kept) -> Option<usize> {
-    // All at once: where a key stands is chance, and a processor that guesses wrong loses more than it takes to look.
+    // Branch-free over all slots: the slot of a key is random, and a branch misprediction costs
+    // more than the comparisons.
     let mut alike = (0..KEYS).fold(0u32, |bits, i| bits | u32::from(word(line, LOW + i) == key as u32) << i);
     while alike != 0 {
         let i = alike.trailing_zeros() as usize;
@@ -55,12 +57,12 @@ pub(super) fn find(line: &Line, key: Kept) -> Option<usize> {
     None
 }
 
-/// Whether there is no place left.
+/// Whether no slot is free.
 pub(super) fn is_full(line: &Line) -> bool {
     number(line, KEYS - 1) != 0
 }
 
-/// Puts a key with its number at a place.
+/// Stores a key with its number in a slot.
 pub(super) fn set(line: &mut Line, i: usize, key: Kept, number: u32) {
     set_word(line, NUMBERS + i, number);
     set_word(line, LOW + i, key as u32);
@@ -69,7 +71,7 @@ pub(super) fn set(line: &mut Line, i: usize, key: Kept, number: u32) {
     set_word(line, HIGH, high & !(15 << shift) | ((key >> 48) as u32 & 15) << shift);
 }
 
-/// Something that is had only by reading the line.
+/// A value that can only be obtained by loading the line.
 pub(super) fn touch(line: &Line) -> u32 {
     word(line, HIGH)
 }

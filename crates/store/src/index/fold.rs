@@ -1,13 +1,15 @@
-//! How does what is known get into the tree?
+//! How do changes get into the tree?
 //!
-//! Not batch by batch: what a batch adds to the seen set, the digests and the queues is kept in memory and folded into the tree when there are
-//! half a million entries, as tables written once and in order, past journal and memtables. A table of random keys merges with everything
-//! that is there, so few long ones cost a fraction of many short ones: it is what keeps a page as cheap among fifty million known URLs as among
-//! one million. What a crash takes from memory is read again from the catalogue, which lists what each batch touched
-//! (`batch_row`) until it is folded.
+//! Not batch by batch: what a batch adds to the seen set, the digests and the queues is kept in
+//! memory and folded into the tree at half a million entries, as sorted tables ingested directly,
+//! bypassing journal and memtables. A table of random keys is compacted with everything that is
+//! there, so few large ones cost a fraction of many small ones: that keeps a page as cheap among
+//! fifty million known URLs as among one million. What a crash loses from memory is replayed from
+//! the catalogue, which lists what each batch touched (`batch_row`) until it is folded.
 //!
-//! Order makes it safe. Keys and digests may be in the tree before the mark says so: to note them again does no harm. The queues, their lengths and the
-//! mark are one table, which is there or not.
+//! The order makes it safe. Keys and digests may be in the tree before the mark says so: adding
+//! them again is idempotent. The queues, their lengths and the mark are one table, which is there
+//! or not.
 
 use super::layout::{FOLDED, count_key, number, parse_queue_key};
 use super::waiting::Changes;
@@ -18,13 +20,14 @@ use std::ops::Bound;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-/// Entries of one kind that are gathered before they are folded, unless said otherwise.
+/// Default number of entries of one kind that trigger a fold.
 pub(super) const ENTRIES: usize = 1 << 19;
-/// Visits after which there is a fold in any case: what a crash leaves to be read again one by one.
+/// Number of visits that trigger a fold in any case: they bound what must be replayed one by one
+/// after a crash.
 const VISITS: u64 = 100_000;
 
 impl FrontierIndex {
-    /// Folds, if enough has gathered.
+    /// Folds if enough has accumulated.
     pub(super) fn fold_if_due(&self) -> Result<()> {
         let most = self.shared.fold_at.load(Ordering::Relaxed);
         let due = lock(&self.shared.state).visits >= VISITS
@@ -56,7 +59,7 @@ impl FrontierIndex {
                 let length = |(host, count)| (count_key(host), (count > 0).then(|| number(count)));
                 (state.hosts.changed().map(length).collect(), state.folded.next_page)
             };
-            // What the tree cannot hold needs no mark that it is gone.
+            // A removal needs no tombstone if the tree cannot contain the entry.
             let entries = waiting.range((Bound::Unbounded, Bound::Unbounded));
             let entries = entries.filter(|(place, there)| *there || parse_queue_key(place).2.0 < known);
             let entries = entries.map(|(place, there)| (place, there.then(Vec::new)));
@@ -64,7 +67,8 @@ impl FrontierIndex {
             self.ingest(&spaces.queue, lengths.into_iter().chain(mark).chain(entries))?;
         }
         {
-            // Nobody sees the one without the other: readers look at the mark while they hold the changes.
+            // Both change atomically for readers: they look at the mark while they hold the
+            // changes.
             let mut waiting = write(&self.shared.waiting);
             lock(&self.shared.ahead).follow(&waiting);
             *waiting = Changes::default();
@@ -83,7 +87,7 @@ impl FrontierIndex {
         self.ingest(space, known.fresh.in_order().map(|(key, n)| (key.to_be_bytes(), Some(number(n)))))
     }
 
-    /// Writes entries that come in order straight into a table; those without a value are taken out.
+    /// Ingests sorted entries as a table; entries without a value are deleted.
     pub(super) fn ingest<const N: usize>(
         &self,
         space: &Keyspace,

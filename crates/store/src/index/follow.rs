@@ -1,7 +1,8 @@
-//! How does the index come to where the catalogue is?
+//! How does the index catch up with the catalogue?
 //!
-//! After a crash memory is empty and the tree is as the last fold left it; after a power cut the hosts may be behind too. What the batches since
-//! then did is done again, from the facts as they are now: that leads to the same end however often it is begun.
+//! After a crash memory is empty and the tree is as the last fold left it; after a power cut the
+//! hosts may be behind too. The batches since then are replayed from the current facts, which is
+//! idempotent: it leads to the same result however often it is started.
 
 use super::FrontierIndex;
 use super::apply::Write;
@@ -12,7 +13,8 @@ use crate::sqlite::{Catalogue, PageState, Touched};
 use orb_page::{PageId, UrlKey};
 
 impl FrontierIndex {
-    /// Follows the batches recorded since the last fold; with `hosts`, what they say of hosts is written as well.
+    /// Replays the batches recorded since the last fold; with `hosts`, what they say about hosts is
+    /// written as well.
     pub(super) fn follow(&self, catalogue: &Catalogue, touched: &Touched, hosts: bool) -> Result<()> {
         self.stage("before-catch-up")?;
         let facts = catalogue.facts();
@@ -57,19 +59,20 @@ impl FrontierIndex {
     }
 }
 
-/// What has to be compared with the tree. In the order of its keys a look meets blocks that are at hand from the one before: a hundred thousand
-/// pages are looked up in a second, not in ten.
+/// What must be compared with the tree. In key order, look-ups hit blocks that are still cached
+/// from the previous one: a hundred thousand pages take a second instead of ten.
 #[derive(Default)]
 struct Found {
-    /// Places where a page waits.
+    /// Positions at which a page is queued.
     waiting: Vec<Place>,
-    /// Places where none does any more.
+    /// Positions at which it no longer is.
     left: Vec<Place>,
     digests: Vec<([u8; 32], PageId)>,
 }
 
 impl Found {
-    /// Notes where a page should be and where it should not; `earlier` are places it had before.
+    /// Records where a page should be and where it should not; `earlier` are its previous
+    /// positions.
     fn note(&mut self, page: &PageState<'_>, earlier: impl Iterator<Item = u64>) {
         let place = queue_key(page.host, page.rank, page.id);
         if page.queued {
@@ -86,7 +89,7 @@ impl Found {
         self.digests.extend(page.owned.iter().map(|(_, digest)| (*digest, page.id)));
     }
 
-    /// Makes it so.
+    /// Applies it.
     fn settle(mut self, write: &mut Write<'_>) -> Result<()> {
         self.left.sort_unstable();
         self.left.dedup();
@@ -105,7 +108,7 @@ impl Found {
 }
 
 impl Touched {
-    /// Places that a page had in its queue before it was put in again.
+    /// Previous queue positions of a page that was re-queued.
     fn places_of(&self, page: PageId) -> impl Iterator<Item = u64> + '_ {
         let from = self.moved.partition_point(|(id, _)| *id < page.0);
         self.moved[from..].iter().take_while(move |(id, _)| *id == page.0).map(|(_, rank)| *rank)

@@ -1,14 +1,16 @@
 //! Which keys are known and not yet in the tree?
 //!
-//! Those of the batches since the last fold, in sorted runs. Only a table at its limit asks them for a key.
+//! Those of the batches since the last fold, in sorted runs. Only a table at its limit asks them
+//! for a key.
 
 use super::runs::Runs;
 use super::table::KeyTable;
 
-/// Keys whose buckets are brought near together: half of the nearest memory.
+/// Keys whose buckets are prefetched together: half of the L1 cache.
 const TOGETHER: usize = 256;
 
-/// What is known of keys without the tree: a bounded table of all of them, and those the tree does not have yet.
+/// What is known about keys without the tree: a bounded table of all of them, and those that are
+/// not in the tree yet.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) table: KeyTable,
@@ -20,7 +22,7 @@ impl Known {
         Self { table: KeyTable::new(0), fresh: Fresh::default() }
     }
 
-    /// Notes new keys with their numbers.
+    /// Adds new keys with their numbers.
     pub(super) fn learn(&mut self, mut keys: Vec<(u128, u64)>) {
         keys.sort_unstable();
         for some in keys.chunks(TOGETHER) {
@@ -33,14 +35,15 @@ impl Known {
     }
 }
 
-/// Keys that are not in the tree yet, with their numbers. A key lies there as two halves, in eight bytes less than in one piece.
+/// Keys that are not in the tree yet, with their numbers. A key is stored as two halves, which
+/// saves eight bytes of alignment.
 #[derive(Debug, Default)]
 pub(super) struct Fresh {
     runs: Runs<(u64, u64), u64>,
 }
 
 impl Fresh {
-    /// How many there are.
+    /// Number of keys.
     pub(super) fn len(&self) -> usize {
         self.runs.len()
     }
@@ -50,7 +53,7 @@ impl Fresh {
         self.runs.get(&halves(key))
     }
 
-    /// Adds keys that come in order.
+    /// Adds sorted keys.
     fn add(&mut self, keys: &[(u128, u64)]) {
         self.runs.add(keys.iter().map(|(key, n)| (halves(*key), *n)).collect());
     }
@@ -60,7 +63,7 @@ impl Fresh {
         self.runs.all().iter().map(|((high, low), n)| (u128::from(*high) << 64 | u128::from(*low), *n))
     }
 
-    /// Forgets them: the tree has them now.
+    /// Clears them: the tree has them now.
     pub(super) fn clear(&mut self) {
         self.runs = Runs::default();
     }

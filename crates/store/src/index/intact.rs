@@ -1,8 +1,8 @@
 //! Is the index still as it was left?
 //!
-//! When the index is closed in good order a fingerprint of its files is left beside it, and compared before it is opened again. After a
-//! crash there is none: then the files are looked at one by one (`sound`), every entry is read once, and the counts that are kept
-//! must agree with what is there.
+//! A clean shutdown leaves a fingerprint of the index's files beside it, which is compared before
+//! it is opened again. After a crash there is none: then the files are examined one by one
+//! (`sound`), every entry is read once, and the stored counts must match.
 
 use super::layout::{FOLDED, Mark, Place, parse_number, parse_queue_key};
 use super::open::beside;
@@ -15,23 +15,24 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// When all files together are larger than this, only the small ones are read, so that a large crawl goes on at once; of the others the
-/// length counts.
+/// If all files together are larger than this, only the small ones are hashed, so that a large
+/// crawl resumes at once; of the others only the length is compared.
 const ALL: u64 = 64 << 20;
 const SMALL: u64 = 1 << 20;
 
-/// What is known of the files before the database is opened.
+/// What is known about the files before the database is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     /// As they were left.
     Intact,
-    /// Left in a hurry.
+    /// Left by a crash.
     Unknown,
     /// Not as they were left.
     Changed,
 }
 
-/// Compares the files with their fingerprint, which holds only until the database is opened and is taken away.
+/// Compares the files with their fingerprint, which is valid only until the database is opened and
+/// is removed.
 pub(super) fn examine(dir: &Path) -> Result<Condition> {
     let file = beside(dir, "intact");
     let left = match fs::read_to_string(&file) {
@@ -47,14 +48,14 @@ pub(super) fn examine(dir: &Path) -> Result<Condition> {
     Ok(if left.trim() == found { Condition::Intact } else { Condition::Changed })
 }
 
-/// Leaves the fingerprint of a closed database.
+/// Writes the fingerprint of a closed database.
 pub(super) fn leave(dir: &Path) -> Result<()> {
     let file = beside(dir, "intact");
     let found = fingerprint(dir).map_err(|e| StoreError::io("read", dir, e))?;
     fs::write(&file, found + "\n").map_err(|e| StoreError::io("write", &file, e))
 }
 
-/// Reads everything, unless that would take long; tells whether the counts agree with it.
+/// Reads everything, unless that would take long; returns whether the counts match.
 pub(super) fn read_through(spaces: &Spaces) -> fjall::Result<bool> {
     let all = [&spaces.seen, &spaces.digest, &spaces.queue, &spaces.host];
     if all.iter().map(|s| s.disk_space()).sum::<u64>() > ALL {
@@ -82,7 +83,7 @@ pub(super) fn read_through(spaces: &Spaces) -> fjall::Result<bool> {
             (host, ..) => *queued.entry(host.0).or_default() += 1,
         }
     }
-    // A fold that was cut off may have brought in keys and not the mark.
+    // An interrupted fold may have ingested keys but not the mark.
     Ok(told == queued && mark.is_none_or(|mark| mark.seen <= seen))
 }
 

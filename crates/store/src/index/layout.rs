@@ -1,9 +1,10 @@
 //! How are the index's keys and values laid out?
 //!
-//! `seen`: URL key → page. `digest`: first half of the sha256 → the page that first had it. `queue`: host, rank, page (big-endian, so that
-//! the order of keys is the order of the queue) → nothing; before them all, as if of a host 0, the length of each host's queue and the mark they
-//! were folded at. `host`: by a leading letter, `h` record, `r` robots.txt, `n` hash of scheme, name and port → number, `o` a block of
-//! pages left outside, `m` the mark.
+//! `seen`: URL key → page. `digest`: first half of the sha256 → the page that first had it.
+//! `queue`: host, rank, page (big-endian, so that key order is queue order) → nothing; before them
+//! all, under host 0, the length of each host's queue and the mark at which they were folded.
+//! `host`: by a leading letter, `h` record, `r` robots.txt, `n` hash of scheme, name and port →
+//! number, `o` a block of pages left outside, `m` the mark.
 
 use super::varint::{put_varint, take_varint};
 use crate::sqlite::Watermark;
@@ -33,12 +34,12 @@ pub(crate) struct Mark {
     pub(crate) watermark: Watermark,
     pub(crate) next_page: u64,
     pub(crate) next_host: u32,
-    /// How many URLs are in the seen set.
+    /// Number of URLs in the seen set.
     pub(crate) seen: u64,
 }
 
 impl Default for Mark {
-    /// Where nothing is known.
+    /// The mark of an empty index.
     fn default() -> Self {
         Self { watermark: Watermark::default(), next_page: 1, next_host: 1, seen: 0 }
     }
@@ -67,19 +68,19 @@ impl Mark {
     }
 }
 
-/// The key of a digest: its first half is as good as the whole.
+/// The key of a digest: half of it is collision-free enough.
 pub(crate) fn digest_key(digest: &[u8; 32]) -> u128 {
     let mut half = [0; 16];
     half.copy_from_slice(&digest[..16]);
     u128::from_be_bytes(half)
 }
 
-/// The longest name with its scheme and port that needs no memory of its own.
+/// Maximum length of name, scheme and port that fits a stack buffer.
 const LONG_NAME: usize = 320;
 
 /// The key of a host's name.
 pub(crate) fn name_key(scheme: &str, name: &str, port: u16) -> u128 {
-    // Asked for every new page: a name that is not too long needs no memory of its own.
+    // Called for every new page: a name of normal length needs no allocation.
     let mut text = [0; LONG_NAME];
     let mut rest = &mut text[..];
     match write!(rest, "{scheme}://{name}:{port}") {
@@ -98,7 +99,7 @@ pub(crate) fn name_slot(key: u128) -> [u8; 17] {
     out
 }
 
-/// The names' keys in the `host` space, from one on.
+/// The range of name keys in the `host` space, from one on.
 pub(crate) fn name_range(from: u128) -> (Vec<u8>, Vec<u8>) {
     (name_slot(from).to_vec(), name_slot(u128::MAX).to_vec())
 }
@@ -160,7 +161,7 @@ pub(crate) fn parse_number(mut value: &[u8]) -> Option<u64> {
     take_varint(&mut value)
 }
 
-/// A host without its robots.txt.
+/// Encodes a host without its robots.txt.
 pub(crate) fn host_value(host: &HostRecord) -> Vec<u8> {
     let mut out = Vec::with_capacity(24 + host.name.len());
     put_varint(&mut out, u64::from(host.port));
@@ -173,7 +174,7 @@ pub(crate) fn host_value(host: &HostRecord) -> Vec<u8> {
     out
 }
 
-/// A host without its robots.txt, from its value.
+/// Decodes a host without its robots.txt.
 pub(crate) fn parse_host(id: HostId, mut value: &[u8]) -> Option<HostRecord> {
     let port = u16::try_from(take_varint(&mut value)?).ok()?;
     let (&some, rest) = value.split_first()?;
@@ -192,7 +193,7 @@ pub(crate) fn parse_host(id: HostId, mut value: &[u8]) -> Option<HostRecord> {
     })
 }
 
-/// A robots.txt as a value.
+/// Encodes a robots.txt.
 pub(crate) fn robots_value(robots: &RobotsRecord) -> Vec<u8> {
     let mut out = Vec::with_capacity(24 + robots.text.len());
     out.extend_from_slice(&robots.at.0.to_le_bytes());
@@ -203,7 +204,7 @@ pub(crate) fn robots_value(robots: &RobotsRecord) -> Vec<u8> {
     out
 }
 
-/// A robots.txt from its value.
+/// Decodes a robots.txt.
 pub(crate) fn parse_robots(value: &[u8]) -> Option<RobotsRecord> {
     let (at, rest) = value.split_first_chunk()?;
     let (status, rest) = rest.split_first_chunk()?;

@@ -1,29 +1,29 @@
 //! How long is each host's queue?
 //!
-//! Hosts are numbered densely, so the lengths lie in blocks by number. A batch changes those of some thousand hosts, and among a hundred
-//! thousand each is another place: in a block it costs a line of memory, in a tree of single hosts several. A block none of whose hosts has a queue is
-//! given back.
+//! Hosts are numbered densely, so the lengths are in blocks by number. A batch changes those of
+//! some thousand hosts scattered among a hundred thousand: in a block that costs one cache line
+//! each, in a tree of single hosts several. A block without any queue is freed.
 
 use std::collections::BTreeMap;
 
-/// Hosts of a block, and the words of its sets.
+/// Hosts per block, and words of its bit sets.
 const BLOCK: usize = 1_024;
 const WORDS: usize = BLOCK / 64;
 
-/// The queue of one host: how long it is, and a place before which it is known to be empty, so that the marks left by
-/// finished pages are stepped over once and not at every look.
+/// The queue of one host: its length, and a position before which it is known to be empty, so that
+/// the tombstones of finished pages are skipped once and not at every read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pending {
     pub(super) count: u64,
     pub(super) front: (u64, u64),
 }
 
-/// What a batch does to one host's queue.
+/// The change of one host's queue by a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Change {
     pub(super) added: u64,
     pub(super) removed: u64,
-    /// The first place that was added.
+    /// The first position that was added.
     pub(super) first: Option<(u64, u64)>,
 }
 
@@ -34,17 +34,17 @@ pub(super) struct Lengths {
     queued: u64,
 }
 
-/// The queues of hosts with neighbouring numbers.
+/// The queues of hosts with adjacent numbers.
 #[derive(Debug)]
 struct Block {
     queues: Box<[Pending]>,
-    /// Those that have a queue.
+    /// Hosts that have a queue.
     filled: Set,
-    /// Those whose queue has changed since the last fold.
+    /// Hosts whose queue has changed since the last fold.
     changed: Set,
 }
 
-/// A set of the hosts of a block.
+/// A bit set of the hosts of a block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Set([u64; WORDS]);
 
@@ -62,7 +62,7 @@ impl Set {
         self.0.iter().all(|word| *word == 0)
     }
 
-    /// The first from a place on.
+    /// The first member from a position on.
     fn first_from(&self, at: usize) -> Option<usize> {
         let (from, below) = (at / 64, (1 << (at % 64)) - 1);
         let words = (from..WORDS).map(|w| (w, if w == from { self.0[w] & !below } else { self.0[w] }));
@@ -81,29 +81,29 @@ impl Block {
     }
 }
 
-/// The block of a host, and its place there.
+/// The block of a host, and its index there.
 fn place(host: u32) -> (u32, usize) {
     (host / BLOCK as u32, host as usize % BLOCK)
 }
 
-/// The host at a place of a block.
+/// The host at an index of a block.
 fn host_at(block: u32, at: usize) -> u32 {
     block * BLOCK as u32 + at as u32
 }
 
 impl Lengths {
-    /// How many pages are queued.
+    /// Total number of queued pages.
     pub(super) fn queued(&self) -> u64 {
         self.queued
     }
 
-    /// The queue of a host that has one.
+    /// The queue of a host, if it has one.
     pub(super) fn get(&self, host: u32) -> Option<Pending> {
         let (block, at) = place(host);
         self.blocks.get(&block).map(|block| block.queues[at]).filter(|queue| queue.count > 0)
     }
 
-    /// Notes the length of a queue as the tree has it.
+    /// Loads the length of a queue from the tree.
     pub(super) fn load(&mut self, host: u32, count: u64) {
         let (block, at) = place(host);
         let block = self.blocks.entry(block).or_insert_with(Block::new);
@@ -129,7 +129,7 @@ impl Lengths {
         block.changed.put(at, true);
     }
 
-    /// Notes a place before which a queue is empty.
+    /// Records a position before which a queue is empty.
     pub(super) fn set_front(&mut self, host: u32, front: (u64, u64)) {
         let (block, at) = place(host);
         if let Some(block) = self.blocks.get_mut(&block) {
@@ -137,7 +137,7 @@ impl Lengths {
         }
     }
 
-    /// The next host after one that has a queue.
+    /// The next host with a queue.
     pub(super) fn next_after(&self, host: u32) -> Option<u32> {
         let (first, from) = place(host.checked_add(1)?);
         self.blocks.range(first..).find_map(|(number, block)| {
@@ -146,21 +146,22 @@ impl Lengths {
         })
     }
 
-    /// All queues, in the order of their hosts.
+    /// All queues, ordered by host.
     pub(super) fn each(&self) -> impl Iterator<Item = (u32, Pending)> + '_ {
         self.blocks
             .iter()
             .flat_map(|(number, block)| block.filled.each().map(|at| (host_at(*number, at), block.queues[at])))
     }
 
-    /// The lengths that have changed since the last fold, in the order of their hosts; those that have become empty among them.
+    /// The lengths that have changed since the last fold, ordered by host, including those that are
+    /// now 0.
     pub(super) fn changed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.blocks
             .iter()
             .flat_map(|(number, block)| block.changed.each().map(|at| (host_at(*number, at), block.queues[at].count)))
     }
 
-    /// Counts all as folded.
+    /// Marks all as folded.
     pub(super) fn folded(&mut self) {
         self.blocks.retain(|_, block| {
             block.changed = Set::default();

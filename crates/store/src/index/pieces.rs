@@ -1,20 +1,21 @@
-//! Where do the pieces of a long table lie?
+//! Where are the pieces of a large table?
 //!
-//! A table of hundreds of megabytes is looked into at random. On pages of 4 kB nearly every look misses the processor's buffer of translations
-//! as well as its caches, and goes through page tables that are megabytes themselves. So pieces are cut from long stretches of memory for which the
-//! system is asked for large pages. It need not have any: a stretch is then the same on small ones, and without a mapping it is taken
-//! from the heap. Pieces are given back all together.
+//! A table of hundreds of megabytes is accessed at random. With 4 kB pages nearly every access
+//! costs a TLB miss on top of a cache miss, and the page walk goes through page tables that are
+//! megabytes themselves. So pieces are cut from large mappings for which the kernel is asked for
+//! huge pages. If it has none, the mapping uses small ones, and without a mapping memory comes from
+//! the heap. Pieces are freed all together.
 
 use super::bucket::{LINE, Line};
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
-/// Buckets of a piece.
+/// Buckets per piece.
 pub(super) const PIECE: usize = 64;
-/// Pieces of a stretch: 32 MB, of which memory is taken when it is written.
+/// Pieces per mapping: 32 MB, whose memory is allocated when first written.
 const STRETCH: usize = 8_192;
 
-/// The pieces of one table, all zero when they are new.
+/// The pieces of one table, zeroed when new.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     stretches: Vec<Stretch>,
@@ -31,7 +32,7 @@ impl Stretch {
     fn new() -> Self {
         let bytes = STRETCH * PIECE * LINE;
         let Ok(mapped) = MmapMut::map_anon(bytes) else { return Self::Heap(vec![0; bytes].into_boxed_slice()) };
-        // A system without large pages says so, and goes on with small ones.
+        // Without huge pages this fails, and small ones are used.
         #[cfg(target_os = "linux")]
         let _ = mapped.advise(memmap2::Advice::HugePage);
         Self::Mapped(mapped)
@@ -59,13 +60,13 @@ impl DerefMut for Stretch {
 }
 
 impl Pieces {
-    /// The number of a new piece.
+    /// Allocates a piece and returns its number.
     pub(super) fn add(&mut self) -> u32 {
         if self.used == self.stretches.len() * STRETCH {
             self.stretches.push(Stretch::new());
         }
         self.used += 1;
-        // Sixteen terabytes of them.
+        // Enough for sixteen terabytes.
         u32::try_from(self.used - 1).unwrap_or(u32::MAX)
     }
 
@@ -82,7 +83,7 @@ impl Pieces {
     }
 }
 
-/// The stretch of a bucket, and its place there.
+/// The mapping of a bucket, and its offset there.
 fn place(piece: u32, at: usize) -> (usize, usize) {
     let piece = piece as usize;
     (piece / STRETCH, piece % STRETCH * PIECE + at)

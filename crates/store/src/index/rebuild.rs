@@ -1,7 +1,8 @@
-//! How is the index made anew from the facts?
+//! How is the index rebuilt from the facts?
 //!
-//! One pass over the catalogue; what it yields is sorted in runs of bounded size and written straight into tables, past journal and
-//! memtables: fifty million URLs need no more memory than one million.
+//! One pass over the catalogue; its output is sorted in runs of bounded size and ingested directly
+//! as tables, bypassing journal and memtables: fifty million URLs need no more memory than one
+//! million.
 
 use super::layout::{
     FOLDED, MARK, Mark, Place, RECORD, ROBOTS, count_key, digest_key, host_slot, host_value, name_key, name_slot,
@@ -14,7 +15,7 @@ use fjall::PersistMode;
 use orb_page::UrlKey;
 use std::collections::BTreeMap;
 
-/// Entries of a sorted run.
+/// Entries per sorted run.
 const RUN: usize = 1 << 20;
 
 impl FrontierIndex {
@@ -55,7 +56,7 @@ impl FrontierIndex {
         };
         let lengths = runs.pending.iter().map(|(host, count)| (count_key(*host), Some(number(*count))));
         self.ingest(&spaces.queue, lengths.chain([(FOLDED, Some(mark.encode().to_vec()))]))?;
-        // The mark of the hosts comes last: a rebuild cut off is begun again.
+        // The mark of the hosts is written last: an interrupted rebuild starts again.
         spaces.db.persist(PersistMode::SyncAll).map_err(&fail)?;
         self.stage("before-rebuilt-mark")?;
         spaces.host.insert(MARK, mark.encode()).map_err(&fail)?;
@@ -78,7 +79,7 @@ impl FrontierIndex {
         runs.digests.dedup_by_key(|e| e.0);
         let mut first = Vec::with_capacity(runs.digests.len());
         for (key, run, id) in &runs.digests {
-            // An earlier run of this rebuild may have it already: the smaller (run, page) stays.
+            // An earlier run of this rebuild may have it already: the smaller (run, page) wins.
             let known = spaces.digest.get(key.to_be_bytes()).map_err(self.fail("look up a digest"))?;
             if known.is_none_or(|v| owner(&v) > (*run, *id)) {
                 first.push((key.to_be_bytes(), Some(owner_value(*run, *id))));
@@ -92,7 +93,7 @@ impl FrontierIndex {
     }
 }
 
-/// The page, and after it the run it was seen in, which only a rebuild looks at.
+/// The page, followed by the run it was seen in, which only a rebuild reads.
 fn owner_value(run: u32, page: u64) -> Vec<u8> {
     let mut out = number(page);
     super::put_varint(&mut out, u64::from(run));
@@ -109,7 +110,7 @@ fn join(high: u64, low: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// What is to be written next, gathered in memory.
+/// What is to be written next, buffered in memory.
 #[derive(Default)]
 struct Runs {
     seen: Vec<(u64, u64, u64)>,

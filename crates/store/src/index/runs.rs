@@ -1,8 +1,9 @@
-//! How is much remembered in order that comes little by little?
+//! How is a lot remembered in order that arrives little by little?
 //!
-//! In sorted runs, a newer one after each older one and at most half as long. What a batch adds is merged from one end to the other, a few times,
-//! and costs the same whatever places it has; a tree of single entries is entered at another place for each. A look-up goes through few runs.
-//! Where runs speak of the same key, the newest is right.
+//! In sorted runs, as in a log-structured merge tree: each newer run is at most half as long as the
+//! previous one. What a batch adds is merged sequentially, a few times, at the same cost whatever
+//! its keys; a tree of single entries would be descended for each. A look-up searches few runs. If
+//! runs contain the same key, the newest wins.
 
 use std::ops::{Bound, RangeBounds as _};
 
@@ -19,12 +20,12 @@ impl<K, V> Default for Runs<K, V> {
 }
 
 impl<K: Copy + Ord, V: Copy> Runs<K, V> {
-    /// How many there are; those that were given again may count twice.
+    /// Number of entries; updated ones may count twice.
     pub(super) fn len(&self) -> usize {
         self.runs.iter().map(Vec::len).sum()
     }
 
-    /// Adds what comes in order; of the same key, the last value counts.
+    /// Adds sorted entries; for equal keys, the last value wins.
     pub(super) fn add(&mut self, mut run: Vec<(K, V)>) {
         keep_last(&mut run);
         while let Some(mut before) = self.runs.pop_if(|before| before.len() < 2 * run.len()) {
@@ -46,7 +47,7 @@ impl<K: Copy + Ord, V: Copy> Runs<K, V> {
 
     /// The values in a range of keys, in order.
     pub(super) fn range(&self, (from, to): (Bound<K>, Bound<K>)) -> impl Iterator<Item = (K, V)> + '_ {
-        // The newest first: of several that speak of a key, it is the one that is found first.
+        // Newest first, so that among equal keys the newest is found first.
         let mut rest: Vec<&[(K, V)]> = self.runs.iter().rev().map(|run| &run[start(run, &from)..]).collect();
         std::iter::from_fn(move || {
             let first = rest.iter().filter_map(|run| run.first()).min_by_key(|(key, _)| *key).copied()?;
@@ -71,7 +72,7 @@ impl<K: Copy + Ord, V: Copy> Runs<K, V> {
     }
 }
 
-/// Runs that lie one behind the other, as one; the sort finds them as they are.
+/// Merges consecutive runs; the adaptive sort exploits that they are sorted.
 fn merged<K: Copy + Ord, V: Copy>(mut runs: Vec<(K, V)>) -> Vec<(K, V)> {
     runs.sort_by_key(|(key, _)| *key);
     keep_last(&mut runs);

@@ -1,24 +1,27 @@
-//! Can the database be opened without harm after a crash?
+//! Can the database be opened safely after a crash?
 //!
-//! The database checks its blocks when it reads them, but believes its lists of tables and the lengths in its journals: damaged ones make it
-//! ask for more memory than there is, which ends the process. So they are looked at first: each list against the checksum that
-//! stands beside it, each table against its list, each journal for lengths that are never written. The forms are those of fjall 3
-//! (`current`, `v<n>`, `tables/<id>`, `<n>.jnl`; lists and tables are `sfa` archives with a table of contents at their end).
+//! The database verifies its blocks when it reads them, but trusts its manifests and the lengths in
+//! its journals: damaged ones make it allocate more memory than there is, which aborts the process.
+//! So they are checked first: each manifest against its checksum, each table against its manifest,
+//! each journal for impossible lengths. The formats are those of fjall 3 (`current`, `v<n>`,
+//! `tables/<id>`, `<n>.jnl`; manifests and tables are `sfa` archives with a table of contents at
+//! their end).
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Lists and tables of contents are never longer.
+/// Maximum length of manifests and tables of contents.
 const LIST: u64 = 64 << 20;
-/// Values of ours in a journal are never longer.
+/// Maximum length of our values in a journal.
 const VALUE: u32 = 64 << 20;
-/// The fixed end of an `sfa` archive: magic, version, kind of checksum, checksum, place and length of the table of contents.
+/// The trailer of an `sfa` archive: magic, version, kind of checksum, checksum, offset and length
+/// of the table of contents.
 const TRAILER: u64 = 4 + 1 + 1 + 16 + 8 + 8;
 
-/// Whether nothing in the database's files says that they are not as they were written. Tables of more than `all` bytes together are
-/// not read whole.
+/// Whether the database's files show no damage. Tables of more than `all` bytes together are not
+/// read completely.
 pub(super) fn is_sound(dir: &Path, all: u64) -> io::Result<bool> {
     Ok(are_lists_sound(&dir.join("keyspaces"), all)? && are_journals_sound(dir)?)
 }
@@ -32,7 +35,7 @@ fn are_lists_sound(keyspaces: &Path, all: u64) -> io::Result<bool> {
         if number(&space, "").is_none() {
             return Ok(false);
         }
-        // Without this file a key space counts as never made.
+        // Without this file a keyspace counts as never created.
         let Some(current) = read_if_there(&space.join("current"))? else { continue };
         let Some(listed) = tables_of(&space, &current)? else { return Ok(false) };
         tables.extend(listed);
@@ -53,7 +56,7 @@ fn are_lists_sound(keyspaces: &Path, all: u64) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The tables of a key space with their checksums; `None` where its list is damaged.
+/// The tables of a keyspace with their checksums; `None` if its manifest is damaged.
 fn tables_of(space: &Path, current: &[u8]) -> io::Result<Option<Vec<(PathBuf, u128)>>> {
     let mut current = Bytes(current);
     let (Some(version), Some(checksum), Some(0)) = (current.u64(), current.u128(), current.u8()) else {
@@ -82,7 +85,7 @@ fn read_list(space: &Path, text: &[u8]) -> Option<Vec<(PathBuf, u128)>> {
     Some(tables)
 }
 
-/// The table of contents of an archive, without its magic word; `None` where it is damaged.
+/// The table of contents of an archive, without its magic; `None` if it is damaged.
 fn contents(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -101,7 +104,7 @@ fn contents(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok((xxh3_128(&text) == checksum).then(|| text.split_off(4.min(text.len()))))
 }
 
-/// Place and length of a section.
+/// Offset and length of a section.
 fn section(contents: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     let mut text = Bytes(contents);
     for _ in 0..text.u32()? {
@@ -113,7 +116,7 @@ fn section(contents: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// The last journal may end anywhere, as it was being written; those before it were closed.
+/// The last journal may end anywhere, since it was being written; those before it were closed.
 fn are_journals_sound(dir: &Path) -> io::Result<bool> {
     let mut journals: Vec<(u64, PathBuf)> =
         list(dir)?.into_iter().filter_map(|path| number(&path, ".jnl").map(|n| (n, path))).collect();
@@ -133,13 +136,14 @@ fn are_journals_sound(dir: &Path) -> io::Result<bool> {
 enum Ending {
     /// Between two batches.
     Clean,
-    /// Within one.
+    /// Within a batch.
     Torn,
-    /// With a length that was never written.
+    /// With an impossible length.
     Absurd,
 }
 
-/// Steps through a journal's entries: the beginning of a batch (1), an item (2), the end of a batch (3), a key space emptied (4).
+/// Walks through a journal's entries: start of a batch (1), item (2), end of a batch (3), keyspace
+/// cleared (4).
 fn read_journal(path: &Path) -> io::Result<Ending> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -202,7 +206,7 @@ fn hash(path: &Path) -> io::Result<u128> {
     }
 }
 
-/// The number that a file is named by.
+/// The number in a file's name.
 fn number(path: &Path, ending: &str) -> Option<u64> {
     path.file_name()?.to_str()?.strip_suffix(ending)?.parse().ok()
 }
@@ -215,7 +219,7 @@ fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// The content of a file that is not too long to be a list.
+/// The content of a file that is not too long to be a manifest.
 fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match File::open(path) {
         Ok(file) => {
@@ -228,7 +232,7 @@ fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Little-endian numbers, one after the other.
+/// Little-endian numbers in sequence.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -268,7 +272,7 @@ mod tests {
     use super::*;
     use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 
-    /// A database with tables, a closed journal and one that is written.
+    /// A database with tables, a closed journal and one that is being written.
     fn made(dir: &Path) {
         let db = Database::builder(dir).open().unwrap();
         for name in ["a", "b"] {

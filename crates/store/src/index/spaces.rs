@@ -1,11 +1,13 @@
-//! How is the tree below the index set up?
+//! How is the tree below the index configured?
 //!
-//! Keys of `seen` and `digest` are hashes: every merge of a level rewrites all of the next one. They are almost never read, since the
-//! tables in memory answer for them, so they are merged late: many tables of the first level at a time. Queues are read, from every table of the
-//! first level, but a hundred entries at a time (`ahead`), so they are merged late, too. Filters are cut into pieces everywhere: whole ones are larger than the cache, and reading one again for each look-up
-//! once cost more than everything else together.
+//! The keys of `seen` and `digest` are hashes: every compaction of a level rewrites the entire next
+//! one. They are almost never read, since the tables in memory answer for them, so they are
+//! compacted late: many tables of the first level at a time. Queues are read from every table of
+//! the first level, but a hundred entries at a time (`ahead`), so they are compacted late, too.
+//! Bloom filters are partitioned everywhere: full ones are larger than the cache, and rereading one
+//! for each look-up once cost more than everything else together.
 //!
-//! Only `host` is written through journal and memtable: the others get their tables ready made (`fold`).
+//! Only `host` is written through journal and memtable: the others ingest finished tables (`fold`).
 
 use crate::error::{Result, StoreError};
 use fjall::compaction::Leveled;
@@ -14,15 +16,15 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The cache of blocks.
+/// Size of the block cache.
 const CACHE: u64 = 16 << 20;
-/// What a crash leaves to be replayed, at most.
+/// Maximum journal size, and so what a crash leaves to be replayed.
 const JOURNALS: u64 = 96 << 20;
 
-/// Hosts changed since they were last written to a table.
+/// Memtable size of the hosts.
 const MEMTABLE: u64 = 4 << 20;
 
-/// The database and its four key spaces.
+/// The database and its four keyspaces.
 #[derive(Clone)]
 pub(super) struct Spaces {
     pub(super) db: Database,
@@ -32,7 +34,7 @@ pub(super) struct Spaces {
     pub(super) host: Keyspace,
 }
 
-/// Opens the database in a directory, making it if there is none.
+/// Opens the database in a directory, creating it if there is none.
 pub(super) fn open_spaces(dir: &Path) -> Result<Spaces> {
     let fail = |e| StoreError::index("open", dir, e);
     let db = Database::builder(dir)

@@ -1,31 +1,34 @@
 //! Which keys are known, answered from memory?
 //!
-//! A bounded table from 128-bit keys to numbers in front of the index, so that the seen test costs one or two cache lines whatever the number of
-//! known URLs: fifty million keys take 650 MB. Buckets of one cache line hold six keys; a key that finds its bucket full stands in one of the next.
-//! The table is cut into 4,096 segments that grow by a sixteenth when they are seven eighths full, one at a time and by pieces of one
-//! size (`pieces`): never are two copies of everything in memory, nor holes where smaller ones were. At its limit it forgets, and what it does not know has to be asked below it.
+//! A bounded hash table from 128-bit keys to numbers in front of the index, so that the seen test
+//! costs one or two cache lines whatever the number of known URLs: fifty million keys take 650 MB.
+//! Buckets of one cache line hold six keys; a key that finds its bucket full goes into one of the
+//! next (linear probing by buckets). The table is divided into 4,096 segments that grow by a
+//! sixteenth when they are seven eighths full, one at a time and by pieces of one size (`pieces`):
+//! there are never two copies of everything in memory, nor holes where smaller ones were. At its
+//! limit it evicts, and what it does not know must be looked up below it.
 //!
-//! 64 bits of a key count: twelve choose the segment, 52 are kept and choose the bucket. Among fifty million URLs the chance that any is taken
-//! for another is one in 14,000.
+//! 64 bits of a key count: twelve select the segment, 52 are stored and select the bucket. Among
+//! fifty million URLs the probability of any false match is one in 14,000.
 
 use super::bucket::{KEPT_BITS, KEYS, Kept, LINE, Line, find, is_full, key_at, number, set, touch};
 use super::pieces::{PIECE, Pieces};
 
-/// Parts that grow one by one, and the bits of a key that choose one.
+/// Number of segments, and the bits of a key that select one.
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
 const SEGMENT_BITS: u32 = 12;
 
-/// Buckets that are brought near together: more than are under way at a time.
+/// Buckets prefetched together: more than can be in flight at a time.
 const TOGETHER: usize = 64;
 
-/// What the table says of a key.
+/// The table's answer for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// It has this number.
     Known(u64),
     /// There is no such key.
     Unknown,
-    /// Ask below.
+    /// Unknown: look it up below.
     Ask,
 }
 
@@ -34,13 +37,13 @@ pub(crate) enum Answer {
 pub(crate) struct KeyTable {
     segments: Vec<Segment>,
     pieces: Pieces,
-    /// Buckets that a segment may have.
+    /// Maximum buckets per segment.
     limit: usize,
-    /// The table was told of every key below this one; of all of them where it is `None`.
+    /// The table has seen every key below this one; all of them if `None`.
     told_below: Option<u128>,
 }
 
-/// A part of the table. Its methods are given the pieces of the table.
+/// A segment of the table. Its methods take the pieces of the table.
 #[derive(Clone, Debug)]
 struct Segment {
     /// All buckets, while there are fewer than a piece holds.
@@ -48,11 +51,11 @@ struct Segment {
     pieces: Vec<u32>,
     used: usize,
     clock: usize,
-    /// Whether a key had to give way.
+    /// Whether a key was evicted.
     forgot: bool,
 }
 
-/// A bucket on a cache line of its own.
+/// A bucket aligned to a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket(Line);
@@ -61,7 +64,7 @@ fn empty(buckets: usize) -> Box<[Bucket]> {
     vec![Bucket([0; LINE]); buckets].into_boxed_slice()
 }
 
-/// The bits of a key that are kept.
+/// The stored bits of a key.
 fn kept(key: u128) -> Kept {
     key as u64 & ((1 << KEPT_BITS) - 1)
 }
@@ -75,7 +78,7 @@ impl Segment {
         Self { few: empty(1), pieces: Vec::new(), used: 0, clock: 0, forgot: false }
     }
 
-    /// How many buckets it has.
+    /// Number of buckets.
     fn len(&self) -> usize {
         if self.pieces.is_empty() { self.few.len() } else { self.pieces.len() * PIECE }
     }
@@ -94,15 +97,16 @@ impl Segment {
         }
     }
 
-    /// The bucket a key belongs into: the kept bits as a fraction of all buckets.
+    /// The home bucket of a key: the stored bits as a fraction of all buckets.
     fn home(&self, key: Kept) -> usize {
         ((u128::from(key) * self.len() as u128) >> KEPT_BITS) as usize
     }
 
-    /// The buckets a key may stand in, nearest first.
+    /// The buckets a key may be in, nearest first.
     fn places(&self, key: Kept) -> impl Iterator<Item = usize> + use<> {
         let (home, all) = (self.home(key), self.len());
-        // To the end: at seven eighths, one run of full buckets in some thousand is longer than sixty.
+        // All the way round: at seven eighths full, one run of full buckets in some thousand is
+        // longer than sixty.
         (home..all).chain(0..home)
     }
 
@@ -119,7 +123,7 @@ impl Segment {
         None
     }
 
-    /// Tells whether there was a place for the key.
+    /// Stores a key; returns whether there was a slot for it.
     fn put(&mut self, pieces: &mut Pieces, key: Kept, value: u32) -> bool {
         for at in self.places(key) {
             let line = self.line_mut(pieces, at);
@@ -157,7 +161,8 @@ impl Segment {
         }
     }
 
-    /// Puts in a key that is not there; every key comes here sixteen times as the segment grows. Tells whether there was a place for it.
+    /// Inserts a key that is not there; every key passes here sixteen times as the segment grows.
+    /// Returns whether there was a slot for it.
     fn add(&mut self, pieces: &mut Pieces, key: Kept, value: u32) -> bool {
         for at in self.places(key) {
             let line = self.line_mut(pieces, at);
@@ -170,7 +175,8 @@ impl Segment {
         false
     }
 
-    /// Takes the place of another key at home; no place becomes empty, so every other key is still found.
+    /// Replaces another key in the home bucket; no slot becomes empty, so every other key is still
+    /// found.
     fn replace(&mut self, pieces: &mut Pieces, key: Kept, number: u32) {
         self.forgot = true;
         self.clock = self.clock.wrapping_add(1);
@@ -183,7 +189,7 @@ impl Segment {
 }
 
 impl KeyTable {
-    /// A table of at most so many bytes; there are some that it takes in any case.
+    /// A table of at most this many bytes, plus a fixed minimum.
     pub(crate) fn new(bytes: usize) -> Self {
         let (segments, pieces) = (vec![Segment::new(); SEGMENTS], Pieces::default());
         let mut table = Self { segments, pieces, limit: 1, told_below: None };
@@ -191,42 +197,42 @@ impl KeyTable {
         table
     }
 
-    /// Changes how many bytes it may take; what it takes already it keeps.
+    /// Changes the maximum size; memory already in use is kept.
     pub(crate) fn set_limit(&mut self, bytes: usize) {
         let limit = (bytes / SEGMENTS / LINE).max(1);
         self.limit = if limit < PIECE { limit } else { limit / PIECE * PIECE };
     }
 
-    /// Forgets every key; it has yet to be told of those there are.
+    /// Removes every key; it must be told about existing ones again.
     pub(crate) fn clear(&mut self) {
         self.segments.fill(Segment::new());
         self.pieces = Pieces::default();
         self.told_below = Some(0);
     }
 
-    /// Whether it has no room left and begins to forget.
+    /// Whether it is full and starts to evict.
     pub(crate) fn is_full(&self) -> bool {
         self.segments.iter().any(|s| s.forgot)
     }
 
-    /// Whether it was told of every key there is.
+    /// Whether it has been told about every existing key.
     pub(crate) fn is_told(&self) -> bool {
         self.told_below.is_none()
     }
 
-    /// Up to where it was told of the keys there are; `None` when it was told of all.
+    /// Up to where it has been told about existing keys; `None` if about all.
     pub(crate) fn told(&self) -> Option<u128> {
         self.told_below
     }
 
-    /// Says up to where all keys there are were put in: below this one, or, with `None`, everywhere.
+    /// Records that all existing keys below this one, or with `None` all keys, were inserted.
     pub(crate) fn told_below(&mut self, key: Option<u128>) {
         self.told_below = key;
     }
 
-    /// Brings the buckets of many keys near before they are asked for one by one: the loads do not depend on each other, so the
-    /// processor waits for all of them at once. Places first, then the buckets, then those behind the full ones: the less there is to do
-    /// between two loads, the more of them are under way.
+    /// Prefetches the buckets of many keys before they are looked up one by one: the loads are
+    /// independent, so their cache misses overlap. First the positions, then the buckets, then
+    /// those after full ones: the less work between two loads, the more of them are in flight.
     pub(crate) fn fetch(&self, keys: impl Iterator<Item = u128>) {
         let home = |key| {
             let segment = &self.segments[segment_of(key)];
@@ -247,7 +253,7 @@ impl KeyTable {
         std::hint::black_box(touched);
     }
 
-    /// What is known of a key.
+    /// Looks up a key.
     pub(crate) fn get(&self, key: u128) -> Answer {
         let segment = &self.segments[segment_of(key)];
         match segment.get(&self.pieces, kept(key)) {
@@ -257,7 +263,7 @@ impl KeyTable {
         }
     }
 
-    /// Notes a key's number. Numbers of 2^32 and above are not kept.
+    /// Stores a key's number. Numbers of 2^32 and above are not stored.
     pub(crate) fn put(&mut self, key: u128, number: u64) {
         let segment = &mut self.segments[segment_of(key)];
         let Some(number) = u32::try_from(number).ok().filter(|n| *n > 0) else {

@@ -1,6 +1,6 @@
 //! How are numbers written in few bytes?
 
-/// Seven bits a byte, low ones first, the high bit says that more follow.
+/// LEB128: seven bits per byte, lowest first; the high bit says that more follow.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         out.push((n as u8) | 0x80);
@@ -9,7 +9,7 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-/// Takes a number off the front; `None` where there is no whole one.
+/// Removes a number from the front; `None` if it is incomplete.
 pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut n = 0u64;
     for shift in (0..64).step_by(7) {

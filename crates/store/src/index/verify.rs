@@ -1,4 +1,4 @@
-//! Does the index say what the catalogue implies?
+//! Does the index contain what the catalogue implies?
 
 use super::layout::{digest_key, parse_number, parse_queue_key, queue_key};
 use super::{FrontierIndex, lock};
@@ -9,7 +9,7 @@ use orb_page::UrlKey;
 use std::collections::BTreeMap;
 
 impl FrontierIndex {
-    /// Compares every entry with the facts, in both directions; how many pages are queued.
+    /// Compares every entry with the facts, in both directions; returns the number of queued pages.
     pub(crate) fn verify(&self, catalogue: &Catalogue, mut find: impl FnMut(String)) -> Result<u64> {
         let facts = catalogue.facts();
         let spaces = self.spaces()?;
@@ -51,7 +51,7 @@ impl FrontierIndex {
         Ok(queued)
     }
 
-    /// No entry without a fact behind it.
+    /// Checks that no entry lacks a fact.
     fn verify_back(&self, catalogue: &Catalogue, pages: u64, find: &mut impl FnMut(String)) -> Result<()> {
         let facts = catalogue.facts();
         let spaces = self.spaces()?;
@@ -60,7 +60,7 @@ impl FrontierIndex {
         for entry in spaces.seen.iter() {
             let key = entry.key().map_err(&fail)?;
             let key = (*key).try_into().map(u128::from_be_bytes).map_err(|_| self.damaged("a key cannot be read"))?;
-            // What a fold that was cut off brought in is in both.
+            // Keys of an interrupted fold are in both.
             seen += u64::from(lock(&self.shared.seen).fresh.get(key).is_none());
         }
         if seen != pages || self.known() != pages {

@@ -1,8 +1,9 @@
-//! Which pages wait, in which order?
+//! Which pages are queued, in which order?
 //!
-//! A host's queue is what the tree holds, changed by what the batches since the last fold put in and took out, which is kept in
-//! memory. An entry is a place in the order and nothing else; what there is to say of the page is read from the catalogue when its turn comes,
-//! so that the tree, which is rewritten now and then, stays small. The tree is read ahead of what is asked for (`ahead`).
+//! A host's queue is what the tree holds, modified by the inserts and removals since the last fold,
+//! which are in memory. An entry is a position in the order and nothing else; the page's details
+//! are read from the catalogue when it is due, so the tree, which is rewritten by compaction, stays
+//! small. The tree is read ahead (`ahead`).
 
 use super::ahead::{GOING_ON, Reader};
 use super::layout::{self, Place};
@@ -16,13 +17,13 @@ use orb_page::{HostId, PageId};
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-/// A place in a queue, and whether an entry was put in there or taken out.
+/// A position in a queue, and whether the entry was inserted or removed.
 pub(super) type Entry = (Place, bool);
 
-/// What the queues have become since the last fold.
+/// Changes of the queues since the last fold.
 pub(super) type Changes = Runs<Place, bool>;
 
-/// The entries of a range of places as the tree and what changed since say it.
+/// The entries in a range of positions, merged from the tree and the changes since.
 struct Places<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> {
     changes: std::iter::Peekable<C>,
     stored: S,
@@ -35,7 +36,7 @@ impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> Places<C, S> 
         Ok(Self { changes: changes.peekable(), stored, next })
     }
 
-    /// The next entry that is there.
+    /// The next existing entry.
     fn advance(&mut self) -> Result<Option<Place>> {
         loop {
             let order = match (self.changes.peek(), &self.next) {
@@ -59,7 +60,7 @@ impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> Places<C, S> 
 }
 
 impl FrontierIndex {
-    /// Gives every entry of every queue in order.
+    /// Calls back with every entry of every queue in order.
     pub(super) fn each_waiting(&self, mut each: impl FnMut(Place) -> Result<()>) -> Result<()> {
         let (spaces, waiting) = (self.spaces()?, read(&self.shared.waiting));
         let all = (Bound::Included(layout::queue_key(HostId(1), 0, PageId(0))), Bound::Unbounded);
@@ -78,17 +79,18 @@ impl FrontierIndex {
         }
     }
 
-    /// The place that an entry of the tree stands for.
+    /// The position of a tree entry.
     pub(super) fn place_of(&self, entry: fjall::Guard) -> Result<Place> {
         let key = entry.key().map_err(self.fail("read a queue"))?;
         (*key).try_into().map_err(|_| self.damaged("a queue entry cannot be read"))
     }
 
-    /// The first places of a host's queue, from one on; how many are read where none are known is given.
+    /// The first positions of a host's queue, from one on; `first` is how many to read if there is
+    /// no read-ahead.
     fn places(&self, host: HostId, from: Bound<(u64, u64)>, limit: usize, first: usize) -> Result<Vec<(u64, PageId)>> {
         let key = |(rank, page)| layout::queue_key(host, rank, PageId(page));
         let spaces = self.spaces()?;
-        // What is read ahead is right as long as nothing is folded.
+        // The read-ahead is valid as long as nothing is folded.
         let waiting = read(&self.shared.waiting);
         let folded = host.0 < lock(&self.shared.state).folded.next_host;
         let mut stored = folded.then(|| Reader::new(self, &spaces.queue, host, from, first)).transpose()?;
@@ -107,8 +109,8 @@ impl FrontierIndex {
         Ok(out)
     }
 
-    /// Notes what was read, and the first entry found, unless a batch has come in meanwhile, which may have put something before it
-    /// or taken something out.
+    /// Records what was read, and the first entry found, unless a batch was applied meanwhile,
+    /// which may have inserted something before it or removed something.
     fn note_peeked(&self, host: HostId, batch: Watermark, first: Option<(u64, u64)>, read: &[Queued]) {
         let mut state = lock(&self.shared.state);
         if state.mark.watermark != batch {
@@ -138,7 +140,8 @@ impl Queues for FrontierIndex {
             _ => Bound::Included(pending.front),
         };
         let limit = limit.min(usize::try_from(pending.count).unwrap_or(usize::MAX));
-        // Who begins may begin again: the next batch can put something before all this.
+        // A reader at the front may start again: the next batch can insert something before all
+        // this.
         let first = if after.is_some() { GOING_ON } else { (2 * limit).max(1) };
         let places = self.places(host, from, limit, first)?;
         let out = match &*lock(&self.shared.pages) {

@@ -1,8 +1,9 @@
 //! Who writes the table?
 //!
-//! The process that holds the project. A commit leaves the keys of what it has discovered in a buffer; a thread beside it sorts them,
-//! writes them as a run and merges runs, so that no commit waits for the disk. What is missing at the start, and what the thread
-//! could not write, is read from the catalogue, at the latest when the project is closed.
+//! The process that holds the project. A commit leaves the keys of what it has discovered in a
+//! buffer; a thread beside it sorts them, writes them as a run and merges runs, so that no commit
+//! waits for the disk. What is missing at the start, and what the thread could not write, is read
+//! from the catalogue, at the latest when the project is closed.
 
 use super::run::{KeyEntry, KeyRun, RunMaker, Span, short_key};
 use super::table::{KeyTable, SHORTEST, remove};
@@ -18,10 +19,12 @@ use std::thread::JoinHandle;
 /// Buffers that may wait for the thread: 16 MB.
 const WAITING: usize = 16;
 
-/// A run is written after so many batches however short it is, while the catalogue still lists the batch it names.
+/// A run is written after so many batches however short it is, while the catalogue still lists the
+/// batch it names.
 const BATCHES: u64 = 500;
 
-/// Tables of up to so many entries (12 MB) are read as a whole when they are opened for writing, which takes some ten milliseconds.
+/// Tables of up to so many entries (12 MB) are read as a whole when they are opened for writing,
+/// which takes some ten milliseconds.
 const EXAMINED: u64 = 1 << 20;
 
 /// Damaged runs that are made again before a disk is given up.
@@ -57,7 +60,8 @@ enum Job {
 }
 
 impl KeyFollower {
-    /// Throws away what does not fit the catalogue, and has what is missing written beside what is done next.
+    /// Throws away what does not fit the catalogue, and has what is missing written beside what is
+    /// done next.
     pub(crate) fn open(dir: &Path, catalogue: &Catalogue) -> Result<Self> {
         let (mut table, others) = KeyTable::open(dir)?;
         for other in others {
@@ -153,7 +157,8 @@ impl Worker {
     }
 }
 
-/// Does one job after the other. What fails is left out, and is tried again when the table is finished.
+/// Does one job after the other. What fails is left out, and is tried again when the table is
+/// finished.
 fn work_off(work: &Receiver<Job>, dir: &Path, catalogue: &Path, stop: &AtomicBool) {
     let Ok((mut table, _)) = KeyTable::open(dir) else { return };
     for job in work {

@@ -1,8 +1,9 @@
 //! What does a run look like on the disk?
 //!
-//! Blocks of 4 kB. The first says which pages the run covers, as of which batch, and names one of them with its key, so that a run
-//! of another history can be told. The others hold entries in order, 340 of twelve bytes each: the key, and the page's distance
-//! from the run's first page. Every block ends with a checksum that is seeded with its number.
+//! Blocks of 4 kB. The first says which pages the run covers, as of which batch, and names one of
+//! them with its key, so that a run of another history can be told. The others hold entries in
+//! order, 340 of twelve bytes each: the key, and the page's distance from the run's first page.
+//! Every block ends with a checksum that is seeded with its number.
 
 use crate::error::{Result, StoreError};
 use crate::fault;
@@ -156,7 +157,8 @@ impl KeyRun {
         Ok(())
     }
 
-    /// Adds the pages with this key from the block that has it, and from its neighbours where equal keys go on there.
+    /// Adds the pages with this key from the block that has it, and from its neighbours where equal
+    /// keys go on there.
     fn gather(&self, key: u64, mut at: u64, mut block: Block, pages: &mut Vec<u64>) -> Result<()> {
         while at > 0 && block.key(0) == key {
             at -= 1;

@@ -1,7 +1,8 @@
 //! Which runs make up the table?
 //!
-//! The names of the files say which pages each covers: of two that begin at the same page the longer has taken the place of the
-//! other, which is removed a moment later. A reader that listed the directory just before lists it again.
+//! The names of the files say which pages each covers: of two that begin at the same page the
+//! longer has taken the place of the other, which is removed a moment later. A reader that listed
+//! the directory just before lists it again.
 
 use super::run::{KeyRun, RunMaker, Span};
 use crate::error::{Result, StoreError};
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 /// Entries of the shortest runs that are written while a crawl goes on.
 pub(super) const SHORTEST: u64 = 1 << 16;
 
-/// So many runs of about the same length are merged, and each tier is so many times as long as the one below.
+/// So many runs of about the same length are merged, and each tier is so many times as long as the
+/// one below.
 const FANOUT: usize = 8;
 
 /// How often a reader lists a directory in which runs are being merged.
@@ -119,7 +121,8 @@ fn tier(run: &KeyRun) -> u32 {
     (run.len() / SHORTEST).max(1).ilog2() / FANOUT.ilog2()
 }
 
-/// From which run on all are to be merged: the last ones, one after the other, where there are many of at most some tier.
+/// From which run on all are to be merged: the last ones, one after the other, where there are many
+/// of at most some tier.
 fn due(runs: &[KeyRun]) -> Option<usize> {
     let highest = runs.iter().map(tier).max()?;
     (0..=highest).find_map(|most| {
@@ -135,7 +138,8 @@ fn due(runs: &[KeyRun]) -> Option<usize> {
 
 type Chosen = (Vec<KeyRun>, Vec<PathBuf>);
 
-/// The runs of a directory that belong together, and its other files; `None` where it has changed meanwhile.
+/// The runs of a directory that belong together, and its other files; `None` where it has changed
+/// meanwhile.
 fn choose(dir: &Path) -> Result<Option<Chosen>> {
     let fail = |e| StoreError::io("list", dir, e);
     let entries = match fs::read_dir(dir) {

@@ -1,7 +1,7 @@
 //! What do others call a page?
 //!
-//! The words of the links that point to it, those that say the same counted together. There is no index by target, so this reads all links
-//! unless it is told which pages to look at.
+//! The anchor texts of the links that point to it, grouped. There is no index by target, so this
+//! scans all links unless it is told which pages to look at.
 
 use super::CatalogueReader;
 use super::reader::sql_limit;
@@ -10,21 +10,22 @@ use orb_page::{LinkKind, PageId};
 use rusqlite::params;
 use serde::Serialize;
 
-/// Words that links to a page use.
+/// An anchor text of links to a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AnchorRow {
-    /// The words.
+    /// The text.
     pub anchor: String,
-    /// How many links use them.
+    /// Number of links that use it.
     pub count: u64,
-    /// On how many pages.
+    /// Number of pages they are on.
     pub sources: u64,
     /// One of those pages.
     pub example: String,
 }
 
 impl CatalogueReader {
-    /// The most common words of the living links to a page, most common first; case and what stands around them count.
+    /// The most frequent anchor texts of the current links to a page; case and surrounding
+    /// characters matter.
     pub fn anchors(&self, page: PageId, limit: u64) -> Result<Vec<AnchorRow>> {
         let sql = format!(
             "SELECT g.anchor, g.n, g.sources, p.url FROM (

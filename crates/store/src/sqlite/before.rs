@@ -1,13 +1,14 @@
 //! What did earlier runs see of a page?
 //!
-//! Read from its visits, latest first. A failure that may pass says nothing about the page; an answer that it is gone ends what was there; the
-//! other visits are its versions, and those flagged new or updated are what people were told of.
+//! Read from its visits, latest first. A temporary failure says nothing about the page; a response
+//! that it is gone ends what was there; the other visits are its versions, and those flagged new or
+//! updated were reported.
 
 use orb_page::{Before, Flag, Moment, PageId, PageKind, RunId, Version, WarcPosition};
 use rusqlite::{CachedStatement, Connection, Row};
 use std::sync::Arc;
 
-/// Answers that say that a page is gone.
+/// Status codes that say that a page is gone.
 const GONE: [u16; 2] = [404, 410];
 
 /// Reads the visits of pages.
@@ -23,7 +24,7 @@ impl<'db> BeforeReader<'db> {
         Ok(Self { visits: db.prepare_cached(sql)? })
     }
 
-    /// What is known of a page; `None` where it was never visited.
+    /// What is known about a page; `None` if it was never visited.
     pub(super) fn read(&mut self, page: PageId) -> rusqlite::Result<Option<Before>> {
         let mut rows = self.visits.query([page.0.cast_signed()])?;
         let mut known = None::<Before>;

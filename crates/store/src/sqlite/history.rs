@@ -1,7 +1,8 @@
 //! Which links are new, lost or changed since a run?
 //!
-//! What a run saw of a page's links is what the latest visit up to it saw (`links` says how rows and past rows tell that). It is held against
-//! what is there now, page by page, so that memory is bounded by the links of one page.
+//! What a run saw of a page's links is what the latest visit up to it saw (`links` explains how
+//! current and past rows tell that). It is compared with what is there now, page by page, so memory
+//! is bounded by the links of one page.
 
 use super::CatalogueReader;
 use super::page::LinkRow;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// What became of a link.
+/// What happened to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkChange {
@@ -20,35 +21,35 @@ pub enum LinkChange {
     New,
     /// It is not there now.
     Lost,
-    /// Its words, rel or count are others.
+    /// Its anchor text, rel or count differs.
     Changed,
 }
 
-/// What a link says.
+/// The values of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LinkValues {
-    /// Its words.
+    /// Its anchor text.
     pub anchor: String,
     /// Its rel.
     pub rel: String,
-    /// How often it stands on the page.
+    /// Its number of occurrences on the page.
     pub count: u64,
 }
 
-/// A link that is not as it was.
+/// A link that has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LinkChangeRow {
-    /// What became of it.
+    /// What happened to it.
     pub change: LinkChange,
-    /// The URL of the page it stands on.
+    /// The URL of the page it is on.
     pub src_url: String,
     /// The URL it points to.
     pub url: String,
-    /// By what it points.
+    /// Its kind.
     pub kind: &'static str,
-    /// What it says now; `None` where it is lost.
+    /// Its values now; `None` if it is lost.
     pub now: Option<LinkValues>,
-    /// What it said then; `None` where it is new.
+    /// Its values then; `None` if it is new.
     pub before: Option<LinkValues>,
     /// The run that first saw it.
     pub first_run: u32,
@@ -56,7 +57,7 @@ pub struct LinkChangeRow {
     pub last_run: Option<u32>,
 }
 
-/// A row of a link: how it stands, or what it said at some time.
+/// A row of a link: its current values, or those at some time.
 struct Version {
     key: (i64, u8),
     values: LinkValues,
@@ -64,7 +65,7 @@ struct Version {
     last_run: Option<u32>,
 }
 
-/// Everything that was ever recorded of one link.
+/// Everything that was ever recorded about one link.
 #[derive(Default)]
 struct Lives {
     row: Option<Version>,
@@ -72,7 +73,7 @@ struct Lives {
 }
 
 impl Lives {
-    /// What it said to the visit in run `run`, if it was there.
+    /// Its values at the visit in run `run`, if it was there.
     fn at(&self, run: u32) -> Option<&Version> {
         let holds = |v: &&Version| v.first_run <= run && v.last_run.is_none_or(|last| last >= run);
         let past = self.past.iter().filter(holds).min_by_key(|v| v.last_run);
@@ -88,7 +89,8 @@ const CURRENT: &str = "SELECT dst, kind, anchor, rel, count, first_run, last_run
 const PAST: &str = "SELECT dst, kind, anchor, rel, count, first_run, last_run FROM past_row WHERE source = ?1";
 
 impl CatalogueReader {
-    /// Gives every link that is new, lost or changed since a run, in the order of pages, until `each` breaks off; of one page where one is named.
+    /// Calls back with every link that is new, lost or changed since a run, in page order, until
+    /// `each` breaks off; optionally of one page.
     pub fn link_changes(
         &self,
         since: RunId,
@@ -134,7 +136,8 @@ impl CatalogueReader {
         Ok(())
     }
 
-    /// Everything a page's links ever said, link by link, earliest first; `last_run` is open for what they say now.
+    /// The full history of a page's links, link by link, earliest first; `last_run` is open for
+    /// current values.
     pub fn link_history(&self, page: PageId) -> Result<Vec<LinkRow>> {
         let sql = "SELECT l.*, p.url FROM (SELECT * FROM link WHERE src = ?1 UNION ALL SELECT * FROM link_past WHERE src = ?1) l
                    JOIN page_row p ON p.id = l.dst ORDER BY l.dst, l.kind, l.last_run IS NULL, l.last_run";
@@ -150,7 +153,7 @@ fn name(url: &mut Statement<'_>, page: i64) -> rusqlite::Result<String> {
     url.query_row([page], |r| r.get(0))
 }
 
-/// All links of a page with their pasts, by target and kind.
+/// All links of a page with their histories, by target and kind.
 fn lives(
     current: &mut Statement<'_>,
     past: &mut Statement<'_>,
@@ -175,7 +178,7 @@ fn version(r: &Row<'_>) -> rusqlite::Result<Version> {
     Ok(Version { key: (r.get(0)?, r.get(1)?), values, first_run: r.get(5)?, last_run: r.get(6)? })
 }
 
-/// What became of a link since the visit in run `seen`, and the row that tells its runs.
+/// What happened to a link since the visit in run `seen`, and the row with its runs.
 fn compare(link: &Lives, seen: Option<u32>) -> Option<(LinkChange, &Version)> {
     match (seen.and_then(|run| link.at(run)), link.now()) {
         (None, Some(now)) => Some((LinkChange::New, now)),

@@ -1,19 +1,21 @@
-//! How do a page's links become rows, and what becomes of those it had before?
+//! How do a page's links become rows, and what happens to its earlier ones?
 //!
-//! `link_row` has one row for each target and kind a page ever pointed to. A link that is no longer there is closed with the last run that saw it.
-//! What a row said before it changed, and the earlier life of a link that was lost and came back, go to `past_row`: so that what any run saw can
-//! be told (`history`). A page seen for the first time only adds rows; one seen again writes those that differ and no other.
+//! `link_row` has one row for each target and kind a page ever linked to. A link that has
+//! disappeared is closed with the last run that saw it. Previous values of a row, and the earlier
+//! life of a link that was lost and came back, go to `past_row`, so that what any run saw can be
+//! reconstructed (`history`). A page seen for the first time only adds rows; a revisited one writes
+//! only those that differ.
 
 use orb_page::{PageId, RunId, Visit};
 use rusqlite::{CachedStatement, Connection, params};
 use std::cmp::Ordering;
 
-/// Rows that one statement adds: every statement opens the table and finds its place anew.
+/// Rows per statement: every statement opens the table and seeks again.
 const TOGETHER: usize = 8;
-/// The values of a row that is added.
+/// Columns per inserted row.
 const COLUMNS: usize = 7;
 
-/// What was recorded of a page's links before a visit.
+/// What was recorded about a page's links before a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Earlier {
     /// Whether there may be rows already.
@@ -34,7 +36,7 @@ pub(super) struct LinkWriter<'db> {
     order: Vec<(PageId, u8, u32)>,
 }
 
-/// A link as it stands in its row.
+/// A link as stored.
 struct Kept {
     dst: i64,
     kind: u8,
@@ -45,7 +47,7 @@ struct Kept {
     last_run: Option<u32>,
 }
 
-/// A link as it was just seen; links to one target by one kind are one, whose count is the sum.
+/// A link as just seen; links to one target with one kind are merged, and their counts added.
 #[derive(Clone, Copy, Default)]
 struct Seen<'a> {
     dst: i64,
@@ -102,7 +104,7 @@ impl<'db> LinkWriter<'db> {
         written
     }
 
-    /// Rows that nothing stands in the way of, several to a statement.
+    /// Inserts rows that cannot conflict, several per statement.
     fn add<'a>(&mut self, source: i64, mut seen: impl Iterator<Item = Seen<'a>>) -> rusqlite::Result<()> {
         let (together, run) = (&mut self.insert_together, self.run.0);
         let mut waiting = [Seen::default(); TOGETHER];
@@ -128,7 +130,7 @@ impl<'db> LinkWriter<'db> {
         self.insert.execute(params![source, l.dst, l.kind, l.anchor, l.rel, l.count, self.run.0]).map(drop)
     }
 
-    /// Goes through what is there and what was seen side by side: both are in the order of target and kind.
+    /// A merge join of stored and seen links: both are ordered by target and kind.
     fn merge<'a>(
         &mut self,
         source: i64,
@@ -153,7 +155,7 @@ impl<'db> LinkWriter<'db> {
         kept.try_for_each(|gone| self.lose(source, &gone, previous))
     }
 
-    /// A link is not there any more; what an earlier visit of the same run saw is taken back.
+    /// A link has disappeared; what an earlier visit of the same run saw is undone.
     fn lose(&mut self, source: i64, gone: &Kept, previous: Option<u32>) -> rusqlite::Result<()> {
         match (gone.last_run, previous) {
             (Some(_), _) => Ok(()),
@@ -173,7 +175,7 @@ impl<'db> LinkWriter<'db> {
         if known.last_run.is_none() && known.says(link) {
             return Ok(());
         }
-        // Closed with the run before this one: by an earlier visit of this run, which is taken back.
+        // Closed with the run before this one: by an earlier visit of this run, which is undone.
         let lives = known.last_run.is_none() || known.last_run == previous;
         let ended = if lives { previous } else { known.last_run };
         if let Some(ended) = ended.filter(|ended| known.first_run <= *ended && !(lives && known.says(link))) {
@@ -188,10 +190,11 @@ impl<'db> LinkWriter<'db> {
     }
 }
 
-/// The statement that adds so many rows.
+/// The statement that inserts this many rows.
 ///
-/// A failure ends the whole transaction, so that nothing need be written down to take back a statement that fails half-way (`OR FAIL`): SQLite would keep a
-/// copy of every page touched, in memory it asks for anew each time.
+/// A failure ends the whole transaction, so no statement journal is needed to undo a statement that
+/// fails half-way (`OR FAIL`): SQLite would copy every page touched into memory that it allocates
+/// each time.
 fn insert_of(rows: usize) -> String {
     let values = vec!["(?, ?, ?, ?, ?, ?, ?)"; rows].join(", ");
     format!("INSERT OR FAIL INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES {values}")
@@ -216,7 +219,7 @@ fn gathered<'a>(visit: &'a Visit, same: &[(PageId, u8, u32)]) -> Seen<'a> {
     Seen { dst: dst.0.cast_signed(), kind, anchor: filled(visit.links.anchor(link)), rel: filled(&link.rel), count }
 }
 
-/// `None` for an empty text: two bytes saved in most link rows.
+/// `None` for an empty text: saves two bytes in most link rows.
 fn filled(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }

@@ -1,9 +1,11 @@
-//! When does what was committed get from the log into the database?
+//! When is the WAL checkpointed?
 //!
-//! SQLite would see to it in the commit that finds the log long, and the crawl would stand still for as long as the disk takes. So a thread of its own
-//! moves the pages while commits go on, and what these have added meanwhile, little by then, is moved after one of them, so that the next begins
-//! the log anew. What cannot be moved, because somebody still reads the database as it was or there is no room, is as safe in the log, and is
-//! tried again.
+//! Checkpoints the WAL on a background thread, so that no commit pays for it. SQLite's automatic
+//! checkpoint would run in the commit that finds the WAL long, and the crawl would stall for as
+//! long as the disk takes. The thread copies pages while commits continue; the few that these add
+//! meanwhile are copied after one of them, so that the next can restart the WAL from its beginning.
+//! What cannot be checkpointed, because a reader holds an old snapshot or the disk is full, is safe
+//! in the WAL, and is retried.
 
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, OpenFlags};
@@ -13,23 +15,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-/// Pages of a log that is long: 128 MB. Pages that many commits change, those of the index of visits above all, are moved once for all of them.
+/// Pages of a WAL that counts as long: 128 MB. Pages that many commits change, above all those of
+/// the visits' index, are then copied once for all of them.
 const LONG: usize = 32_000;
 
-/// The log of the one connection that writes.
+/// The WAL of the only writing connection.
 pub(super) struct Log {
     path: PathBuf,
-    /// How many pages it had after the last commit.
+    /// Number of pages after the last commit.
     pages: Arc<AtomicUsize>,
-    /// At how many it is moved next.
+    /// Number of pages at which the next checkpoint starts.
     next: usize,
     long: usize,
     mover: Option<Mover>,
 }
 
-/// The thread that moves pages, once it was needed.
+/// The checkpoint thread, once it was needed.
 struct Mover {
-    /// Sets it to work; without it, it ends.
+    /// Wakes it; dropping it ends the thread.
     wake: Option<Sender<()>>,
     done: Receiver<()>,
     is_moving: bool,
@@ -37,7 +40,7 @@ struct Mover {
 }
 
 impl Log {
-    /// Takes over from SQLite.
+    /// Takes over from SQLite's automatic checkpoints.
     pub(super) fn of(db: &mut Connection, path: &Path) -> rusqlite::Result<Self> {
         let pages = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&pages);
@@ -49,7 +52,7 @@ impl Log {
         Ok(Self { path: path.to_owned(), pages, next: LONG, long: LONG, mover: None })
     }
 
-    /// Sees to the log after a commit.
+    /// Manages the WAL after a commit.
     pub(super) fn tend(&mut self, db: &Connection) {
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.long {
@@ -62,7 +65,8 @@ impl Log {
         }
     }
 
-    /// Has pages moved beside what is going on, unless they are already; here and now, where there is no thread to be had.
+    /// Starts a background checkpoint, unless one is running; runs it here and now if no thread is
+    /// available.
     pub(super) fn begin(&mut self, db: &Connection) {
         if self.mover.as_ref().is_some_and(|mover| mover.is_moving) {
             return;
@@ -75,14 +79,14 @@ impl Log {
         }
     }
 
-    /// Moves what is left: what was added while pages were moved.
+    /// Checkpoints the rest: what was added during the background checkpoint.
     fn end(&mut self, db: &Connection) {
         move_pages(db);
-        // Where the log does not begin anew, it need not be tried after every commit.
+        // If the WAL does not restart, there is no point in trying after every commit.
         self.next = self.pages.load(Ordering::Relaxed) + self.long / 4;
     }
 
-    /// Waits until nothing is moved any more.
+    /// Waits until no checkpoint is running.
     pub(super) fn rest(&mut self) {
         if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_moving) {
             let _ = mover.done.recv();
@@ -114,7 +118,7 @@ impl Mover {
         self.is_moving
     }
 
-    /// Whether it has ended what it was set to.
+    /// Whether it has finished its task.
     fn is_done(&mut self) -> bool {
         self.is_moving = self.done.try_recv() == Err(TryRecvError::Empty);
         !self.is_moving
@@ -130,7 +134,8 @@ impl Drop for Mover {
     }
 }
 
-/// Moves what can be moved without keeping anybody from reading or writing. SQLite itself says nothing of what could not be after a commit.
+/// Checkpoints what is possible without blocking readers or writers. SQLite itself does not report
+/// what was left.
 fn move_pages(db: &Connection) {
     let _ = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }
@@ -139,7 +144,7 @@ fn move_pages(db: &Connection) {
 mod tests {
     use super::*;
 
-    /// A database with a log that is long at 40 pages.
+    /// A database whose WAL is long at 40 pages.
     fn database(dir: &Path) -> (Connection, Log) {
         let path = dir.join("a.db");
         let mut db = Connection::open(&path).unwrap();
@@ -150,7 +155,7 @@ mod tests {
         (db, log)
     }
 
-    /// Commits a page and a half, and waits for what that has set going.
+    /// Commits a page and a half, and waits for the checkpoint it triggered.
     fn commit(db: &Connection, log: &mut Log) -> usize {
         db.execute("INSERT INTO t (b) VALUES (zeroblob(6000))", []).unwrap();
         log.tend(db);

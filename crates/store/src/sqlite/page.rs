@@ -1,6 +1,6 @@
-//! What do readers see of a page, its visits, links and pictures?
+//! What do readers see of a page, its visits, links and images?
 //!
-//! Rows with CONTRACT.md's names and forms, so that they can be printed as they are.
+//! Rows with CONTRACT.md's names and formats, so that they can be printed as they are.
 
 use rusqlite::Row;
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl PageRow {
         })
     }
 
-    /// Where the archive holds its latest answer.
+    /// Archive position of its latest response.
     pub fn warc(&self) -> Option<orb_page::WarcPosition> {
         position(self.warc_file.as_deref(), self.warc_offset, self.warc_length)
     }
@@ -131,7 +131,7 @@ impl VisitRow {
         })
     }
 
-    /// Where the archive holds this answer.
+    /// Archive position of this response.
     pub fn warc(&self) -> Option<orb_page::WarcPosition> {
         position(self.warc_file.as_deref(), self.warc_offset, self.warc_length)
     }
@@ -153,7 +153,7 @@ pub struct LinkRow {
 }
 
 impl LinkRow {
-    /// Whether a person sees its words.
+    /// Whether its anchor text is visible to people.
     pub fn is_spoken(&self) -> bool {
         orb_page::LinkKind::SPOKEN.iter().any(|kind| kind.name() == self.kind)
     }
@@ -173,7 +173,7 @@ impl LinkRow {
     }
 }
 
-/// A picture on a page.
+/// An image on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[allow(missing_docs)]
 pub struct ImageRow {

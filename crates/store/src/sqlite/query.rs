@@ -1,7 +1,7 @@
-//! How may people ask anything without being able to break anything?
+//! How can users query anything without being able to break anything?
 //!
-//! A query runs on a connection of its own that is opened read-only, may only select (an authorizer refuses the rest), stops when its time
-//! is up and gives its rows one by one.
+//! A query runs on its own read-only connection, may only select (an authorizer refuses the rest),
+//! is interrupted when its time is up and returns its rows one by one.
 
 use super::CatalogueReader;
 use super::reader::connect;
@@ -14,27 +14,27 @@ use rusqlite::{Connection, Error};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// A value of a row, as long as the row is looked at.
+/// A value of a row, valid while the row is processed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing.
+    /// NULL.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Real(f64),
-    /// Text; bytes that are no UTF-8 come as [`Cell::Blob`].
+    /// Text; bytes that are not UTF-8 come as [`Cell::Blob`].
     Text(&'a str),
     /// Bytes.
     Blob(&'a [u8]),
 }
 
-/// What a query may take.
+/// The limits of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// How long it may run.
+    /// Maximum running time.
     pub time: Duration,
-    /// How many rows it may give.
+    /// Maximum number of rows.
     pub rows: u64,
 }
 
@@ -47,14 +47,15 @@ impl Default for QueryLimits {
 /// How a query ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryEnd {
-    /// Rows given.
+    /// Number of rows returned.
     pub rows: u64,
     /// Whether there were more than the limit.
     pub more: bool,
 }
 
 impl CatalogueReader {
-    /// Runs one `SELECT`: `names` gets the columns' names, then `each` every row, until it breaks off or a limit is reached.
+    /// Runs one `SELECT`: `names` gets the column names, then `each` every row, until it breaks off
+    /// or a limit is reached.
     pub fn sql(
         &self,
         query: &str,
@@ -121,7 +122,7 @@ pub(super) fn cell(value: ValueRef<'_>) -> Cell<'_> {
     }
 }
 
-/// The failure of a user's query, in one line.
+/// The error of a user's query, in one line.
 fn explain(error: &Error, time: Duration) -> StoreError {
     let text = match error {
         Error::MultipleStatement => "give one statement only".to_owned(),

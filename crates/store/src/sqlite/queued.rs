@@ -1,7 +1,7 @@
-//! What is there to say of a page when its turn comes?
+//! What are the details of a page that is due?
 //!
-//! The queues of the frontier index hold numbers alone. Their readers come here with a handful of them at a time: one look at a leaf for each,
-//! and another at its visits where it is to be visited again.
+//! The queues of the frontier index hold numbers only. Their readers come here with a handful of
+//! them at a time: one leaf access for each, and another for its visits if it is revisited.
 
 use super::before::BeforeReader;
 use super::reader::connect;
@@ -19,18 +19,18 @@ pub(crate) struct PageReader {
 }
 
 impl PageReader {
-    /// Opens a catalogue that is there.
+    /// Opens an existing catalogue.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let db = connect(path)?;
-        // The inner nodes of fifty million pages.
+        // Enough for the inner nodes of fifty million pages.
         db.execute_batch("PRAGMA cache_size = -4096").map_err(|e| StoreError::sql("open", path, e))?;
         Ok(Self { db, path: path.to_owned() })
     }
 
-    /// The pages at these places of a queue.
+    /// The pages at these positions of a queue.
     pub(crate) fn queued(&self, places: &[(u64, PageId)]) -> Result<Vec<Queued>> {
         let fail = |e| StoreError::sql("read the queued pages", &self.path, e);
-        // One transaction: the locks are taken once.
+        // One transaction, so that locks are taken once.
         let look = self.db.unchecked_transaction().map_err(fail)?;
         let out = self.read(places).map_err(fail)?;
         if out.len() < places.len() {

@@ -1,7 +1,8 @@
 //! How can SQL join what the graph says about pages and hosts?
 //!
-//! The ranks are derived and belong to one build of the graph, so they are no tables of the catalogue: they stand in a small database of
-//! their own in the graph's directory, written as a whole and attached by whoever reads with SQL. Where there is none, there are no such tables.
+//! The ranks are derived and belong to one build of the graph, so they are not tables of the
+//! catalogue: they are in a small database in the graph's directory, written atomically and
+//! attached by SQL readers. If there is none, there are no such tables.
 
 use crate::error::{Result, StoreError};
 use rusqlite::{Connection, OpenFlags, params};
@@ -11,22 +12,22 @@ use std::path::{Path, PathBuf};
 /// Its name in the directory of the graph.
 const NAME: &str = "ranks.db";
 
-/// What the rankings say of one page or host.
+/// The scores of one page or host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankRow {
     /// The number of the page or host.
     pub id: u64,
     /// PageRank.
     pub pagerank: f64,
-    /// Hub value.
+    /// Hub score.
     pub hub: f64,
-    /// Authority.
+    /// Authority score.
     pub authority: f64,
     /// Harmonic centrality.
     pub harmonic: f64,
-    /// How many point to it.
+    /// In-degree.
     pub indegree: u32,
-    /// How many it points to.
+    /// Out-degree.
     pub outdegree: u32,
     /// Its strongly connected component, 0 for the largest.
     pub component: u32,
@@ -39,14 +40,15 @@ pub(super) fn beside(catalogue: &Path) -> PathBuf {
     catalogue.with_file_name("graph").join(NAME)
 }
 
-/// Whether the graph in a directory has its ranks as tables that can be read.
+/// Whether the graph in a directory has readable rank tables.
 pub fn has_rank_tables(graph: &Path) -> bool {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let probe = "SELECT (SELECT max(page_id) FROM rank), (SELECT max(host_id) FROM host_rank)";
     Connection::open_with_flags(graph.join(NAME), flags).is_ok_and(|db| db.query_row(probe, [], |_| Ok(())).is_ok())
 }
 
-/// Writes the tables `rank` and `host_rank` into the directory of the graph, in the place of older ones; one process at a time.
+/// Writes the tables `rank` and `host_rank` into the directory of the graph, replacing older ones;
+/// one process at a time.
 pub fn write_rank_tables(
     graph: &Path,
     pages: impl Iterator<Item = RankRow>,
@@ -62,7 +64,7 @@ pub fn write_rank_tables(
     }
     let fail = |e| StoreError::sql("write the ranks", &path, e);
     let db = Connection::open(&unfinished).map_err(fail)?;
-    // Nobody reads it before it has its name, and a half of it is written anew.
+    // Nobody reads it before it is renamed, and an incomplete one is written again.
     db.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN").map_err(fail)?;
     fill(&db, "rank", "page_id", pages).map_err(fail)?;
     fill(&db, "host_rank", "host_id", hosts).map_err(fail)?;
@@ -95,7 +97,7 @@ fn fill(db: &Connection, table: &str, id: &str, rows: impl Iterator<Item = RankR
     Ok(())
 }
 
-/// Lets a connection read the ranks, where there are any; damaged ones are as good as none.
+/// Attaches the ranks to a connection, if there are any; damaged ones are ignored.
 pub(super) fn attach(db: &Connection, catalogue: &Path) {
     let path = beside(catalogue);
     let Some(text) = path.to_str().filter(|_| path.is_file()) else { return };
@@ -104,7 +106,7 @@ pub(super) fn attach(db: &Connection, catalogue: &Path) {
         db.query_row("SELECT count(*) FROM ranks.rank WHERE page_id = 0", [], |_| Ok(()))
     };
     if read().is_err() {
-        // Not attached at all, or not to be read.
+        // Not attached at all, or unreadable.
         let _ = db.execute_batch("DETACH ranks");
     }
 }

@@ -1,9 +1,10 @@
-//! What does the frontier index have to know, according to the facts?
+//! What must the frontier index contain, according to the facts?
 //!
-//! The index is derived. It is rebuilt by [`Facts::each_page`], two sequential scans merged (pages by number, visits by page), in bounded
-//! memory. When it only missed the last batches it catches up: `batch_row` names the pages and hosts each of them touched, and
-//! their state is read from the tables as it is now, so that catching up twice does no harm. The nonce of a batch tells two histories
-//! with equal numbers apart (a catalogue restored from a copy).
+//! The index is derived. It is rebuilt by [`Facts::each_page`], a merge join of two sequential
+//! scans (pages by number, visits by page), in bounded memory. If it only missed the last batches
+//! it catches up: `batch_row` lists the pages and hosts each of them touched, and their current
+//! state is read from the tables, so catching up twice does no harm. The nonce of a batch
+//! distinguishes two histories with equal numbers (a catalogue restored from a copy).
 
 use super::schema::{LATEST, QUEUED};
 use super::{Catalogue, CatalogueReader};
@@ -14,17 +15,17 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 use std::hash::BuildHasher;
 use std::path::Path;
 
-/// Which batch a store has come to.
+/// The batch that a store has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Watermark {
     /// The batch's number, from 1.
     pub(crate) no: u64,
-    /// A random number drawn for the batch.
+    /// A random number for the batch.
     pub(crate) nonce: u64,
 }
 
 impl Watermark {
-    /// The watermark of the batch to come.
+    /// The watermark of the next batch.
     pub(crate) fn next(self) -> Self {
         let nonce = std::hash::RandomState::new().hash_one((self.no, self.nonce, Moment::now().0));
         Self { no: self.no + 1, nonce }
@@ -39,18 +40,18 @@ pub(crate) struct PageState<'a> {
     pub(crate) host: HostId,
     pub(crate) rank: u64,
     pub(crate) queued: bool,
-    /// Whether it is outside for no trap.
+    /// Whether it is outside, but not because of a trap.
     pub(crate) parked: bool,
     /// The digests this page was the first to have, with the runs they were seen in.
     pub(crate) owned: &'a [(u32, [u8; 32])],
 }
 
-/// Pages and hosts whose state may have changed, each once.
+/// Distinct pages and hosts whose state may have changed.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     pub(crate) pages: Vec<u64>,
     pub(crate) hosts: Vec<u64>,
-    /// Pages put into their queues again, each with a place it had before, in order.
+    /// Re-queued pages with their previous positions, in order.
     pub(crate) moved: Vec<(u64, u64)>,
 }
 
@@ -70,7 +71,7 @@ impl Catalogue {
         self.watermark
     }
 
-    /// The facts, for whoever derives something from them.
+    /// The facts, for deriving something from them.
     pub(crate) fn facts(&self) -> Facts<'_> {
         Facts { db: &self.db, path: &self.path }
     }
@@ -89,8 +90,8 @@ impl Facts<'_> {
         move |e| StoreError::sql("read the facts", &path, e)
     }
 
-    /// What the batches after this mark touched, or `None` if a store at the mark cannot follow: another batch of that number was
-    /// recorded here, or later ones are no longer listed.
+    /// What the batches after this mark touched, or `None` if a store at the mark cannot catch up:
+    /// another batch of that number was recorded here, or later ones are no longer listed.
     pub(crate) fn touched_since(&self, mark: Watermark) -> Result<Option<Touched>> {
         let first = "SELECT no, nonce FROM batch_row WHERE no >= ?1 ORDER BY no LIMIT 1";
         let (listed, nonce) = self
@@ -150,7 +151,7 @@ impl Facts<'_> {
         self.pages([id].into_iter(), &mut f)
     }
 
-    /// Those of these pages that there are.
+    /// Those of these pages that exist.
     pub(crate) fn pages(
         &self,
         ids: impl Iterator<Item = u64>,
@@ -176,7 +177,7 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Numbers of the reasons that are no trap's.
+    /// Numbers of the reasons other than traps.
     fn parking_reasons(&self) -> rusqlite::Result<Vec<i64>> {
         let mut rows = self.db.prepare_cached("SELECT id, name FROM name_row")?;
         let names = rows.query_map([], |r| Ok((r.get(0)?, r.get::<_, String>(1)?)))?;
@@ -184,7 +185,7 @@ impl Facts<'_> {
         names.filter(|n| n.as_ref().map_or(true, |(_, name)| parking(name))).map(|n| n.map(|(id, _)| id)).collect()
     }
 
-    /// Every host from number `from` on, in order; with `only`, that one alone.
+    /// Every host from number `from` on, in order; with `only`, just that one.
     pub(crate) fn each_host(&self, from: u32, only: bool, mut f: impl FnMut(&HostState) -> Result<()>) -> Result<()> {
         let fail = self.fail();
         let mut rows = self
@@ -203,18 +204,18 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// How many pages wait in queues.
+    /// Number of queued pages.
     pub(crate) fn count_queued(&self) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM page_row p {LATEST} WHERE {QUEUED}");
         self.db.query_row(&sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(self.fail())
     }
 }
 
-/// A visit and where the archive holds its answer.
+/// A visit and the archive position of its response.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) url: String,
-    /// The file's number in the order the files were made.
+    /// The file's number in order of creation.
     pub(crate) file: u64,
     pub(crate) offset: u64,
     pub(crate) length: u64,
@@ -224,7 +225,7 @@ pub(crate) struct Placed {
 }
 
 impl CatalogueReader {
-    /// Every visit the archive holds, in the order of the archive.
+    /// Every visit in the archive, in archive order.
     pub(crate) fn each_placed(&self, mut f: impl FnMut(&Placed) -> Result<()>) -> Result<()> {
         let fail = self.fail("read the visits");
         let mut rows = self
@@ -253,12 +254,12 @@ impl CatalogueReader {
         Ok(())
     }
 
-    /// The number a query of our own counts.
+    /// The result of a counting query.
     pub(crate) fn count(&self, sql: &str) -> Result<u64> {
         self.db.query_row(sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(self.fail("count"))
     }
 
-    /// What SQLite itself finds wrong with the file.
+    /// What SQLite's integrity check reports.
     pub(crate) fn integrity(&self) -> Result<Vec<String>> {
         let fail = self.fail("examine");
         let mut rows = self.db.prepare("PRAGMA integrity_check(100)").map_err(&fail)?;
@@ -268,10 +269,10 @@ impl CatalogueReader {
     }
 }
 
-/// A visit passed on the way: page, run, and the digest where the page was the first to have it.
+/// A visit passed by the cursor: page, run, and the digest if the page was the first to have it.
 type Passed = (i64, u32, Option<[u8; 32]>);
 
-/// Goes through the visits in step with the pages.
+/// Advances through the visits in step with the pages.
 struct VisitCursor<'rows> {
     rows: Rows<'rows>,
     ahead: Option<Passed>,
@@ -294,7 +295,7 @@ impl<'rows> VisitCursor<'rows> {
         Ok(Some((row.get(0)?, row.get(1)?, digest)))
     }
 
-    /// Reads on to the end of this page's visits; the last run that visited it.
+    /// Reads on to the end of this page's visits; returns the last run that visited it.
     fn advance(&mut self, page: i64) -> rusqlite::Result<Option<u32>> {
         self.owned.clear();
         let mut last = None;
@@ -350,7 +351,7 @@ fn read_host(row: &Row<'_>) -> rusqlite::Result<HostState> {
     })
 }
 
-/// Numbers as differences of the sorted list, seven bits a byte.
+/// Delta-encoded LEB128 of the sorted list.
 pub(super) fn pack(mut numbers: Vec<u64>) -> Vec<u8> {
     numbers.sort_unstable();
     let mut out = Vec::with_capacity(numbers.len() * 2);
@@ -370,7 +371,7 @@ fn unpack(mut bytes: &[u8], out: &mut Vec<u64>) {
     }
 }
 
-/// Pairs of numbers as they come, seven bits a byte.
+/// LEB128 of pairs, in order.
 pub(super) fn pack_pairs(pairs: &[(u64, u64)]) -> Vec<u8> {
     let mut out = Vec::new();
     for n in pairs.iter().flat_map(|(a, b)| [a, b]) {

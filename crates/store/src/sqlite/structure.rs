@@ -1,7 +1,8 @@
-//! What does whoever maps the web's structure read?
+//! What does the graph builder read?
 //!
-//! Pages, hosts and links, each once and in the order in which they lie, so that a catalogue larger than memory is read at the speed of the
-//! disk; and the few rows behind one answer, by key. All of it is as of one moment inside [`CatalogueReader::at_one_moment`].
+//! Pages, hosts and links, each once and in storage order, so that a catalogue larger than memory
+//! is read at the speed of the disk; and the few rows behind one answer, by key. Inside
+//! [`CatalogueReader::at_one_moment`] all of it comes from one snapshot.
 
 use super::page::LinkRow;
 use super::reader::CatalogueReader;
@@ -15,28 +16,30 @@ use std::path::Path;
 pub struct Extent {
     /// The number of its last batch.
     pub batch: u64,
-    /// What tells that batch from another of the same number, as in a catalogue put back from a copy.
+    /// Distinguishes that batch from another with the same number, as in a catalogue restored from
+    /// a copy.
     pub nonce: u64,
-    /// Its last run; 0 where there is none.
+    /// Its last run; 0 if there is none.
     pub run: RunId,
-    /// Its pages, numbered from 1.
+    /// Number of pages, numbered from 1.
     pub pages: u64,
-    /// Its pages with links, numbered from 1 in the order in which links were first seen on them.
+    /// Number of pages with links, numbered from 1 in the order in which links were first seen on
+    /// them.
     pub sources: u64,
 }
 
-/// A link as it is read in bulk.
+/// A link as read in bulk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkFact {
     /// The page it is on.
     pub src: PageId,
     /// The page it points to.
     pub dst: PageId,
-    /// By what it points.
+    /// Its kind.
     pub kind: LinkKind,
     /// Whether it is marked `nofollow`.
     pub nofollow: bool,
-    /// Whether it is no longer there.
+    /// Whether it has disappeared.
     pub gone: bool,
 }
 
@@ -46,7 +49,8 @@ impl CatalogueReader {
         &self.path
     }
 
-    /// Whatever is read by `look` is as of one moment, however long it takes. What is written meanwhile stays in the log.
+    /// Everything that `look` reads comes from one snapshot, however long it takes. What is written
+    /// meanwhile stays in the WAL.
     pub fn at_one_moment<T, E: From<StoreError>>(
         &self,
         look: impl FnOnce(&Self) -> std::result::Result<T, E>,
@@ -72,7 +76,7 @@ impl CatalogueReader {
         Ok(Extent { batch, nonce, run, pages: last("id", "page_row")?, sources: last("id", "source_row")? })
     }
 
-    /// Every page in the order of the numbers: its number, its host, its URL.
+    /// Every page in order of page numbers: its number, its host, its URL.
     pub fn each_url<E: From<StoreError>>(
         &self,
         mut tell: impl FnMut(PageId, HostId, &str) -> std::result::Result<(), E>,
@@ -87,7 +91,7 @@ impl CatalogueReader {
         Ok(())
     }
 
-    /// Every host in the order of the numbers, and how the URLs of its pages begin.
+    /// Every host in order of host numbers, and the common prefix of its pages' URLs.
     pub fn each_origin<E: From<StoreError>>(
         &self,
         mut tell: impl FnMut(HostId, &str) -> std::result::Result<(), E>,
@@ -102,7 +106,8 @@ impl CatalogueReader {
         Ok(())
     }
 
-    /// Every link, those that are gone included, in the order of the visits that first saw links on a page; those of one page by target.
+    /// Every link, including those that have disappeared, in the order of the visits that first saw
+    /// links on a page; those of one page by target.
     pub fn each_link<E: From<StoreError>>(
         &self,
         mut tell: impl FnMut(&LinkFact) -> std::result::Result<(), E>,
@@ -112,7 +117,7 @@ impl CatalogueReader {
         let mut rows = self.db.prepare(sql).map_err(&fail)?;
         let mut rows = rows.query([]).map_err(&fail)?;
         while let Some(row) = rows.next().map_err(&fail)? {
-            // A kind of a later version is none that anybody here could ask for.
+            // A kind of a later version is unknown here and is skipped.
             if let Some(link) = link(row).map_err(&fail)? {
                 tell(&link)?;
             }
@@ -126,7 +131,8 @@ impl CatalogueReader {
         self.link_rows(sql, [src.0, dst.0])
     }
 
-    /// The links to a page of those pages that had none until the `after`-th page with links was recorded, by the URLs they come from.
+    /// The links to a page from pages that had none until the `after`-th page with links was
+    /// recorded, ordered by source URL.
     pub fn links_in_after(&self, dst: PageId, after: u64) -> Result<Vec<LinkRow>> {
         let sql = "SELECT DISTINCT s.page FROM source_row s CROSS JOIN link_row r ON r.source = s.id AND r.dst = ?2 WHERE s.id > ?1";
         let fail = self.fail("read");
@@ -155,7 +161,7 @@ fn page<'r>(row: &'r Row<'_>) -> rusqlite::Result<(PageId, HostId, &'r str)> {
 
 fn origin(row: &Row<'_>) -> rusqlite::Result<(HostId, String)> {
     let (scheme, name, port): (String, String, u16) = (row.get(1)?, row.get(2)?, row.get(3)?);
-    // A name with colons is an address in brackets.
+    // A name with colons is an IPv6 address, which goes in brackets.
     let name = if name.contains(':') { format!("[{name}]") } else { name };
     let origin = match (scheme.as_str(), port) {
         ("http", 80) | ("https", 443) | ("ftp", 21) => format!("{scheme}://{name}"),

@@ -1,4 +1,4 @@
-//! Which tables go out, with which columns?
+//! Which tables are exported, with which columns?
 //!
 //! CONTRACT.md's, under the plural of their names, with the columns readers see.
 
@@ -11,15 +11,15 @@ pub enum Table {
     Pages,
     /// What each run saw of each page.
     Visits,
-    /// Links, living or gone.
+    /// Links, current or disappeared.
     Links,
-    /// Pictures on pages.
+    /// Images on pages.
     Images,
     /// Runs.
     Runs,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Whole numbers.
@@ -30,17 +30,17 @@ pub enum Holds {
     Text,
     /// Moments, as `2026-11-15T04:03:29.123Z`.
     Time,
-    /// Yes or no, as 1 or 0.
+    /// Booleans, as 1 or 0.
     Truth,
 }
 
-/// A column: its name and what it holds.
+/// A column: its name and type.
 pub type Field = (&'static str, Holds);
 
 use Holds::{Integer, Real, Text, Time, Truth};
 
 impl Table {
-    /// All of them, those that others name first.
+    /// All of them, referenced ones first.
     pub const ALL: [Self; 6] = [Self::Runs, Self::Hosts, Self::Pages, Self::Visits, Self::Links, Self::Images];
 
     /// Its name, in the plural.
@@ -72,7 +72,7 @@ impl Table {
         }
     }
 
-    /// The rows in the order in which they lie, so that nothing has to be sorted.
+    /// The rows in storage order, so that nothing has to be sorted.
     pub fn query(self) -> String {
         let names: Vec<&str> = self.columns().iter().map(|(name, _)| *name).collect();
         format!("SELECT {} FROM {}", names.join(", "), self.view())

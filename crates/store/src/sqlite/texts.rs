@@ -1,7 +1,8 @@
-//! What does whoever indexes texts read?
+//! What does the text indexer read?
 //!
-//! Every page that was there and said something, as the visit saw it that told of it last, in the order of the numbers, with where the archive holds it; and what
-//! links say of the pages they point to. Both as of one moment inside [`CatalogueReader::at_one_moment`].
+//! Every page that was fetched successfully and has text, as the last reported visit saw it, in
+//! order of page numbers, with its archive position; and the anchor texts of links. Inside
+//! [`CatalogueReader::at_one_moment`] both come from one snapshot.
 
 use super::CatalogueReader;
 use super::schema::{KIND, TOLD};
@@ -9,7 +10,7 @@ use crate::error::StoreError;
 use orb_page::{HostId, LinkKind, Moment, PageId, PageKind, WarcPosition};
 use rusqlite::{Row, params};
 
-/// A page that has words, as its latest visit saw it.
+/// A page with text, as its latest visit saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worded {
     /// The page.
@@ -18,7 +19,7 @@ pub struct Worded {
     pub host: HostId,
     /// Its URL.
     pub url: String,
-    /// What it is.
+    /// Its kind.
     pub kind: PageKind,
     /// When it was fetched.
     pub at: Moment,
@@ -32,15 +33,15 @@ pub struct Worded {
     pub lang: Option<String>,
     /// SimHash of its text.
     pub simhash: Option<u64>,
-    /// The page whose content it repeats.
+    /// The page whose content it duplicates.
     pub duplicate_of: Option<PageId>,
-    /// Where the archive holds it.
+    /// Its archive position.
     pub warc: Option<WarcPosition>,
     /// The step of the project that collects it.
     pub step: Option<u32>,
 }
 
-/// What a link says.
+/// The anchor text of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
     /// The page it points to.
@@ -49,12 +50,13 @@ pub struct Said<'a> {
     pub src: PageId,
     /// Its text.
     pub anchor: &'a str,
-    /// How often it stands there.
+    /// Its number of occurrences there.
     pub count: u64,
 }
 
 impl CatalogueReader {
-    /// Every page that was answered well and has a text or a title, in the order of the numbers.
+    /// Every page that was fetched successfully and has a text or a title, in order of page
+    /// numbers.
     pub fn each_worded<E: From<StoreError>>(&self, mut tell: impl FnMut(Worded) -> Result<(), E>) -> Result<(), E> {
         let fail = self.fail("read the visits");
         let sql = format!(
@@ -73,7 +75,8 @@ impl CatalogueReader {
         Ok(())
     }
 
-    /// What living links say of the pages numbered `from` up to, not including, `to`, in the order of the pages they are on.
+    /// The anchor texts of current links to the pages numbered `from` up to, not including, `to`,
+    /// in the order of source pages.
     pub fn each_said<E: From<StoreError>>(
         &self,
         from: PageId,

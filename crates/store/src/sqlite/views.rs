@@ -1,11 +1,11 @@
-//! Which questions are asked so often that they have a name?
+//! Which queries are so common that they have a name?
 //!
-//! Views besides CONTRACT.md's tables, made of them. They stand in the catalogue for whoever opens it with other tools; a reader of ours makes
-//! them anew for itself, so that an older catalogue has them too.
+//! Views built on CONTRACT.md's tables. They are in the catalogue for other tools; our own readers
+//! create them as temporary views, so that an older catalogue has them too.
 
 use orb_page::{Flag, LinkKind, PageKind};
 
-/// What a page is that could not be had.
+/// Page kinds that are failures.
 const FAILED: [PageKind; 4] = [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
 
 /// Names and definitions.
@@ -81,7 +81,7 @@ fn definitions() -> [(&'static str, String); 8] {
     ]
 }
 
-/// The statements that make the views, anew where `scope` is `TEMP`, else where they are missing.
+/// The statements that create the views: replaced if `scope` is `TEMP`, otherwise only if missing.
 pub(super) fn statements(scope: &str) -> String {
     let make = |(name, select): (&str, String)| format!("CREATE {scope} VIEW IF NOT EXISTS {name} AS {select};\n");
     definitions().into_iter().map(make).collect()

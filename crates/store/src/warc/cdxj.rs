@@ -1,7 +1,8 @@
 //! Where in the archive is a URL?
 //!
-//! Each archive file has a CDXJ file beside it: key, time and place of each answer, sorted, as pywb and others read it. While the archive
-//! file grows, its lines go unsorted into a tail beside it; they are sorted when the file is closed.
+//! Each archive file has a CDXJ file beside it: key, time and position of each response, sorted, as
+//! pywb and others read it. While the archive file grows, its lines go unsorted into a tail file;
+//! they are sorted when the file is closed.
 
 use crate::error::{Result, StoreError};
 use crate::fault;
@@ -9,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// The offset a line names.
+/// The offset in a line.
 pub(crate) fn line_offset(line: &[u8]) -> Option<u64> {
     const NAME: &[u8] = b"\"offset\": \"";
     let at = memchr::memmem::rfind(line, NAME)? + NAME.len();
@@ -17,7 +18,7 @@ pub(crate) fn line_offset(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Writes the lines sorted, whole or not at all.
+/// Writes the lines sorted, atomically.
 pub(crate) fn write_sorted(path: &Path, mut lines: Vec<&[u8]>) -> Result<()> {
     lines.sort_unstable();
     let fail = |e| StoreError::io("write", path, e);

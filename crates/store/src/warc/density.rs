@@ -1,17 +1,19 @@
 //! Is there anything left to compress?
 //!
-//! Bytes that were compressed once are spread evenly over all values. Two bytes drawn from them are equal about once in 256 times; in text,
-//! markup and tables far more often (Friedman's index of coincidence, 1922). A sample tells in two microseconds what
-//! a compressor would find out in fifty. What is dense becomes a gzip member of stored blocks (RFC 1951, 3.2.4).
+//! Compressed bytes are uniformly distributed. Two random bytes of them are equal about once in 256
+//! times; in text, markup and tables far more often (Friedman's index of coincidence, 1922). A
+//! sample tells in two microseconds what a compressor would find out in fifty. Dense bytes become a
+//! gzip member of stored blocks (RFC 1951, 3.2.4).
 
-/// Bytes looked at.
+/// Size of the sample in bytes.
 pub(super) const SAMPLE: usize = 2_048;
-/// How much likelier than in noise two bytes may be equal: with 1.5 times, no code for single bytes saves more than 7 %.
+/// How much more likely than in noise two bytes may be equal: at 1.5 times, no code for single
+/// bytes saves more than 7 %.
 const LIKELIER: (u64, u64) = (3, 2);
-/// The most bytes of one stored block.
+/// Maximum bytes of one stored block.
 const BLOCK: usize = 0xFFFF;
 
-/// Whether compressing would gain next to nothing, as far as a sample from the middle can tell.
+/// Whether compression would gain next to nothing, judging from a sample in the middle.
 pub(super) fn is_dense(bytes: &[u8]) -> bool {
     let from = bytes.len().saturating_sub(SAMPLE) / 2;
     let sample = bytes.get(from..).unwrap_or(&[]);
@@ -25,7 +27,7 @@ pub(super) fn is_dense(bytes: &[u8]) -> bool {
     pairs * 256 * LIKELIER.1 < n * (n - 1) * LIKELIER.0
 }
 
-/// Appends a gzip member that holds the bytes as they are.
+/// Appends a gzip member that stores the bytes uncompressed.
 pub(super) fn store(raw: &[u8], out: &mut Vec<u8>) {
     const HEAD: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 4, 0xFF];
     out.reserve(raw.len() + raw.len() / BLOCK * 5 + 32);

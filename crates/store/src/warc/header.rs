@@ -1,11 +1,11 @@
-//! What stands at the head of a record?
+//! What is in the header of a record?
 
 use orb_page::{Moment, Truncation};
 use std::fmt::Write as _;
 use std::hash::BuildHasher;
 use std::net::IpAddr;
 
-/// Gives out record numbers that look random and are unique: a counter mixed with a seed drawn from the system.
+/// Generates unique, random-looking record ids: a counter mixed with a system-provided seed.
 #[derive(Debug)]
 pub(super) struct RecordIds {
     seed: [u64; 2],
@@ -25,7 +25,7 @@ impl RecordIds {
         Self { seed: [draw(0), draw(1)], next: 0 }
     }
 
-    /// The next number, as a version 4 UUID.
+    /// The next id, as a version 4 UUID.
     pub(super) fn next(&mut self) -> RecordId {
         self.next += 1;
         let mut bytes = [0; 24];
@@ -37,7 +37,7 @@ impl RecordIds {
     }
 }
 
-/// A record's number.
+/// A record's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RecordId(u128);
 
@@ -56,14 +56,14 @@ impl std::fmt::Display for RecordId {
     }
 }
 
-/// The head of a record in the making.
+/// A record header under construction.
 #[derive(Default)]
 pub(super) struct Header {
     text: String,
 }
 
 impl Header {
-    /// Begins anew.
+    /// Starts a new header.
     pub(super) fn begin(&mut self, kind: &str, id: RecordId, at: Moment) {
         self.text.clear();
         let _ = write!(
@@ -77,7 +77,7 @@ impl Header {
         let _ = write!(self.text, "{name}: {value}\r\n");
     }
 
-    /// The URL, with whatever would break the line percent-encoded.
+    /// The URL, with anything that would break the line percent-encoded.
     pub(super) fn target(&mut self, url: &str) {
         self.text.push_str("WARC-Target-URI: ");
         if url.bytes().any(|b| b <= b' ' || b == 0x7f) {
@@ -118,7 +118,7 @@ impl Header {
         self.text.push_str("\r\n");
     }
 
-    /// Ends the head with what the block is; the bytes to write before it.
+    /// Finishes the header with the block's type and length; returns the bytes to write.
     pub(super) fn end(&mut self, content_type: &str, length: u64) -> &[u8] {
         let _ = write!(self.text, "Content-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n");
         self.text.as_bytes()

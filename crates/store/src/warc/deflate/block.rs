@@ -1,16 +1,17 @@
 //! How is a block written?
 //!
-//! Three ways, of which the shortest is taken: stored, by the code that everyone knows, by a code of its own (RFC 1951, 3.2.3 to 3.2.7).
+//! In the shortest of three ways: stored, with the fixed Huffman code, or with a dynamic one (RFC
+//! 1951, 3.2.3 to 3.2.7).
 
 use super::bits::Bits;
 use super::codes::{Codes, DISTANCES, END, LITERALS, LITERALS_USED};
 use super::huffman::{self, Code};
 use super::matches::{Step, Walked};
 
-/// The most bytes of one stored block.
+/// Maximum bytes of one stored block.
 const STORED: usize = 0xFFFF;
 
-/// The symbols that lengths of codes are written in, in the order their own lengths are.
+/// The code length alphabet, in the order in which its own lengths are sent.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /// Writes blocks.
@@ -35,7 +36,7 @@ impl Writer {
         self.bits.finish_byte(out);
     }
 
-    /// Writes one block, by the way that takes least.
+    /// Writes one block in the shortest way.
     pub(super) fn block(&mut self, raw: &[u8], walked: &Walked, last: bool, out: &mut Vec<u8>) {
         let (steps, counts) = (walked.steps.as_slice(), &walked.counts);
         let extra = counts.extra_bits();
@@ -59,7 +60,7 @@ impl Writer {
         self.bits = body(raw, steps, codes, std::mem::take(&mut self.bits), out);
     }
 
-    /// The bytes as they are, in as many blocks as it takes.
+    /// Stores the bytes as they are, in as many blocks as needed.
     fn stored(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) {
         let mut rest = raw;
         loop {
@@ -104,7 +105,7 @@ fn body(raw: &[u8], steps: &[Step], codes: &Codes, mut bits: Bits, out: &mut [u8
     bits
 }
 
-/// The head of a block with a code of its own: the lengths of the codes, run-length coded and in a code themselves.
+/// The header of a dynamic block: the code lengths, run-length coded and Huffman coded themselves.
 pub(super) struct Head {
     literals: usize,
     distances: usize,
@@ -139,7 +140,7 @@ impl Head {
         head
     }
 
-    /// Writes runs as repetitions (RFC 1951, 3.2.7).
+    /// Encodes runs as repetitions (RFC 1951, 3.2.7).
     fn shorten(&mut self, lengths: &[u8]) {
         let mut rest = lengths;
         while let Some(&value) = rest.first() {
@@ -173,7 +174,7 @@ impl Head {
         3 + 14 + 3 * self.written + items
     }
 
-    /// Writes it, and before it that it is one, and whether the block is the last.
+    /// Writes it, preceded by the block type and the final-block bit.
     pub(super) fn write(&self, last: bool, bits: &mut Bits, out: &mut [u8]) {
         bits.add(u64::from(last) | 2 << 1, 3);
         bits.add((self.literals - 257) as u64, 5);
@@ -193,7 +194,7 @@ impl Head {
     }
 }
 
-/// Extra bits of a symbol that stands for a run.
+/// Extra bits of a repeat symbol.
 fn extra_of(symbol: u8) -> u32 {
     match symbol {
         16 => 2,

@@ -1,23 +1,24 @@
 //! Which bits stand for what?
 //!
-//! The two codes of a block (RFC 1951, 3.2.2 to 3.2.6): one for literals, lengths and the end, one for distances.
+//! The two codes of a block (RFC 1951, 3.2.2 to 3.2.6): one for literals, lengths and the end, one
+//! for distances.
 
 use super::bits::Bits;
 use super::huffman::{self, Code};
 
-/// Literals, the end of the block, lengths.
+/// Number of literals, end of block, and lengths.
 pub(super) const LITERALS: usize = 288;
-/// Those of them that a code of a block's own may have.
+/// Those of them that a dynamic code may use.
 pub(super) const LITERALS_USED: usize = 286;
-/// Distances.
+/// Number of distance symbols.
 pub(super) const DISTANCES: usize = 30;
 /// The symbol that ends a block.
 pub(super) const END: usize = 256;
-/// Four literals of this length and seven bits that wait fit a word.
+/// Four literals of this length and seven pending bits fit in a word.
 const LONGEST_LITERAL: u8 = 14;
 const LONGEST_DISTANCE: u8 = 15;
 
-/// For each length less three: its symbol less 257.
+/// For each length minus three: its symbol minus 257.
 pub(super) const LENGTH_SYMBOL: [u8; 256] = {
     let mut symbols = [0; 256];
     let mut length = 0;
@@ -35,12 +36,12 @@ pub(super) const LENGTH_SYMBOL: [u8; 256] = {
     symbols
 };
 
-/// Extra bits of a length's symbol.
+/// Extra bits of a length symbol.
 const fn length_extra(symbol: u8) -> u32 {
     if symbol < 8 || symbol == 28 { 0 } else { symbol as u32 / 4 - 1 }
 }
 
-/// The symbol of a distance less one, and how many extra bits it has.
+/// The symbol of a distance minus one, and its number of extra bits.
 #[inline]
 pub(super) fn distance_symbol(distance: u16) -> (usize, u32) {
     if distance < 2 {
@@ -50,7 +51,7 @@ pub(super) fn distance_symbol(distance: u16) -> (usize, u32) {
     ((2 * log + (u32::from(distance) >> (log - 1) & 1)) as usize, log - 1)
 }
 
-/// How often each symbol occurs.
+/// Symbol frequencies.
 #[derive(Clone)]
 pub(super) struct Counts {
     pub(super) literals: [u32; LITERALS],
@@ -64,7 +65,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// The bits beside the codes that lengths and distances take.
+    /// The total extra bits of lengths and distances.
     pub(super) fn extra_bits(&self) -> usize {
         let lengths = (0u8..).zip(&self.literals[257..LITERALS_USED]);
         let lengths: usize = lengths.map(|(s, &n)| n as usize * length_extra(s) as usize).sum();
@@ -73,7 +74,7 @@ impl Counts {
         lengths + distances
     }
 
-    /// The bits that the symbols take in the code that everyone knows, without the extra bits.
+    /// The bits that the symbols take in the fixed code, without extra bits.
     pub(super) fn known_size(&self) -> usize {
         let literals = self.literals.iter().enumerate().map(|(s, &n)| n as usize * usize::from(known_len(s)));
         let distances: usize = self.distances.iter().map(|&n| n as usize * 5).sum();
@@ -85,7 +86,7 @@ impl Counts {
 pub(super) struct Codes {
     pub(super) literals: [Code; LITERALS],
     pub(super) distances: [Code; DISTANCES],
-    /// For each length less three: its code with the extra bits, and how many bits that is.
+    /// For each length minus three: its code with the extra bits, and their number of bits.
     lengths: [(u32, u8); 256],
 }
 
@@ -96,14 +97,14 @@ impl Default for Codes {
 }
 
 impl Codes {
-    /// The codes that make these symbols shortest; what does not occur gets none.
+    /// The optimal codes for these frequencies; symbols that do not occur get none.
     pub(super) fn fit(&mut self, counts: &Counts) {
         huffman::code(&counts.literals[..LITERALS_USED], LONGEST_LITERAL, &mut self.literals[..LITERALS_USED]);
         huffman::code(&counts.distances, LONGEST_DISTANCE, &mut self.distances);
         self.join_lengths();
     }
 
-    /// The codes that everyone knows (RFC 1951, 3.2.6).
+    /// The fixed codes (RFC 1951, 3.2.6).
     pub(super) fn known() -> Self {
         let mut codes = Self::default();
         let mut lengths = [0u16; 16];
@@ -119,7 +120,7 @@ impl Codes {
         codes
     }
 
-    /// Bits that the symbols take, without the extra bits.
+    /// Bits that the symbols take, without extra bits.
     pub(super) fn size(&self, counts: &Counts) -> usize {
         let sum = |counts: &[u32], codes: &[Code]| -> usize {
             counts.iter().zip(codes).map(|(&n, c)| n as usize * usize::from(c.len)).sum()
@@ -134,7 +135,7 @@ impl Codes {
         bits.add(u64::from(code.bits), u32::from(code.len));
     }
 
-    /// Adds a match: at most 47 bits. The distance is one less than it is.
+    /// Adds a match: at most 47 bits. The distance is given minus one.
     #[inline]
     pub(super) fn add_match(&self, length: u16, distance: u16, bits: &mut Bits) {
         let (length, len) = self.lengths[usize::from((length - 3) as u8)];
@@ -155,7 +156,7 @@ impl Codes {
     }
 }
 
-/// The length of a literal's code in the code that everyone knows.
+/// The length of a literal's code in the fixed code.
 fn known_len(symbol: usize) -> u8 {
     match symbol {
         0..144 => 8,

@@ -1,7 +1,8 @@
 //! Which code makes these symbols shortest?
 //!
-//! Huffman's code by the method of two queues over sorted weights (van Leeuwen 1976), its lengths cut to what the format allows and the code
-//! made complete again by lengthening the cheapest symbols that are shorter; canonical, its bits turned round as DEFLATE sends them.
+//! A Huffman code by the two-queue method over sorted weights (van Leeuwen 1976), its lengths
+//! limited to what the format allows and the code made complete again by lengthening the cheapest
+//! shorter symbols; canonical, with bits reversed as DEFLATE sends them.
 
 /// A symbol's bits, and how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,18 +11,18 @@ pub(super) struct Code {
     pub(super) len: u8,
 }
 
-/// The most symbols of an alphabet.
+/// Maximum size of an alphabet.
 const MOST: usize = 288;
 
-/// The code for symbols that occur so often, none longer than `longest` bits.
+/// The code for symbols with these frequencies, none longer than `longest` bits.
 ///
-/// At least two symbols get one, since decoders differ about codes of a single symbol.
+/// At least two symbols get one, since decoders disagree about codes of a single symbol.
 pub(super) fn code(counts: &[u32], longest: u8, codes: &mut [Code]) {
     let mut sorted = [0u32; MOST];
     let mut used = 0;
     for (symbol, &count) in counts.iter().enumerate() {
         if count > 0 {
-            // A block has less than 2^22 symbols, so weight and symbol fit together.
+            // A block has less than 2^22 symbols, so weight and symbol fit in one word.
             sorted[used] = count.min((1 << 22) - 1) << 9 | symbol as u32;
             used += 1;
         }
@@ -50,12 +51,12 @@ pub(super) fn code(counts: &[u32], longest: u8, codes: &mut [Code]) {
     assign(codes, &lengths);
 }
 
-/// How many codes there are of each length.
+/// Number of codes of each length.
 fn count_lengths(sorted: &[u32], longest: usize, lengths: &mut [u16; 16]) {
     let n = sorted.len();
     let mut weights = [0u32; MOST];
     let mut parents = [0u16; 2 * MOST];
-    // Leaves come first, then the inner nodes in the order they are made: that of their weights.
+    // Leaves come first, then the inner nodes in order of creation, which is that of their weights.
     let (mut leaf, mut inner) = (0, 0);
     for made in 0..n - 1 {
         let mut take = || {
@@ -77,13 +78,15 @@ fn count_lengths(sorted: &[u32], longest: usize, lengths: &mut [u16; 16]) {
     shorten(longest, lengths);
 }
 
-/// Makes room in a code whose longest were cut: each step lengthens a code, which frees places of the greatest length.
+/// Repairs a code whose longest lengths were limited: each step lengthens a code, which frees slots
+/// of the maximum length.
 fn shorten(longest: usize, lengths: &mut [u16; 16]) {
     let taken = |lengths: &[u16; 16]| -> u32 { (1..=longest).map(|l| u32::from(lengths[l]) << (longest - l)).sum() };
     let mut over = taken(lengths).saturating_sub(1 << longest);
     while over > 0 {
         let Some(len) = (1..longest).rev().find(|&l| lengths[l] > 0) else { return };
-        // One code of this length becomes one a bit longer, together with one of the longest: that frees one place.
+        // One code of this length becomes one a bit longer, together with one of the longest: that
+        // frees one slot.
         lengths[len] -= 1;
         lengths[len + 1] += 2;
         lengths[longest] -= 1;
@@ -91,7 +94,7 @@ fn shorten(longest: usize, lengths: &mut [u16; 16]) {
     }
 }
 
-/// Codes in the order of their lengths, then of their symbols (RFC 1951, 3.2.2).
+/// Canonical codes by length, then by symbol (RFC 1951, 3.2.2).
 pub(super) fn assign(codes: &mut [Code], lengths: &[u16; 16]) {
     let mut next = [0u16; 16];
     for len in 1..16 {

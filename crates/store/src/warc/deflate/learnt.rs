@@ -1,8 +1,9 @@
-//! Which code will suit a record that nobody has looked at yet?
+//! Which code will suit a record that has not been examined yet?
 //!
-//! Pages of one collection are alike: the code that made one shortest makes the next within a hundredth as short. So a record is written while its repetitions are
-//! looked for, in a code that an earlier one of its sort has left behind, instead of being walked through, counted and only then written. What sort a record is of, a few
-//! of its bytes tell: how many are markup, and how many belong to other scripts than the Latin.
+//! Pages of one collection are similar: the code that is optimal for one is within one per cent for
+//! the next. So a record is written while its matches are being found, with a code learnt from an
+//! earlier record of its class, instead of being scanned, counted and only then written. A sample
+//! of its bytes determines the class: how many are markup, and how many are non-Latin.
 
 use super::bits::Bits;
 use super::block::Head;
@@ -11,33 +12,33 @@ use super::matches::Finder;
 
 /// How often a code is used before another is learnt.
 const USES: u32 = 32;
-/// Bytes that tell the sort of a record.
+/// Size of the sample.
 const SAMPLE: usize = 256;
-/// So many of another script, as in most languages with Latin letters.
+/// Threshold for some non-Latin bytes, as in most languages with Latin letters.
 const SOME: usize = SAMPLE / 16;
-/// So many, as on pages that are half markup.
+/// Threshold for many, as on pages that are half markup.
 const MANY: usize = SAMPLE * 3 / 8;
-/// Sorts of records.
+/// Number of classes.
 pub(super) const SORTS: usize = 8;
-/// The most bytes a head takes.
+/// Maximum bytes of a header.
 const HEAD: usize = 512;
 
-/// A code that an earlier record has left behind.
+/// A code learnt from an earlier record.
 pub(super) struct Learnt {
     codes: Codes,
-    /// The head of its block, and the bits that do not fill a byte.
+    /// The header of its block, and the bits that do not fill a byte.
     head: Vec<u8>,
     bits: Bits,
-    /// How long the record it was learnt from was, and what it became.
+    /// Length of the record it was learnt from, and its compressed length.
     raw: usize,
     packed: usize,
     uses: u32,
 }
 
 impl Learnt {
-    /// Learns from a record with these symbols that was packed with a code of its own.
+    /// Learns from a record with these symbols that was packed with its own code.
     pub(super) fn new(mut counts: Counts, raw: usize, packed: usize) -> Self {
-        // The next record may have symbols that this one had not.
+        // The next record may have symbols that this one did not.
         let all = counts.literals[..LITERALS_USED].iter_mut().chain(&mut counts.distances[..DISTANCES]);
         all.for_each(|n| *n = *n * 4 + 1);
         let mut codes = Codes::default();
@@ -52,7 +53,7 @@ impl Learnt {
         self.uses < USES
     }
 
-    /// Appends a record as one block; nothing where it became so long that a code of its own is worth the while.
+    /// Appends a record as one block; nothing if it became so long that its own code is worthwhile.
     pub(super) fn pack(&mut self, raw: &[u8], finder: &mut Finder, room: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
         self.uses += 1;
         let need = HEAD + 2 * raw.len() + 64;
@@ -71,7 +72,7 @@ impl Learnt {
     }
 }
 
-/// The sort of a record, less than [`SORTS`].
+/// The class of a record, less than [`SORTS`].
 pub(super) fn sort(raw: &[u8]) -> usize {
     let (mut markup, mut foreign) = (0, 0);
     for &byte in raw.iter().step_by(raw.len() / SAMPLE + 1) {

@@ -1,22 +1,22 @@
-//! What was there before?
+//! What occurred before?
 //!
-//! One table from the hash of five bytes to the last place they stood at, modulo 2^16. A place read from it is never trusted but compared,
-//! so that it needs no mark for emptiness and no care for what has grown too old.
+//! One hash table from five bytes to their last position, modulo 2^16. A position is never trusted
+//! but always compared, so entries need no empty marker and no expiry.
 
 use super::bits::Bits;
 use super::codes::{Codes, Counts, END, LENGTH_SYMBOL, distance_symbol};
 
 /// Bits of a hash: 8,192 entries of two bytes.
 const HASH_BITS: u32 = 13;
-/// The longest match that can be written.
+/// Maximum length of a match.
 const LONGEST: usize = 258;
-/// The furthest that can be pointed back.
+/// Maximum distance of a match.
 const FURTHEST: usize = 32 << 10;
 
-/// Places within a match that are noted: their bytes are at hand.
+/// Positions inside a match that are also entered: their bytes are in registers.
 const WITHIN: usize = 3;
 
-/// Some literals, then a match: `length` 0 where the block ends after them.
+/// Some literals, then a match: `length` is 0 if the block ends after them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) literals: u16,
@@ -24,17 +24,17 @@ pub(super) struct Step {
     pub(super) distance: u16,
 }
 
-/// What a block consists of.
+/// The parse of a block.
 #[derive(Default)]
 pub(super) struct Walked {
     pub(super) steps: Vec<Step>,
     pub(super) counts: Counts,
 }
 
-/// Where each hash was seen last.
+/// Last position of each hash.
 type Table = [u16; 1 << HASH_BITS];
 
-/// Finds what repeats.
+/// The match finder.
 pub(super) struct Finder {
     last: Box<Table>,
     walked: Walked,
@@ -45,14 +45,14 @@ impl Finder {
         Self { last: Box::new([0; 1 << HASH_BITS]), walked: Walked::default() }
     }
 
-    /// Begins another text.
+    /// Starts another text.
     pub(super) fn forget(&mut self) {
         self.last.fill(0);
     }
 
-    /// The literals and matches of `raw[from..to]`, which may point back before it.
+    /// The literals and matches of `raw[from..to]`, which may refer back before it.
     ///
-    /// Where a match ends is known only after two look-ups that wait for each other; counting fills the time.
+    /// The end of a match is known only after two dependent look-ups; counting fills the latency.
     pub(super) fn walk(&mut self, raw: &[u8], from: usize, to: usize) -> &Walked {
         let Walked { steps, counts } = &mut self.walked;
         steps.clear();
@@ -79,7 +79,8 @@ impl Finder {
         &self.walked
     }
 
-    /// Writes the literals and matches of a whole text, and the end, as it finds them. There must be room for two bytes a byte, and eight.
+    /// Writes the literals and matches of a whole text, and the end, as they are found. There must
+    /// be room for two bytes per byte, plus eight.
     pub(super) fn write(&mut self, raw: &[u8], codes: &Codes, mut bits: Bits, out: &mut [u8]) -> Bits {
         let mut at = 0;
         while let Some(here) = sixteen_at(raw, at) {
@@ -103,13 +104,13 @@ impl Finder {
     }
 }
 
-/// How long the text at `at`, which begins with `here`, repeats an earlier one, and how far back that is.
+/// Length and distance of an earlier occurrence of the text at `at`, which begins with `here`.
 #[inline(always)]
 fn repeated(last: &mut Table, raw: &[u8], at: usize, here: u128) -> Option<(usize, usize)> {
     let place = &mut last[hash(here)];
     let back = usize::from((at as u16).wrapping_sub(*place));
     *place = at as u16;
-    // Nothing lies before the beginning, nor can more than the furthest be said.
+    // Nothing is before the beginning, and the distance is limited.
     let before = at.wrapping_sub(back);
     let there = if back.wrapping_sub(1) < FURTHEST { sixteen_at(raw, before)? } else { return None };
     let differing = here ^ there;
@@ -131,7 +132,7 @@ impl Step {
     }
 }
 
-/// How long the text at `at` goes on like that at `before`, where the first sixteen bytes are known to.
+/// Length of the match between `at` and `before`, whose first sixteen bytes are known to be equal.
 #[inline(never)]
 fn length(raw: &[u8], at: usize, before: usize) -> usize {
     let most = LONGEST.min(raw.len() - at);

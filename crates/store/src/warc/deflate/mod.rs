@@ -1,10 +1,12 @@
-//! How is a record compressed in the time there is?
+//! How is a record compressed in the time available?
 //!
-//! DEFLATE (RFC 1951) for pages on their way into the archive, where compressing is the largest cost of all. What makes it quick: one
-//! look for each position into a table of two bytes an entry ([`matches`]), the first match taken, and written at once in a code that an earlier
-//! record has left behind ([`learnt`]); every so often, and where that code does not fit, the record gets one of its own ([`codes`], [`block`]). The table lies in the
-//! first-level cache and is swept for each record. libdeflate, the fastest library there is, takes about twice the time for
-//! pages of 20 kB at its level 1, as it sweeps a table of 128 kB; it serves the levels above (see the bench `encode`).
+//! DEFLATE (RFC 1951) for pages on their way into the archive, where compression is the largest
+//! cost of all. What makes it fast: one hash table access per position with two bytes per entry
+//! ([`matches`]), greedy matching, and output written at once with a code learnt from an earlier
+//! record ([`learnt`]); periodically, and when that code does not fit, the record gets its own
+//! ([`codes`], [`block`]). The table fits in the L1 cache and is cleared for each record.
+//! libdeflate, the fastest library there is, takes about twice the time for pages of 20 kB at its
+//! level 1, since it clears a table of 128 kB; it serves the levels above (see the bench `encode`).
 
 mod bits;
 mod block;
@@ -19,19 +21,20 @@ use codes::Counts;
 use learnt::{Learnt, SORTS};
 use matches::Finder;
 
-/// Bytes of input that share one code of their own.
+/// Bytes of input per dynamic block.
 const BLOCK: usize = 48 << 10;
-/// Records shorter than this, such as that of a request, are written in the codes that everybody knows: others take more than they save.
+/// Shorter records, such as that of a request, use the fixed codes: a dynamic header takes more
+/// than it saves.
 const SHORT: usize = 600;
-/// Records longer than this are written block by block.
+/// Longer records are written block by block.
 const LONG: usize = 256 << 10;
 
-/// Compresses records, one after the other. It keeps its tables, and what it has learnt.
+/// Compresses one record after another. It keeps its tables, and what it has learnt.
 pub(super) struct Deflater {
     finder: Finder,
     writer: Writer,
     learnt: [Option<Box<Learnt>>; SORTS],
-    /// Where a record is written of which nobody knows yet how long it will be.
+    /// Scratch buffer for a record of unknown compressed length.
     room: Vec<u8>,
 }
 
@@ -56,7 +59,7 @@ impl Deflater {
         out.extend_from_slice(&(raw.len() as u32).to_le_bytes());
     }
 
-    /// One block in the codes that everybody knows.
+    /// One block with the fixed codes.
     fn short(&mut self, raw: &[u8], out: &mut Vec<u8>) {
         self.finder.forget();
         self.room.resize(self.room.len().max(2 * SHORT + 64), 0);
@@ -70,7 +73,8 @@ impl Deflater {
         }
     }
 
-    /// In the code that a record of its sort has left behind; else in one of its own, which is left behind in turn.
+    /// With a code learnt from a record of its class; otherwise with its own, which is learnt in
+    /// turn.
     fn alike(&mut self, raw: &[u8], out: &mut Vec<u8>) {
         let sort = learnt::sort(raw);
         if let Some(learnt) = self.learnt[sort].as_deref_mut().filter(|learnt| learnt.is_fresh()) {
@@ -84,7 +88,7 @@ impl Deflater {
         self.learnt[sort] = Some(Box::new(Learnt::new(counts, raw.len(), out.len() - from)));
     }
 
-    /// In blocks that have their own codes each; the symbols of the first.
+    /// In blocks with their own codes; returns the symbols of the first.
     fn thorough(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Counts {
         self.finder.forget();
         self.writer.begin(out);
@@ -115,14 +119,14 @@ mod tests {
         by(&mut Deflater::new(), raw)
     }
 
-    /// The length of what became of the bytes, which come back.
+    /// Compresses, checks that the bytes come back, and returns the compressed length.
     fn by(deflater: &mut Deflater, raw: &[u8]) -> usize {
         let mut out = b"before".to_vec();
         deflater.gzip(raw, &mut out);
         let mut back = Vec::new();
         flate2::read::GzDecoder::new(&out[6..]).read_to_end(&mut back).unwrap();
         assert!(back == raw, "{} bytes came back as {}", raw.len(), back.len());
-        // libdeflate is stricter about codes that are not complete.
+        // libdeflate is stricter about incomplete codes.
         let mut again = vec![0; raw.len() + 1];
         let len = libdeflater::Decompressor::new().gzip_decompress(&out[6..], &mut again).unwrap();
         assert_eq!(len, raw.len());
@@ -149,7 +153,8 @@ mod tests {
 
     #[test]
     fn every_way_in_which_bytes_are_spread_can_be_written() {
-        // From one value to all of them, from even to steep: Fibonacci's frequencies make the longest codes there are.
+        // From one value to all of them, from uniform to steep: Fibonacci frequencies give the
+        // longest possible codes.
         for values in [1usize, 2, 3, 17, 100, 256] {
             let even: Vec<u8> = noise(30_000, 7).iter().map(|b| (usize::from(*b) % values) as u8).collect();
             there_and_back(&even);
@@ -198,7 +203,7 @@ mod tests {
     fn a_record_unlike_those_before_it_gets_a_code_of_its_own() {
         let mut used = Deflater::new();
         by(&mut used, &include_bytes!("mod.rs")[..]);
-        // Letters alone, as in a text, but none of those that the text had often.
+        // Only letters, as in a text, but none of those that were frequent in it.
         let odd: Vec<u8> = noise(30_000, 7).iter().map(|b| b"QXZ#@~^|"[usize::from(b % 8)]).collect();
         assert_eq!(by(&mut used, &odd), there_and_back(&odd));
         for len in [SHORT - 1, 5_000, LONG - 1, LONG] {
