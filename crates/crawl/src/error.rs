@@ -1,4 +1,4 @@
-//! What of our own can go wrong in a crawl?
+//! Which failures of our own can a crawl have?
 
 use orb_fetch::FetchError;
 use orb_graph::GraphError;
@@ -15,19 +15,19 @@ pub enum CrawlError {
     /// The web graph failed.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The scope cannot be understood.
+    /// The scope is invalid.
     #[error(transparent)]
     Scope(#[from] ScopeError),
     /// The fetcher cannot be set up.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// A file of settings cannot be read.
+    /// A settings file cannot be read.
     #[error(transparent)]
     Settings(#[from] orb_project::SettingsError),
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error("{0}")]
     Setting(String),
-    /// A setting cannot be meant.
+    /// A setting contradicts others.
     #[error(transparent)]
     Wrong(#[from] orb_project::Wrong),
     /// The text index failed.
@@ -66,10 +66,10 @@ pub enum CrawlError {
         /// Why.
         source: std::io::Error,
     },
-    /// Another process tells the outputs already.
+    /// Another process is already delivering to the outputs.
     #[error("another process delivers the changes of this project already")]
     Delivering,
-    /// Nobody has acknowledged what was told last.
+    /// The last changes were not acknowledged.
     #[error(
         "run {run} of project {project} has changes that nobody has acknowledged; orb report {project} --run {run} shows them, orb project ack {project} lets the next run begin"
     )]
@@ -85,7 +85,7 @@ pub enum CrawlError {
 }
 
 impl CrawlError {
-    /// Whether there was no room on the disk, so that the same may succeed later.
+    /// Whether the disk was full, so that a retry may succeed later.
     pub(crate) fn is_full_disk(&self) -> bool {
         match self {
             Self::Store(StoreError::NoSpace { .. }) => true,

@@ -1,12 +1,13 @@
-//! What belongs to the collection, when a seed turns out to have moved?
+//! What is in scope when a seed turns out to have moved?
 //!
-//! `http://example.org/` that answers "see https://www.example.org/" would end every crawl of scope `host` at its first page. So the
-//! place a seed redirects to counts as a seed, too. The catalogue holds the redirect, so that a resumed run knows it again.
+//! `http://example.org/` that redirects to `https://www.example.org/` would end every crawl of
+//! scope `host` at its first page. So the redirect target of a seed counts as a seed, too. The
+//! catalogue holds the redirect, so a resumed run knows it again.
 
 use orb_urls::{Address, Scope, ScopeError, ScopeSpec};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// The scope in force, which seeds that redirect may widen while pages are read.
+/// The current scope, which redirecting seeds may extend while pages are read.
 pub(crate) struct SharedScope {
     scope: RwLock<Scope>,
     first: Option<Address>,
@@ -18,14 +19,14 @@ impl SharedScope {
         Ok(Self { scope: RwLock::new(Scope::new(spec, seeds)?), first: seeds.first().cloned() })
     }
 
-    /// The scope around addresses that are no seeds themselves.
+    /// The scope around addresses that are not seeds themselves.
     pub(crate) fn around(spec: &ScopeSpec, area: &[Address]) -> Result<Self, ScopeError> {
         let mut scope = Scope::new(spec, &[])?;
         area.iter().for_each(|address| scope.add_area(address));
         Ok(Self { scope: RwLock::new(scope), first: area.first().cloned() })
     }
 
-    /// The scope as it is now; nobody can widen it as long as this is held.
+    /// The current scope; it cannot be extended while this guard is held.
     pub(crate) fn current(&self) -> RwLockReadGuard<'_, Scope> {
         self.scope.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -35,24 +36,24 @@ impl SharedScope {
         self.first.as_ref()
     }
 
-    /// Whether this canonical URL is a seed, given or moved to.
+    /// Whether this canonical URL is a seed, given or redirected to.
     pub(crate) fn is_seed(&self, url: &str) -> bool {
         Address::from_canonical(url).is_ok_and(|address| self.current().is_seed(&address))
     }
 
-    /// Widens the area by what lies around an address.
+    /// Extends the area by what lies around an address.
     pub(crate) fn widen(&self, around: &Address) {
         self.scope.write().unwrap_or_else(PoisonError::into_inner).add_area(around);
     }
 
-    /// Counts an address as a seed, too.
+    /// Adds an address to the seeds.
     pub(crate) fn add(&self, seed: &Address) {
         if !self.current().is_seed(seed) {
             self.scope.write().unwrap_or_else(PoisonError::into_inner).add_seed(seed);
         }
     }
 
-    /// Takes note that a seed redirects: where it leads is a seed as well.
+    /// Records that a seed redirects: its target is a seed as well.
     pub(crate) fn seed_moved(&self, from: &Address, to: &Address) {
         let news = {
             let scope = self.current();

@@ -10,31 +10,31 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// What the driver, the readers and the recorder of one crawl have in common.
+/// State shared by the driver, the readers and the recorder of one crawl.
 pub(crate) struct Shared {
     frontier: Mutex<Frontier>,
     /// Wakes the driver: something may have become possible.
     pub wake: Arc<Notify>,
-    /// Somebody wants the run to end.
+    /// The request to stop the run.
     pub stop: Arc<Stop>,
     /// The driver has nothing to fetch until the recorder commits.
     pub hurry: Switch,
-    /// The recorder holds something that is not yet committed.
+    /// The recorder holds something uncommitted.
     pub(crate) pending: Switch,
     /// Pages fetched and not yet committed.
     pub pipeline: Pipeline,
     /// Links read and not yet taken by the recorder.
     pub backlog: Backlog,
-    /// What belongs to the collection.
+    /// The scope.
     pub scope: Arc<SharedScope>,
     /// What the user sees.
     pub progress: Arc<Progress>,
-    /// Where recorded pages are handed to the text index.
+    /// Where recorded pages are passed to the text index.
     pub feed: Option<Feed>,
 }
 
 impl Shared {
-    /// Everything at rest; at most so many pages will be fetched and not yet committed.
+    /// The initial state; at most this many pages will be fetched and not yet committed.
     pub(crate) fn new(
         frontier: Frontier,
         stop: Arc<Stop>,
@@ -61,7 +61,8 @@ impl Shared {
         Self { feed, ..self }
     }
 
-    /// The recorder has taken a page of this weight; where that was too much, the driver can go on.
+    /// The recorder has taken a page with this many wire bytes; if the pipeline was full, the
+    /// driver can continue.
     pub(crate) fn taken(&self, weight: u64) {
         let was_full = self.pipeline.is_full();
         self.pipeline.take(weight);
@@ -70,12 +71,12 @@ impl Shared {
         }
     }
 
-    /// Whether everything fetched has been committed, so that what the frontier says is all there is.
+    /// Whether everything fetched has been committed, so that the frontier knows everything.
     pub(crate) fn is_settled(&self) -> bool {
         self.pipeline.is_empty() && !self.pending.is_set()
     }
 
-    /// Waits a while for room on the disk, and says so; `false` where somebody asks to stop instead.
+    /// Waits a while for disk space, and reports it; `false` if the user asks to stop instead.
     pub(crate) fn wait_for_room(&self, why: Pause) -> bool {
         let began = Instant::now();
         self.progress.pause(Some(why));
@@ -84,30 +85,31 @@ impl Shared {
         !stopped
     }
 
-    /// The frontier, for a moment.
+    /// Locks the frontier.
     pub(crate) fn frontier(&self) -> MutexGuard<'_, Frontier> {
         self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Something that is on or off.
+/// An atomic flag.
 #[derive(Debug, Default)]
 pub(crate) struct Switch(AtomicBool);
 
 impl Switch {
-    /// Whether it is on.
+    /// Whether it is set.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Turns it on or off; tells whether it was on.
+    /// Sets or clears it; returns its old value.
     pub(crate) fn set(&self, on: bool) -> bool {
+        // Relaxed: the flag is a hint and publishes no data.
         self.0.swap(on, Ordering::Relaxed)
     }
 }
 
-/// How much was fetched and is not yet committed. What a crash can cost is bounded here, and memory with it, which lets the queues between the
-/// sockets and the recorder be plain.
+/// How much was fetched and is not yet committed. It bounds what a crash can cost, and memory, so
+/// the queues between the sockets and the recorder need no bound of their own.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pages: AtomicUsize,
@@ -116,26 +118,28 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Bytes that may lie between the sockets and the recorder.
+    /// Maximum bytes between the sockets and the recorder.
     const MAX_BYTES: u64 = 64_000_000;
 
     fn new(most: usize) -> Self {
         Self { pages: AtomicUsize::new(0), bytes: AtomicU64::new(0), most }
     }
 
-    /// A page with so many bytes was fetched, or a queued one given up.
+    /// A page with this many bytes was fetched, or a queued one was given up.
     pub(crate) fn enter(&self, bytes: u64) {
         self.pages.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Its bytes are in the recorder's hands.
+    /// Its bytes are with the recorder.
     fn take(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// So many pages are committed.
+    /// This many pages are committed.
     pub(crate) fn leave(&self, pages: usize) {
+        // Release, paired with the Acquire in `is_empty`: whoever sees zero also sees the commit's
+        // effects.
         self.pages.fetch_sub(pages, Ordering::Release);
     }
 
@@ -146,12 +150,14 @@ impl Pipeline {
 
     /// Whether nothing more should be fetched for now.
     pub(crate) fn is_full(&self) -> bool {
+        // Relaxed: the limits are soft, and a stale value overshoots by a few pages at most.
         self.pages.load(Ordering::Relaxed) >= self.most || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
     }
 }
 
-/// How much memory the links take that were read and not yet recorded. Small pages can have many, and thousands of pages may lie in
-/// the pipeline: readers that are too far ahead wait.
+/// The heap bytes of links that were read and not yet recorded. Small pages can have many links,
+/// and thousands of pages may be in the pipeline: readers that are too far ahead block
+/// (backpressure).
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     bytes: AtomicU64,
@@ -161,10 +167,10 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Bytes that may lie there, give or take a page for each reader.
+    /// Maximum bytes, give or take a page per reader.
     const MAX_BYTES: u64 = 32_000_000;
 
-    /// A page with so many bytes of links enters, when there is room.
+    /// A page with this many bytes of links enters; blocks until there is room.
     pub(crate) fn enter(&self, bytes: u64) {
         while self.bytes.load(Ordering::Relaxed) > Self::MAX_BYTES && !self.closed.load(Ordering::Relaxed) {
             let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,14 +186,14 @@ impl Backlog {
         }
     }
 
-    /// Nobody takes anything any more: nobody need wait.
+    /// The recorder is gone: wakes all waiting readers.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.room.notify_all();
     }
 }
 
-/// The wish to end a run, from any thread.
+/// A request to stop a run, from any thread.
 #[derive(Debug, Default)]
 pub struct Stop {
     asked: Mutex<bool>,
@@ -196,7 +202,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Nobody wants to stop yet.
+    /// Not requested yet.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -208,12 +214,12 @@ impl Stop {
         self.wake.notify_one();
     }
 
-    /// Whether somebody asked.
+    /// Whether it was requested.
     pub fn is_set(&self) -> bool {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until somebody asks, or for this long; tells whether somebody did.
+    /// Waits for the request, or for this long; returns whether it was made.
     pub fn wait(&self, at_most: Duration) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let (asked, _) =

@@ -1,15 +1,15 @@
-//! When has a run had enough, besides pages?
+//! Which budgets besides pages end a run?
 
 use std::time::{Duration, Instant};
 
-/// Budgets of bytes and time, counted over all resumptions of a run.
+/// Budgets of bytes and time, accumulated over all resumptions of a run.
 pub(crate) struct Limits {
     bytes: Option<u64>,
     until: Option<Instant>,
 }
 
 impl Limits {
-    /// What is left of these budgets for a run that has already used so much.
+    /// What is left of these budgets for a run that has already used this much.
     pub(crate) fn new(
         max_bytes: Option<u64>,
         used_bytes: u64,
@@ -23,7 +23,7 @@ impl Limits {
         }
     }
 
-    /// Whether one of them is spent.
+    /// Whether one of them is exhausted.
     pub(crate) fn are_spent(&self, bytes: u64) -> bool {
         self.bytes.is_some_and(|max| bytes >= max) || self.until.is_some_and(|end| Instant::now() >= end)
     }

@@ -3,7 +3,8 @@
 use orb_page::Moment;
 use std::time::{Duration, Instant};
 
-/// Wall-clock time that never jumps: politeness must hold even when somebody sets the machine's clock.
+/// Wall-clock time that never jumps: politeness must hold even if somebody sets the machine's
+/// clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: Moment,
@@ -11,7 +12,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock set by the machine's, once.
+    /// A clock synchronised with the machine's, once.
     pub(crate) fn start() -> Self {
         Self { began: Moment::now(), at: Instant::now() }
     }

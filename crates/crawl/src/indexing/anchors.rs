@@ -1,8 +1,9 @@
-//! How do the words of links come to the pages they point to?
+//! How do anchor texts reach the pages they point to?
 //!
-//! A crawl that begins a project has overheard it ([`Overheard`]). Otherwise the link table, which is clustered by the page a link is on, is read once in that
-//! order. What is said of a page is gathered in memory ([`Heard`]); where that would take more than [`MEMORY`], the pages with the highest numbers are left to
-//! another pass, so that memory is bounded whatever the number of links.
+//! A crawl that starts a project has collected them on the way ([`Overheard`]). Otherwise the link
+//! table, which is clustered by source page, is scanned once in that order. The anchor texts of
+//! each page are gathered in memory ([`Heard`]); if that would exceed [`MEMORY`], the pages with
+//! the highest numbers are left to another pass, so memory is bounded whatever the number of links.
 
 use super::heard::Heard;
 use super::mark_of;
@@ -12,7 +13,7 @@ use orb_index::{AnchorWriter, IndexError, Searcher};
 use orb_page::PageId;
 use orb_store::{CatalogueReader, ProjectDir};
 
-/// Bytes of texts gathered in one pass, and pages.
+/// Maximum bytes of texts per pass, and maximum pages.
 const MEMORY: usize = 64 << 20;
 const PAGES: usize = 1 << 20;
 
@@ -21,10 +22,11 @@ pub(super) fn are_missing(project: &ProjectDir) -> bool {
     Searcher::open(&project.text_index()).is_ok_and(|index| index.anchors_mark().is_none())
 }
 
-/// Pages that the index is about to hold, and what was overheard of them.
+/// Pages that the index is about to hold, and the anchor texts collected for them.
 pub(super) type Expected<'a> = (&'a [PageId], Option<&'a Overheard>);
 
-/// Writes the anchors of all pages in the index anew, unless that was done since the last batch: of these, where somebody knows what it is about to hold.
+/// Rewrites the anchor texts of all pages in the index, unless that was done since the last batch;
+/// `expected` is what the index is about to hold, if known.
 pub(super) fn fold(project: &ProjectDir, expected: Option<Expected<'_>>) -> Result<(), CrawlError> {
     let dir = project.text_index();
     let reader = CatalogueReader::open(&project.catalogue())?;

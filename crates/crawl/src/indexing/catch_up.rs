@@ -1,9 +1,10 @@
 //! How does the index come to agree with the catalogue?
 //!
-//! Catalogue and index are gone through side by side, by page number: what the index lacks or has of an earlier visit is read from the archive
-//! once more, what it has too much is taken out. That is the same whether the index lags behind, was cut off by a crash, is ahead of a catalogue
-//! put back from a copy, or is empty. A number and a moment are held for each page
-//! of the index meanwhile, 16 bytes.
+//! Catalogue and index are gone through side by side, by page number: what the index lacks or has
+//! of an earlier visit is read from the archive once more, what it has too much is taken out. That
+//! is the same whether the index lags behind, was cut off by a crash, is ahead of a catalogue put
+//! back from a copy, or is empty. A number and a moment are held for each page of the index
+//! meanwhile, 16 bytes.
 
 use super::wording::{WordingRules, from_archive};
 use super::{anchors, mark_of};
@@ -16,25 +17,25 @@ use orb_project::Settings;
 use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, ProjectLock};
 use std::time::Instant;
 
-/// Is told how many pages of how many have been read; says whether to go on.
+/// Progress callback: pages read so far and in total; returns whether to continue.
 pub type Watch<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
-/// What became of an index.
+/// The result of catching up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caught {
-    /// Pages that were read from the archive.
+    /// Pages read from the archive.
     pub read: u64,
-    /// Pages that were taken out.
+    /// Pages deleted.
     pub removed: u64,
     /// Pages it has now.
     pub pages: u64,
-    /// Why it had to be made anew, if so.
+    /// Why it had to be rebuilt, if so.
     pub remade: Option<String>,
-    /// Whether somebody asked to stop before it was done.
+    /// Whether it was stopped before it was done.
     pub stopped: bool,
 }
 
-/// Brings the index of a project to where its catalogue is; `anew` throws away what is there.
+/// Brings the index of a project up to date with its catalogue; `anew` discards what is there.
 pub fn update(project: &ProjectDir, settings: &Settings, anew: bool, watch: Watch<'_>) -> Result<Caught, CrawlError> {
     let _lock = ProjectLock::take(project)?;
     let (agent, settings) = (agent(&settings.fetch), &settings.index);
@@ -54,7 +55,7 @@ pub fn update(project: &ProjectDir, settings: &Settings, anew: bool, watch: Watc
     Ok(caught)
 }
 
-/// Puts into the index what it lacks and takes out what it has too much.
+/// Adds to the index what it lacks and deletes what it has in excess.
 pub(super) fn catch_up(
     project: &ProjectDir,
     settings: &IndexSettings,

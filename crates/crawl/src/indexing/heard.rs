@@ -1,29 +1,30 @@
-//! What do links say of the pages they point to?
+//! What do links say about the pages they point to?
 //!
-//! Gathered link by link, in the order of the pages the links are on: forty to a page, so that nothing here allocates for one. Texts lie one behind the
-//! other and are chained by page ([`Texts`]). Where they would take more than they may, half of the pages are left to another pass ([`Heard`]).
+//! Gathered link by link, in the order of source pages. A page has about forty links, so nothing
+//! here allocates per link. Texts lie back to back and are chained by target page ([`Texts`]). If
+//! they would exceed the memory limit, half of the pages are left to another pass ([`Heard`]).
 
 use orb_index::up_to;
 use orb_page::PageId;
 use orb_store::Said;
 
-/// Different texts kept of a page, and bytes kept of one.
+/// Maximum distinct texts per page, and maximum bytes of one.
 const TEXTS: usize = 64;
 const LONGEST: usize = 200;
 
 /// The end of a chain.
 const END: u32 = u32::MAX;
 
-/// What is said of some pages, out of many.
+/// The anchor texts of some pages, out of many.
 pub(super) struct Heard<'a> {
     pages: &'a [PageId],
     places: Places,
-    /// As many pages as memory goes for.
+    /// As many pages as memory allows.
     texts: Texts,
     memory: usize,
 }
 
-/// The texts of pages in a row.
+/// The anchor texts of consecutive pages.
 #[derive(Default)]
 pub(super) struct Texts {
     heads: Vec<Head>,
@@ -31,7 +32,7 @@ pub(super) struct Texts {
     letters: String,
 }
 
-/// A page: the last text heard of it, and from how many pages links come.
+/// A page: its last text, and the number of linking pages.
 #[derive(Clone, Copy)]
 struct Head {
     newest: u32,
@@ -39,7 +40,7 @@ struct Head {
     last: PageId,
 }
 
-/// A text: where it lies, how often it was heard, and the one heard before it.
+/// A text: its range, its count, and the previous text of the page.
 #[derive(Clone, Copy)]
 struct Note {
     begin: u32,
@@ -53,19 +54,19 @@ impl Head {
 }
 
 impl Texts {
-    /// Of so many pages at least.
+    /// Grows to at least this many pages.
     pub(super) fn reach(&mut self, pages: usize) {
         if self.heads.len() < pages {
             self.heads.resize(pages.next_power_of_two(), Head::SILENT);
         }
     }
 
-    /// Bytes they take.
+    /// Memory use in bytes.
     pub(super) fn size(&self) -> usize {
         self.heads.len() * size_of::<Head>() + self.notes.len() * size_of::<Note>() + self.letters.len()
     }
 
-    /// Notes what one link says of the page at this place; of a place beyond the last, nothing.
+    /// Records the text of one link to the page at this index; ignored beyond the last.
     pub(super) fn hear(&mut self, place: usize, said: &Said<'_>) {
         let head = self.heads.get_mut(place);
         let Some(head) = head.filter(|_| said.src != said.dst) else { return };
@@ -89,14 +90,15 @@ impl Texts {
         self.letters.push_str(text);
     }
 
-    /// The texts of the page at a place with how often each was heard, and from how many pages; nothing where there are none.
+    /// The texts of the page at an index with their counts, and the number of linking pages; `None`
+    /// if there are none.
     pub(super) fn of_page(&self, place: usize) -> Option<(impl Iterator<Item = (&str, u64)>, u64)> {
         let head = self.heads.get(place).filter(|head| head.sources > 0)?;
         let texts = chain(&self.notes, head.newest).map(|note| (note.of(&self.letters), note.count));
         Some((texts, u64::from(head.sources)))
     }
 
-    /// Forgets the second half of the pages.
+    /// Drops the second half of the pages.
     fn leave_half(&mut self) {
         self.heads.truncate(self.heads.len().div_ceil(2));
         let (notes, letters) = (std::mem::take(&mut self.notes), std::mem::take(&mut self.letters));
@@ -113,18 +115,18 @@ impl Texts {
 }
 
 impl<'a> Heard<'a> {
-    /// Listens for these pages, given in order, with so many bytes of texts.
+    /// Collects for these pages, which are sorted, within this much memory.
     pub(super) fn of(pages: &'a [PageId], memory: usize) -> Self {
         let texts = Texts { heads: vec![Head::SILENT; pages.len()], ..Texts::default() };
         Self { pages, places: Places::of(pages), texts, memory }
     }
 
-    /// Of how many pages, from the first, everything was heard.
+    /// For how many pages, from the first, the result is complete.
     pub(super) fn len(&self) -> usize {
         self.texts.heads.len()
     }
 
-    /// Notes what one link says.
+    /// Records the text of one link.
     pub(super) fn hear(&mut self, said: &Said<'_>) {
         let Some(place) = self.places.of_page(said.dst) else { return };
         self.texts.hear(place, said);
@@ -133,7 +135,7 @@ impl<'a> Heard<'a> {
         }
     }
 
-    /// The pages links point to: the texts with how often each was heard, and from how many pages.
+    /// The pages with links to them: the texts with their counts, and the number of linking pages.
     pub(super) fn each(&self) -> impl Iterator<Item = (PageId, impl Iterator<Item = (&str, u64)>, u64)> {
         let heard =
             |(place, page): (usize, &PageId)| self.texts.of_page(place).map(|(texts, from)| (*page, texts, from));
@@ -153,7 +155,7 @@ impl Note {
     }
 }
 
-/// Which page of a list is this? A bit a number, and how many are set before each word of them.
+/// Maps page numbers to indices in a list: a bit set with rank (prefix counts per word).
 struct Places {
     first: u64,
     bits: Vec<u64>,
@@ -192,7 +194,7 @@ mod tests {
         Said { dst: PageId(dst), src: PageId(src), anchor, count: 1 }
     }
 
-    /// A page, the texts with how often each was heard, and from how many pages.
+    /// A page, its texts with their counts, and the number of linking pages.
     type Told = (u64, Vec<(String, u64)>, u64);
 
     fn told(heard: &Heard<'_>) -> Vec<Told> {

@@ -1,7 +1,8 @@
-//! What does a page say, as far as the index wants to know?
+//! What does a page say, as far as the index needs to know?
 //!
-//! Cut from the document that the reading thread has made anyway, in that thread, so that all cores cut words and the index only counts them; or,
-//! for pages that were not indexed when they were fetched, from the archive, read and extracted once more.
+//! Tokenized from the document by the reading thread that extracted it anyway, so that all cores
+//! tokenize and the index only inverts; or, for pages that were not indexed when they were fetched,
+//! from the archive, read and extracted again.
 
 use orb_index::{IndexEntry, MemoryReservation, TokenizedText, up_to};
 use orb_page::{Document, Visit, WarcPosition};
@@ -10,23 +11,23 @@ use orb_store::{ArchiveReader, Worded};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// The words of a page besides its title and address.
+/// The tokens of a page besides its title and URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wording {
     /// Those of the headings.
     pub headings: TokenizedText,
     /// Those of the visible text.
     pub text: TokenizedText,
-    /// Whether it asks to be left out.
+    /// Whether it asks not to be indexed.
     pub hidden: bool,
 }
 
-/// What is taken of a page.
+/// What is indexed of a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WordingRules {
-    /// Bytes of text at most.
+    /// Maximum bytes of text.
     pub longest: usize,
-    /// Leave out what asks for it.
+    /// Whether `noindex` is honoured.
     pub honour_noindex: bool,
 }
 
@@ -37,7 +38,7 @@ impl From<&IndexSettings> for WordingRules {
 }
 
 impl Wording {
-    /// Cuts the words out of a document.
+    /// Tokenizes a document.
     pub(crate) fn of(document: &Document, noindex: bool, rules: WordingRules) -> Self {
         if noindex && rules.honour_noindex {
             return Self { hidden: true, ..Self::default() };
@@ -51,12 +52,12 @@ impl Wording {
         Self { headings, text, hidden: false }
     }
 
-    /// About how many bytes it takes.
+    /// Approximate memory use in bytes.
     pub(crate) fn heap_bytes(&self) -> u64 {
         self.headings.heap_bytes() + self.text.heap_bytes()
     }
 
-    /// A page that was just recorded, to be indexed.
+    /// An index entry for a page that was just recorded.
     pub(super) fn of_visit(self, visit: Visit, load: &Arc<AtomicU64>) -> IndexEntry {
         let mut entry = IndexEntry {
             page: visit.page,
@@ -78,7 +79,8 @@ impl Wording {
     }
 }
 
-/// A page as the catalogue and the archive have it, to be indexed: by its title and address alone where the archive does not hold it.
+/// An index entry for a page from catalogue and archive: only its title and URL if the archive does
+/// not hold it.
 pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> IndexEntry {
     let wording = page.warc.as_ref().and_then(|at| read(archive, at, &page.url, agent));
     let wording = wording.map(|(document, noindex)| Wording::of(&document, noindex, rules)).unwrap_or_default();
@@ -99,7 +101,7 @@ pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: Wording
     }
 }
 
-/// What an archived answer says; nothing where it cannot be read.
+/// The document of an archived response; empty if it cannot be read.
 fn read(archive: &ArchiveReader, at: &WarcPosition, url: &str, agent: &str) -> Option<(Document, bool)> {
     let stored = archive.exchange(at).ok()?;
     let document = orb_answers::content::document(url, &stored);

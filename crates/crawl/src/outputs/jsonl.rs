@@ -1,7 +1,7 @@
-//! A file that grows by a line for each change, never twice.
+//! How are changes appended to a JSON Lines file, each exactly once?
 //!
-//! The last line of the file says how far it has come, whatever the mark says: what a crash left half written is cut off, and what it left
-//! whole is not written again.
+//! The last line of the file says how far it has come, whatever the cursor says: a line that a
+//! crash left incomplete is truncated, and a complete one is not written again.
 
 use super::{CHANGES, PAGE, Source};
 use crate::CrawlError;
@@ -10,16 +10,16 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-/// No line is longer.
+/// Maximum length of a line.
 const LONGEST: u64 = 1 << 20;
 
-/// What the last line must say.
+/// What the last line must contain.
 #[derive(Deserialize)]
 struct Last {
     seq: u64,
 }
 
-/// Appends what the file does not hold yet.
+/// Appends what the file does not contain yet.
 pub(super) fn append(source: &Source<'_>, path: &Path) -> Result<u64, CrawlError> {
     let fail = |e: io::Error| CrawlError::Output { path: path.to_owned(), source: e };
     if let Some(dir) = path.parent() {
@@ -46,7 +46,8 @@ pub(super) fn append(source: &Source<'_>, path: &Path) -> Result<u64, CrawlError
     Ok(told)
 }
 
-/// Cuts off a line that is not whole, and gives the change that the last whole one tells of; 0 where there is none.
+/// Truncates an incomplete line, and returns the change of the last complete one; 0 if there is
+/// none.
 fn cut_back(file: &mut File) -> io::Result<u64> {
     let length = file.metadata()?.len();
     let begin = length.saturating_sub(2 * LONGEST);

@@ -1,7 +1,8 @@
-//! New and changed pages as Markdown, a file each, with what is known of them at its head.
+//! How are new and changed pages written as Markdown?
 //!
-//! A page's file is `host/number-words.md`, as `orb export markdown` names it, so that what was exported once is kept up to date. A page that
-//! is gone keeps its last words and is marked. Written again, a file is the same, so that telling twice does no harm.
+//! One file per page, with front matter. A page's file is `host/number-words.md`, as `orb export
+//! markdown` names it, so an earlier export is kept up to date. A page that is gone keeps its last
+//! text and is marked. Writing is idempotent, so delivering twice does no harm.
 
 use super::{PAGE, Source};
 use crate::CrawlError;
@@ -13,10 +14,10 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The longest words in a file's name.
+/// Maximum length of the words in a file name.
 const WORDS: usize = 60;
 
-/// The flags that are written; a passing failure says nothing of a page.
+/// The flags that are written; a temporary failure says nothing about a page.
 pub(super) const TOLD: [Flag; 3] = [Flag::New, Flag::Updated, Flag::Missing];
 
 /// Writes the pages that changed.
@@ -40,7 +41,7 @@ pub(super) fn write(source: &Source<'_>, dir: &Path) -> Result<u64, CrawlError> 
     Ok(told)
 }
 
-/// Writes a page's file; what is no page of text, or is not in the archive, has none.
+/// Writes a page's file; pages without text, or not in the archive, have none.
 fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, CrawlError> {
     let gone = is_gone(row);
     let place = if gone { &row.warc_before } else { &row.warc };
@@ -56,7 +57,7 @@ fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, Crawl
     Ok(true)
 }
 
-/// Whether it is there no more, under this address.
+/// Whether it no longer exists at this URL.
 fn is_gone(row: &ToldRow) -> bool {
     row.flag == Flag::Missing || row.kind == Some(PageKind::Redirect)
 }
@@ -88,7 +89,7 @@ fn facts(row: &ToldRow) -> [(&'static str, Value); 10] {
     ]
 }
 
-/// The head of a file: facts that are known, as YAML. A JSON value is a YAML value.
+/// The front matter of a file as YAML. A JSON value is a YAML value.
 pub fn head(facts: &[(&str, Value)]) -> String {
     let mut text = "---\n".to_owned();
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_null()) {
@@ -121,7 +122,7 @@ pub fn file_name(page: PageId, url: &str) -> PathBuf {
     Path::new(&host).join(file)
 }
 
-/// Puts a file in the place of another, whole.
+/// Replaces a file atomically.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = path.with_extension("md.part");
     std::fs::write(&unfinished, text)?;

@@ -1,7 +1,8 @@
-//! How far has each output been told?
+//! How far has each output been served?
 //!
-//! `outputs.json` in the project's directory, replaced whole. Whoever tells holds the lock beside it: two processes would tell twice. The
-//! catalogue is only read, so that outputs are told while a run writes.
+//! `outputs.json` in the project's directory, replaced atomically. The delivering process holds the
+//! lock beside it: two processes would deliver twice. The catalogue is only read, so outputs can be
+//! served while a run writes.
 
 use crate::CrawlError;
 use orb_store::replace;
@@ -12,17 +13,18 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// How far an output has been told.
+/// How far an output has been served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
-    /// The last change it was told.
+    /// The last change delivered.
     pub(super) cursor: u64,
-    /// The last change of what it is being told, so that it is told the same under the same name after a crash.
+    /// The last change of the delivery in progress, so that after a crash the same delivery is
+    /// repeated under the same id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<u64>,
 }
 
-/// The marks of all outputs, held by one process.
+/// The cursors of all outputs, locked by one process.
 pub(super) struct Marks {
     path: PathBuf,
     marks: Mutex<BTreeMap<String, Mark>>,
@@ -30,7 +32,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Takes the marks of a project; fails while another process has them.
+    /// Locks the cursors of a project; fails if another process holds them.
     pub(super) fn open(dir: &Path) -> Result<Self, CrawlError> {
         let (path, lock) = (dir.join("outputs.json"), dir.join("outputs.lock"));
         let fail = |path: &Path, source| CrawlError::Output { path: path.to_owned(), source };
@@ -49,12 +51,12 @@ impl Marks {
         Ok(Self { path, marks: Mutex::new(marks), _lock: file })
     }
 
-    /// The mark of an output; at the beginning for one that is new.
+    /// The cursor of an output; the beginning for a new one.
     pub(super) fn get(&self, name: &str) -> Mark {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied().unwrap_or_default()
     }
 
-    /// Moves a mark.
+    /// Advances a cursor.
     pub(super) fn set(&self, name: &str, mark: Mark) -> Result<(), CrawlError> {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         if marks.get(name) == Some(&mark) {

@@ -1,9 +1,10 @@
 //! Who is told what changed, and how?
 //!
-//! After a run, and whenever somebody asks, the changes that an output has not been told of go out to it: a feed, a file of JSON lines, a
-//! directory of Markdown, receivers over HTTP. Each has a mark of how far it has been told, kept beside the catalogue ([`marks`]); it moves on
-//! only after the output has what it marks. So a crash tells again and leaves nothing out, and an output that fails holds up neither the run
-//! nor the others: what it was not told is told the next time.
+//! After a run, and on request, the changes that an output has not received yet are delivered to
+//! it: a feed, a JSON Lines file, a directory of Markdown, webhooks. Each has a cursor, kept beside
+//! the catalogue ([`marks`]), that advances only after the output has received the changes. So
+//! delivery is at least once: a crash repeats and omits nothing. An output that fails blocks
+//! neither the run nor the others: what it missed is delivered next time.
 
 mod atom;
 mod jsonl;
@@ -25,61 +26,61 @@ use std::path::Path;
 /// Every flag that is a change.
 const CHANGES: [Flag; 4] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error];
 
-/// Changes read at once.
+/// Changes per read.
 const PAGE: u32 = 500;
 
-/// The outputs of a project, to be told what they do not know yet.
+/// The outputs of a project, to be brought up to date.
 pub struct Delivery<'a> {
     /// The project.
     pub project: &'a ProjectDir,
-    /// What it asks for.
+    /// Its settings.
     pub settings: &'a Settings,
-    /// What the environment says of a variable.
+    /// Looks up an environment variable.
     pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
-    /// Who may ask to stop.
+    /// How to ask it to stop.
     pub stop: &'a Stop,
-    /// Tell everything after this change, whatever was told before.
+    /// Deliver everything after this change, whatever was delivered before.
     pub from: Option<u64>,
 }
 
-/// What became of an output.
+/// The result of delivering to an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Delivered {
-    /// Which: a path, or the URL of a receiver.
+    /// The output: a path, or a webhook's URL.
     pub output: String,
-    /// Changes it was told.
+    /// Changes delivered.
     pub told: u64,
-    /// Changes it was not told.
+    /// Changes not delivered.
     pub left: u64,
-    /// How far it has been told.
+    /// Its cursor.
     pub cursor: u64,
-    /// Why not everything.
+    /// Why not everything was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// What one output is told from.
+/// What one output is served from.
 pub(crate) struct Source<'a> {
     pub(crate) project: &'a ProjectDir,
     pub(crate) reader: CatalogueReader,
     pub(crate) stop: &'a Stop,
-    /// Where its mark is kept, and under which name.
+    /// Where its cursor is kept, and under which name.
     marks: &'a Marks,
     name: String,
 }
 
 impl Source<'_> {
-    /// How far it has been told.
+    /// Its cursor.
     pub(crate) fn cursor(&self) -> u64 {
         self.marks.get(&self.name).cursor
     }
 
-    /// It has been told everything up to here.
+    /// Everything up to here was delivered.
     pub(crate) fn told(&self, cursor: u64) -> Result<(), CrawlError> {
         self.marks.set(&self.name, marks::Mark { cursor, until: None })
     }
 
-    /// The end of what it is being told: the same after a crash as before.
+    /// The end of the current delivery: the same after a crash as before.
     pub(crate) fn until(&self, cursor: u64, wanted: u64) -> Result<u64, CrawlError> {
         match self.marks.get(&self.name).until {
             Some(until) if until > cursor => Ok(until),
@@ -91,13 +92,14 @@ impl Source<'_> {
     }
 }
 
-/// An output: tells from its mark on and gives how many changes it told.
+/// An output: delivers from its cursor on and returns the number of changes.
 type Tell<'a> = Box<dyn FnOnce(&Source<'_>) -> Told + Send + 'a>;
 
-/// How many changes were told, or why not all.
+/// The number of changes delivered, or why not all.
 type Told = Result<u64, CrawlError>;
 
-/// An output to be told: what it is called in the project file, where that is, what it wants to know, and how.
+/// An output: its name in the project file, its location, the changes it wants, and how to deliver
+/// them.
 struct Output<'a> {
     name: String,
     shown: String,
@@ -106,7 +108,8 @@ struct Output<'a> {
 }
 
 impl Delivery<'_> {
-    /// Tells every output what it does not know yet; all of them at once, since a receiver that is slow is nobody else's business.
+    /// Brings every output up to date, all of them concurrently, so that a slow webhook delays
+    /// nobody else.
     pub fn run(&self) -> Result<Vec<Delivered>, CrawlError> {
         if self.settings.outputs.is_empty() || self.project.is_empty() {
             return Ok(Vec::new());
@@ -155,7 +158,7 @@ impl Delivery<'_> {
         let reader = CatalogueReader::open(&self.project.catalogue())?;
         let last = reader.last_change()?;
         let Output { name, shown, flags, tell } = output;
-        // A catalogue put back from a copy may know less than the output was told.
+        // A catalogue restored from a copy may know less than the output has received.
         if marks.get(&name).cursor > last {
             marks.set(&name, marks::Mark { cursor: last, until: None })?;
         }

@@ -1,14 +1,15 @@
 //! How does a receiver know that it was us?
 //!
-//! By a signature as Standard Webhooks has it (standardwebhooks.com, version 1): HMAC-SHA256 of name, time and body with a shared secret. The time
-//! lets the receiver refuse what somebody recorded and plays back; the name is the same for the same delivery, so that it is taken once.
+//! By a Standard Webhooks signature (standardwebhooks.com, version 1): HMAC-SHA256 of id, time and
+//! body with a shared secret. The time lets the receiver reject replays; the id is the same for the
+//! same delivery, so that it is processed once.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-/// What a secret in the form that Standard Webhooks' tools print begins with; base64 follows.
+/// Prefix of a secret as Standard Webhooks' tools print it; base64 follows.
 const PREFIX: &str = "whsec_";
 
 /// The value of `webhook-signature`.
@@ -20,7 +21,7 @@ pub(super) fn signature(secret: &str, id: &str, seconds: i64, body: &[u8]) -> St
         mac.update(body);
         mac.finalize().into_bytes()
     });
-    // A key of any length will do.
+    // HMAC accepts a key of any length.
     format!("v1,{}", BASE64_STANDARD.encode(mac.unwrap_or_default()))
 }
 
@@ -30,7 +31,7 @@ mod tests {
 
     #[test]
     fn a_signature_is_that_of_the_standard() {
-        // The example that the libraries of Standard Webhooks are tested with.
+        // The test vector of the Standard Webhooks libraries.
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
         let body = br#"{"test": 2432232314}"#;
         let signed = signature(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);

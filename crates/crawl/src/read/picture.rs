@@ -1,6 +1,6 @@
-//! What kind of picture is it, going by its name?
+//! What kind of image is it, by its name?
 
-/// Endings of picture files and their media types.
+/// File extensions of images and their media types.
 const PICTURES: [(&str, &str); 13] = [
     ("avif", "image/avif"),
     ("bmp", "image/bmp"),
@@ -17,7 +17,7 @@ const PICTURES: [(&str, &str); 13] = [
     ("webp", "image/webp"),
 ];
 
-/// The media type of a picture with this path, where its ending tells.
+/// The media type of an image with this path, if its extension tells.
 pub(crate) fn mime_of_path(path: &str) -> Option<&'static str> {
     let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
     PICTURES.iter().find(|(e, _)| ending.eq_ignore_ascii_case(e)).map(|(_, mime)| *mime)

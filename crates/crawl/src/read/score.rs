@@ -1,7 +1,8 @@
 //! How important is a page that is only known from a link?
 //!
-//! For the order `best`. Without a topic, pages near the seeds and with short paths go first; with one, the share of its words
-//! that the link's text and address contain weighs as much as that (focused crawling in its simplest honest form).
+//! For best-first order. Without a topic, pages near the seeds and with short paths go first. With
+//! a topic, the share of its words that occur in the anchor text and URL has the same weight
+//! (focused crawling in its simplest form).
 
 use orb_urls::Address;
 
@@ -12,7 +13,7 @@ pub(crate) struct Topic {
 }
 
 impl Topic {
-    /// A topic of these words.
+    /// A topic with these words.
     pub(crate) fn new(words: &[String]) -> Self {
         Self { words: words.iter().map(|w| w.to_lowercase()).collect() }
     }

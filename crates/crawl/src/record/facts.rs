@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use orb_page::HostId;
 use orb_store::HostFact;
 
-/// One fact a host: later sayings win, counts add up.
+/// Merges facts per host: the last value wins, counts add up.
 pub(super) fn merge_facts(facts: &mut Vec<HostFact>) {
     let mut places: HashMap<HostId, usize> = HashMap::with_capacity(facts.len().min(1_024));
     let mut merged: Vec<HostFact> = Vec::new();

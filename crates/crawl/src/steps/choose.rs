@@ -1,4 +1,4 @@
-//! Which links of a page does a step take, and is the page the one that was meant?
+//! Which links of a page does a step take, and is the page the expected one?
 
 use super::walker::Passed;
 use orb_extract::Picker;
@@ -6,7 +6,7 @@ use orb_page::LinkKind;
 use orb_project::{StepSettings, matching};
 use orb_urls::{Address, Canonicaliser, Scope};
 
-/// A page as far as links are chosen from it.
+/// A page from which links are chosen.
 pub(super) struct Source<'a> {
     pub(super) base: &'a Address,
     pub(super) html: &'a str,
@@ -26,14 +26,14 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// The choice of a step; what cannot be read was refused before.
+    /// The choice of a step; invalid selectors were rejected before.
     pub(super) fn of(step: &StepSettings) -> Result<Self, String> {
         let picker = step.links.as_deref().map(Picker::new).transpose()?;
         let matching = step.links_matching.as_deref().map(matching).transpose().map_err(|e| e.to_string())?;
         Ok(Self { picker, matching })
     }
 
-    /// The links it takes of a page, in the order of the page.
+    /// The links it takes from a page, in document order.
     pub(super) fn links(&self, canonical: &Canonicaliser, page: &Source<'_>) -> Result<Vec<Address>, String> {
         let targets: Vec<String> = match &self.picker {
             Some(picker) => picker.pick(page.html).map_err(|why| format!("{}: {why}", page.base))?.targets,
@@ -49,7 +49,7 @@ impl Choice {
     }
 }
 
-/// What is wrong with a page that a step expected otherwise: the key that says so, and why.
+/// What is wrong with a page that a step did not expect: the offending key, and why.
 pub(super) fn unexpected(step: &StepSettings, passed: &Passed) -> Option<(&'static str, String)> {
     let at = format!("{} (status {})", passed.address, passed.status);
     let says = |words: &str| {

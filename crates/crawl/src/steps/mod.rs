@@ -1,12 +1,15 @@
 //! How does one get to where the pages are?
 //!
-//! Like a person: open a page, fill in the form on it, choose links on what comes back, and only then collect. The steps of a project say so in
-//! order (seed 002, section 3.4.6). A step with `start` begins a way of its own; one without goes on from the step before. Pages of steps
-//! that do not collect are passed through ([`walker`]): asked for under leases like all others, with nothing recorded of them. What
-//! they lead to are the roots of the steps that do collect, and the crawl takes over there, judging every page by the rules of its step.
+//! Like a person: open a page, fill in its form, choose links on the result, and only then collect.
+//! The steps of a project say so in order (seed 002, section 3.4.6). A step with `start` begins a
+//! new path; one without continues from the previous step. Pages of steps that do not collect are
+//! passed through ([`walker`]): requested under leases like all others, but not recorded. They lead
+//! to the roots of the steps that do collect, and there the crawl takes over, judging every page by
+//! the rules of its step.
 //!
-//! All ways are walked before anything is collected, so that whoever has to log in somewhere has done so when the pages of an earlier run,
-//! or of one that was cut off, are asked for. A step that chooses links on pages that are collected waits until they are.
+//! All paths are walked before anything is collected, so that all log-ins are done when the pages
+//! of an earlier or interrupted run are requested. A step that chooses links on collected pages
+//! waits until they are.
 
 mod begin;
 mod choose;

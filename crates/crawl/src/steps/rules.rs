@@ -8,17 +8,18 @@ use orb_project::number;
 use orb_urls::{Address, Canonicaliser, ScopeError, ScopeSpec};
 use std::sync::Arc;
 
-/// What belongs to a step, and how far it goes.
+/// The scope and depth of a step.
 #[derive(Clone)]
 pub(crate) struct StepRules {
-    /// What belongs to it.
+    /// Its scope.
     pub scope: Arc<SharedScope>,
-    /// Links to follow from its roots at most.
+    /// Maximum distance from its roots.
     pub depth: Option<u32>,
 }
 
 impl StepRules {
-    /// The rules of every step, by its number. The area of a step lies around the addresses that its way starts at.
+    /// The rules of every step, by its number. The area of a step is around the addresses at which
+    /// its path starts.
     pub(crate) fn of_all(settings: &Settings) -> Result<HashMap<u32, Self>, ScopeError> {
         let mut rules = HashMap::with_capacity(settings.steps.len());
         for (step, area) in settings.steps.iter().zip(areas(settings)) {
@@ -29,7 +30,7 @@ impl StepRules {
     }
 }
 
-/// For each step the addresses that its way starts at.
+/// For each step the addresses at which its path starts.
 pub(crate) fn areas(settings: &Settings) -> Vec<Vec<Address>> {
     let canonical = Canonicaliser::new(settings.urls);
     let mut area: Vec<Address> = Vec::new();
@@ -43,7 +44,7 @@ pub(crate) fn areas(settings: &Settings) -> Vec<Vec<Address>> {
     areas
 }
 
-/// The scope of a step: the project's, with what the step says otherwise.
+/// The scope of a step: the project's, with the step's overrides.
 fn spec(project: &ScopeSpec, step: &StepSettings) -> ScopeSpec {
     ScopeSpec {
         mode: step.mode.unwrap_or(project.mode),

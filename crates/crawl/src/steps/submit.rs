@@ -1,4 +1,4 @@
-//! Which form of a page is meant, and what is sent for it?
+//! Which form of a page is meant, and what is submitted?
 
 use super::walker::{Passed, Question};
 use orb_extract::{Filling, Typed, fill};
@@ -6,7 +6,8 @@ use orb_page::Form;
 use orb_project::{FieldValue, FormSettings};
 use orb_urls::{Address, Canonicaliser};
 
-/// The form of a page, filled in and ready to be sent; what is wrong is told with its key within the form's settings.
+/// The form of a page, filled in and ready to be sent; errors carry their key within the form's
+/// settings.
 pub(super) fn submit(
     settings: &FormSettings,
     canonical: &Canonicaliser,
@@ -29,7 +30,7 @@ pub(super) fn submit(
     Ok(Question { address, payload: submission.payload })
 }
 
-/// An address with another query.
+/// A URL with another query.
 fn with_query(canonical: &Canonicaliser, address: &Address, query: &str) -> Option<Address> {
     let plain = address.as_str().split('?').next().unwrap_or_default();
     canonical.parse(&format!("{plain}?{query}")).ok()
@@ -46,7 +47,8 @@ fn filling(name: &str, value: &FieldValue) -> Filling {
     Filling { name: name.to_owned(), typed, secret }
 }
 
-/// The form that is meant: every saying must fit; where there is none, the only form that has all the fields.
+/// The form that is meant: all conditions must match; without any, the only form that has all the
+/// fields.
 fn find<'p>(
     settings: &FormSettings,
     canonical: &Canonicaliser,

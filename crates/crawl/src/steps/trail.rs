@@ -1,7 +1,7 @@
 //! Which pages wait to be passed through?
 //!
-//! The frontier asks a queue for each host. Pages that are collected wait on the disk; the few that are only passed through wait here, in
-//! memory, under numbers of their own, and nobody remembers them afterwards.
+//! The frontier reads a queue per host. Pages to collect are queued on disk; the few that are only
+//! passed through wait here, in memory, with their own numbers, and are forgotten afterwards.
 
 use orb_page::{HostId, PageId};
 use orb_store::{HostRecord, Queued, Queues};
@@ -19,7 +19,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// Queues a request; gives the numbers of the page and of its host.
+    /// Queues a request; returns the numbers of the page and of its host.
     pub(super) fn queue(&mut self, address: &Address) -> (PageId, HostId) {
         let host = self.host_of(address);
         self.last += 1;
@@ -31,7 +31,7 @@ impl Trail {
         (page, host)
     }
 
-    /// It need wait no longer.
+    /// Removes it.
     pub(super) fn leave(&mut self, host: HostId, page: PageId) {
         if let Some(queue) = self.queues.get_mut(&host) {
             queue.remove(&(page.0, page));

@@ -5,17 +5,17 @@ use crate::error::CrawlError;
 use orb_graph::{GraphError, GraphOptions, Manifest, Naming, Watch, WebGraph};
 use orb_store::{CatalogueReader, ProjectDir};
 
-/// What became of a build.
+/// The result of a build.
 #[derive(Debug)]
 pub enum Outcome {
     /// There is a new graph.
     Built(Manifest),
-    /// The graph there is says all that the catalogue does.
+    /// The existing graph is up to date with the catalogue.
     Current(Manifest),
 }
 
-/// Brings the graph of a project to where its catalogue is, also while a crawl goes on. Where nothing was recorded since it was built with the
-/// same options, there is nothing to do, unless that is wanted nonetheless.
+/// Brings the graph of a project up to date with its catalogue, even during a crawl. If nothing was
+/// recorded since it was built with the same options, nothing is done, unless forced.
 pub fn build(project: &ProjectDir, options: &GraphOptions, always: bool, watch: &Watch) -> Result<Outcome, CrawlError> {
     let reader = CatalogueReader::open(&project.catalogue())?;
     let dir = project.graph();
@@ -36,7 +36,7 @@ pub fn build(project: &ProjectDir, options: &GraphOptions, always: bool, watch: 
     })
 }
 
-/// The graph that was built with these options, if it is whole.
+/// The existing graph with these options, if it is complete.
 fn standing_graph(dir: &std::path::Path, options: &GraphOptions) -> Result<Option<Manifest>, CrawlError> {
     match WebGraph::open(dir).and_then(|graph| graph.verify().map(|()| graph)) {
         Ok(graph) => Ok(Some(graph.manifest().clone()).filter(|m| m.options == *options)),

@@ -5,8 +5,8 @@ use crate::error::CrawlError;
 use orb_graph::{Fingerprint, GraphError, Manifest, WebGraph, Witness};
 use orb_store::{CatalogueReader, CheckReport, ProjectDir};
 
-/// Compares the graph with its checksums and with the catalogue at its mark, and adds what was found to a report. A project without a graph
-/// lacks nothing.
+/// Verifies the graph's checksums, compares it with the catalogue at its mark, and adds findings to
+/// a report. A project without a graph has none.
 pub fn check(project: &ProjectDir, report: &mut CheckReport) -> Result<(), CrawlError> {
     let graph = match WebGraph::open(&project.graph()) {
         Err(GraphError::Missing { .. }) => return Ok(()),

@@ -1,13 +1,15 @@
 //! How do the ranks follow the graph?
 //!
-//! They are found from the graph alone and lie beside it: once for whoever asks the graph, once as tables for whoever asks with SQL.
+//! They are computed from the graph alone and stored twice: beside it for graph queries, and as
+//! tables for SQL.
 
 use crate::error::CrawlError;
 use orb_graph::{Account, Hold, Merit, Ranking, WebGraph};
 use orb_store::{ProjectDir, RankRow, has_rank_tables, write_rank_tables};
 
-/// Ranks the pages and hosts of a project's graph, unless that has been done in the same way; how it went, for pages and for hosts. Arrays of the
-/// arcs are made where they fit `memory` bytes; `told` hears what is being done.
+/// Ranks the pages and hosts of a project's graph, unless that has been done with the same
+/// parameters; returns the statistics for pages and for hosts. The arcs are decompressed if they
+/// fit into `memory` bytes; `told` is called with each step.
 pub fn rank(
     project: &ProjectDir,
     ranking: &Ranking,
@@ -15,7 +17,7 @@ pub fn rank(
     told: &mut dyn FnMut(&'static str),
 ) -> Result<[Account; 2], CrawlError> {
     let dir = project.graph();
-    // Nobody ranks beside us, and no other graph takes the place meanwhile.
+    // The lock excludes concurrent rankings, and keeps the graph from being replaced meanwhile.
     let _hold = Hold::take(&dir)?;
     let graph = WebGraph::open(&dir)?;
     if has_rank_tables(&dir)

@@ -1,4 +1,4 @@
-//! What is remembered between two looks at a page, and of the noise of its host?
+//! What is remembered between two requests for a page, and of the noise of its host?
 
 use bytes::Bytes;
 use hashbrown::{HashMap, HashSet};
@@ -11,35 +11,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Hosts whose noise is in memory, give or take those of two commits.
 const MAX_HOSTS: usize = 10_000;
 
-/// Bytes of first answers that are kept while the second is on its way.
+/// Maximum bytes of first responses that are kept while the second is on its way.
 const MAX_KEPT: usize = 64 << 20;
 
-/// One version of a page with its codings taken off.
+/// One version of a page with its codings removed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct First {
     /// The content.
     pub bytes: Bytes,
-    /// The media type its server gave.
+    /// The media type from its server.
     pub mime: Option<String>,
-    /// The character encoding its server gave.
+    /// The character encoding from its server.
     pub charset: Option<String>,
-    /// How many answers there were before it.
+    /// Number of earlier responses.
     pub earlier: u8,
 }
 
 impl First {
-    /// For the extractors.
+    /// Its content, for the extractors.
     pub(crate) fn content<'a>(&'a self, url: &'a str) -> Content<'a> {
         Content { bytes: &self.bytes, mime: self.mime.as_deref(), charset: self.charset.as_deref(), url }
     }
 }
 
-/// First answers of pages that are looked at twice.
+/// First responses of pages that are fetched twice.
 #[derive(Debug, Default)]
 pub(crate) struct Looks(Mutex<(HashMap<PageId, First>, usize)>);
 
 impl Looks {
-    /// Keeps a first answer; `false` where there is no room for it.
+    /// Keeps a first response; `false` if there is no room for it.
     pub(crate) fn keep(&self, page: PageId, first: First) -> bool {
         let (kept, bytes) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *bytes + first.bytes.len() > MAX_KEPT {
@@ -50,7 +50,7 @@ impl Looks {
         true
     }
 
-    /// The first answer of a page that is looked at for the second time.
+    /// The first response of a page that is fetched for the second time.
     pub(crate) fn take(&self, page: PageId) -> Option<First> {
         let (kept, bytes) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = kept.remove(&page)?;
@@ -59,10 +59,12 @@ impl Looks {
     }
 }
 
-/// What a server generates for every response, host by host, as learnt by earlier runs and this one.
+/// What a server generates for every response, host by host, as learnt by earlier runs and this
+/// one.
 ///
-/// Memory is bounded: hosts are read from the catalogue when a page of theirs is compared, and those that were not used for a
-/// while make room. A commit looks only at the hosts that were used since the last one.
+/// Memory is bounded: hosts are read from the catalogue when a page of theirs is compared, and
+/// those that were not used for a while make room. A commit looks only at the hosts that were used
+/// since the last one.
 pub(crate) struct Noises {
     hosts: Mutex<NoisyHosts>,
     catalogue: Mutex<CatalogueReader>,
@@ -90,12 +92,13 @@ impl Noises {
         Self { hosts: Mutex::default(), catalogue: Mutex::new(catalogue) }
     }
 
-    /// That of a host.
+    /// The noise memory of a host.
     pub(crate) fn of(&self, host: HostId) -> Result<Arc<Noise>, StoreError> {
         if let Some(noise) = lock(&self.hosts).get(host) {
             return Ok(noise);
         }
-        // Read without the lock: other hosts go on. Of two threads that read one host, the first counts.
+        // Read without the lock: other hosts go on. Of two threads that read one host, the first
+        // counts.
         let text = lock(&self.catalogue).noise(host)?;
         let noise = Arc::new(Noise::from_text(&text.unwrap_or_default()));
         let mut hosts = lock(&self.hosts);
@@ -103,7 +106,7 @@ impl Noises {
         Ok(hosts.get(host).unwrap_or(noise))
     }
 
-    /// What was learnt since the last time, to be kept.
+    /// What was learnt since the last call, to be stored.
     pub(crate) fn learnt(&self) -> Vec<(HostId, String)> {
         lock(&self.hosts).learnt()
     }
@@ -137,7 +140,8 @@ impl NoisyHosts {
         new
     }
 
-    /// Makes room. What was learnt of a host that nobody used since the commit before the last is in the catalogue.
+    /// Makes room. What was learnt of a host that nobody used since the commit before the last is
+    /// in the catalogue.
     fn forget(&mut self) {
         let mut old: Vec<(u64, HostId)> = self.known.iter().map(|(host, known)| (known.used, *host)).collect();
         old.retain(|(used, host)| used + 2 <= self.commits && !self.used.contains(host));

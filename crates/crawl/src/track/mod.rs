@@ -1,4 +1,4 @@
-//! What does tracking need to know, and how does it look at a page?
+//! What does tracking need to know, and how does it read a page?
 
 pub(crate) mod forecast;
 pub(crate) mod looks;

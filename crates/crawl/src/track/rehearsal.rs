@@ -1,7 +1,8 @@
-//! On what can ways of choosing visits be compared?
+//! On what data can visiting policies be compared?
 //!
-//! On a mix of made-up pages, written in a file such as `examples/freshness-mix.toml`, or on the visits that a project recorded: a change that a visit saw
-//! lies somewhere since the visit before, and is put at a moment drawn from there.
+//! On a mix of generated pages, described in a file such as `examples/freshness-mix.toml`, or on
+//! the visits that a project recorded: a change that a visit saw happened somewhere since the
+//! previous visit, and is placed at a random moment in between.
 
 use super::forecast::{Forecast, each_page};
 use crate::CrawlError;
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Pages of a world at most.
+/// Maximum pages of a world.
 const MOST: u64 = 50_000;
 
 /// A file with a mix of pages.
@@ -29,11 +30,11 @@ struct Mix {
     pages: Vec<Kind>,
 }
 
-/// Pages alike.
+/// Similar pages.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kind {
-    /// What they are, for whoever reads the file.
+    /// What they are, for readers of the file.
     #[serde(rename = "name")]
     _name: String,
     count: u32,
@@ -71,7 +72,7 @@ pub fn mixed(path: &Path) -> Result<World, CrawlError> {
     Ok(World::of(&groups, days(mix.span), mix.budget.a_day(), mix.seed))
 }
 
-/// The world as a project's visits saw it; with so many visits a day, or as many as there were.
+/// The world as a project's visits saw it, with this many visits per day, or as many as there were.
 pub fn recorded(reader: &CatalogueReader, budget: Option<f64>) -> Result<World, CrawlError> {
     let (mut begin, mut end) = (Moment(i64::MAX), Moment(i64::MIN));
     reader.each_seen(|seen| (begin, end) = (begin.min(seen.at), end.max(seen.at)))?;

@@ -1,7 +1,8 @@
-//! What is written down about a run as a whole?
+//! What is written about a run as a whole?
 //!
-//! `runs/<n>/report.json` holds the account of the run with where its time went, `runs/<n>/run.log` a line for each time it was begun, gone on
-//! with and ended, and what can be said about its speed.
+//! `runs/<n>/report.json` holds the summary of the run and where its time went; `runs/<n>/run.log`
+//! has a line for each time it was started, resumed and ended, and what can be said about its
+//! speed.
 
 use crate::CrawlError;
 use crate::watch::summary::{Counters, Summary};
@@ -14,7 +15,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// The report: the account of the run, and where its time went.
+/// The report: the summary of the run, and where its time went.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
@@ -25,7 +26,7 @@ struct Report<'a> {
     advice: Vec<Advice>,
 }
 
-/// What became of the documents that a run was to visit again.
+/// What happened to the documents that a run was to revisit.
 #[derive(Serialize)]
 struct Account {
     known: u64,
@@ -48,7 +49,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Opens the directory, making it if there is none.
+    /// Opens the directory, creating it if there is none.
     pub(crate) fn open(project: &ProjectDir, run: RunId) -> Result<Self, CrawlError> {
         let journal = Self { dir: project.run(run) };
         fs::create_dir_all(&journal.dir).map_err(|e| journal.fail(e))?;

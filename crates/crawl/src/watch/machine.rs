@@ -2,33 +2,33 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Seconds of processor time of all threads so far.
+/// CPU seconds of all threads so far.
 #[expect(clippy::cast_precision_loss, reason = "seconds since the process began")]
 pub fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Bytes of memory in use; `None` where the system does not tell in the way Linux does.
+/// Resident memory in bytes; `None` if the system does not report it as Linux does.
 pub fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
 }
 
-/// How busy all cores were since the machine started, in units that only compare: busy, and in all. `None` where the system does not tell
-/// in the way Linux does.
+/// How busy all cores were since boot, in comparable units: busy, and total. `None` if the system
+/// does not report it as Linux does.
 pub(crate) fn load() -> Option<(u64, u64)> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let cells = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
-    // user nice system idle iowait irq softirq steal; what follows is counted in user already.
+    // user nice system idle iowait irq softirq steal; the rest is already included in user.
     let ticks: Vec<u64> = cells.take(8).map_while(|cell| cell.parse().ok()).collect();
     let all: u64 = ticks.iter().sum();
     let idle = ticks.get(3)? + ticks.get(4)?;
     Some((all.saturating_sub(idle), all))
 }
 
-/// Cores that threads may run on.
+/// Number of available cores.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,7 +1,8 @@
 //! How is the run going, and how did it go?
 //!
-//! Nothing here changes a crawl. `ledger` adds up how long every stage took, `progress` is what a display reads, `why` explains what
-//! the driver waits for, `journal` and `summary` are what is left of a run, `machine` says what the process uses.
+//! Nothing here changes a crawl. `ledger` adds up how long every stage took, `progress` is what a
+//! display reads, `why` explains what the driver waits for, `journal` and `summary` are what
+//! remains of a run, `machine` reports what the process uses.
 
 pub(crate) mod journal;
 pub(crate) mod ledger;

@@ -1,6 +1,7 @@
 //! What is going on right now?
 //!
-//! Counters that the crawl keeps while it runs and a display reads whenever it likes. Reading never blocks fetching.
+//! Counters that the crawl updates while it runs and a display reads whenever it likes. Reading
+//! never blocks fetching.
 
 use crate::watch::ledger::Ledger;
 use crate::watch::summary::Counters;
@@ -13,9 +14,9 @@ use std::time::Instant;
 /// Why a run waits as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// Less room on the disk than the project wants to leave free.
+    /// Less disk space than the project wants to leave free.
     DiskLow,
-    /// No room on the disk.
+    /// The disk is full.
     DiskFull,
 }
 
@@ -29,7 +30,7 @@ impl Pause {
     }
 }
 
-/// The ways a fetch goes wrong, by the names they are counted under.
+/// The ways a fetch fails, by the names they are counted under.
 const FAILURES: [&str; 10] =
     ["dns", "connect", "tls", "timeout", "protocol", "guard", "unsupported", "local", "http-4xx", "http-5xx"];
 
@@ -47,7 +48,7 @@ pub struct Progress {
     slow: Mutex<Slow>,
 }
 
-/// What changes seldom.
+/// State that changes rarely.
 #[derive(Debug, Default)]
 struct Slow {
     counters: Counters,
@@ -61,24 +62,24 @@ struct Slow {
 /// Which hosts are in memory and why they are not being fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// Hosts with a request under way.
+    /// Hosts with a request in flight.
     pub active: usize,
-    /// For each reason, how many hosts and one of them; most hosts first.
+    /// For each reason, the number of hosts and an example; most frequent first.
     pub reasons: Vec<(&'static str, usize, String)>,
 }
 
-/// A look at a running crawl.
+/// A snapshot of a running crawl.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Seconds since this process began.
+    /// Seconds since this process started.
     pub seconds: f64,
-    /// Answers received by this process.
+    /// Responses received by this process.
     pub fetched: u64,
     /// Bytes of bodies received by this process.
     pub bytes: u64,
-    /// Fetches that failed without an answer.
+    /// Fetches that failed without a response.
     pub errors: u64,
-    /// What went wrong with fetches, and how often: failures by kind, and answers that are errors.
+    /// What went wrong with fetches, and how often: failures by kind, and error responses.
     pub failures: Vec<(&'static str, u64)>,
     /// Requests under way.
     pub active: usize,
@@ -88,15 +89,16 @@ pub struct Snapshot {
     pub known: u64,
     /// The run as committed.
     pub counters: Counters,
-    /// Who waits for what.
+    /// Why hosts wait.
     pub waiting: Waiting,
     /// Why the whole run waits.
     pub pause: Option<Pause>,
-    /// What the schedule says at this hour, where one of its rows holds.
+    /// What the schedule says at this hour, if one of its rows applies.
     pub schedule: Option<String>,
-    /// What is known about the run's speed, as of a moment ago.
+    /// What was recently known about the run's speed.
     pub facts: Option<Arc<Facts>>,
-    /// How many pages of how many the index has read from the archive, where the run has come to that.
+    /// How many pages the index has read from the archive, and of how many, once the run has come
+    /// to that.
     pub indexing: Option<(u64, u64)>,
 }
 
@@ -117,7 +119,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// A fetch began.
+    /// A fetch started.
     pub fn note_begin(&self) {
         self.active.fetch_add(1, Ordering::Relaxed);
     }
@@ -152,19 +154,19 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How large the next body is likely to be: as the others on average, a guess at first.
+    /// The expected size of the next body: the average so far, a guess at first.
     pub(crate) fn likely_size(&self) -> u64 {
         const GUESS: u64 = 50_000;
         const GUESSES: u64 = 20;
         (self.bytes() + GUESS * GUESSES) / (self.fetched.load(Ordering::Relaxed) + GUESSES)
     }
 
-    /// Who waits for what, as of now.
+    /// Why hosts wait now.
     pub fn note_waiting(&self, waiting: Waiting) {
         self.slow().waiting = waiting;
     }
 
-    /// What is known about the run's speed, as of now.
+    /// What is now known about the run's speed.
     pub(crate) fn note_facts(&self, facts: Arc<Facts>) {
         self.slow().facts = Some(facts);
     }
@@ -174,7 +176,7 @@ impl Progress {
         &self.ledger
     }
 
-    /// The run pauses, or goes on.
+    /// The run pauses, or resumes.
     pub fn pause(&self, why: Option<Pause>) {
         self.slow().pause = why;
     }
@@ -189,7 +191,7 @@ impl Progress {
         self.slow().schedule = words;
     }
 
-    /// A look at everything.
+    /// A snapshot of everything.
     pub fn snapshot(&self) -> Snapshot {
         let failures: Vec<(&'static str, u64)> =
             FAILURES.into_iter().zip(&self.failures).map(|(name, n)| (name, n.load(Ordering::Relaxed))).collect();
@@ -217,7 +219,7 @@ impl Progress {
     }
 }
 
-/// Where a failure is counted.
+/// The index under which a failure is counted.
 const fn place(kind: FailureKind) -> usize {
     match kind {
         FailureKind::Dns => 0,

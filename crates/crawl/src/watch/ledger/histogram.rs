@@ -1,14 +1,15 @@
-//! How are many durations summed up in a few numbers?
+//! How are many durations summarised in a few numbers?
 //!
-//! A histogram of logarithmic buckets, four to each doubling of a microsecond (as in Gil Tene's HdrHistogram, with two bits): any
-//! quantile is known to within an eighth, from a microsecond to hours, in 128 counters that are only ever added to.
+//! A histogram with logarithmic buckets, four per doubling of a microsecond (as in Gil Tene's
+//! HdrHistogram, with two bits): any quantile is known to within an eighth, from a microsecond to
+//! hours, in 128 counters that are only ever incremented.
 
 use super::nanos;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Counters of one histogram: the last holds everything of an hour and more.
+/// Number of buckets: the last holds everything from an hour.
 const BUCKETS: usize = 128;
 
 /// A histogram that many threads write to.
@@ -26,6 +27,7 @@ impl Default for Histogram {
 
 impl Histogram {
     pub(super) fn note(&self, took: Duration) {
+        // Relaxed: independent counters; a snapshot may see one update and not yet the other.
         self.buckets[bucket(u64::try_from(took.as_micros()).unwrap_or(u64::MAX))].fetch_add(1, Ordering::Relaxed);
         self.nanos.fetch_add(nanos(took), Ordering::Relaxed);
     }
@@ -43,7 +45,8 @@ impl Histogram {
     }
 }
 
-/// The bucket of so many microseconds: 0 to 3 have one each, then the two bits after the leading one tell four apart.
+/// The bucket of this many microseconds: 0 to 3 have one each, then the two bits after the leading
+/// one select one of four.
 fn bucket(micros: u64) -> usize {
     if micros < 4 {
         return usize::try_from(micros).unwrap_or(0);
@@ -53,21 +56,22 @@ fn bucket(micros: u64) -> usize {
     (usize::try_from(exponent).unwrap_or(0) * 4 - 4 + usize::try_from(fraction).unwrap_or(0)).min(BUCKETS - 1)
 }
 
-/// The first number of microseconds that belongs to a bucket. What a damaged file names beyond the last bucket lies far away, too.
+/// The smallest number of microseconds in a bucket. A bucket number beyond the last, from a damaged
+/// file, maps far away, too.
 fn floor(bucket: u8) -> u64 {
     let bucket = u64::from(bucket).min(BUCKETS as u64);
     if bucket < 4 { bucket } else { (4 + bucket % 4) << (bucket / 4 - 1) }
 }
 
-/// How durations are spread: what a histogram held when it was looked at.
+/// A distribution of durations: a snapshot of a histogram.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spread {
-    /// How many.
+    /// Number of durations.
     pub count: u64,
     /// Their sum in nanoseconds.
     pub nanos: u64,
-    /// Buckets with something in them, in order, with how many.
+    /// Non-empty buckets in order, with their counts.
     pub buckets: Vec<(u8, u64)>,
 }
 
@@ -78,12 +82,12 @@ impl Spread {
         self.nanos as f64 / 1e9
     }
 
-    /// Their mean in seconds; nothing where there are none.
+    /// Their mean in seconds; 0 if there are none.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.seconds() / self.count as f64 }
     }
 
-    /// The duration in seconds that this share of them does not exceed, give or take an eighth; nothing where there are none.
+    /// The quantile in seconds, to within an eighth; 0 if there are none.
     pub fn quantile(&self, share: f64) -> f64 {
         let wanted = share.clamp(0.0, 1.0) * self.count as f64;
         let mut seen = 0;
@@ -97,7 +101,7 @@ impl Spread {
         0.0
     }
 
-    /// How many took less than so many microseconds, which should be a power of two: then it is exact.
+    /// How many took less than this many microseconds; exact for powers of two.
     pub fn below(&self, micros: u64) -> u64 {
         self.buckets
             .iter()
@@ -105,12 +109,12 @@ impl Spread {
             .fold(0, |all: u64, (_, count)| all.saturating_add(*count))
     }
 
-    /// These and those.
+    /// The sum of two distributions.
     pub fn plus(&self, other: &Self) -> Self {
         self.combine(other, u64::saturating_add)
     }
 
-    /// These without those, which were counted before.
+    /// The difference to an earlier snapshot.
     pub fn minus(&self, earlier: &Self) -> Self {
         self.combine(earlier, u64::saturating_sub)
     }

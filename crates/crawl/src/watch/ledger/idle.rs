@@ -1,10 +1,10 @@
-//! What can keep the driver from sending for the next page?
+//! What can keep the driver from fetching the next page?
 
 use orb_frontier::Why;
 
 macro_rules! idle {
     ($($(#[doc = $doc:literal])+ $name:ident => $text:literal;)+) => {
-        /// Why nothing more could be asked for at some moment.
+        /// Why nothing more could be requested at some moment.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Idle { $($(#[doc = $doc])+ $name,)+ }
 
@@ -12,7 +12,7 @@ macro_rules! idle {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The name it is stored and shown under.
+            /// Its name in files and output.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
@@ -21,33 +21,34 @@ macro_rules! idle {
 }
 
 idle! {
-    /// Every host with pages was asked too recently.
+    /// Every host with pages was contacted too recently.
     Delay => "delay";
-    /// The next host asks for a longer pause in its robots.txt.
+    /// The next host has a longer Crawl-delay in its robots.txt.
     CrawlDelay => "crawl-delay";
-    /// The next host shares its address with one that was asked too recently.
+    /// The next host shares its address with one that was contacted too recently.
     Address => "shared address";
-    /// The next host took long to answer and is given as long a rest.
+    /// The next host was slow to respond and is given as long a rest.
     Slow => "slow answer";
     /// The next host refused or failed.
     BackOff => "back-off";
-    /// The next host said when to come back.
+    /// The next host sent `Retry-After`.
     RetryAfter => "retry-after";
-    /// Every host with pages has as many requests under way as it takes.
+    /// Every host with pages has as many requests in flight as it takes.
     Answers => "answers";
-    /// Names are being looked up.
+    /// Names are being resolved.
     Names => "names";
-    /// Nothing is known to be fetched but what a robots.txt being read may allow.
+    /// Nothing is known to be fetched but what a pending robots.txt may allow.
     Robots => "robots.txt";
     /// Queues are being read from the store.
     Queues => "queues";
-    /// The schedule lets nothing be begun at this hour.
+    /// The schedule allows nothing at this hour.
     Schedule => "schedule";
-    /// The line is full: what has begun is finished first.
+    /// The line is full: what was started is finished first.
     Bandwidth => "bandwidth";
-    /// As many requests are under way as connections are allowed.
+    /// As many requests are in flight as connections are allowed.
     Connections => "connections";
-    /// Pages that came in wait to be read: there is no room for more, or nothing else is known to be fetched.
+    /// Fetched pages wait to be read: there is no room for more, or nothing else is known to be
+    /// fetched.
     Backlog => "backlog";
     /// Nothing is known to be fetched until what was read is recorded.
     Commit => "commit";

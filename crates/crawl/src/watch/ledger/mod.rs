@@ -1,7 +1,8 @@
 //! Where does the time go?
 //!
-//! Every thread of a crawl writes down how long each stage of a page's life took and what the driver waited for. Writing is two relaxed
-//! additions and never waits for anybody; reading gives a [`Tally`], a plain copy that can be added, subtracted and stored.
+//! Every thread of a crawl records how long each stage of a page's life took and what the driver
+//! waited for. Writing is two relaxed atomic additions and never blocks; reading returns a
+//! [`Tally`], a plain copy that can be added, subtracted and stored.
 
 mod histogram;
 mod idle;
@@ -18,7 +19,7 @@ use orb_page::Timings;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The books of one process, open for all threads.
+/// The counters of one process, shared by all threads.
 #[derive(Debug, Default)]
 pub struct Ledger {
     stages: [Histogram; Stage::ALL.len()],
@@ -32,8 +33,9 @@ impl Ledger {
         self.stages[stage as usize].note(took);
     }
 
-    /// A fetch took `whole`, of which the fetcher accounts for some; the rest it waited for a free connection. Phases that did not
-    /// happen, such as connecting where a connection was reused, are not counted.
+    /// A fetch took `whole`. What the fetcher does not account for, it waited for a free
+    /// connection. Phases that did not happen, such as connecting on a reused connection, are not
+    /// counted.
     pub(crate) fn note_fetch(&self, timings: &Timings, whole: Duration) {
         let phases = [
             (Stage::Dns, timings.dns),
@@ -63,7 +65,7 @@ impl Ledger {
         Idle::ALL.get(self.latest.load(Ordering::Relaxed)).copied()
     }
 
-    /// Everything written down so far.
+    /// A snapshot.
     pub fn tally(&self) -> Tally {
         Tally {
             stages: Stage::ALL.iter().map(|s| (*s, self.stages[*s as usize].spread())).collect(),

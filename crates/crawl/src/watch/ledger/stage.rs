@@ -7,13 +7,13 @@ pub enum Part {
     Network,
     /// A thread of ours: reading, recording, writing.
     Work,
-    /// Nobody: the page lies in a queue.
+    /// Nothing: the page is in a queue.
     Queue,
 }
 
 macro_rules! stages {
     ($($(#[doc = $doc:literal])+ $name:ident => $text:literal, $part:ident, $each:literal;)+) => {
-        /// A stage of a page's life, in their order.
+        /// A stage of a page's life, in order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Stage { $($(#[doc = $doc])+ $name,)+ }
 
@@ -21,7 +21,7 @@ macro_rules! stages {
             /// All of them, in the order of a page's life.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The name it is stored and shown under.
+            /// Its name in files and output.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
@@ -31,7 +31,7 @@ macro_rules! stages {
                 match self { $(Self::$name => Part::$part),+ }
             }
 
-            /// What is counted: one of these takes the time given.
+            /// The unit that is counted and timed.
             pub const fn each(self) -> &'static str {
                 match self { $(Self::$name => $each),+ }
             }
@@ -40,15 +40,15 @@ macro_rules! stages {
 }
 
 stages! {
-    /// Looking a name up.
+    /// DNS look-up.
     Dns => "dns", Network, "look-up";
-    /// From the lease to a connection that can be used, opening it aside: waiting for a free one.
+    /// From the lease to a usable connection, without opening it: waiting for a free one.
     Slot => "connection", Queue, "request";
     /// Opening a connection.
     Connect => "connect", Network, "connection";
     /// The TLS handshake.
     Tls => "tls", Network, "connection";
-    /// From the request sent to the head received.
+    /// From sending the request to receiving the head.
     Wait => "wait", Network, "request";
     /// From the head to the end of the body.
     Body => "body", Network, "request";
@@ -58,13 +58,13 @@ stages! {
     Read => "read", Work, "page";
     /// From a reading thread to the recorder.
     RecordQueue => "record queue", Queue, "page";
-    /// Numbering what was found and telling duplicates.
+    /// Numbering discoveries and detecting duplicates.
     Record => "record", Work, "page";
-    /// Gathering pages to be committed together.
+    /// Batching pages to be committed together.
     Gather => "gather", Queue, "commit";
-    /// Waiting for room on the disk.
+    /// Waiting for disk space.
     Room => "room", Queue, "commit";
-    /// Writing the bytes, and waiting until the disk has them.
+    /// Writing and syncing the bytes.
     Archive => "archive", Work, "commit";
     /// Writing the facts.
     Catalogue => "catalogue", Work, "commit";

@@ -1,12 +1,12 @@
-//! What did a stretch of time go to?
+//! Where did the time of an interval go?
 
 use super::{Idle, Spread, Stage};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// A copy of the ledger, or what was written into it between two copies. Stored by name, so that a later version with other stages
-/// can read it.
+/// A snapshot of the ledger, or the difference between two. Stored by name, so that a later version
+/// with other stages can read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// How long each stage took.
@@ -28,13 +28,13 @@ impl Tally {
         self.idle.get(&why).map_or(0.0, |nanos| *nanos as f64 / 1e9)
     }
 
-    /// This and that.
+    /// The sum of two tallies.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         self.combine(other, Spread::plus, u64::saturating_add)
     }
 
-    /// This without what had been written down before.
+    /// The difference to an earlier snapshot.
     #[must_use]
     pub fn minus(&self, earlier: &Self) -> Self {
         self.combine(earlier, Spread::minus, u64::saturating_sub)
@@ -62,7 +62,7 @@ struct Read {
     idle_nanos: BTreeMap<String, Known<u64>>,
 }
 
-/// Something of the form we know, or anything else, which is passed over.
+/// A value of a known form, or anything else, which is skipped.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Known<T> {

@@ -1,7 +1,8 @@
 //! What would make it faster?
 //!
-//! Each rule looks at the facts and either keeps silent or says one thing in plain words, with the share of the time it explains. Adding a rule
-//! is one function and one line in [`RULES`]. A rule never guesses: every number it prints is a fact.
+//! Each rule examines the facts and either stays silent or says one thing in plain words, with the
+//! share of the time it explains. Adding a rule is one function and one line in [`RULES`]. A rule
+//! never guesses: every number it prints is a fact.
 
 use super::facts::{Facts, Stretch};
 use super::{politeness, resources};
@@ -9,23 +10,23 @@ use crate::watch::ledger::{Idle, Stage};
 use orb_frontier::Why;
 use serde::Serialize;
 
-/// One thing that can be said about a run's speed.
+/// One statement about a run's speed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
     /// The rule's name.
     pub rule: &'static str,
     /// The share of the time it explains, 0 to 1.
     pub share: f64,
-    /// In a few words, for a display.
+    /// A few words, for a display.
     pub phrase: String,
-    /// In a sentence or two: what takes the time, and what would help.
+    /// A sentence or two: what takes the time, and what would help.
     pub text: String,
 }
 
-/// What a rule looks at: the facts, and the time that tells.
+/// What a rule examines: the facts, and the significant interval.
 pub(super) type Rule = fn(&Facts, &Stretch) -> Option<Advice>;
 
-/// The share of the time from which a wait is worth a word.
+/// The minimum share of the time that is worth mentioning.
 pub(super) const NOTABLE: f64 = 0.25;
 
 const RULES: &[Rule] = &[
@@ -60,7 +61,7 @@ impl Facts {
     }
 }
 
-/// A run that has ended waits for nobody.
+/// A run that has ended waits for nothing.
 fn ended(facts: &Facts, _: &Stretch) -> Option<Advice> {
     let (phrase, text) = match (facts.state.as_str(), facts.queued) {
         ("done", 0) => ("nothing left to do", "nothing is left to do: everything in scope was visited".to_owned()),
@@ -115,12 +116,12 @@ fn nothing(time: &Stretch) -> Advice {
     Advice { rule: "nothing", share: 0.0, phrase: "nothing stands out".to_owned(), text }
 }
 
-/// How long a request takes from the moment it is sent, half of the time at most.
+/// The median response time, from sending the request.
 pub(super) fn answer_time(time: &Stretch) -> f64 {
     time.tally.stage(Stage::Wait).quantile(0.5) + time.tally.stage(Stage::Body).quantile(0.5)
 }
 
-/// `such as example.org`, where there is one.
+/// `such as example.org`, if there is one.
 pub(super) fn such_as(facts: &Facts, reasons: &[Why]) -> (u64, String) {
     let (hosts, example) = facts.held(reasons);
     (hosts, example.map_or_else(String::new, |name| format!(" (such as {name})")))
@@ -142,7 +143,7 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Seconds as a flag takes them: `200ms`, `2s`.
+/// Seconds in the syntax of a flag: `200ms`, `2s`.
 pub(super) fn flag(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.0}ms", seconds * 1e3) } else { format!("{seconds:.0}s") }
 }
@@ -152,7 +153,7 @@ pub(super) fn hosts(n: u64) -> String {
     if n == 1 { "1 host".to_owned() } else { format!("{n} hosts") }
 }
 
-/// Bytes a second as they are given on the command line.
+/// Bytes per second in the syntax of the command line.
 pub(super) fn rate(bytes: f64) -> String {
     match bytes {
         b if b < 1e3 => format!("{b:.0} B/s"),

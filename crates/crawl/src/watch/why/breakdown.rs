@@ -4,7 +4,7 @@ use super::facts::Stretch;
 use crate::watch::ledger::{Idle, Part, Stage};
 use serde::Serialize;
 
-/// Where the time of a stretch went.
+/// Where the time of an interval went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Breakdown {
     /// The stages that took time, in the order of a page's life.
@@ -13,16 +13,16 @@ pub struct Breakdown {
     pub idle: Vec<IdleTime>,
 }
 
-/// How long a stage took.
+/// The time of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageTime {
     /// Its name.
     pub stage: &'static str,
-    /// What is counted: one of these takes the mean.
+    /// The unit that is counted: the mean is per unit.
     pub each: &'static str,
-    /// How many.
+    /// Number of durations.
     pub count: u64,
-    /// All of them together.
+    /// In total.
     pub seconds: f64,
     /// Their share of the busy time of connections and threads; `None` for time spent in queues.
     pub share: Option<f64>,
@@ -30,18 +30,18 @@ pub struct StageTime {
     pub mean_ms: f64,
     /// Median, in milliseconds.
     pub median_ms: f64,
-    /// What 95 of 100 do not exceed, in milliseconds.
+    /// 95th percentile, in milliseconds.
     pub p95_ms: f64,
 }
 
 /// How long the driver waited for something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdleTime {
-    /// For what.
+    /// The reason.
     pub why: &'static str,
     /// How long.
     pub seconds: f64,
-    /// The share of the whole time.
+    /// The share of the total time.
     pub share: f64,
 }
 

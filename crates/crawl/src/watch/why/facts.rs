@@ -1,6 +1,7 @@
 //! What is known about a run's speed?
 //!
-//! Plain numbers without judgement, so that rules can be tested on made-up ones and any process can read what another wrote.
+//! Plain numbers without judgement, so that rules can be tested on made-up ones and any process can
+//! read what another wrote.
 
 use crate::watch::ledger::{Idle, Tally};
 use orb_page::{Moment, RunId};
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 pub struct Facts {
     /// The run.
     pub run: u32,
-    /// When this was written down.
+    /// When this was recorded.
     pub at: Moment,
     /// `running`, or how the run ended.
     pub state: String,
@@ -28,39 +29,39 @@ pub struct Facts {
     pub queued: u64,
     /// URLs known at the last commit.
     pub known: u64,
-    /// Requests under way.
+    /// Requests in flight.
     pub in_flight: u64,
     /// Hosts of which the run has fetched a page.
     pub hosts_fetched: u64,
-    /// Hosts with a request under way.
+    /// Hosts with a request in flight.
     pub hosts_active: u64,
     /// Connections.
     pub sockets: Sockets,
-    /// Requests a second that politeness allows at present; `None` where it does not bound them.
+    /// Requests per second that politeness allows now; `None` if it does not bound them.
     pub allowed: Option<f64>,
-    /// Why hosts wait, most hosts first.
+    /// Why hosts wait, most frequent first.
     pub waiting: Vec<Held>,
     /// The hosts with the longest queues, longest first.
     pub hosts: Vec<HostWait>,
-    /// The hosts that take longest to answer, slowest first.
+    /// The hosts with the slowest responses, slowest first.
     pub slowest: Vec<SlowHost>,
     /// Why the run waits as a whole.
     pub pause: Option<String>,
-    /// What the schedule says at this hour, where one of its rows holds.
+    /// What the schedule says at this hour, if one of its rows applies.
     pub schedule: Option<String>,
     /// Bytes of memory in use.
     pub resident: Option<u64>,
 }
 
-/// What happened in some time.
+/// What happened in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stretch {
-    /// How long it was.
+    /// Its length.
     pub seconds: f64,
-    /// Processor time used in it.
+    /// CPU time used in it.
     pub cpu_seconds: f64,
-    /// How much of the machine's processors was used in it by anybody, and how much there was, in the same unit.
+    /// How much CPU was used in it by any process, and how much there was, in the same unit.
     pub load: (u64, u64),
     /// Answers received.
     pub pages: u64,
@@ -78,11 +79,11 @@ pub struct Stretch {
 pub struct Bounds {
     /// Seconds between two requests to one host.
     pub delay: f64,
-    /// Requests to one host at once.
+    /// Maximum concurrent requests to one host.
     pub per_host: u64,
-    /// Connections at once.
+    /// Maximum connections.
     pub connections: u64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bandwidth: Option<u64>,
     /// Reading threads.
     pub workers: u64,
@@ -90,17 +91,17 @@ pub struct Bounds {
     pub cores: u64,
 }
 
-/// How many connections there are.
+/// Connection counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sockets {
     /// Open, opening and closing.
     pub open: u64,
-    /// Those that wait to be used again.
+    /// Idle ones.
     pub idle: u64,
-    /// Those that are being closed.
+    /// Closing ones.
     pub closing: u64,
-    /// Requests that wait for one.
+    /// Requests waiting for one.
     pub waiting: u64,
 }
 
@@ -120,25 +121,25 @@ pub struct Held {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostWait {
-    /// Its name, with its port where that is unusual.
+    /// Its name, with its port if it is not the default.
     pub host: String,
     /// Pages queued.
     pub queued: u64,
-    /// Why it is not being asked.
+    /// Why it is not being fetched.
     pub why: String,
     /// When that ends.
     pub until: Option<Moment>,
 }
 
-/// A host that takes long to answer.
+/// A slow host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlowHost {
     /// Its name.
     pub host: String,
-    /// How often it was asked.
+    /// Number of requests.
     pub answers: u64,
-    /// Seconds for an answer on average.
+    /// Mean response time in seconds.
     pub mean: f64,
 }
 
@@ -146,23 +147,24 @@ impl Facts {
     /// The state of a run that has not ended.
     pub const RUNNING: &'static str = "running";
 
-    /// Where a run's facts are kept.
+    /// The file with a run's facts.
     pub fn place(project: &ProjectDir, run: RunId) -> PathBuf {
         project.run(run).join("why.json")
     }
 
-    /// What was last written down of a run; `None` where nothing readable was, as in runs of earlier versions.
+    /// The last recorded facts of a run; `None` if there are none or they are unreadable, as in
+    /// runs of earlier versions.
     pub fn read(project: &ProjectDir, run: RunId) -> Option<Self> {
         let bytes = std::fs::read(Self::place(project, run)).ok()?;
         serde_json::from_slice::<Self>(&bytes).ok().filter(|facts| facts.run == run.0)
     }
 
-    /// The time that tells why it is slow: the last seconds of a run under way, or else all of it.
+    /// The significant interval: the last seconds of a running run, otherwise all of it.
     pub fn telling(&self) -> &Stretch {
         if self.state == Self::RUNNING && self.recent.seconds >= 3.0 { &self.recent } else { &self.whole }
     }
 
-    /// How many hosts wait for one of these reasons, and one of them.
+    /// The number of hosts that wait for one of these reasons, and an example.
     pub(crate) fn held(&self, reasons: &[orb_frontier::Why]) -> (u64, Option<&str>) {
         let held = self.waiting.iter().filter(|h| reasons.iter().any(|why| why.text() == h.why));
         let hosts = held.clone().map(|h| h.hosts).sum();
@@ -182,23 +184,23 @@ impl Stretch {
         if self.seconds > 0.0 { seconds / self.seconds } else { 0.0 }
     }
 
-    /// The share of the machine's processors that was in use by anybody; `None` where that is not known.
+    /// The share of the CPU that was in use by any process; `None` if unknown.
     pub fn load_share(&self) -> Option<f64> {
         let (busy, all) = self.load;
         (all > 0).then(|| busy as f64 / all as f64)
     }
 
-    /// Pages a second.
+    /// Pages per second.
     pub fn page_rate(&self) -> f64 {
         self.share(self.pages as f64)
     }
 
-    /// Bytes a second.
+    /// Bytes per second.
     pub fn byte_rate(&self) -> f64 {
         self.share(self.bytes as f64)
     }
 
-    /// This time and that.
+    /// The sum of two intervals.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -212,7 +214,7 @@ impl Stretch {
         }
     }
 
-    /// This time without what lay before.
+    /// The difference to an earlier snapshot.
     #[must_use]
     pub fn minus(&self, earlier: &Self) -> Self {
         Self {

@@ -1,7 +1,8 @@
 //! Why is it slow?
 //!
-//! A [`Chronicle`](chronicle::Chronicle) looks at a run twice a second, keeps what it sees as [`Facts`] in the run's directory for any other
-//! process to read, and rules ([`Facts::advice`]) make sentences of them: what the time goes to, and what would make it faster.
+//! A [`Chronicle`](chronicle::Chronicle) samples a run twice a second, stores what it sees as
+//! [`Facts`] in the run's directory for any other process to read, and rules ([`Facts::advice`])
+//! turn them into sentences: where the time goes, and what would make it faster.
 
 mod advice;
 mod breakdown;

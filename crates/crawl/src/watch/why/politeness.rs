@@ -1,4 +1,4 @@
-//! Which waits are owed to the servers, and what would shorten them?
+//! Which waits are due to the servers, and what would shorten them?
 
 use super::advice::{Advice, NOTABLE, answer_time, duration, flag, hosts, percent, such_as};
 use super::facts::{Facts, Stretch};
@@ -6,10 +6,10 @@ use super::resources::is_bandwidth_used;
 use crate::watch::ledger::Idle;
 use orb_frontier::Why;
 
-/// An answer that takes longer is called slow.
+/// A slower response counts as slow.
 const SLOW: f64 = 1.0;
 
-/// Reasons for which a host is left alone for longer than its delay.
+/// Reasons for which a host waits longer than its delay.
 const RESTING: &[(Why, &str)] = &[
     (Why::RobotsUnreachable, "with a robots.txt that cannot be read"),
     (Why::Silent, "not answering"),
@@ -81,7 +81,7 @@ pub(super) fn address(facts: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// Servers that have as many requests as they take.
+/// Servers with as many requests as they take.
 pub(super) fn answers(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Answers);
     if share < NOTABLE || is_bandwidth_used(facts, time) {
@@ -127,7 +127,7 @@ pub(super) fn slow_server(facts: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// Hosts that are left alone after refusals and failures.
+/// Hosts in back-off after refusals and failures.
 pub(super) fn resting(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let told: Vec<String> = RESTING
         .iter()

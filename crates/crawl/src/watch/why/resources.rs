@@ -1,13 +1,14 @@
-//! Which waits are our own, or the user's limits, and what would lift them?
+//! Which waits are our own, or due to the user's limits, and what would lift them?
 
 use super::advice::{Advice, NOTABLE, duration, percent, rate};
 use super::facts::{Facts, Stretch};
 use crate::watch::ledger::{Idle, Part, Stage};
 
-/// The share of the bandwidth limit from which it counts as used up: heads and TLS are counted by the limit and not by us.
+/// The share of the bandwidth limit from which it counts as exhausted: heads and TLS are counted by
+/// the limit and not by us.
 const USED_UP: f64 = 0.75;
 
-/// Whether the bandwidth limit is what holds the downloads up.
+/// Whether the bandwidth limit is the bottleneck.
 pub(super) fn is_bandwidth_used(facts: &Facts, time: &Stretch) -> bool {
     bandwidth_share(facts, time) >= USED_UP || time.idle_share(Idle::Bandwidth) >= NOTABLE
 }
@@ -34,7 +35,7 @@ pub(super) fn bandwidth(facts: &Facts, time: &Stretch) -> Option<Advice> {
     Some(Advice { rule: "bandwidth", share, phrase, text })
 }
 
-/// Hours at which the schedule lets nothing be begun.
+/// Hours at which the schedule allows nothing.
 pub(super) fn schedule(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let (share, words) = (time.idle_share(Idle::Schedule), facts.schedule.clone()?);
     (share >= NOTABLE).then(|| Advice {
@@ -45,7 +46,7 @@ pub(super) fn schedule(facts: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// Processor and reading threads.
+/// CPU and reading threads.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 pub(super) fn processor(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let (cores, workers) = (facts.bounds.cores.max(1), facts.bounds.workers.max(1));
@@ -81,12 +82,12 @@ pub(super) fn processor(facts: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// The share of the time in which a commit was under way.
+/// The share of the time in which a commit was in progress.
 fn commit_share(time: &Stretch) -> f64 {
     time.share([Stage::Archive, Stage::Catalogue, Stage::Index].iter().map(|s| time.tally.stage(*s).seconds()).sum())
 }
 
-/// Commits that take long.
+/// Slow commits.
 pub(super) fn commit(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let steps = [Stage::Archive, Stage::Catalogue, Stage::Index].map(|s| time.tally.stage(s));
     let (archive, catalogue, index) = (steps[0].mean(), steps[1].mean(), steps[2].mean());
@@ -113,7 +114,7 @@ pub(super) fn commit(facts: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// The cap on connections.
+/// The limit on connections.
 pub(super) fn connections(facts: &Facts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Connections);
     let cap = facts.bounds.connections;
@@ -129,7 +130,7 @@ pub(super) fn connections(facts: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// Names that take long to look up.
+/// Slow DNS look-ups.
 pub(super) fn names(_: &Facts, time: &Stretch) -> Option<Advice> {
     let dns = time.tally.stage(Stage::Dns);
     let share = time.idle_share(Idle::Names).max(dns.seconds() / network(time));
@@ -145,7 +146,7 @@ pub(super) fn names(_: &Facts, time: &Stretch) -> Option<Advice> {
     })
 }
 
-/// Connections that take long to open.
+/// Slow connects.
 pub(super) fn handshakes(_: &Facts, time: &Stretch) -> Option<Advice> {
     let (connect, tls) = (time.tally.stage(Stage::Connect), time.tally.stage(Stage::Tls));
     let share = (connect.seconds() + tls.seconds()) / network(time);

@@ -4,7 +4,8 @@ use crate::watch::progress::Pause;
 use orb_frontier::Why;
 use std::time::Duration;
 
-/// Ten seconds of a run: each stage as often and as long as given, the driver waiting as given, in milliseconds.
+/// Ten seconds of a run: each stage as often and as long as given, the driver waiting as given, in
+/// milliseconds.
 fn run(stages: &[(Stage, u64, u64)], idle: &[(Idle, u64)]) -> Facts {
     let ledger = Ledger::default();
     for (stage, count, each) in stages {
