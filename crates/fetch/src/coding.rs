@@ -1,9 +1,10 @@
-//! What do the bytes say once their content coding is taken off?
+//! What do the bytes say once their content coding is removed?
 //!
-//! The archive keeps bodies as transferred; everybody else reads what this module makes of them. It never fails:
-//! streams that break off give what could be decoded, and a bomb is cut at the cap. gzip, the coding of most of the
-//! web, goes through libdeflate in one shot where its trailer promises a size within the cap (three times as fast as
-//! a streaming inflater), and through the streaming one where it does not or where that fails.
+//! The archive stores bodies as transferred; everybody else reads the output of this module. It
+//! never fails: truncated streams give what could be decoded, and a decompression bomb is cut at
+//! the cap. gzip, the coding of most of the web, is decompressed by libdeflate in one shot if its
+//! trailer promises a size within the cap (three times as fast as a streaming inflater), and by a
+//! streaming decoder otherwise or if that fails.
 
 use brotli_decompressor::Decompressor as Brotli;
 use bytes::Bytes;
@@ -13,17 +14,17 @@ use orb_page::{Body, Problem};
 use std::cell::RefCell;
 use std::io::{self, Read};
 
-/// How many codings one body may be wrapped in.
+/// Maximum number of nested codings.
 const NESTED: usize = 3;
-/// zstd windows larger than 8 MB are not for the web (RFC 9659).
+/// zstd windows larger than 8 MB are not allowed on the web (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// deflate cannot expand further.
+/// The maximum expansion ratio of deflate.
 const DEFLATE_RATIO: usize = 1_032;
 
-/// A body with its content coding taken off.
+/// A decoded body.
 #[derive(Clone, Debug)]
 pub struct Decoded {
-    /// What could be decoded, at most as much as the cap.
+    /// What could be decoded, up to the cap.
     pub bytes: Bytes,
     /// Whether there was more than the cap.
     pub truncated: bool,
@@ -31,7 +32,7 @@ pub struct Decoded {
     pub problem: Option<Problem>,
 }
 
-/// A coding we know.
+/// A supported coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Gzip,
@@ -47,7 +48,7 @@ enum End {
     Broken(String),
 }
 
-/// Takes the codings named in `Content-Encoding` off a body, giving at most `cap` bytes.
+/// Decodes a body by its `Content-Encoding`, up to `cap` bytes.
 pub fn decode(body: &Body, encodings: &str, cap: u64) -> Decoded {
     let cap = usize::try_from(cap).unwrap_or(usize::MAX);
     let whole = match body.read(u64::MAX) {
@@ -67,9 +68,9 @@ pub fn decode(body: &Body, encodings: &str, cap: u64) -> Decoded {
         match coding.decode(&bytes, cap, &mut out) {
             End::Whole => (),
             End::Cut => cut = true,
-            // What was cut at the cap on one level breaks off on the next.
+            // Output cut at the cap on one level is a truncated input on the next.
             End::Broken(_) if cut => (),
-            // Many servers announce a coding they did not apply.
+            // Many servers announce a coding that they did not apply.
             End::Broken(_) if out.is_empty() && !coding.looks_right(&bytes) => {
                 let why = format!("announced as {coding:?} and is not");
                 return Decoded { problem: Some(Problem::new("coding-broken", why)), ..plain(&bytes, cap) };
@@ -90,7 +91,7 @@ fn broken(bytes: Bytes, why: String) -> Decoded {
     Decoded { bytes, truncated: false, problem: Some(Problem::new("coding-broken", why)) }
 }
 
-/// The codings in the order they were applied.
+/// The codings in the order in which they were applied.
 fn codings(encodings: &str) -> Result<Vec<Coding>, Problem> {
     let mut found = Vec::new();
     for name in encodings.split(',').map(|n| n.trim().to_ascii_lowercase()) {
@@ -113,7 +114,7 @@ fn codings(encodings: &str) -> Result<Vec<Coding>, Problem> {
 }
 
 impl Coding {
-    /// Decodes into `out`, which holds what could be decoded whatever happens.
+    /// Decodes into `out`, which holds what could be decoded in any case.
     fn decode(self, input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
         match self {
             Self::Gzip => gunzip(input, cap, out),
@@ -171,7 +172,7 @@ fn gunzip(input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
     }
 }
 
-/// The content of a single gzip member, where its trailer says how large that is.
+/// The content of a single gzip member whose trailer states its size.
 fn gunzip_at_once(input: &[u8], cap: usize) -> Option<Vec<u8>> {
     thread_local! {
         static DECOMPRESSOR: RefCell<Decompressor> = RefCell::new(Decompressor::new());
@@ -180,7 +181,7 @@ fn gunzip_at_once(input: &[u8], cap: usize) -> Option<Vec<u8>> {
     if size > cap || size > input.len().saturating_mul(DEFLATE_RATIO) {
         return None;
     }
-    // What looks like a second member makes the trailer speak of that one only.
+    // If there may be a second member, the trailer describes only that one.
     if memchr::memmem::find(input.get(3..)?, b"\x1f\x8b\x08").is_some() {
         return None;
     }
@@ -189,7 +190,7 @@ fn gunzip_at_once(input: &[u8], cap: usize) -> Option<Vec<u8>> {
     (written == size).then_some(out)
 }
 
-/// `deflate` is zlib by the standard and raw deflate by the habit of some servers.
+/// `deflate` is zlib by the standard and raw deflate in some servers.
 fn inflate(input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
     if has_zlib_header(input) {
         let end = read_all(ZlibDecoder::new(input), cap, out);

@@ -1,4 +1,4 @@
-//! How is fetching to be done?
+//! How is fetching configured?
 
 use crate::{FetchError, Jar, Keyring};
 use std::fmt;
@@ -12,47 +12,48 @@ use url::Url;
 /// Every setting of the fetchers. Start from [`FetchConfig::default`] and change what differs.
 #[derive(Clone, Debug)]
 pub struct FetchConfig {
-    /// The `User-Agent` sent.
+    /// The `User-Agent`.
     pub user_agent: String,
-    /// How many sockets may be open at once, those still closing included.
+    /// Maximum sockets open at once, including those still closing.
     pub connections: usize,
-    /// How many of them to one host; on HTTP/2, how many streams.
+    /// Maximum connections per host; on HTTP/2, maximum streams.
     pub per_host: usize,
-    /// How long each phase may take.
+    /// Timeouts of the phases.
     pub timeouts: Timeouts,
-    /// A body slower than this many bytes a second over this long is cut off.
+    /// A body slower than this many bytes per second over this long is cut off.
     pub min_speed: Option<(u64, Duration)>,
-    /// Bodies are cut off here, or not begun where the headers announce more.
+    /// Larger bodies are cut off here, or not begun if the headers announce more.
     pub max_size: u64,
-    /// Bodies larger than this live in a temporary file instead of memory.
+    /// Larger bodies are spooled to a temporary file instead of memory.
     pub spool_over: u64,
-    /// Where such files are made.
+    /// The directory of those files.
     pub spool_dir: PathBuf,
-    /// The media types wanted (`text/html`, `image/*`); all where empty. Others are cut off after the head.
+    /// The accepted media types (`text/html`, `image/*`); all if empty. Others are cut off after
+    /// the head.
     pub accept: Vec<String>,
-    /// The proxy all requests go through.
+    /// The proxy for all requests.
     pub proxy: Option<Proxy>,
-    /// Names with addresses given by the user; these pass the guard.
+    /// Addresses that the user gave for names; these pass the guard.
     pub resolve: Vec<Resolve>,
-    /// The name server to ask instead of the system's.
+    /// The name server to use instead of the system's.
     pub dns: Option<SocketAddr>,
-    /// A PEM file with root certificates beside the built-in ones.
+    /// A PEM file with additional root certificates.
     pub ca_file: Option<PathBuf>,
-    /// Whether any certificate will do.
+    /// Whether any certificate is accepted.
     pub insecure: bool,
-    /// How many bytes a second all sockets together may read.
+    /// Maximum bytes per second over all sockets together.
     pub bandwidth: Option<u64>,
-    /// Whether cookies are kept and sent back.
+    /// Whether cookies are stored and sent back.
     pub cookies: bool,
     /// The cookies; several fetchers may share one jar.
     pub jar: Arc<Jar>,
-    /// Who we are, for the hosts that ask; several fetchers may share one ring.
+    /// Credentials for hosts that ask; several fetchers may share one keyring.
     pub keyring: Arc<Keyring>,
     /// Whether HTTP/2 is offered.
     pub http2: bool,
-    /// Whether the URL of the page that pointed here is sent along.
+    /// Whether the `Referer` is sent.
     pub referer: bool,
-    /// How long an unused connection is kept.
+    /// How long an idle connection is kept.
     pub keep_alive: Duration,
     /// Hosts (`name` or `name:port`) that may have private addresses: the seeds that do.
     pub private_hosts: Vec<String>,
@@ -88,7 +89,7 @@ impl Default for FetchConfig {
 }
 
 impl FetchConfig {
-    /// The same with no wait so long that clocks cannot reckon with it.
+    /// The same with durations clamped to what clocks can represent.
     pub(crate) fn bounded(mut self) -> Self {
         const YEAR: Duration = Duration::from_secs(365 * 86_400);
         let t = &mut self.timeouts;
@@ -100,7 +101,7 @@ impl FetchConfig {
         self
     }
 
-    /// Says what cannot work.
+    /// Rejects settings that cannot work.
     pub(crate) fn check(&self) -> Result<(), FetchError> {
         if !self.user_agent.bytes().all(|b| (b' '..=b'~').contains(&b)) || self.user_agent.trim().is_empty() {
             return Err(FetchError::UserAgent(self.user_agent.clone()));
@@ -115,18 +116,18 @@ impl FetchConfig {
     }
 }
 
-/// How long each phase of a fetch may take.
+/// Timeouts of the phases of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Looking the name up.
+    /// DNS look-up.
     pub dns: Duration,
-    /// Opening the connection, a proxy's CONNECT included.
+    /// Connecting, including a proxy's CONNECT.
     pub connect: Duration,
     /// The TLS handshake.
     pub tls: Duration,
-    /// From the request sent to the whole head received.
+    /// From sending the request to receiving the complete head.
     pub head: Duration,
-    /// Between two bytes of the body.
+    /// Between two reads of the body.
     pub idle: Duration,
     /// The whole fetch, from the moment a connection is granted.
     pub total: Duration,
@@ -167,12 +168,12 @@ pub struct Proxy {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// The value of `Proxy-Authorization`, where the URL held a user.
+    /// The value of `Proxy-Authorization`, if the URL contained a user.
     pub authorization: Option<String>,
 }
 
 impl fmt::Debug for Proxy {
-    /// Without the password.
+    /// Omits the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Proxy({}:{}, password: {})", self.host, self.port, self.authorization.is_some())
     }
@@ -195,14 +196,14 @@ impl FromStr for Proxy {
     }
 }
 
-/// An address given by the user for a name, as curl's `--resolve` does.
+/// An address given by the user for a name, like curl's `--resolve`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolve {
-    /// The name, lower case; `*` for every name.
+    /// The name in lower case; `*` for every name.
     pub host: String,
-    /// The port it holds for.
+    /// The port it applies to.
     pub port: u16,
-    /// The address to go to.
+    /// The address to connect to.
     pub addr: IpAddr,
 }
 
@@ -222,7 +223,7 @@ impl FromStr for Resolve {
     }
 }
 
-/// A host without the brackets that URLs put around IPv6 addresses.
+/// A host without the brackets of IPv6 literals.
 pub(crate) fn bare_host(host: &str) -> &str {
     host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
 }

@@ -1,8 +1,9 @@
 //! Which address does a name have?
 //!
-//! The frontier asks before it grants a lease, because politeness is owed to addresses too; the connector asks again
-//! only where no address was pinned. Answers are kept as long as they say, within bounds, and so are failures, so that
-//! a dead name costs one question and not one for each of its pages. Whatever answer is given has passed the guard.
+//! The frontier resolves before it grants a lease, because politeness applies to addresses too; the
+//! connector resolves again only if no address was pinned. Answers are cached for their TTL, within
+//! bounds, and so are failures (negative caching), so a dead name costs one query and not one per
+//! page. Every answer has passed the guard.
 
 use crate::config::{FetchConfig, bare_host};
 use crate::{AddressGuard, FetchError, why_not_public};
@@ -17,16 +18,16 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout};
 
-/// How many names are remembered: at some 200 bytes each, 10 MB.
+/// Maximum names cached: at about 200 bytes each, 10 MB.
 const NAMES: usize = 50_000;
 const SHORTEST: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(6 * 3600);
-/// How long it is remembered that a name does not exist.
+/// How long it is cached that a name does not exist.
 const ABSENT: Duration = Duration::from_secs(300);
-/// How long it is remembered that the name server failed.
+/// How long it is cached that the name server failed.
 const FAILED: Duration = Duration::from_secs(30);
 
-/// Finds addresses, remembers them, and shows none that the guard forbids.
+/// Resolves and caches addresses, and returns none that the guard forbids.
 pub(crate) struct Resolver {
     source: Source,
     /// Addresses given by the user by name and port; `*` stands for every name.
@@ -36,15 +37,15 @@ pub(crate) struct Resolver {
     known: Mutex<HashMap<Box<str>, Arc<OnceCell<Answer>>>>,
 }
 
-/// Who is asked.
+/// The upstream.
 enum Source {
-    /// Name servers, by our own client: answers come with their time to live and cost no thread.
+    /// Name servers, by our own client: answers come with their TTL and need no thread.
     Servers(Box<TokioResolver>),
-    /// The system's resolver, where its configuration cannot be read.
+    /// The system's resolver, if its configuration cannot be read.
     System,
 }
 
-/// What is known of a name.
+/// What is known about a name.
 struct Answer {
     addrs: Result<Vec<IpAddr>, Failure>,
     until: Instant,
@@ -54,12 +55,12 @@ impl Resolver {
     pub(crate) fn new(config: &FetchConfig, guard: Arc<AddressGuard>) -> Result<Self, FetchError> {
         let patience = config.timeouts.dns;
         let (source, known) = (Source::new(config)?, Mutex::default());
-        // As with curl, the first to name a host wins.
+        // As with curl, the first entry for a host wins.
         let named = config.resolve.iter().rev().map(|r| ((r.host.clone(), r.port), r.addr));
         Ok(Self { source, overrides: named.collect(), guard, patience, known })
     }
 
-    /// The one address to connect to for a host.
+    /// The address to connect to for a host.
     pub(crate) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
         let host = bare_host(host);
         if let Some(addr) = self.overridden(host, port) {
@@ -81,13 +82,13 @@ impl Resolver {
         Err(refused.unwrap_or_else(|| Failure::new(FailureKind::Dns, format!("{host} has no address"))))
     }
 
-    /// Whether an address that was resolved before may be connected to now.
+    /// Whether a previously resolved address may be connected to now.
     pub(crate) fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
         let refused = self.guard.check(host, port, addr);
         if refused.is_err() && self.overridden(bare_host(host), port) == Some(addr) { Ok(()) } else { refused }
     }
 
-    /// Puts an address that did not answer behind the others of its name.
+    /// Moves an unresponsive address behind the others of its name.
     pub(crate) fn demote(&self, host: &str, addr: IpAddr) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(cell) = known.get_mut(host) else { return };
@@ -107,7 +108,7 @@ impl Resolver {
         found(&host.to_ascii_lowercase()).or_else(|| found("*"))
     }
 
-    /// The place where the answer for a name is or will be, one for all who ask at the same time.
+    /// The cell that holds or will hold the answer for a name, shared by concurrent queries.
     fn cell(&self, host: &str) -> Arc<OnceCell<Answer>> {
         let now = Instant::now();
         let current = |cell: &Arc<OnceCell<Answer>>| cell.get().is_none_or(|a| a.until > now);
@@ -137,7 +138,8 @@ impl Resolver {
         };
         match found {
             Ok((mut addrs, ttl)) => {
-                // Public ones first: a name that has one is public, and its others are not for us whatever the seeds opened.
+                // Public ones first: a name with a public address is public, and its other
+                // addresses are off limits whatever the seeds opened.
                 addrs.sort_by_key(|a| (why_not_public(*a).is_some(), a.is_ipv6()));
                 Answer { addrs: Ok(addrs), until: Instant::now() + ttl.clamp(SHORTEST, LONGEST) }
             }
@@ -149,7 +151,7 @@ impl Resolver {
     }
 }
 
-/// Addresses and how long they hold, or why there are none and how long that holds.
+/// Addresses and their TTL, or the error and its TTL.
 type Found = Result<(Vec<IpAddr>, Duration), (String, Duration)>;
 
 impl Source {
@@ -172,7 +174,7 @@ impl Source {
     async fn look_up(&self, host: &str) -> Found {
         match self {
             Self::Servers(resolver) => {
-                // A final dot keeps the search list out of names that have a domain already.
+                // A final dot keeps the search list away from names that already have a domain.
                 let absolute = host.contains('.') && !host.ends_with('.');
                 let name = if absolute { format!("{host}.") } else { host.to_owned() };
                 let found = resolver.lookup_ip(name).await.map_err(|e| {
@@ -195,7 +197,7 @@ impl Source {
     }
 }
 
-/// One name server, on any port, by UDP with TCP for what does not fit.
+/// A single name server on any port, by UDP with TCP for large answers.
 fn own_server(server: SocketAddr) -> ResolverConfig {
     let mut at = NameServerConfig::udp_and_tcp(server.ip());
     let on_port = |mut c: ConnectionConfig| {
@@ -206,7 +208,7 @@ fn own_server(server: SocketAddr) -> ResolverConfig {
     ResolverConfig::from_name_servers(vec![at])
 }
 
-/// A message of others, folded into one line.
+/// A foreign error message, folded into one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

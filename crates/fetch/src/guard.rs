@@ -1,9 +1,10 @@
 //! May we connect to this address at all?
 //!
-//! Every way to a crawled host (page, robots.txt, redirect, sitemap) passes here with the address it is about to
-//! connect to, never with a name: checks on names and URLs are bypassed by names that resolve inwards, by rebinding
-//! between check and connection, by odd spellings of addresses and by IPv6 addresses with an IPv4 address inside. The
-//! ranges are those of the IANA special-purpose registries (RFC 6890 and its updates).
+//! Every path to a crawled host (page, robots.txt, redirect, sitemap) is checked here with the
+//! address it is about to connect to, never with a name: checks on names and URLs are bypassed by
+//! names that resolve to internal addresses, by DNS rebinding between check and connection, by odd
+//! spellings of addresses and by IPv6 addresses with an embedded IPv4 address. The ranges are those
+//! of the IANA special-purpose registries (RFC 6890 and its updates).
 
 use crate::config::bare_host;
 use orb_page::{Failure, FailureKind};
@@ -11,24 +12,25 @@ use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{PoisonError, RwLock};
 
-/// Lets public addresses pass, and others for the hosts that were opened.
+/// Allows public addresses, and others for the hosts that were opened.
 #[derive(Debug, Default)]
 pub struct AddressGuard {
     opened: RwLock<HashSet<String>>,
 }
 
 impl AddressGuard {
-    /// A guard with these hosts (`name` or `name:port`) opened; `*` opens all of them.
+    /// A guard with these hosts (`name` or `name:port`) opened; `*` opens all.
     pub fn new(hosts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         Self { opened: RwLock::new(hosts.into_iter().map(|h| plain(h.as_ref())).collect()) }
     }
 
-    /// Opens a host (`name` or `name:port`): the user named it as a place to start from.
+    /// Opens a host (`name` or `name:port`) that the user named as a starting point.
     pub fn open(&self, host: &str) {
         self.opened.write().unwrap_or_else(PoisonError::into_inner).insert(plain(host));
     }
 
-    /// A host that was seen at a public address is public from then on: its name may not lead to a private one later (DNS rebinding).
+    /// A host that was seen at a public address is public from then on: its name may not resolve to
+    /// a private one later (DNS rebinding).
     fn close(&self, host: &str, port: u16) {
         let named = |opened: &HashSet<String>| opened.contains(host) || opened.contains(&format!("{host}:{port}"));
         if named(&self.opened.read().unwrap_or_else(PoisonError::into_inner)) {
@@ -38,7 +40,7 @@ impl AddressGuard {
         }
     }
 
-    /// Whether `host` at `port` may be reached at `addr`.
+    /// Whether `host` at `port` may be contacted at `addr`.
     pub fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
         let host = plain(host);
         let Some(why) = why_not_public(addr) else {
@@ -55,8 +57,8 @@ impl AddressGuard {
         ))
     }
 
-    /// What can be told of a host that a proxy will look up: an address is checked, and so is a name that means this very machine. Any
-    /// other name is the proxy's to judge, which alone learns where it leads.
+    /// What can be checked of a host that a proxy will resolve: an IP literal, and names that mean
+    /// this machine. Any other name is up to the proxy, which alone learns its address.
     pub(crate) fn check_unresolved(&self, host: &str, port: u16) -> Result<(), Failure> {
         let name = plain(host);
         match name.parse() {
@@ -69,7 +71,7 @@ impl AddressGuard {
     }
 }
 
-/// A host as the guard compares it: lower case, no brackets, no final dot.
+/// A host in the form that the guard compares: lower case, no brackets, no final dot.
 fn plain(host: &str) -> String {
     let host = match host.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
         Some((address, port)) => format!("{address}:{port}"),
@@ -78,7 +80,7 @@ fn plain(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(&host).to_ascii_lowercase()
 }
 
-/// What kind of address it is, where it is no public one.
+/// The kind of an address, if it is not public.
 pub fn why_not_public(addr: IpAddr) -> Option<&'static str> {
     match addr {
         IpAddr::V4(v4) => why_not_public_v4(v4),
@@ -92,7 +94,7 @@ fn why_not_public_v4(addr: Ipv4Addr) -> Option<&'static str> {
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Some("private"),
         [100, 64..=127, ..] => Some("carrier-shared"),
         [127, ..] => Some("loopback"),
-        // The second is Azure's, public by its number alone.
+        // The second is Azure's, which looks like a public address.
         [169, 254, 169, 254] | [168, 63, 129, 16] => Some("cloud metadata"),
         [169, 254, ..] => Some("link-local"),
         [192, 0, 0, _] | [192, 88, 99, _] => Some("protocol"),

@@ -1,4 +1,4 @@
-//! How much may be taken: open files from this machine, bytes a second from a shared line?
+//! How much may be taken: open files from this machine, bytes per second from a shared line?
 
 use crate::FetchError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -7,11 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Raises the soft limit on open files as far as allowed and returns it; fails where that is less than `wanted`.
+/// Raises the soft limit on open files as far as allowed and returns it; fails if that is less than
+/// `wanted`.
 pub fn raise_open_files(wanted: u64) -> Result<u64, FetchError> {
     let now = getrlimit(Resource::Nofile);
     let (Some(soft), hard) = (now.current, now.maximum.unwrap_or(u64::MAX)) else { return Ok(u64::MAX) };
-    // An unlimited hard limit is not accepted as a soft one by every kernel; a million sockets are enough for anybody.
+    // Not every kernel accepts an unlimited hard limit as a soft one; a million sockets are enough
+    // for anybody.
     let goal = hard.min(wanted.max(1 << 20));
     if soft < goal {
         let raised = Rlimit { current: Some(goal), maximum: now.maximum };
@@ -27,24 +29,25 @@ pub fn raise_open_files(wanted: u64) -> Result<u64, FetchError> {
 
 /// A token bucket over all sockets together, smooth rather than stop-and-go.
 ///
-/// A reader takes a place on a virtual clock that runs at the allowed rate (the leaky bucket as a meter, GCRA), waits
-/// for it, reads at most what it reserved and gives back the rest. Many readers thereby queue in order instead of
-/// rushing together when a second begins. A hundredth of a second may be made up for, since timers ring late by about as much.
+/// A reader reserves a slot on a virtual clock that runs at the allowed rate (the leaky bucket as a
+/// meter, GCRA), waits for it, reads at most what it reserved and refunds the rest. So many readers
+/// queue in order instead of bursting when a second begins. A hundredth of a second may be made up
+/// for, since timers fire late by about as much.
 #[derive(Debug, Default)]
 pub struct Bucket {
-    /// Bytes a second; 0 means no limit.
+    /// Bytes per second; 0 means no limit.
     rate: AtomicU64,
     /// When the next byte may be read.
     next: Mutex<Option<Instant>>,
 }
 
-/// How much time in which nothing was read may be made up for.
+/// How much idle time may be made up for.
 const SLACK: Duration = Duration::from_millis(10);
 /// A line on which reads wait for longer than this is full.
 const FULL: Duration = Duration::from_millis(200);
 
 impl Bucket {
-    /// A bucket with this rate; no limit where `None`.
+    /// A bucket with this rate; `None` for no limit.
     pub fn new(rate: Option<u64>) -> Self {
         Self { rate: AtomicU64::new(rate.unwrap_or(0)), next: Mutex::new(None) }
     }
@@ -52,33 +55,34 @@ impl Bucket {
     /// Changes the rate from now on.
     pub fn set_rate(&self, rate: Option<u64>) {
         self.rate.store(rate.unwrap_or(0), Ordering::Relaxed);
+        // Reservations made at the old rate no longer hold.
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The rate in bytes a second.
+    /// The rate in bytes per second.
     pub fn rate(&self) -> Option<u64> {
         Some(self.rate.load(Ordering::Relaxed)).filter(|&r| r > 0)
     }
 
-    /// How long what is waiting to be read already will take; nothing where the line is not full, so that one more request would be
-    /// welcome. What has begun is to be finished before more is begun.
+    /// How long the reads already waiting will take; `None` if the line is not full, so that one
+    /// more request is welcome. Requests in progress are finished before new ones start.
     pub fn full_for(&self) -> Option<Duration> {
         self.rate()?;
         let next = (*self.next.lock().unwrap_or_else(PoisonError::into_inner))?;
         Some(next.saturating_duration_since(Instant::now())).filter(|wait| *wait > FULL)
     }
 
-    /// How much may be under way on one connection before it is read: a tenth of a second, within reason.
+    /// The receive window of one connection: a tenth of a second, within reason.
     pub(crate) fn window(rate: u64) -> u32 {
         u32::try_from(rate / 10).unwrap_or(u32::MAX).clamp(8 * 1024, 256 * 1024)
     }
 
-    /// How much one read may take at this rate: a twentieth of a second, within reason.
+    /// Maximum size of one read at this rate: a twentieth of a second, within reason.
     pub(crate) fn quantum(rate: u64) -> usize {
         usize::try_from(rate / 20).unwrap_or(usize::MAX).clamp(256, 16 * 1024)
     }
 
-    /// Reserves `bytes` and says when they may be read.
+    /// Reserves `bytes` and returns when they may be read.
     pub(crate) fn reserve(&self, bytes: usize, now: Instant) -> Instant {
         let Some(rate) = self.rate() else { return now };
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +91,7 @@ impl Bucket {
         place.max(now)
     }
 
-    /// Gives back what was reserved and not read.
+    /// Refunds what was reserved and not read.
     pub(crate) fn refund(&self, bytes: usize) {
         let Some(rate) = self.rate() else { return };
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +99,7 @@ impl Bucket {
     }
 }
 
-/// How long so many bytes take.
+/// How long this many bytes take.
 fn span(bytes: usize, rate: u64) -> Duration {
     Duration::from_secs_f64(bytes as f64 / rate as f64)
 }

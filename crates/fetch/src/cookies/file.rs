@@ -1,8 +1,9 @@
-//! Which cookies did a browser have?
+//! How are a browser's cookies imported?
 //!
-//! The cookies.txt of Netscape, which browsers' extensions and curl write: a cookie a line, seven fields with tabs between them, namely
-//! domain, whether it holds for the hosts below, path, whether it is for TLS alone, end in seconds of Unix time (0: with the session),
-//! name, value. `#` begins a comment, but for `#HttpOnly_`, which begins a cookie.
+//! From Netscape's cookies.txt, which browser extensions and curl write: one cookie per line with
+//! seven tab-separated fields, namely domain, whether it includes subdomains, path, whether it
+//! requires TLS, expiry in Unix time (0: session), name, value. `#` begins a comment, except
+//! `#HttpOnly_`, which begins a cookie.
 
 use super::{Cookie, Jar, LARGEST, is_public_suffix, unix};
 use crate::FetchError;
@@ -12,14 +13,14 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 impl Jar {
-    /// Takes in the cookies of a file; those that have ended are left out. Says how many it took.
+    /// Loads the cookies of a file, skipping expired ones, and returns their number.
     pub fn load(&self, path: &Path) -> Result<usize, FetchError> {
         let text = std::fs::read(path).map_err(|source| FetchError::CookieFile { path: path.to_owned(), source })?;
         let bad = |(line, what)| FetchError::BadCookie { path: path.to_owned(), line, what };
         self.take(&String::from_utf8_lossy(&text), SystemTime::now()).map_err(bad)
     }
 
-    /// The same for the text of a file; what is wrong is told with its line.
+    /// The same for the text of a file; errors carry their line.
     pub(super) fn take(&self, text: &str, now: SystemTime) -> Result<usize, (usize, &'static str)> {
         let now = unix(now);
         let mut taken = 0;
@@ -36,7 +37,7 @@ impl Jar {
     }
 }
 
-/// The cookie of a line, where it holds one, and its domain.
+/// The cookie of a line, if it has one, and its domain.
 fn read(line: &str) -> Result<Option<(String, Cookie)>, &'static str> {
     let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
     if line.starts_with('#') || line.trim().is_empty() {

@@ -1,8 +1,9 @@
-//! What did servers ask us to say back?
+//! What did servers ask us to send back?
 //!
-//! A cookie jar after RFC 6265 (bis, where browsers moved on): domain and path matching, Secure, Max-Age before Expires,
-//! name prefixes, and no cookie for a whole public suffix. It is bounded against servers that set cookies without end,
-//! and an empty jar costs a request one atomic load. It never runs scripts, so HttpOnly makes no difference here.
+//! A cookie jar after RFC 6265 (and 6265bis, where browsers moved on): domain and path matching,
+//! Secure, Max-Age before Expires, name prefixes, and no cookie for a public suffix. It is bounded
+//! against servers that set endless cookies, and an empty jar costs a request one atomic load. It
+//! never runs scripts, so HttpOnly makes no difference.
 
 mod file;
 mod parse;
@@ -14,22 +15,23 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use url::{Host, Url};
 
-/// Cookies one domain may hold.
+/// Maximum cookies per domain.
 const PER_DOMAIN: usize = 50;
-/// Name and value together.
+/// Maximum length of name and value together.
 const LARGEST: usize = 4_096;
-/// The longest `Cookie` field: servers refuse requests with longer heads, and a page must not be able to lock us out of its neighbours.
+/// Maximum length of the `Cookie` field: servers reject longer heads, and a page must not be able
+/// to lock us out of its neighbours.
 const LONGEST_FIELD: usize = 8_192;
-/// All cookies together, in bytes of names, values and paths.
+/// Maximum size of all cookies, in bytes of names, values and paths.
 const TOTAL: usize = 16 << 20;
-/// No cookie lives longer (RFC 6265bis, 5.5).
+/// Maximum lifetime of a cookie (RFC 6265bis, 5.5).
 const LONGEST: Duration = Duration::from_secs(400 * 86_400);
 
 /// The cookies of all hosts, shared by all requests of a fetcher.
 #[derive(Debug)]
 pub struct Jar {
     shelves: Mutex<Shelves>,
-    /// How many cookies there are, to be asked without the lock.
+    /// Number of cookies, readable without the lock.
     count: AtomicUsize,
     total: usize,
 }
@@ -40,7 +42,7 @@ impl Default for Jar {
     }
 }
 
-/// Cookies by the domain they belong to, and the domains by age.
+/// Cookies by domain, and domains by age.
 #[derive(Debug, Default)]
 struct Shelves {
     by_domain: HashMap<String, Vec<Cookie>>,
@@ -53,10 +55,10 @@ struct Cookie {
     name: String,
     value: String,
     path: String,
-    /// For its domain alone, not for the names below.
+    /// For its domain only, not for subdomains.
     host_only: bool,
     secure: bool,
-    /// In seconds of Unix time; `None` lives as long as the jar.
+    /// In Unix time; `None` lives as long as the jar.
     expires: Option<i64>,
 }
 
@@ -67,7 +69,7 @@ impl Cookie {
 }
 
 impl Jar {
-    /// Takes in the values of the `Set-Cookie` fields of an answer from `url`.
+    /// Stores the `Set-Cookie` values of a response from `url`.
     pub fn store<'a>(&self, url: &Url, values: impl IntoIterator<Item = &'a [u8]>, now: SystemTime) {
         let now = unix(now);
         for value in values {
@@ -81,8 +83,9 @@ impl Jar {
         }
     }
 
-    /// The value of the `Cookie` field for a request to `url`, where there is one.
+    /// The `Cookie` value for a request to `url`, if there is one.
     pub fn header(&self, url: &Url, now: SystemTime) -> Option<String> {
+        // The fast path of crawls without cookies: no lock.
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
@@ -110,7 +113,7 @@ impl Jar {
         (!field.is_empty()).then_some(field)
     }
 
-    /// How many cookies are kept.
+    /// Number of cookies.
     pub fn len(&self) -> usize {
         let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         shelves.by_domain.values().map(Vec::len).sum()
@@ -123,12 +126,12 @@ impl Jar {
 }
 
 impl Shelves {
-    /// Whether a domain has a cookie of this name that came over TLS for TLS alone: nobody without TLS may lay another in its place.
+    /// Whether a domain has a Secure cookie of this name: it must not be overwritten without TLS.
     fn has_secure(&self, domain: &str, name: &str) -> bool {
         self.by_domain.get(domain).is_some_and(|shelf| shelf.iter().any(|c| c.secure && c.name == name))
     }
 
-    /// Puts a cookie in place of its like; a cookie that has expired only takes its like away.
+    /// Stores a cookie in place of an equivalent one; an expired cookie only removes it.
     fn put(&mut self, domain: String, cookie: Cookie, now: i64, total: usize) {
         if !self.by_domain.contains_key(&domain) {
             if cookie.expires.is_some_and(|e| e <= now) {
@@ -168,12 +171,12 @@ impl Shelves {
     }
 }
 
-/// What a domain costs even when it holds no cookie.
+/// Memory of a domain without cookies.
 fn shelf_weight(domain: &str) -> usize {
     2 * domain.len() + 128
 }
 
-/// The cookie and the domain it belongs to, where `url` may set it.
+/// The cookie and its domain, if `url` may set it.
 fn accept(set: SetCookie, url: &Url, now: i64) -> Option<(String, Cookie)> {
     if set.name.len() + set.value.len() > LARGEST || set.path.as_ref().is_some_and(|p| p.len() > LARGEST) {
         return None;
@@ -186,7 +189,7 @@ fn accept(set: SetCookie, url: &Url, now: i64) -> Option<(String, Cookie)> {
             }
             Some(domain)
         }
-        // A host that is itself a public suffix may set cookies for itself alone.
+        // A host that is itself a public suffix may set host-only cookies.
         Some(domain) => (!is_public_suffix(&domain) && matches!(url.host()?, Host::Domain(_))).then_some(domain),
         None => None,
     };
@@ -210,22 +213,22 @@ fn accept(set: SetCookie, url: &Url, now: i64) -> Option<(String, Cookie)> {
     Some((domain.unwrap_or_else(|| host.to_owned()), cookie))
 }
 
-/// Whether `Secure` cookies may travel: over TLS, or on this machine.
+/// Whether `Secure` cookies may be sent: over TLS, or on this machine.
 fn is_trusted(url: &Url) -> bool {
     url.scheme() == "https" || matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Whether a name lies below a domain.
+/// Whether a name is a subdomain of a domain.
 fn is_below(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|front| front.ends_with('.'))
 }
 
-/// Whether anybody may register names right below this domain.
+/// Whether anybody may register names directly below this domain.
 fn is_public_suffix(domain: &str) -> bool {
     psl::suffix(domain.as_bytes()).is_some_and(|s| s.as_bytes() == domain.as_bytes())
 }
 
-/// The host itself and, where it is a name, every domain above it.
+/// The host itself and, if it is a name, all its parent domains.
 fn own_and_parents(url: &Url) -> impl Iterator<Item = &str> {
     let is_name = matches!(url.host(), Some(Host::Domain(_)));
     std::iter::successors(url.host_str(), move |d| if is_name { d.split_once('.').map(|(_, up)| up) } else { None })

@@ -1,4 +1,4 @@
-//! The jar seen from outside: what goes in from one URL and comes out for another.
+//! What goes into the jar from one URL, and what comes out for another?
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn url(text: &str) -> Url {
     Url::parse(text).unwrap()
 }
 
-/// What a jar filled from `from` says to `to`.
+/// The `Cookie` that a jar filled from `from` sends to `to`.
 fn said(from: &str, set: &[&str], to: &str) -> String {
     let jar = Jar::default();
     jar.store(&url(from), set.iter().map(|s| s.as_bytes()), at(1_000));

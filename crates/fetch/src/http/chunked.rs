@@ -1,22 +1,23 @@
-//! Where are the contents between the chunk frames? (RFC 9112, 7.1)
+//! Where is the content between the chunk frames? (RFC 9112, 7.1)
 //!
-//! Marks the ranges of content in wire bytes that arrive piece by piece and copies nothing. What is longer than frames
-//! may reasonably be (extensions, trailers) breaks the framing, so that a hostile server cannot make us read for ever.
+//! Marks the ranges of content in wire bytes that arrive piece by piece, and copies nothing.
+//! Unreasonably long extensions or trailers break the framing, so a hostile server cannot make us
+//! read for ever.
 
 use std::ops::Range;
 
-/// The longest line with a chunk's size and extensions.
+/// Maximum length of a line with a chunk's size and extensions.
 const LONGEST_LINE: usize = 4 * 1024;
-/// All trailers together.
+/// Maximum length of all trailers together.
 const TRAILERS: usize = 64 * 1024;
 
-/// A reader of chunk frames.
+/// A parser of chunked framing.
 #[derive(Debug)]
 pub(super) struct Dechunker {
     state: State,
     /// How many bytes of content may still come.
     room: u64,
-    /// How long the line, or the trailers, have been so far.
+    /// Length of the current line, or of the trailers, so far.
     line: usize,
 }
 
@@ -24,37 +25,37 @@ pub(super) struct Dechunker {
 enum State {
     /// In the digits of a size; `true` once there was one.
     Size(u64, bool),
-    /// After the digits, up to the line feed.
+    /// After the digits, up to the newline.
     Extension(u64),
-    /// In the contents.
+    /// In the content.
     Data(u64),
-    /// After the contents, up to the line feed.
+    /// After the content, up to the newline.
     DataEnd,
     /// In the trailers; whether the line is empty so far.
     Trailers(bool),
     Done,
 }
 
-/// Where reading stands after a piece.
+/// The state after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// All of the piece belongs to the body and more is to come.
+    /// The whole piece belongs to the body and more is to come.
     More,
-    /// The body ended after so many bytes of the piece.
+    /// The body ended after this many bytes of the piece.
     Done(usize),
-    /// The room ended after so many bytes of the piece.
+    /// The limit was reached after this many bytes of the piece.
     Full(usize),
-    /// These are no chunk frames from so many bytes of the piece on.
+    /// The framing is invalid from this offset of the piece.
     Broken(usize),
 }
 
 impl Dechunker {
-    /// A reader that lets at most `room` bytes of content pass.
+    /// A parser that accepts at most `room` bytes of content.
     pub(super) const fn new(room: u64) -> Self {
         Self { state: State::Size(0, false), room, line: 0 }
     }
 
-    /// Reads one more piece and names the ranges of content in it.
+    /// Parses one more piece and reports the ranges of content in it.
     pub(super) fn feed(&mut self, piece: &[u8], mut content: impl FnMut(Range<usize>)) -> Progress {
         let mut at = 0;
         while at < piece.len() {
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Content and progress after feeding the pieces one after the other.
+    /// Content and progress after feeding the pieces in turn.
     fn read(pieces: &[&[u8]], room: u64) -> (Vec<u8>, Progress) {
         let (mut out, mut reader) = (Vec::new(), Dechunker::new(room));
         for piece in pieces {

@@ -1,7 +1,8 @@
-//! Has the server been given enough time?
+//! Has the server had enough time?
 //!
-//! Four clocks run while an answer comes: for its head, between two bytes, over a stretch in which it must have kept a
-//! minimum speed, and for all of it. Time in which our own bandwidth limit kept us from reading stops them all.
+//! Four timers run during a response: for its head, between two reads, over an interval in which it
+//! must keep a minimum speed, and in total. Time in which our own bandwidth limit kept us from
+//! reading stops them all.
 
 use super::connect::late;
 use crate::FetchConfig;
@@ -9,25 +10,25 @@ use orb_page::{Failure, Truncation};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The clocks of one exchange.
+/// The timers of one exchange.
 #[derive(Debug)]
 pub(super) struct Clock {
     head: Duration,
     idle: Duration,
     min_speed: Option<(u64, Duration)>,
-    /// When it all must be over.
+    /// The total deadline.
     end: Instant,
     total: Duration,
-    /// When the present wait began.
+    /// When the current wait began.
     since: Instant,
-    /// When the present stretch began, and what came in it.
+    /// When the current interval began, and the bytes received in it.
     stretch: (Instant, u64),
-    /// How long the bandwidth limit had held the connection up when the present clocks were set.
+    /// How long the bandwidth limit had throttled the connection when the timers were set.
     held: Duration,
 }
 
 impl Clock {
-    /// Clocks for an exchange that begins now on a connection held up for `held` so far.
+    /// Timers for an exchange that starts now on a connection that was throttled for `held` so far.
     pub(super) fn new(config: &FetchConfig, held: Duration) -> Self {
         let now = Instant::now();
         let t = &config.timeouts;
@@ -36,12 +37,12 @@ impl Clock {
         Self { head, idle, min_speed, end: now + total, total, since: now, stretch: (now, 0), held }
     }
 
-    /// The request is sent: the head is due.
+    /// The request was sent: the head is due.
     pub(super) fn sent(&mut self) {
         self.since = Instant::now();
     }
 
-    /// When waiting for the head, or for the request to be taken, ends.
+    /// The deadline for the head, or for the request to be accepted.
     pub(super) fn head_deadline(&mut self, held: Duration) -> Instant {
         self.stop_for(held);
         (self.since + self.head).min(self.end)
@@ -52,20 +53,21 @@ impl Clock {
         late("no answer", self.head.min(self.total))
     }
 
-    /// The head is there: the body is due.
+    /// The head arrived: the body is due.
     pub(super) fn body_begins(&mut self) {
         self.since = Instant::now();
         self.stretch = (self.since, 0);
     }
 
-    /// When waiting for the next byte of the body ends.
+    /// The deadline for the next read of the body.
     pub(super) fn body_deadline(&mut self, held: Duration) -> Instant {
         self.stop_for(held);
         let deadline = (self.since + self.idle).min(self.end);
         self.min_speed.map_or(deadline, |(_, over)| deadline.min(self.stretch.0 + over))
     }
 
-    /// Counts bytes of the body (none after a wait in vain), and says whether the body has taken too long.
+    /// Counts bytes of the body (0 after a timeout), and returns whether the body has taken too
+    /// long.
     pub(super) fn tick(&mut self, bytes: usize, held: Duration) -> Option<Truncation> {
         self.stop_for(held);
         let now = Instant::now();
@@ -84,7 +86,7 @@ impl Clock {
         late.then_some(Truncation::Time)
     }
 
-    /// Moves all clocks by the time the bandwidth limit has taken since the last look.
+    /// Moves all timers by the time the bandwidth limit has taken since the last call.
     fn stop_for(&mut self, held: Duration) {
         let more = held.saturating_sub(self.held);
         if !more.is_zero() {

@@ -1,7 +1,7 @@
-//! What do we ask, and in which words?
+//! What do we request, and in which words?
 //!
-//! A request is built from a lease and rendered once: the same bytes go to the socket and to the archive, but for passwords,
-//! which the archive does not learn.
+//! A request is built from a lease and rendered once: the same bytes go to the socket and to the
+//! archive, except passwords, which are redacted from the archive.
 
 use crate::FetchConfig;
 use crate::config::{Proxy, bare_host};
@@ -18,20 +18,20 @@ const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 const CONTENT_LENGTH: &str = "Content-Length";
 
-/// What is asked of the server.
+/// The request method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// The page.
     #[default]
     Get,
-    /// Its headers.
+    /// Its headers only.
     Head,
-    /// What is sent along, to be taken.
+    /// With a request body.
     Post,
 }
 
 impl Method {
-    /// As it goes over the wire.
+    /// Its name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -41,7 +41,7 @@ impl Method {
     }
 }
 
-/// What the last answer said of its version, so that an unchanged page need not be sent again.
+/// The validators of the last response, for a conditional request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     /// Its `ETag`, for `If-None-Match`.
@@ -50,7 +50,7 @@ pub struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// What a request says of who asks.
+/// Who we say we are in a request.
 #[derive(Clone, Default)]
 pub(super) struct Asker {
     /// The value of `Cookie`.
@@ -64,24 +64,24 @@ pub(super) struct Asker {
 pub struct Request<'a> {
     /// GET, HEAD or POST.
     pub method: Method,
-    /// What is asked for.
+    /// The URL to request.
     pub url: Url,
-    /// The only address to connect to; looked up where there is none.
+    /// The only address to connect to; resolved if absent.
     pub addr: Option<IpAddr>,
-    /// The URL of the page that pointed here.
+    /// The URL of the page that linked here.
     pub referrer: Option<&'a str>,
-    /// What is sent along.
+    /// The request body.
     pub payload: Option<&'a Payload>,
-    /// To be told whether the page changed.
+    /// For a conditional request.
     pub validators: Validators,
-    /// Whether media types that are not wanted are fetched all the same.
+    /// Whether to fetch media types that are not accepted, too.
     pub any_type: bool,
-    /// Header fields besides the usual ones.
+    /// Additional header fields.
     pub more: Vec<(&'static str, String)>,
 }
 
 impl<'a> Request<'a> {
-    /// The request a lease allows.
+    /// The request that a lease permits.
     pub fn of(lease: &'a Lease) -> Result<Self, Failure> {
         let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{}: {why}", lease.url));
         let url = Url::parse(lease.request_url()).map_err(|e| unsupported(e.to_string()))?;
@@ -100,7 +100,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// A request that tells something to whoever listens there, with header fields of its own.
+    /// A POST request with its own header fields, for webhooks.
     pub fn post(url: &str, payload: &'a Payload, more: Vec<(&'static str, String)>) -> Result<Self, Failure> {
         let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{url}: {why}"));
         let url = Url::parse(url).map_err(|e| unsupported(e.to_string()))?;
@@ -112,7 +112,7 @@ impl<'a> Request<'a> {
         Ok(Self { method, url, addr, referrer, payload, validators, any_type: true, more })
     }
 
-    /// Whether it goes over TLS.
+    /// Whether it uses TLS.
     pub(super) fn is_tls(&self) -> bool {
         self.url.scheme() == "https"
     }
@@ -122,12 +122,12 @@ impl<'a> Request<'a> {
         bare_host(self.url.host_str().unwrap_or_default())
     }
 
-    /// The port, the scheme's own where none is given.
+    /// The port, or the scheme's default.
     pub(super) fn port(&self) -> u16 {
         self.url.port_or_known_default().unwrap_or(80)
     }
 
-    /// Host and port as `Host` and `:authority` have them.
+    /// Host and port as in `Host` and `:authority`.
     pub(super) fn authority(&self) -> &str {
         let (from, to) = (url::Position::BeforeHost, url::Position::AfterPort);
         &self.url[from..to]
@@ -155,7 +155,7 @@ impl<'a> Request<'a> {
         fields
     }
 
-    /// The request as it goes over the wire; in absolute form to a proxy that passes it on in the clear.
+    /// The request on the wire; in absolute form for a plain-text proxy.
     pub(super) fn render(&self, config: &FetchConfig, asker: &Asker, proxy: Option<&Proxy>) -> Bytes {
         let target = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
         let mut head = String::with_capacity(512);
@@ -179,7 +179,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// A request that was rendered, as it may be kept: no password in its head, and of what was sent along only what anybody may know.
+    /// A rendered request as it may be archived: without passwords in its head, and with the
+    /// redacted body.
     pub(super) fn kept(&self, rendered: &Bytes) -> Bytes {
         let Some(payload) = self.payload else { return without_passwords(rendered) };
         let head = without_passwords(&rendered.slice(..rendered.len().saturating_sub(payload.bytes.len())));
@@ -191,7 +192,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What to say of the version that is known, where the answer may be that it is still the same.
+/// The validators of the known version, if a 304 is acceptable.
 fn validators(lease: &Lease) -> Validators {
     let known = lease.before.as_ref().filter(|before| before.there && !lease.again).and_then(|b| b.latest.as_ref());
     known.map_or_else(Validators::default, |version| Validators {
@@ -200,8 +201,8 @@ fn validators(lease: &Lease) -> Validators {
     })
 }
 
-/// What a server may know of the page that pointed to it (`strict-origin-when-cross-origin`): all but user and fragment on one origin, only
-/// the origin on another, nothing where the way leads out of TLS.
+/// The `Referer` under `strict-origin-when-cross-origin`: everything but user and fragment on the
+/// same origin, only the origin on another, nothing when leaving TLS.
 fn shown_referrer(referrer: &str, to: &Url) -> Option<String> {
     let mut from = Url::parse(referrer).ok().filter(|u| matches!(u.scheme(), "http" | "https"))?;
     if from.scheme() == "https" && to.scheme() == "http" {
@@ -215,7 +216,7 @@ fn shown_referrer(referrer: &str, to: &Url) -> Option<String> {
     Some(from.into())
 }
 
-/// A head as it may be kept: without the lines that hold a password of the user's.
+/// A head as it may be archived: without the lines that contain a password of the user.
 fn without_passwords(head: &Bytes) -> Bytes {
     let is_secret = |line: &&[u8]| line.starts_with(b"Authorization: ") || line.starts_with(b"Proxy-Authorization: ");
     if memchr::memmem::find(head, b"uthorization: ").is_none() {
@@ -225,12 +226,12 @@ fn without_passwords(head: &Bytes) -> Bytes {
     kept.concat().into()
 }
 
-/// Whether a value can stand in a header field without becoming two.
+/// Whether a value is safe in a header field (no header injection).
 fn is_sendable(value: &str) -> bool {
     value.bytes().all(|b| b == b'\t' || !b.is_ascii_control())
 }
 
-/// The value of `Authorization` for the user and password in a URL.
+/// The `Authorization` value for the user and password in a URL.
 pub(crate) fn basic_authorization(url: &Url) -> Option<String> {
     if url.username().is_empty() && url.password().is_none() {
         return None;

@@ -1,8 +1,8 @@
-//! Where do the bytes of a body go: memory, or a file when there are many?
+//! Where do the bytes of a body go: memory, or a file if there are many?
 //!
-//! Bytes are read straight into the buffer that later is the body. Beyond `spool_over` the buffer is emptied into an
-//! unnamed temporary file, step by step and off the I/O threads, so that a hundred large downloads cost disk and not
-//! memory.
+//! Bytes are read straight into the buffer that later is the body. Beyond `spool_over` the buffer
+//! is spilled to an unnamed temporary file, step by step and off the I/O threads, so a hundred
+//! large downloads cost disk and not memory.
 
 use bytes::{Bytes, BytesMut};
 use orb_page::{Body, Failure, FailureKind};
@@ -11,9 +11,9 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// How much is gathered before it is written to a file.
+/// How much is buffered before it is written to a file.
 const STEP: usize = 256 * 1024;
-/// What is reserved on a server's mere word.
+/// Maximum reserved on the server's word alone.
 const LARGEST_RESERVE: usize = 4 << 20;
 
 /// When and where bodies leave memory.
@@ -27,7 +27,7 @@ pub(super) struct SpoolRule<'a> {
 #[derive(Debug)]
 pub(super) struct Spool<'a> {
     rule: SpoolRule<'a>,
-    /// What has come and is not in the file; the head is in front of it as long as there is no file.
+    /// What has arrived and is not in the file; the head precedes it as long as there is no file.
     pub(super) buf: BytesMut,
     head_len: usize,
     head: Option<Bytes>,
@@ -36,12 +36,12 @@ pub(super) struct Spool<'a> {
 }
 
 impl<'a> Spool<'a> {
-    /// Goes on with a buffer that begins with a head and perhaps the first bytes of its body.
+    /// Takes over a buffer that begins with a head and perhaps the first bytes of its body.
     pub(super) const fn new(rule: SpoolRule<'a>, buf: BytesMut, head_len: usize) -> Self {
         Self { rule, buf, head_len, head: None, file: None, filed: 0 }
     }
 
-    /// How many bytes of the body have come.
+    /// Bytes of the body so far.
     pub(super) fn len(&self) -> u64 {
         self.filed + (self.buf.len() - self.head_len) as u64
     }
@@ -51,46 +51,48 @@ impl<'a> Spool<'a> {
         self.head_len
     }
 
-    /// Forgets what came after the first `len` bytes of the body, which must not have been written to a file.
+    /// Truncates the body to `len` bytes, which must not have been written to a file.
     pub(super) fn cut(&mut self, len: u64) {
         let keep = usize::try_from(len.saturating_sub(self.filed)).unwrap_or(usize::MAX);
         self.buf.truncate(self.head_len.saturating_add(keep));
     }
 
-    /// Whether only line ends came after the first `len` bytes of the body, as some servers send them.
+    /// Whether only line endings follow the first `len` bytes of the body, as some servers send
+    /// them.
     pub(super) fn is_blank_after(&self, len: u64) -> bool {
         let keep = usize::try_from(len.saturating_sub(self.filed)).unwrap_or(usize::MAX);
         let rest = self.buf.get(self.head_len.saturating_add(keep)..).unwrap_or_default();
         rest.iter().all(|b| matches!(b, b'\r' | b'\n'))
     }
 
-    /// Whether so many bytes belong into a file.
+    /// Whether this many bytes belong in a file.
     pub(super) fn is_large(&self, expected: u64) -> bool {
         self.file.is_some() || expected > self.rule.over
     }
 
-    /// Whether the body, if this is its end, goes into a file.
+    /// Whether the body goes into a file if it ends here.
     pub(super) fn ends_in_file(&self) -> bool {
         self.is_large(self.len())
     }
 
-    /// Makes room for what is expected to come.
+    /// Reserves capacity for what is expected.
     pub(super) fn reserve(&mut self, expected: u64) {
         let most = if self.is_large(expected) { STEP } else { LARGEST_RESERVE };
-        // A little more than expected, so that the last read is a short one: the socket then is known to be drained.
+        // A little more than expected, so that the last read is a short one: then the socket is
+        // known to be drained.
         let more = usize::try_from(expected).unwrap_or(usize::MAX).saturating_add(64).min(most);
         if self.buf.capacity() - self.buf.len() < more {
             self.buf.reserve(more);
         }
     }
 
-    /// Whether the buffer ought to be emptied into the file, where `expected` bytes are to come in all.
+    /// Whether to spill the buffer to the file, if `expected` bytes are to come in total.
     pub(super) fn is_due(&self, expected: u64) -> bool {
         let step = usize::try_from(self.rule.over).unwrap_or(STEP).clamp(1, STEP);
         self.is_large(expected.max(self.len())) && self.buf.len() - self.head_len >= step
     }
 
-    /// Empties the buffer into the file.
+    /// Spills the buffer to the file.
     pub(super) async fn spill(&mut self) -> Result<(), Failure> {
         if self.head.is_none() {
             self.head = Some(self.buf.split_to(self.head_len).freeze());
@@ -125,15 +127,16 @@ impl<'a> Spool<'a> {
     }
 }
 
-/// A body that cannot be kept.
+/// A body that cannot be stored.
 pub(super) fn spool_failure(dir: &Path, error: &io::Error) -> Failure {
     Failure::new(FailureKind::Local, format!("cannot keep a large body in {}: {error}", dir.display()))
 }
 
-/// The contents found between chunk frames: shared with the wire bytes where there is one chunk, copied where more.
+/// The content between chunk frames: shared with the wire bytes if there is one chunk, copied if
+/// there are more.
 #[derive(Debug)]
 pub(super) struct Contents<'a> {
-    /// The only range of content so far, as long as the wire bytes are all in memory.
+    /// The only range of content so far, while the wire bytes are all in memory.
     only: Option<Range<usize>>,
     copied: Spool<'a>,
 }
@@ -143,7 +146,7 @@ impl<'a> Contents<'a> {
         Self { only: None, copied: Spool::new(rule, BytesMut::new(), 0) }
     }
 
-    /// Takes in a range of the wire buffer.
+    /// Adds a range of the wire buffer.
     pub(super) fn push(&mut self, wire: &[u8], range: Range<usize>) {
         match &mut self.only {
             None if self.copied.len() == 0 => self.only = Some(range),
@@ -156,19 +159,20 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Copies what was only marked, before the wire buffer goes away.
+    /// Copies the marked range before the wire buffer goes away.
     pub(super) fn settle(&mut self, wire: &[u8]) {
         if let Some(only) = self.only.take() {
             self.copied.buf.extend_from_slice(&wire[only]);
         }
     }
 
-    /// Writes copied contents to their file when there are many.
+    /// Writes copied content to its file if there is much of it.
     pub(super) async fn spill_if_due(&mut self) -> Result<(), Failure> {
         if self.copied.is_due(0) { self.copied.spill().await } else { Ok(()) }
     }
 
-    /// The contents; `start` is where the wire bytes began in the buffer the ranges were marked in.
+    /// The content; `start` is where the wire bytes began in the buffer in which the ranges were
+    /// marked.
     pub(super) async fn finish(self, wire: &Body, start: usize) -> Result<Body, Failure> {
         match (self.only, wire) {
             (Some(only), Body::Memory(bytes)) => Ok(Body::Memory(bytes.slice(only.start - start..only.end - start))),

@@ -1,7 +1,8 @@
-//! How long do we wait, without setting a timer for every wait?
+//! How do we wait with a timeout, without setting a timer for every wait?
 //!
-//! Almost every wait ends long before its deadline, so a connection keeps one timer that is allowed to ring too early:
-//! only then is it set to the deadline that holds by now. A request thereby touches the timer wheel hardly ever.
+//! Almost every wait ends long before its deadline. So a connection keeps one timer that may fire
+//! too early: only then is it reset to the current deadline. Requests hardly ever touch the timer
+//! wheel.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -15,7 +16,7 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    /// What `work` gives, or `None` where the deadline comes first.
+    /// The result of `work`, or `None` on timeout.
     pub(super) async fn before<F: Future>(&mut self, deadline: Instant, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         poll_fn(|cx| match work.as_mut().poll(cx) {

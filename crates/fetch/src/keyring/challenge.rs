@@ -1,11 +1,12 @@
-//! How does a server ask who we are? (RFC 9110, 11.6.1)
+//! How does a server ask for authentication? (RFC 9110, 11.6.1)
 //!
-//! One field may hold several questions, and commas separate both the questions and the parameters of each.
+//! One field may contain several challenges, and commas separate both the challenges and the
+//! parameters of each.
 
-/// Parameters read of one field.
+/// Maximum parameters per field.
 const MOST: usize = 64;
 
-/// One question.
+/// One challenge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Challenge {
     /// Lower case.
@@ -19,18 +20,18 @@ impl Challenge {
         self.parameters.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the server calls what it guards.
+    /// The realm.
     pub(super) fn realm(&self) -> &str {
         self.get("realm").unwrap_or_default()
     }
 
-    /// Whether only the nonce was too old.
+    /// Whether only the nonce was stale.
     pub(super) fn is_stale(&self) -> bool {
         self.get("stale").is_some_and(|stale| stale.eq_ignore_ascii_case("true"))
     }
 }
 
-/// The questions in the value of a field.
+/// The challenges in a field's value.
 pub(super) fn parse(field: &str) -> Vec<Challenge> {
     let mut all: Vec<Challenge> = Vec::new();
     let mut rest = field;
@@ -59,7 +60,7 @@ pub(super) fn parse(field: &str) -> Vec<Challenge> {
     all
 }
 
-/// A token or a quoted string at the beginning, and what follows it.
+/// A token or a quoted string at the start, and the rest.
 pub(super) fn value(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([',', ' ', '\t']).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! How is a password proven without being told? (RFC 7616)
+//! How is a password proven without being sent? (RFC 7616)
 
 use super::challenge::{Challenge, value};
 use md5::Md5;
@@ -13,7 +13,7 @@ enum Hash {
 }
 
 impl Hash {
-    /// In lower case hexadecimal digits.
+    /// In lower-case hexadecimal.
     fn of(self, text: &str) -> String {
         let mut out = String::with_capacity(64);
         let mut hex = |bytes: &[u8]| bytes.iter().for_each(|b| _ = write!(out, "{b:02x}"));
@@ -25,16 +25,16 @@ impl Hash {
     }
 }
 
-/// A server's question, and how often it was answered.
+/// A server's challenge, and how often it was answered.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     realm: String,
     nonce: String,
     opaque: Option<String>,
-    /// As the server wrote it, where it did.
+    /// As the server wrote it, if it did.
     algorithm: Option<String>,
     hash: Hash,
-    /// Whether the hash of the password is bound to the nonce.
+    /// Whether the password hash is bound to the nonce.
     session: bool,
     /// Whether answers are counted (`qop=auth`).
     counts: bool,
@@ -42,7 +42,7 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// The question, where it is one that can be answered.
+    /// The challenge, if it is supported.
     pub(super) fn of(challenge: &Challenge) -> Option<Self> {
         if challenge.scheme != "digest" {
             return None;
@@ -71,12 +71,12 @@ impl Digest {
         })
     }
 
-    /// How much it is to be preferred.
+    /// Its preference.
     pub(super) fn strength(&self) -> u8 {
         if self.hash == Hash::Sha256 { 3 } else { 2 }
     }
 
-    /// Takes the nonce that an `Authentication-Info` field names for the next request.
+    /// Takes the `nextnonce` of an `Authentication-Info` field.
     pub(super) fn renew(&mut self, told: &str) {
         let next = told.split(',').find_map(|part| part.trim_start().strip_prefix("nextnonce="));
         if let Some(next) = next {
@@ -84,7 +84,7 @@ impl Digest {
         }
     }
 
-    /// The value of `Authorization` for one more request.
+    /// The `Authorization` value for one more request.
     pub(super) fn answer(&mut self, user: &str, password: &str, method: &str, uri: &str) -> String {
         let random = |n: u32| RandomState::new().hash_one((n, &self.nonce));
         let client = format!("{:016x}{:016x}", random(self.count), random(!self.count));

@@ -1,11 +1,14 @@
 //! Who are we, for a host that asks?
 //!
-//! The user gives credentials for single hosts. A token goes with every request to its host; a password only after the host has asked for
-//! it (RFC 9110, 11), in the strongest way it offers: Digest with SHA-256, Digest with MD5 (RFC 7616), Basic (RFC 7617). The request that was
-//! answered by the question is not repeated here: that would be a second one under one lease. The answer says that it would be
-//! [`challenged`](orb_page::Response::challenged) no more, and whoever holds the frontier asks for another lease.
+//! The user gives credentials per host. A token goes with every request to its host; a password
+//! only after the host has asked for it (RFC 9110, 11), by the strongest scheme it offers: Digest
+//! with SHA-256, Digest with MD5 (RFC 7616), Basic (RFC 7617). The challenged request is not
+//! repeated here: that would be a second request under one lease. Instead the response is marked as
+//! [`challenged`](orb_page::Response::challenged), and the driver asks the frontier for another
+//! lease.
 //!
-//! What must never happen: a secret goes to another host, or again and again to one that has refused it, which may lock the account.
+//! What must never happen: a secret goes to another host, or repeatedly to one that has rejected
+//! it, which may lock the account.
 
 mod challenge;
 mod digest;
@@ -36,7 +39,7 @@ pub enum Proof {
 }
 
 impl fmt::Debug for Proof {
-    /// Without the secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Password { user, .. } => write!(f, "Password({user})"),
@@ -45,7 +48,7 @@ impl fmt::Debug for Proof {
     }
 }
 
-/// What proves who we are to one host.
+/// A credential for one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
     scheme: Option<String>,
@@ -56,8 +59,8 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// A credential for a host as a person writes it (`example.org`, `example.org:8080`, `https://example.org`), and for one realm of it
-    /// where one is named.
+    /// A credential for a host as a user writes it (`example.org`, `example.org:8080`,
+    /// `https://example.org`), optionally for one realm.
     pub fn new(host: &str, realm: Option<&str>, proof: Proof) -> Result<Self, FetchError> {
         let wrong = |why: &'static str| FetchError::Credential { host: host.to_owned(), why };
         let (scheme, rest) = host.split_once("://").map_or((None, host), |(scheme, rest)| (Some(scheme), rest));
@@ -85,7 +88,7 @@ impl Credential {
         Ok(Self { scheme, host: name.to_owned(), port: said, realm, proof })
     }
 
-    /// Whether it is for the host of this URL.
+    /// Whether it applies to the host of this URL.
     fn is_for(&self, url: &Url) -> bool {
         url.host_str() == Some(&self.host)
             && self.scheme.as_deref().is_none_or(|scheme| scheme == url.scheme())
@@ -101,14 +104,14 @@ pub struct Keyring {
     asked: Mutex<HashMap<String, Asked>>,
 }
 
-/// How an origin wants to be told who we are.
+/// How an origin wants to be authenticated to.
 #[derive(Debug)]
 struct Asked {
-    /// The number of the credential it takes.
+    /// Index of the credential it takes.
     credential: usize,
     realm: String,
     way: Way,
-    /// Whether it has ever been content.
+    /// Whether it has ever been accepted.
     proven: bool,
 }
 
@@ -116,17 +119,17 @@ struct Asked {
 enum Way {
     Basic,
     Digest(Box<Digest>),
-    /// It was told and said no.
+    /// It was sent and rejected.
     Refused,
 }
 
 impl Keyring {
-    /// A ring with these on it.
+    /// A keyring with these credentials.
     pub fn new(credentials: Vec<Credential>) -> Self {
         Self { credentials, asked: Mutex::default() }
     }
 
-    /// The value of `Authorization` for a request, where its host is to be told.
+    /// The `Authorization` value for a request, if its host needs one.
     pub(crate) fn tell(&self, url: &Url, method: &str) -> Option<String> {
         if self.credentials.is_empty() {
             return None;
@@ -150,7 +153,8 @@ impl Keyring {
         }
     }
 
-    /// Takes note of an answer to a request that said this of who asks; tells whether another request would say more.
+    /// Processes the response to a request with this `Authorization`; returns whether a retry would
+    /// send more.
     pub(crate) fn hear(&self, url: &Url, response: &Response, said: Option<&str>) -> bool {
         if self.credentials.is_empty() || !self.credentials.iter().any(|c| c.is_for(url)) {
             return false;
@@ -177,7 +181,7 @@ impl Keyring {
         true
     }
 
-    /// The strongest question of an answer that can be met, and the number of the credential to meet it with.
+    /// The strongest supported challenge of a response, and the index of the credential for it.
     fn choose(&self, url: &Url, response: &Response) -> Option<(usize, Challenge)> {
         let fields = response.headers.all("www-authenticate");
         let mut all: Vec<Challenge> = fields.flat_map(|field| challenge::parse(&field)).collect();
@@ -193,7 +197,7 @@ impl Keyring {
 }
 
 impl Asked {
-    /// It was told and answered: what is known to be right may grow old, but is not wrong.
+    /// Authenticated successfully: what was right may become stale, but is not wrong.
     fn heard(&mut self, response: &Response) {
         self.proven = true;
         if let (Way::Digest(digest), Some(told)) = (&mut self.way, response.headers.get("authentication-info")) {
@@ -202,7 +206,7 @@ impl Asked {
     }
 }
 
-/// How much a way of asking is to be preferred; 0 where it cannot be met.
+/// The preference of a scheme; 0 if unsupported.
 fn strength(challenge: &Challenge) -> u8 {
     match challenge.scheme.as_str() {
         "digest" => Digest::of(challenge).map_or(0, |digest| digest.strength()),

@@ -1,4 +1,6 @@
-//! The fetcher at its front door: real sockets on loopback, servers that send exactly the bytes a test names.
+//! Does the fetcher behave at its public API?
+//!
+//! Real sockets on loopback, and servers that send exactly the bytes a test names.
 
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up has nothing to show")]
 
