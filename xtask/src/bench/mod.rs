@@ -7,6 +7,7 @@
 //! would hide. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
 mod authority;
+mod cores;
 mod freshness;
 mod graph;
 mod grown;
@@ -35,6 +36,7 @@ type Part = (&'static str, &'static str, fn(&Wish) -> Result<Report>);
 
 const PARTS: &[Part] = &[
     ("peers", "crawlers side by side", peers::measured),
+    ("cores", "a crawl on one core and on all", cores::measured),
     ("polite", "a thousand hosts at a request a second each", polite::measured),
     ("index", "a crawl with the text index and without", indexed::crawled),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
