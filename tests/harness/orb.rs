@@ -79,6 +79,23 @@ impl Home {
     }
 }
 
+/// The same command pinned to one core: the first that this process may run on.
+pub(crate) fn on_one_core(command: &Command) -> Command {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim();
+    let first = allowed.split([',', '-']).next().unwrap();
+    let mut pinned = Command::new("taskset");
+    pinned.args(["--cpu-list", first]).arg(command.get_program()).args(command.get_args());
+    pinned.current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => pinned.env(name, value),
+            None => pinned.env_remove(name),
+        };
+    }
+    pinned
+}
+
 /// The arguments of a crawl into the project, with JSON output and without progress.
 pub(crate) fn crawling<S: AsRef<str>>(args: &[S]) -> Vec<String> {
     let before = ["crawl"].into_iter();
