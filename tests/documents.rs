@@ -128,6 +128,17 @@ fn the_map_names_every_crate() {
 }
 
 #[test]
+fn no_two_decisions_have_one_number() {
+    let mut numbers = BTreeSet::new();
+    for path in documents().into_keys().filter(|path| path.parent().is_some_and(|parent| parent.ends_with("decisions")))
+    {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let number: String = name.chars().take_while(char::is_ascii_digit).collect();
+        assert!(number.is_empty() || numbers.insert(number), "{name} has the number of another decision");
+    }
+}
+
+#[test]
 fn prose_wraps_at_a_hundred_columns() {
     for (path, text) in documents() {
         for (number, line) in prose(&text) {
