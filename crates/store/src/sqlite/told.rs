@@ -53,8 +53,9 @@ pub struct ToldRow {
     pub digest_before: Option<String>,
     /// The run that told of that.
     pub run_before: Option<u32>,
-    /// The page.
-    #[serde(skip)]
+    /// The page's number.
+    #[serde(rename = "page_id")]
+    #[schemars(with = "u64")]
     pub page: PageId,
     /// What it was found to be.
     #[serde(skip)]
