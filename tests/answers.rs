@@ -85,6 +85,8 @@ fn answers_describe_themselves() {
     assert_described(&orb_answers::graph_stats(&collection).unwrap());
     assert_described(&orb_answers::stats(&collection).unwrap());
     assert_described(&orb_answers::index_status(&collection).unwrap());
+    assert_described(&orb_answers::changes(&collection, 0, &orb_answers::CHANGES, 10).unwrap());
+    assert_described(&orb_answers::check(collection.project()).unwrap());
     let home = orb_answers::Home::open(&home.path()).unwrap();
     assert_described(&orb_answers::status(&home, Some(PROJECT)).unwrap()[0]);
 }

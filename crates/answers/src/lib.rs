@@ -14,6 +14,8 @@
 //! is a note in the result and not a failure. Why there is no answer is an [`AnswerError`]. Nothing
 //! here prints, reads the environment, installs a panic hook or keeps a thread.
 
+mod changes;
+mod check;
 mod collection;
 pub mod content;
 mod due;
@@ -34,9 +36,11 @@ mod views;
 mod window;
 mod words;
 
+pub use changes::{CHANGES, ChangePage, FeedEnd, changes};
+pub use check::check;
 pub use collection::Collection;
 pub use content::{ArchivedVersion, ContentForm, PageContent, content};
-pub use due::due;
+pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
     GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, Neighbours, RankAccount, RankAccounts, graph_stats,
@@ -59,8 +63,8 @@ pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 pub use orb_graph::{BowTie, By, Direction, GraphError, GraphOptions, Merit, Reach, Standing, WebGraph};
 pub use orb_index::{Part, WordCount};
 pub use orb_store::{
-    AnchorRow, Cell, Column, ColumnNote, Degrees, Home, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues,
-    PageRow, ProjectDir, QueryEnd, Stats, TableNote, VisitRow,
+    AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, Home, ImageRow, LinkChange,
+    LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, Stats, TableNote, ToldRow, VisitRow,
 };
 
 /// The result type of this crate.

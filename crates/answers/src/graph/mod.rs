@@ -1,8 +1,10 @@
 //! What does the web graph say, and how old is it?
 
+mod check;
 mod neighbours;
 mod stats;
 
+pub(crate) use check::check_graph;
 pub use neighbours::{NeighbourRow, Neighbours, neighbours};
 pub use stats::{GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 
@@ -12,8 +14,13 @@ use orb_store::Extent;
 
 /// How a graph relates to a catalogue of this extent.
 pub(crate) fn standing(graph: &WebGraph, now: &Extent) -> Standing {
-    let Extent { batch, nonce, run, pages, sources } = *now;
-    graph.manifest().mark.standing(&CatalogueMark { batch, nonce, run, pages, sources })
+    graph.manifest().mark.standing(&mark(now))
+}
+
+/// The extent of a catalogue as a graph keeps it.
+fn mark(extent: &Extent) -> CatalogueMark {
+    let Extent { batch, nonce, run, pages, sources } = *extent;
+    CatalogueMark { batch, nonce, run, pages, sources }
 }
 
 /// The graph, which must have been built.

@@ -1,14 +1,13 @@
 //! `orb changes`: what changed, run after run, as JSON lines with a cursor to continue from?
 
-use super::open_reader;
+use super::open;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::{out, signals};
 use clap::Args;
+use orb_answers::{CHANGES, Collection, FeedEnd};
 use orb_crawl::Stop;
 use orb_page::Flag;
-use orb_store::{CatalogueReader, ToldRow};
-use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,15 +50,14 @@ struct Place {
 }
 
 pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
-    let (_, reader) = open_reader(common, &args.project)?;
-    let every = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error];
-    let flags = if args.flag.is_empty() { &every[..] } else { &args.flag };
+    let collection = open(common, &args.project)?;
+    let flags = if args.flag.is_empty() { &CHANGES[..] } else { &args.flag };
     let mut place = Place { cursor: args.after, left: args.limit.unwrap_or(u64::MAX), given: 0 };
     let mut stdout = out::stdout();
     let stop = Stop::new();
     let _listening = args.follow.then(|| signals::watch(Arc::clone(&stop))).transpose()?;
     loop {
-        print(&mut stdout, common, &reader, flags, &mut place)?;
+        print(&mut stdout, common, &collection, flags, &mut place)?;
         if !args.follow || place.left == 0 {
             break;
         }
@@ -71,9 +69,7 @@ pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
     if common.json {
         writeln!(stdout, "{}", if place.given == 0 { "[]" } else { "]" })?;
     } else {
-        // If everything was read, changes with other flags are behind the reader, too.
-        let end = if place.left > 0 { reader.last_change()?.max(place.cursor) } else { place.cursor };
-        out::json(&mut stdout, &json!({"next": end, "count": place.given}))?;
+        out::json(&mut stdout, &FeedEnd { next: place.cursor, count: place.given })?;
     }
     Ok(stdout.flush()?)
 }
@@ -82,15 +78,14 @@ pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
 fn print(
     sink: &mut impl Write,
     common: &Common,
-    reader: &CatalogueReader,
+    collection: &Collection,
     flags: &[Flag],
     place: &mut Place,
 ) -> Result<(), Failure> {
     while place.left > 0 {
-        let page = u32::try_from(place.left).unwrap_or(PAGE).min(PAGE);
-        let rows: Vec<ToldRow> = reader.feed(place.cursor, flags, page)?;
-        let Some(last) = rows.last().and_then(|row| row.seq) else { break };
-        for row in &rows {
+        let asked = u32::try_from(place.left).unwrap_or(PAGE).min(PAGE);
+        let page = orb_answers::changes(collection, place.cursor, flags, asked)?;
+        for row in &page.changes {
             if common.json {
                 sink.write_all(if place.given == 0 { b"[" } else { b",\n" })?;
                 serde_json::to_writer(&mut *sink, row).map_err(std::io::Error::from)?;
@@ -99,8 +94,12 @@ fn print(
             }
             place.given += 1;
         }
-        place.cursor = last;
-        place.left -= rows.len() as u64;
+        let given = page.changes.len() as u64;
+        place.cursor = page.next;
+        place.left -= given;
+        if given < u64::from(asked) {
+            break;
+        }
     }
     Ok(())
 }

@@ -5,16 +5,12 @@
 use crate::args::{Common, ProjectArgs};
 use crate::failure::Failure;
 use crate::out;
-use orb_answers::index::check_index;
-use orb_crawl::structure;
-use orb_store::{CheckReport, Home, check};
+use orb_answers::{CheckReport, Home, check};
 use std::io::Write;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
     let project = Home::open(&common.home)?.find(&args.project)?;
-    let mut report = check(&project)?;
-    structure::check(&project, &mut report)?;
-    check_index(&project, &mut report)?;
+    let report = check(&project)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &report)?;

@@ -9,13 +9,11 @@ use crate::args::Common;
 use crate::failure::{Failure, complain, one_line};
 use crate::out;
 use clap::Args;
-use orb_answers::due;
+use orb_answers::{DueProject, due_project};
 use orb_crawl::{Summary, may_begin};
 use orb_page::Moment;
 use orb_page::{RunKind, RunState};
-use orb_project::Settings;
-use orb_store::{Home, ProjectDir, ProjectLock, StoreError};
-use orb_track::schedule::Zone;
+use orb_store::{Home, StoreError};
 use serde::Serialize;
 use std::io::Write as _;
 
@@ -34,25 +32,6 @@ fn moment(text: &str) -> Result<Moment, String> {
     orb_track::schedule::moment(text).map_err(|e| e.to_string())
 }
 
-/// A project and its due time.
-#[derive(Serialize)]
-struct Next {
-    project: String,
-    #[serde(serialize_with = "named")]
-    kind: RunKind,
-    /// When it is due; `None` if it never runs again, or is running.
-    due: Option<String>,
-    is_due: bool,
-    resumes: bool,
-    running: bool,
-    #[serde(skip)]
-    shown: String,
-}
-
-fn named<S: serde::Serializer>(kind: &RunKind, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(kind.name())
-}
-
 /// The result of a project that was due.
 #[derive(Serialize)]
 struct Ran {
@@ -69,7 +48,7 @@ struct Ran {
 struct Account {
     now: String,
     ran: Vec<Ran>,
-    next: Vec<Next>,
+    next: Vec<DueProject>,
 }
 
 pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
@@ -78,7 +57,7 @@ pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
     let mut ran = Vec::new();
     let projects = home.list()?;
     for project in projects.iter().filter(|_| !args.dry_run) {
-        let one = match standing(project, now()) {
+        let one = match due_project(project, now()).map_err(Failure::from) {
             Ok(Some(next)) if next.is_due => carry_out(common, &home, &next),
             Ok(_) => continue,
             Err(failure) => {
@@ -94,7 +73,7 @@ pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
     let mut unread = false;
     let mut next = Vec::new();
     for project in &projects {
-        match standing(project, now()) {
+        match due_project(project, now()).map_err(Failure::from) {
             Ok(found) => next.extend(found),
             Err(failure) => {
                 unread = true;
@@ -114,32 +93,8 @@ pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
     }
 }
 
-/// When a project is due; `None` without a schedule.
-fn standing(project: &ProjectDir, now: Moment) -> Result<Option<Next>, Failure> {
-    let Some(settings) = Settings::kept(project)? else { return Ok(None) };
-    if settings.schedule.schedule().is_none() {
-        return Ok(None);
-    }
-    let due = due(project, &settings, now)?;
-    let shown = |at: Moment| due_words(at, &settings.schedule.zone, due.now);
-    let running = ProjectLock::is_held(project);
-    Ok(Some(Next {
-        project: project.name.clone(),
-        kind: due.kind,
-        due: due.at.map(|at| at.to_string()),
-        is_due: due.now,
-        resumes: due.resumes,
-        running,
-        shown: due.at.map_or_else(|| if running { "runs" } else { "never" }.to_owned(), shown),
-    }))
-}
-
-fn due_words(at: Moment, zone: &Zone, now: bool) -> String {
-    if now { format!("now, since {}", zone.show(at)) } else { zone.show(at) }
-}
-
 /// Runs a project as its file says.
-fn carry_out(common: &Common, home: &Home, next: &Next) -> Ran {
+fn carry_out(common: &Common, home: &Home, next: &DueProject) -> Ran {
     let blank = Ran { project: next.project.clone(), kind: next.kind.name(), summary: None, error: None };
     match one_run(common, home, next) {
         Ok(summary) => Ran { summary: Some(summary), ..blank },
@@ -148,7 +103,7 @@ fn carry_out(common: &Common, home: &Home, next: &Next) -> Ran {
     }
 }
 
-fn one_run(common: &Common, home: &Home, next: &Next) -> Result<Summary, Failure> {
+fn one_run(common: &Common, home: &Home, next: &DueProject) -> Result<Summary, Failure> {
     let project = home.find(&next.project)?;
     let request = Request::kept(home, &next.project, next.kind)?;
     let settings = request.settings.clone();
@@ -176,7 +131,7 @@ fn print(common: &Common, account: &Account) -> Result<(), Failure> {
                 "no project has a schedule; orb project edit PROJECT gives it one: [schedule] every = \"6h\""
             )?;
         } else {
-            let row = |next: &Next| vec![next.project.clone(), next.kind.name().to_owned(), next.shown.clone()];
+            let row = |next: &DueProject| vec![next.project.clone(), next.kind.name().to_owned(), next.shown.clone()];
             out::table(&mut stdout, &["project", "does", "due"], &account.next.iter().map(row).collect::<Vec<_>>())?;
         }
     }

@@ -1,15 +1,12 @@
 //! How does the web graph follow the catalogue?
 //!
 //! The graph is derived: it is built on demand from the catalogue's pages and links ([`build`]), ranked
-//! ([`rank`]), says by a mark how far it has come, and is compared with the catalogue ([`check`]).
-//! Losing it costs the time to build it.
+//! ([`rank`]), and says by a mark how far it has come. Losing it costs the time to build it.
 
 mod build;
-mod check;
 mod rank;
 
 pub use build::{Outcome, build};
-pub use check::check;
 pub use orb_graph::{GraphOptions, Harmonic, PageRank, Ranking, Watch};
 pub use rank::rank;
 

@@ -1,13 +1,13 @@
 //! Does the graph agree with the catalogue?
 
-use super::{Standing, seen, standing};
-use crate::error::CrawlError;
-use orb_graph::{Fingerprint, GraphError, Manifest, WebGraph, Witness};
+use super::mark;
+use crate::{AnswerError, Result};
+use orb_graph::{Fingerprint, GraphError, Manifest, SeenLink, Standing, WebGraph, Witness};
 use orb_store::{CatalogueReader, CheckReport, ProjectDir};
 
 /// Verifies the graph's checksums, compares it with the catalogue at its mark, and adds findings to
 /// a report. A project without a graph has none.
-pub fn check(project: &ProjectDir, report: &mut CheckReport) -> Result<(), CrawlError> {
+pub(crate) fn check_graph(project: &ProjectDir, report: &mut CheckReport) -> Result<()> {
     let graph = match WebGraph::open(&project.graph()) {
         Err(GraphError::Missing { .. }) => return Ok(()),
         other => other,
@@ -28,13 +28,8 @@ pub fn check(project: &ProjectDir, report: &mut CheckReport) -> Result<(), Crawl
     }
 }
 
-fn compare(
-    reader: &CatalogueReader,
-    manifest: &Manifest,
-    held: &Fingerprint,
-    report: &mut CheckReport,
-) -> Result<(), CrawlError> {
-    let current = match standing(&manifest.mark, &reader.extent()?) {
+fn compare(reader: &CatalogueReader, manifest: &Manifest, held: &Fingerprint, report: &mut CheckReport) -> Result<()> {
+    let current = match manifest.mark.standing(&mark(&reader.extent()?)) {
         Standing::Foreign => {
             report.find("graph", "it was built from another catalogue; building the graph again makes it anew");
             return Ok(());
@@ -49,12 +44,13 @@ fn compare(
     let mut witness = Witness::new(&manifest.options, manifest.mark.pages);
     reader.each_url(|page, _, url| {
         witness.page(page, url);
-        Ok::<_, CrawlError>(())
+        Ok::<_, AnswerError>(())
     })?;
     if current {
         reader.each_link(|link| {
-            witness.link(&seen(link));
-            Ok::<_, CrawlError>(())
+            let orb_store::LinkFact { src, dst, kind, nofollow, gone } = *link;
+            witness.link(&SeenLink { src, dst, kind, nofollow, gone });
+            Ok::<_, AnswerError>(())
         })?;
     }
     let told = witness.finish();

@@ -1,0 +1,43 @@
+//! What changed, run after run?
+//!
+//! The changes of all runs are one list that only grows. A reader keeps the number of the last
+//! change it has read and asks for those after it.
+
+use crate::{Collection, Result};
+use orb_page::Flag;
+use orb_store::ToldRow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The flags of changes: everything but "the same".
+pub const CHANGES: [Flag; 4] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error];
+
+/// Some changes, and where to continue.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ChangePage {
+    /// The changes, oldest first.
+    pub changes: Vec<ToldRow>,
+    /// Where to continue: the changes after this one.
+    pub next: u64,
+}
+
+/// How a reading of the changes ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FeedEnd {
+    /// Where to continue: the changes after this one.
+    pub next: u64,
+    /// How many changes were given.
+    pub count: u64,
+}
+
+/// The changes with these flags after a cursor, at most so many.
+pub fn changes(collection: &Collection, after: u64, flags: &[Flag], limit: u32) -> Result<ChangePage> {
+    collection.catalogue().at_one_moment(|reader| {
+        let changes = reader.feed(after, flags, limit)?;
+        let last = changes.last().and_then(|row| row.seq).unwrap_or(after);
+        let is_all = u32::try_from(changes.len()).is_ok_and(|given| given < limit);
+        // If everything was read, changes with other flags are behind the reader, too.
+        let next = if is_all { reader.last_change()?.max(last) } else { last };
+        Ok(ChangePage { changes, next })
+    })
+}

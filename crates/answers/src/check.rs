@@ -1,0 +1,14 @@
+//! Do archive, catalogue, frontier index, keys, graph and text index agree?
+
+use crate::Result;
+use crate::graph::check_graph;
+use crate::index::check_index;
+use orb_store::{CheckReport, ProjectDir};
+
+/// Compares all stores of a project with each other, and the derived ones with their checksums.
+pub fn check(project: &ProjectDir) -> Result<CheckReport> {
+    let mut report = orb_store::check(project)?;
+    check_graph(project, &mut report)?;
+    check_index(project, &mut report)?;
+    Ok(report)
+}
