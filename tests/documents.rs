@@ -128,6 +128,22 @@ fn the_map_names_every_crate() {
 }
 
 #[test]
+fn the_architecture_names_places_that_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut places = 0;
+    for span in text.split('`').skip(1).step_by(2) {
+        let Some((name, rest)) = span.split_once('/') else { continue };
+        let sources = root().join("crates").join(name).join("src");
+        if sources.exists() && !rest.contains(char::is_whitespace) {
+            let there = sources.join(rest).exists() || sources.join(format!("{rest}.rs")).exists();
+            assert!(there, "ARCHITECTURE.md: {span} is not there");
+            places += 1;
+        }
+    }
+    assert!(places > 20, "the places were not found");
+}
+
+#[test]
 fn no_two_decisions_have_one_number() {
     let mut numbers = BTreeSet::new();
     for path in documents().into_keys().filter(|path| path.parent().is_some_and(|parent| parent.ends_with("decisions")))

@@ -77,7 +77,9 @@ impl Drop for MemoryReservation {
 impl IndexEntry {
     /// Approximate memory use in bytes.
     pub fn heap_bytes(&self) -> u64 {
-        (size_of::<Self>() + self.url.len() + self.title.len()) as u64 + self.headings.heap_bytes() + self.text.heap_bytes()
+        (size_of::<Self>() + self.url.len() + self.title.len()) as u64
+            + self.headings.heap_bytes()
+            + self.text.heap_bytes()
     }
 }
 
