@@ -22,6 +22,9 @@ pub enum AnswerError {
     /// takes too long.
     #[error("{0}")]
     Refused(String),
+    /// Whoever reads the answer takes no more of it.
+    #[error("cannot write what is exported")]
+    Output(#[source] std::io::Error),
     /// Reading failed.
     #[error("{0}")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
@@ -29,7 +32,10 @@ pub enum AnswerError {
 
 impl From<orb_store::StoreError> for AnswerError {
     fn from(error: orb_store::StoreError) -> Self {
-        Self::Failed(Box::new(error))
+        match error {
+            orb_store::StoreError::Output(source) => Self::Output(source),
+            other => Self::Failed(Box::new(other)),
+        }
     }
 }
 

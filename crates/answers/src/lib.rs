@@ -18,6 +18,7 @@ mod changes;
 mod check;
 mod collection;
 pub mod content;
+mod diff;
 mod due;
 mod error;
 mod find;
@@ -26,12 +27,15 @@ mod guard;
 mod importance;
 pub mod index;
 mod links;
+mod projects;
+mod report;
 mod search;
 mod show;
 mod sql;
 mod stats;
 mod status;
 mod top;
+mod versions;
 mod views;
 mod window;
 mod words;
@@ -40,6 +44,7 @@ pub use changes::{CHANGES, ChangePage, FeedEnd, changes};
 pub use check::check;
 pub use collection::Collection;
 pub use content::{ArchivedVersion, ContentForm, PageContent, content};
+pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
@@ -49,12 +54,15 @@ pub use graph::{
 pub use guard::expects_panic;
 pub use index::{IndexStatus, index_status};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use projects::{ListedProject, projects};
+pub use report::{Report, ReportWish, RunReport, report};
 pub use search::{Explanation, Query, ScoreShare, SearchAnswer, SearchHit, search};
 pub use show::{ShownPage, show};
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::stats;
 pub use status::{FlagTally, ProjectStatus, RunCounters, last_run, state_of, status};
 pub use top::{Field, Top, TopRow, top};
+pub use versions::ChangedVersions;
 pub use views::PageViews;
 pub use window::Window;
 pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
@@ -63,8 +71,8 @@ pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 pub use orb_graph::{BowTie, By, Direction, GraphError, GraphOptions, Merit, Reach, Standing, WebGraph};
 pub use orb_index::{Part, WordCount};
 pub use orb_store::{
-    AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, Home, ImageRow, LinkChange,
-    LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, Stats, TableNote, ToldRow, VisitRow,
+    AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, Home, ImageRow,
+    LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, Stats, TableNote, ToldRow, VisitRow,
 };
 
 /// The result type of this crate.

@@ -5,16 +5,11 @@ use super::open;
 use crate::args::{Common, PageArgs};
 use crate::failure::Failure;
 use crate::out;
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use orb_answers::content::{decoded, viewed};
-use orb_page::{PageId, RunId};
-use orb_store::{ArchiveReader, CatalogueReader, StoredExchange, VisitRow};
-use orb_track::compare::{Part, Views as _};
+use orb_answers::{DiffBy, DiffWish, PageDiff};
 use orb_track::diff::html::{STYLE, escaped, table};
 use orb_track::diff::unified::unified;
-use orb_track::diff::{Diff, Row};
-use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -54,164 +49,47 @@ enum Shown {
     Source,
 }
 
-/// A version of a page.
-struct Version<'a> {
-    visit: &'a VisitRow,
-    lines: Vec<String>,
+impl Shown {
+    const fn by(self) -> DiffBy {
+        match self {
+            Self::Text => DiffBy::Text,
+            Self::Main => DiffBy::Main,
+            Self::Source => DiffBy::Source,
+        }
+    }
 }
 
 pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), Failure> {
     let collection = open(common, &args.page.project)?;
-    let reader = collection.catalogue();
-    let page = collection.page(&args.page.url)?;
-    let visits = reader.visits(PageId(page.id))?;
-    let (old, new) = chosen(reader, args, &page.url, &visits)?;
-    let archive = collection.archive();
-    let version = |visit| -> Result<Version<'_>, Failure> {
-        let stored = whole(archive, &visits, visit, &page.url)?;
-        Ok(Version { visit, lines: lines(&page.url, &stored, args.by)? })
-    };
-    let (old, new) = (version(old)?, version(new)?);
-    let before: Vec<&str> = old.lines.iter().map(String::as_str).collect();
-    let now: Vec<&str> = new.lines.iter().map(String::as_str).collect();
-    let diff = Diff::of(&before, &now);
-    match &args.html {
-        Some(path) => write_page(path, args.force, &side_by_side(&page.url, args, (&old, &new), &diff)),
-        None => print(common, args, &page.url, (&old, &new), &diff),
-    }
+    let DiffArgs { from, to, context, .. } = *args;
+    let wish = DiffWish { url: &args.page.url, from, to, by: args.by.by(), context };
+    orb_answers::diff(&collection, wish, |diff| match &args.html {
+        Some(path) => write_page(path, args.force, &side_by_side(diff, context)),
+        None => print(common, diff, context),
+    })?
 }
 
-/// The requested versions.
-fn chosen<'a>(
-    reader: &CatalogueReader,
-    args: &DiffArgs,
-    url: &str,
-    visits: &'a [VisitRow],
-) -> Result<(&'a VisitRow, &'a VisitRow), Failure> {
-    let is_document = |v: &&VisitRow| v.digest.is_some() && matches!(v.kind.as_str(), "HTML" | "BINARY" | "DUPLICATE");
-    let versions: Vec<&VisitRow> = visits.iter().filter(is_document).collect();
-    if args.from.is_some() && args.from == args.to {
-        return Err(Failure::Usage("--from and --to name the same run; give two".to_owned()));
-    }
-    let of_run = |run: u32| -> Result<&'a VisitRow, Failure> {
-        if reader.run(RunId(run))?.is_none() {
-            return Err(anyhow!("project {} has no run {run}", args.page.project).into());
-        }
-        let first = || versions.last().map_or_else(String::new, |v| format!("; its first is of run {}", v.run));
-        let found = versions.iter().find(|v| v.run <= run).copied();
-        found.with_context(|| format!("run {run} had no version of {url}{}", first())).map_err(Failure::from)
-    };
-    let latest = versions.first().with_context(|| format!("there is no version of {url}: no run got it"))?;
-    let to = args.to.map_or(Ok(*latest), of_run)?;
-    let from = match args.from {
-        Some(run) => of_run(run)?,
-        None => {
-            let earlier = versions.iter().find(|v| v.run < to.run && v.digest != to.digest).copied();
-            earlier.with_context(|| match versions.last() {
-                Some(first) if first.run < to.run => {
-                    format!("{url} has only one version: runs {} to {} saw the same bytes", first.run, to.run)
-                }
-                _ => format!("{url} has only one version, of run {}; orb track looks for others", to.run),
-            })?
-        }
-    };
-    Ok((from, to))
-}
-
-/// The archived response of a version; if that is only a revisit record, the visit that saw the
-/// same bytes is looked up.
-fn whole(
-    archive: &ArchiveReader,
-    visits: &[VisitRow],
-    wanted: &VisitRow,
-    url: &str,
-) -> Result<StoredExchange, Failure> {
-    let same = visits.iter().filter(|v| v.digest == wanted.digest && v.run != wanted.run);
-    let mut referred = false;
-    for place in std::iter::once(wanted).chain(same).filter_map(VisitRow::warc) {
-        let stored = archive.exchange(&place)?;
-        let is_reference = stored.fields.iter().any(|(k, v)| k.eq_ignore_ascii_case("WARC-Type") && v == "revisit");
-        if !is_reference {
-            return Ok(stored);
-        }
-        referred = true;
-    }
-    let why = if referred { "is kept under another address alone" } else { "was not archived" };
-    Err(anyhow!("the content of {url} in run {} {why}", wanted.run).into())
-}
-
-/// A version line by line.
-fn lines(url: &str, stored: &StoredExchange, by: Shown) -> Result<Vec<String>, Failure> {
-    let content = decoded(stored)?;
-    viewed(url, stored, &content, |views| {
-        if !views.is_text() {
-            let mime = views.mime();
-            return Err(
-                anyhow!("{url} is {mime}, which has no lines to compare; orb cat --run N gives its bytes").into()
-            );
-        }
-        Ok(match by {
-            Shown::Source => views.source().lines().map(str::to_owned).collect(),
-            _ => {
-                let passage = views.passage(&Part { main: by == Shown::Main, ..Part::default() });
-                passage.blocks.into_iter().map(|block| block.text).collect()
-            }
-        })
-    })
-}
-
-fn print(
-    common: &Common,
-    args: &DiffArgs,
-    url: &str,
-    (old, new): (&Version<'_>, &Version<'_>),
-    diff: &Diff<'_>,
-) -> Result<(), Failure> {
+fn print(common: &Common, diff: &PageDiff<'_>, context: usize) -> Result<(), Failure> {
     let mut stdout = out::stdout();
     if common.json {
-        let side = |v: &VisitRow| json!({"run": v.run, "at": v.at, "digest": v.digest, "length": v.length});
-        let rows: Vec<Value> = diff.groups(args.context).concat().iter().map(|row: &Row<'_>| json!(row)).collect();
-        let value = json!({"url": url, "by": name(args.by), "from": side(old.visit), "to": side(new.visit),
-            "counts": diff.counts(), "rows": rows});
-        out::json(&mut stdout, &value)?;
-    } else if diff.is_empty() {
-        writeln!(stdout, "{}", nothing(args.by, old.visit, new.visit))?;
+        out::json(&mut stdout, diff)?;
+    } else if let Some(same) = diff.same() {
+        writeln!(stdout, "{same}")?;
     } else {
-        writeln!(stdout, "--- {url} run {} {}", old.visit.run, old.visit.at)?;
-        writeln!(stdout, "+++ {url} run {} {}", new.visit.run, new.visit.at)?;
-        stdout.write_all(unified(diff, args.context).as_bytes())?;
+        let PageDiff { url, from, to, .. } = diff;
+        writeln!(stdout, "--- {url} run {} {}", from.run, from.at)?;
+        writeln!(stdout, "+++ {url} run {} {}", to.run, to.at)?;
+        stdout.write_all(unified(diff.lines, context).as_bytes())?;
     }
     Ok(stdout.flush()?)
 }
 
-fn name(by: Shown) -> &'static str {
-    match by {
-        Shown::Text => "text",
-        Shown::Main => "main",
-        Shown::Source => "source",
-    }
-}
-
-/// The message if there is nothing to show.
-fn nothing(by: Shown, old: &VisitRow, new: &VisitRow) -> String {
-    let (from, to) = (old.run, new.run);
-    if old.digest == new.digest {
-        return format!("runs {from} and {to} saw the same bytes");
-    }
-    match by {
-        Shown::Source => format!("the sources of runs {from} and {to} have the same lines"),
-        Shown::Text | Shown::Main => {
-            format!("runs {from} and {to} saw the same {} in other markup; --by source shows it", name(by))
-        }
-    }
-}
-
-/// A standalone page with both versions.
-fn side_by_side(url: &str, args: &DiffArgs, (old, new): (&Version<'_>, &Version<'_>), diff: &Diff<'_>) -> String {
-    let (url, old, new) = (escaped(url), old.visit, new.visit);
-    let body = match diff.is_empty() {
-        true => format!("<p>{}</p>\n", escaped(&nothing(args.by, old, new))),
-        false => table(diff, args.context),
+/// A page of its own with both versions.
+fn side_by_side(diff: &PageDiff<'_>, context: usize) -> String {
+    let (url, old, new) = (escaped(diff.url), &diff.from, &diff.to);
+    let body = match diff.same() {
+        Some(same) => format!("<p>{}</p>\n", escaped(&same)),
+        None => table(diff.lines, context),
     };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

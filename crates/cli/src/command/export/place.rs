@@ -53,17 +53,19 @@ pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     }
 }
 
-/// A failure to write, with the path; a closed output is not one.
+/// A failure to write to a place; who stopped reading our output has heard enough.
+pub(crate) fn unwritten(e: std::io::Error, path: &Path) -> Failure {
+    if path == Path::new("-") && e.kind() == std::io::ErrorKind::BrokenPipe {
+        return Failure::OutputClosed;
+    }
+    let e = anyhow::Error::from(orb_store::StoreError::Output(e));
+    Failure::Failed(e.context(format!("cannot write {}", path.display())))
+}
+
+/// A failure to write, told with the place; who stopped reading our output has heard enough.
 pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
     match done {
-        Err(orb_store::StoreError::Output(e))
-            if path == Path::new("-") && e.kind() == std::io::ErrorKind::BrokenPipe =>
-        {
-            Err(Failure::OutputClosed)
-        }
-        Err(e @ orb_store::StoreError::Output(_)) => {
-            Err(anyhow::Error::from(e).context(format!("cannot write {}", path.display())).into())
-        }
+        Err(orb_store::StoreError::Output(e)) => Err(unwritten(e, path)),
         other => Ok(other?),
     }
 }

@@ -10,7 +10,6 @@ use crate::out;
 use anyhow::Context as _;
 use orb_project::Settings;
 use orb_store::Home;
-use serde_json::json;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Failure> {
@@ -26,19 +25,13 @@ pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Fail
 }
 
 fn list(common: &Common, home: &Home, listing: &Listing) -> Result<(), Failure> {
-    let all = home.list()?;
-    let skip = usize::try_from(listing.offset).unwrap_or(usize::MAX);
-    let take = listing.limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+    let projects = orb_answers::projects(home, listing.window(u64::MAX))?;
     let mut stdout = out::stdout();
-    let shown = all.iter().skip(skip).take(take);
     if common.json {
-        let rows: Vec<_> = shown
-            .map(|p| json!({"project": p.name, "name": p.name, "created_at": p.created_at.to_string(), "dir": p.dir}))
-            .collect();
-        out::json(&mut stdout, &rows)?;
+        out::json(&mut stdout, &projects)?;
     } else {
-        for project in shown {
-            writeln!(stdout, "{}", project.name)?;
+        for listed in projects {
+            writeln!(stdout, "{}", listed.project)?;
         }
     }
     Ok(stdout.flush()?)

@@ -1,10 +1,9 @@
 //! How is a report written as CSV (RFC 4180)?
 
-use super::Report;
-use orb_store::{Result, StoreError, ToldRow};
+use orb_answers::{AnswerError, Report, ToldRow};
 use std::io::Write;
 
-const HEADS: [&str; 13] = [
+const HEADS: [&str; 14] = [
     "flag",
     "url",
     "title",
@@ -18,16 +17,17 @@ const HEADS: [&str; 13] = [
     "digest_before",
     "run",
     "seq",
+    "page_id",
 ];
 
-pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
+pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<(), AnswerError> {
     let mut out = csv::Writer::from_writer(sink);
-    out.write_record(HEADS).map_err(|e| StoreError::Output(e.into()))?;
+    out.write_record(HEADS).map_err(|e| AnswerError::Output(e.into()))?;
     report.each(|row| Ok(out.write_record(cells(row))?))?;
-    out.flush().map_err(StoreError::Output)
+    out.flush().map_err(AnswerError::Output)
 }
 
-fn cells(row: ToldRow) -> [String; 13] {
+fn cells(row: ToldRow) -> [String; 14] {
     fn number(n: Option<impl ToString>) -> String {
         n.map(|n| n.to_string()).unwrap_or_default()
     }
@@ -45,5 +45,6 @@ fn cells(row: ToldRow) -> [String; 13] {
         row.digest_before.unwrap_or_default(),
         row.run.to_string(),
         number(row.seq),
+        row.page.0.to_string(),
     ]
 }

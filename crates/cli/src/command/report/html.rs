@@ -5,13 +5,11 @@
 //! URLs and texts are untrusted: the JSON contains no `<`, so it cannot close the script element,
 //! and a Content-Security-Policy forbids the page to load anything.
 
-use super::Report;
-use super::account::FLAGS;
-use super::sides::Versions;
 use super::text::minute;
+use super::{FLAGS, sum};
 use crate::out;
+use orb_answers::{AnswerError, ChangedVersions, Report, ToldRow};
 use orb_page::Flag;
-use orb_store::{ArchiveReader, Result, StoreError, ToldRow};
 use orb_track::diff::html::escaped;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -26,23 +24,23 @@ struct Shown<'a> {
     #[serde(flatten)]
     row: &'a ToldRow,
     #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<Versions>,
+    diff: Option<ChangedVersions>,
 }
 
-pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
+pub(super) fn write(report: &Report<'_>, diffs: u64, sink: &mut impl Write) -> Result<(), AnswerError> {
     let mut rest = PAGE;
     // A single pass: inserted text is not searched for placeholders again.
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        sink.write_all(before.as_bytes()).map_err(StoreError::Output)?;
+        sink.write_all(before.as_bytes()).map_err(AnswerError::Output)?;
         if name == "rows" {
-            rows(report, sink)?;
+            rows(report, diffs, sink)?;
         } else {
-            sink.write_all(part(report, name).as_bytes()).map_err(StoreError::Output)?;
+            sink.write_all(part(report, name).as_bytes()).map_err(AnswerError::Output)?;
         }
         rest = after;
     }
-    sink.write_all(rest.as_bytes()).map_err(StoreError::Output)
+    sink.write_all(rest.as_bytes()).map_err(AnswerError::Output)
 }
 
 /// A part of the page by its name.
@@ -51,14 +49,14 @@ fn part(report: &Report<'_>, name: &str) -> String {
     match name {
         "style" => STYLE.to_owned(),
         "script" => SCRIPT.to_owned(),
-        "title" => escaped(&format!("{}, run {}", report.project.name, a.id.0)),
+        "title" => escaped(&format!("{}, run {}", a.project, a.run)),
         "about" => {
             let ended = a.finished_at.map_or_else(String::new, |at| format!(" to {}", minute(at)));
             escaped(&format!("{}, {}: {}{ended} (UTC)", a.kind, a.state, minute(a.started_at)))
         }
-        "counts" => FLAGS.iter().map(|flag| count(*flag, a.counts.of(*flag))).collect(),
+        "counts" => FLAGS.iter().map(|flag| count(*flag, report.count(*flag))).collect(),
         "account" => {
-            let ack = a.ack.as_ref().map(|ack| {
+            let ack = a.acknowledged.as_ref().map(|ack| {
                 let by = ack.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
                 format!(
                     ". Acknowledged {}{by}{}",
@@ -66,7 +64,7 @@ fn part(report: &Report<'_>, name: &str) -> String {
                     ack.note.as_ref().map(|n| format!(": {n}")).unwrap_or_default()
                 )
             });
-            escaped(&format!("{}{}", a.line(), ack.unwrap_or_default()))
+            escaped(&format!("{}{}", sum(report), ack.unwrap_or_default()))
         }
         _ => String::new(),
     }
@@ -83,13 +81,12 @@ fn count(flag: Flag, count: u64) -> String {
     format!("<li class=\"{flag}\"><b>{}</b><span>{flag} · {words}</span></li>", out::grouped(count))
 }
 
-fn rows(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
-    let archive = ArchiveReader::open(&report.project.archive());
-    let (mut first, mut diffs) = (true, report.diffs);
+fn rows(report: &Report<'_>, diffs: u64, sink: &mut impl Write) -> Result<(), AnswerError> {
+    let (mut first, mut diffs) = (true, diffs);
     report.each(|row| {
         let wanted = row.flag == Flag::Updated && row.moved_to.is_none() && diffs > 0;
         diffs -= u64::from(wanted);
-        let diff = wanted.then(|| Versions::of(&archive, &row));
+        let diff = wanted.then(|| report.versions(&row));
         let text = serde_json::to_string(&Shown { row: &row, diff }).map_err(io::Error::from)?;
         sink.write_all(if std::mem::take(&mut first) { b"\n" } else { b",\n" })?;
         sink.write_all(text.replace('<', "\\u003c").as_bytes())

@@ -3,23 +3,20 @@
 //! A report is the account of the run and then its documents, row after row; each format is one
 //! file here, and none buffers the rows.
 
-mod account;
 mod csv;
 mod html;
 mod json;
-mod sides;
 mod text;
 
 use super::changes::flag;
-use super::export::place::{Unfinished, tell};
-use super::open_reader;
+use super::export::place::{Unfinished, unwritten};
+use super::open;
 use crate::args::{Common, Listing};
 use crate::failure::Failure;
 use crate::out;
-use account::Account;
 use clap::{Args, ValueEnum};
+use orb_answers::{AnswerError, Report, ReportWish};
 use orb_page::Flag;
-use orb_store::{CatalogueReader, ProjectDir, ToldRow, Wanted};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -83,77 +80,53 @@ enum Format {
     Html,
 }
 
-/// What a report is made from.
-struct Report<'a> {
-    project: &'a ProjectDir,
-    reader: &'a CatalogueReader,
-    account: Account,
-    /// The flags of the listed documents.
-    flags: Vec<Flag>,
-    /// Maximum number of rows, if given.
-    limit: Option<u64>,
-    offset: u64,
-    /// Number of updated documents whose diffs are shown.
-    diffs: u64,
-}
-
-impl Report<'_> {
-    /// Calls back with the listed documents, one by one; stops if the output fails.
-    fn each(&self, each: impl FnMut(ToldRow) -> std::io::Result<()>) -> orb_store::Result<()> {
-        self.each_of(&self.flags, u64::MAX, each)
-    }
-
-    /// The same for some flags, with a default limit.
-    fn each_of(
-        &self,
-        flags: &[Flag],
-        usual: u64,
-        mut each: impl FnMut(ToldRow) -> std::io::Result<()>,
-    ) -> orb_store::Result<()> {
-        let limit = self.limit.unwrap_or(usual);
-        let wanted = Wanted { run: self.account.id, flags, limit, offset: self.offset };
-        self.reader.each_told(&wanted, |row| each(row).map_err(orb_store::StoreError::Output))
-    }
-}
+/// The flags in the order in which they are told.
+const FLAGS: [Flag; 5] = [Flag::New, Flag::Same, Flag::Updated, Flag::Missing, Flag::Error];
 
 pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), Failure> {
-    let (project, reader) = open_reader(common, &args.project)?;
+    let collection = open(common, &args.project)?;
     let format = args.format.unwrap_or(if common.json { Format::Json } else { Format::Text });
-    let changed = reader.at_one_moment(|reader| {
-        let account = Account::of(&project, reader, args.run)?;
-        let changed = account.counts.changed() > 0;
-        let flags = match args.flag.as_slice() {
-            [] => vec![Flag::New, Flag::Updated, Flag::Missing, Flag::Error],
-            flags => flags.to_vec(),
-        };
-        let (limit, offset, diffs) = (args.listing.limit, args.listing.offset, args.diffs);
-        let report = Report { project: &project, reader, account, flags, limit, offset, diffs };
-        write(&report, format, args)?;
-        Ok::<_, Failure>(changed)
-    })?;
+    let (limit, offset) = (args.listing.limit, args.listing.offset);
+    let wish = ReportWish { run: args.run, flags: args.flag.clone(), limit, offset };
+    let changed =
+        orb_answers::report(&collection, &wish, |report| write(report, format, args).map(|()| report.changed() > 0))??;
     if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
 }
 
 /// Writes it to its destination.
 fn write(report: &Report<'_>, format: Format, args: &ReportArgs) -> Result<(), Failure> {
+    let written = |done: Result<(), AnswerError>, path: &Path| match done {
+        Err(AnswerError::Output(e)) => Err(unwritten(e, path)),
+        other => Ok(other?),
+    };
     let Some(path) = args.output.as_deref().filter(|path| *path != Path::new("-")) else {
         let mut stdout = out::stdout();
-        tell(told(report, format, &mut stdout), Path::new("-"))?;
+        written(told(report, format, args.diffs, &mut stdout), Path::new("-"))?;
         return Ok(stdout.flush()?);
     };
     let mut file = Unfinished::begin(path, args.force)?;
     let mut sink = BufWriter::with_capacity(1 << 16, file.file());
-    let done = told(report, format, &mut sink).and_then(|()| sink.flush().map_err(orb_store::StoreError::Output));
+    let done = told(report, format, args.diffs, &mut sink).and_then(|()| sink.flush().map_err(AnswerError::Output));
     drop(sink);
-    tell(done, path)?;
+    written(done, path)?;
     file.keep()
 }
 
-fn told(report: &Report<'_>, format: Format, sink: &mut impl Write) -> orb_store::Result<()> {
+fn told(report: &Report<'_>, format: Format, diffs: u64, sink: &mut impl Write) -> Result<(), AnswerError> {
     match format {
         Format::Text => text::write(report, sink),
         Format::Json => json::write(report, sink),
         Format::Csv => csv::write(report, sink),
-        Format::Html => html::write(report, sink),
+        Format::Html => html::write(report, diffs, sink),
+    }
+}
+
+/// `known before = SAM + UPD + MIS + ERR`, in numbers.
+fn sum(report: &Report<'_>) -> String {
+    let terms = FLAGS[1..].iter().map(|flag| format!("{} {flag}", out::grouped(report.count(*flag))));
+    let (known, sum) = (out::grouped(report.account.known), terms.collect::<Vec<_>>().join(" + "));
+    match report.account.unaccounted {
+        0 => format!("known before: {known} = {sum}"),
+        left => format!("known before: {known} = {sum} + {} not visited yet", out::grouped(left)),
     }
 }

@@ -1,18 +1,17 @@
 //! How is a report written for people?
 
-use super::Report;
-use super::account::FLAGS;
+use super::{FLAGS, sum};
 use crate::out;
+use orb_answers::{AnswerError, Report, ToldRow};
 use orb_page::{Flag, Moment};
-use orb_store::{Result, StoreError, ToldRow};
 use std::io::{self, Write};
 
 /// Default number of rows per flag.
 const LINES: u64 = 50;
 
-pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
-    opening(report, sink).map_err(StoreError::Output)?;
-    // Without a limit, every flag has its share.
+pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<(), AnswerError> {
+    opening(report, sink).map_err(AnswerError::Output)?;
+    // Where nobody says how many, every flag has its share.
     let groups: Vec<Vec<Flag>> = match (report.limit, report.offset) {
         (None, 0) => report.flags.iter().map(|flag| vec![*flag]).collect(),
         _ => vec![report.flags.clone()],
@@ -21,38 +20,37 @@ pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<()> {
 }
 
 /// The documents with these flags, and how many are left out.
-fn group(report: &Report<'_>, flags: &[Flag], sink: &mut impl Write) -> Result<()> {
+fn group(report: &Report<'_>, flags: &[Flag], sink: &mut impl Write) -> Result<(), AnswerError> {
     let mut under = None;
     let mut shown = 0;
     report.each_of(flags, LINES, |row| {
         if under != Some(row.flag) {
             under = Some(row.flag);
-            writeln!(sink, "\n{} ({})", row.flag, out::grouped(report.account.counts.of(row.flag)))?;
+            writeln!(sink, "\n{} ({})", row.flag, out::grouped(report.count(row.flag)))?;
         }
         shown += 1;
         entry(sink, &row)
     })?;
-    let all: u64 = flags.iter().map(|flag| report.account.counts.of(*flag)).sum();
+    let all: u64 = flags.iter().map(|flag| report.count(*flag)).sum();
     let left = all.saturating_sub(report.offset).saturating_sub(shown);
     if left > 0 && shown > 0 {
         let (left, next) = (out::grouped(left), report.offset + shown);
         let names = flags.iter().map(|flag| flag.name()).collect::<Vec<_>>().join(",");
         let how = format!("--flag {names} --offset {next} --limit N, or --format csv");
-        writeln!(sink, "  … {left} more: {how}").map_err(StoreError::Output)?;
+        writeln!(sink, "  … {left} more: {how}").map_err(AnswerError::Output)?;
     }
     Ok(())
 }
 
 fn opening(report: &Report<'_>, sink: &mut impl Write) -> io::Result<()> {
     let a = &report.account;
-    let (name, run, kind, state) = (&report.project.name, a.id.0, &a.kind, &a.state);
-    writeln!(sink, "project {name}, run {run} ({kind}): {state} in {}", out::seconds(a.counters.seconds))?;
+    writeln!(sink, "project {}, run {} ({}): {} in {}", a.project, a.run, a.kind, a.state, out::seconds(a.seconds))?;
     let ended = a.finished_at.map_or_else(|| "now".to_owned(), minute);
     writeln!(sink, "  {} to {ended} (UTC)", minute(a.started_at))?;
-    let counts = FLAGS.iter().map(|flag| format!("{flag} {}", out::grouped(a.counts.of(*flag))));
+    let counts = FLAGS.iter().map(|flag| format!("{flag} {}", out::grouped(report.count(*flag))));
     writeln!(sink, "  {}", counts.collect::<Vec<_>>().join("  "))?;
-    writeln!(sink, "  {}", a.line())?;
-    if let Some(ack) = &a.ack {
+    writeln!(sink, "  {}", sum(report))?;
+    if let Some(ack) = &a.acknowledged {
         let by = ack.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
         let note = ack.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
         writeln!(sink, "  acknowledged {}{by}{note}", ack.at)?;

@@ -3,11 +3,11 @@
 //! The visible text of both versions from the archive, line by line with the differing words
 //! marked. Long texts are cut.
 
-use crate::out::clip;
-use orb_answers::content::{decoded, text};
+use crate::content::{decoded, text};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, ToldRow};
 use orb_track::diff::{Diff, Piece, Row};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ const WIDTH: usize = 2_000;
 const LONGEST: usize = 1 << 18;
 
 /// Two versions of a document.
-#[derive(Serialize)]
-pub(super) struct Versions {
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ChangedVersions {
     /// Number and text before, number and text after; absent numbers and texts are null, and if
     /// both numbers are, something was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,9 +32,9 @@ pub(super) struct Versions {
     note: Option<String>,
 }
 
-impl Versions {
+impl ChangedVersions {
     /// The versions that a change is about.
-    pub(super) fn of(archive: &ArchiveReader, row: &ToldRow) -> Self {
+    pub(crate) fn of(archive: &ArchiveReader, row: &ToldRow) -> Self {
         let note = |note: &str| Self { lines: None, note: Some(note.to_owned()) };
         let (Some(before), Some(after)) =
             (said(archive, row, row.warc_before.as_ref()), said(archive, row, row.warc.as_ref()))
@@ -46,6 +46,14 @@ impl Versions {
             (_, true) => note("the text is the same"),
             _ => Self { lines: Some(lines(&before, &after)), note: None },
         }
+    }
+}
+
+/// A text of at most so many characters; a longer one ends with an ellipsis.
+fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

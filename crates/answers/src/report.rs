@@ -1,0 +1,156 @@
+//! What did a run find new, the same, updated, missing?
+//!
+//! A report is the account of the run and then its documents. The documents may be many and are
+//! streamed; account and documents are read in one transaction, so that they agree.
+
+use crate::versions::ChangedVersions;
+use crate::{AnswerError, CHANGES, Collection, FlagTally, Result, RunCounters, state_of};
+use orb_page::{Flag, Moment, RunId};
+use orb_store::{AckRow, FlagCounts, ProjectLock, ToldRow, Wanted};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use std::io;
+
+/// Which report is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct ReportWish {
+    /// The run; the last where none is named.
+    pub run: Option<u32>,
+    /// The flags of the documents that are listed; those of changes where none is named.
+    pub flags: Vec<Flag>,
+    /// Documents at most, where somebody said how many.
+    pub limit: Option<u64>,
+    /// Documents to leave out at the beginning.
+    pub offset: u64,
+}
+
+/// How a run went, and whether every document is accounted for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RunReport {
+    /// The project.
+    pub project: String,
+    /// The run.
+    pub run: u32,
+    /// `crawl` or `track`.
+    pub kind: String,
+    /// How it ended, or that it has not.
+    pub state: String,
+    /// When it began.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub started_at: Moment,
+    /// When it ended.
+    #[serde(serialize_with = "maybe_as_text")]
+    #[schemars(with = "Option<String>")]
+    pub finished_at: Option<Moment>,
+    /// Seconds of work.
+    pub seconds: f64,
+    /// The documents that were there before, of those it was to visit.
+    pub known: u64,
+    /// The documents by flag.
+    pub flags: FlagTally,
+    /// Documents that were there before and of which the run says something.
+    pub accounted: u64,
+    /// Documents that were there before and that the run did not come to.
+    pub unaccounted: u64,
+    /// Who looked at its changes.
+    pub acknowledged: Option<AckRow>,
+}
+
+fn as_text<S: Serializer>(at: &Moment, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(at)
+}
+
+fn maybe_as_text<S: Serializer>(at: &Option<Moment>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    at.map(|at| at.to_string()).serialize(serializer)
+}
+
+/// A report, while it is read.
+pub struct Report<'a> {
+    collection: &'a Collection,
+    /// The account of the run.
+    pub account: RunReport,
+    counts: FlagCounts,
+    /// The flags of the documents that are listed.
+    pub flags: Vec<Flag>,
+    /// Documents at most, where somebody said how many.
+    pub limit: Option<u64>,
+    /// Documents that are left out at the beginning.
+    pub offset: u64,
+}
+
+/// Reads a report: all of it is as the catalogue was at one moment.
+pub fn report<T>(collection: &Collection, wish: &ReportWish, read: impl FnOnce(&Report<'_>) -> T) -> Result<T> {
+    collection.catalogue().at_one_moment(|_| Ok(read(&Report::of(collection, wish)?)))
+}
+
+impl<'a> Report<'a> {
+    fn of(collection: &'a Collection, wish: &ReportWish) -> Result<Self> {
+        let (reader, name) = (collection.catalogue(), collection.name());
+        let record =
+            match wish.run {
+                Some(run) => {
+                    let found = reader.run(RunId(run))?;
+                    found.ok_or_else(|| AnswerError::Unknown(format!("project {name} has no run {run}")))?
+                }
+                None => reader.runs()?.into_iter().next().ok_or_else(|| {
+                    AnswerError::NotBuilt(format!("project {name} was never run; orb crawl does that"))
+                })?,
+            };
+        let counters: RunCounters = serde_json::from_str(&record.counters).unwrap_or_default();
+        // A run may be asked to visit only some of the documents: it has to account for those.
+        let known = if counters.known > 0 { counters.known } else { reader.known_before(record.id)? };
+        let counts = reader.flag_counts(record.id)?;
+        let account = RunReport {
+            project: name.to_owned(),
+            run: record.id.0,
+            state: state_of(&record, ProjectLock::is_held(collection.project())).to_owned(),
+            kind: record.kind,
+            started_at: record.started_at,
+            finished_at: record.finished_at,
+            seconds: counters.seconds,
+            known,
+            flags: FlagTally {
+                new: counts.of(Flag::New),
+                same: counts.of(Flag::Same),
+                updated: counts.of(Flag::Updated),
+                missing: counts.of(Flag::Missing),
+                error: counts.of(Flag::Error),
+            },
+            accounted: counts.accounted(),
+            unaccounted: known.saturating_sub(counts.accounted()),
+            acknowledged: reader.ack(record.id)?,
+        };
+        let flags = if wish.flags.is_empty() { CHANGES.to_vec() } else { wish.flags.clone() };
+        Ok(Self { collection, account, counts, flags, limit: wish.limit, offset: wish.offset })
+    }
+
+    /// How many documents have this flag.
+    pub fn count(&self, flag: Flag) -> u64 {
+        self.counts.of(flag)
+    }
+
+    /// How many documents are new, updated or gone.
+    pub fn changed(&self) -> u64 {
+        self.counts.changed()
+    }
+
+    /// Gives the documents that are listed, one by one; where the output fails, that is why it ends.
+    pub fn each(&self, each: impl FnMut(ToldRow) -> io::Result<()>) -> Result<()> {
+        self.each_of(&self.flags, u64::MAX, each)
+    }
+
+    /// The same for some flags, at most so many where nobody said how many.
+    pub fn each_of(&self, flags: &[Flag], usual: u64, mut each: impl FnMut(ToldRow) -> io::Result<()>) -> Result<()> {
+        let limit = self.limit.unwrap_or(usual);
+        let wanted = Wanted { run: RunId(self.account.run), flags, limit, offset: self.offset };
+        let told =
+            self.collection.catalogue().each_told(&wanted, |row| each(row).map_err(orb_store::StoreError::Output));
+        Ok(told?)
+    }
+
+    /// What an updated document said before, and what it says now.
+    pub fn versions(&self, row: &ToldRow) -> ChangedVersions {
+        ChangedVersions::of(self.collection.archive(), row)
+    }
+}
