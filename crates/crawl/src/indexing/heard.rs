@@ -18,7 +18,7 @@ const END: u32 = u32::MAX;
 /// The anchor texts of some pages, out of many.
 pub(super) struct Heard<'a> {
     pages: &'a [PageId],
-    places: Places,
+    places: PagePositions,
     /// As many pages as memory allows.
     texts: Texts,
     memory: usize,
@@ -27,14 +27,14 @@ pub(super) struct Heard<'a> {
 /// The anchor texts of consecutive pages.
 #[derive(Default)]
 pub(super) struct Texts {
-    heads: Vec<Head>,
-    notes: Vec<Note>,
+    heads: Vec<TextChain>,
+    notes: Vec<TextNote>,
     letters: String,
 }
 
 /// A page: its last text, and the number of linking pages.
 #[derive(Clone, Copy)]
-struct Head {
+struct TextChain {
     newest: u32,
     sources: u32,
     last: PageId,
@@ -42,14 +42,14 @@ struct Head {
 
 /// A text: its range, its count, and the previous text of the page.
 #[derive(Clone, Copy)]
-struct Note {
+struct TextNote {
     begin: u32,
     len: u32,
     count: u64,
     before: u32,
 }
 
-impl Head {
+impl TextChain {
     const SILENT: Self = Self { newest: END, sources: 0, last: PageId(u64::MAX) };
 }
 
@@ -57,13 +57,13 @@ impl Texts {
     /// Grows to at least this many pages.
     pub(super) fn reach(&mut self, pages: usize) {
         if self.heads.len() < pages {
-            self.heads.resize(pages.next_power_of_two(), Head::SILENT);
+            self.heads.resize(pages.next_power_of_two(), TextChain::SILENT);
         }
     }
 
     /// Memory use in bytes.
     pub(super) fn size(&self) -> usize {
-        self.heads.len() * size_of::<Head>() + self.notes.len() * size_of::<Note>() + self.letters.len()
+        self.heads.len() * size_of::<TextChain>() + self.notes.len() * size_of::<TextNote>() + self.letters.len()
     }
 
     /// Records the text of one link to the page at this index; ignored beyond the last.
@@ -86,7 +86,12 @@ impl Texts {
             return;
         }
         let before = std::mem::replace(&mut head.newest, self.notes.len() as u32);
-        self.notes.push(Note { begin: self.letters.len() as u32, len: text.len() as u32, count: said.count, before });
+        self.notes.push(TextNote {
+            begin: self.letters.len() as u32,
+            len: text.len() as u32,
+            count: said.count,
+            before,
+        });
         self.letters.push_str(text);
     }
 
@@ -103,11 +108,11 @@ impl Texts {
         self.heads.truncate(self.heads.len().div_ceil(2));
         let (notes, letters) = (std::mem::take(&mut self.notes), std::mem::take(&mut self.letters));
         for head in &mut self.heads {
-            let mut kept: Vec<&Note> = chain(&notes, head.newest).collect();
+            let mut kept: Vec<&TextNote> = chain(&notes, head.newest).collect();
             head.newest = END;
             while let Some(note) = kept.pop() {
                 let before = std::mem::replace(&mut head.newest, self.notes.len() as u32);
-                self.notes.push(Note { begin: self.letters.len() as u32, before, ..*note });
+                self.notes.push(TextNote { begin: self.letters.len() as u32, before, ..*note });
                 self.letters.push_str(note.of(&letters));
             }
         }
@@ -117,8 +122,8 @@ impl Texts {
 impl<'a> Heard<'a> {
     /// Collects for these pages, which are sorted, within this much memory.
     pub(super) fn of(pages: &'a [PageId], memory: usize) -> Self {
-        let texts = Texts { heads: vec![Head::SILENT; pages.len()], ..Texts::default() };
-        Self { pages, places: Places::of(pages), texts, memory }
+        let texts = Texts { heads: vec![TextChain::SILENT; pages.len()], ..Texts::default() };
+        Self { pages, places: PagePositions::of(pages), texts, memory }
     }
 
     /// For how many pages, from the first, the result is complete.
@@ -130,7 +135,8 @@ impl<'a> Heard<'a> {
     pub(super) fn hear(&mut self, said: &Said<'_>) {
         let Some(place) = self.places.of_page(said.dst) else { return };
         self.texts.hear(place, said);
-        while self.texts.letters.len() + self.texts.notes.len() * size_of::<Note>() > self.memory && self.len() > 1 {
+        while self.texts.letters.len() + self.texts.notes.len() * size_of::<TextNote>() > self.memory && self.len() > 1
+        {
             self.texts.leave_half();
         }
     }
@@ -144,25 +150,25 @@ impl<'a> Heard<'a> {
 }
 
 /// The texts of a page, newest first.
-fn chain(notes: &[Note], newest: u32) -> impl Iterator<Item = &Note> {
+fn chain(notes: &[TextNote], newest: u32) -> impl Iterator<Item = &TextNote> {
     let note = |at: u32| notes.get(at as usize);
     std::iter::successors(note(newest), move |one| note(one.before))
 }
 
-impl Note {
+impl TextNote {
     fn of<'a>(&self, letters: &'a str) -> &'a str {
         &letters[self.begin as usize..(self.begin + self.len) as usize]
     }
 }
 
 /// Maps page numbers to indices in a list: a bit set with rank (prefix counts per word).
-struct Places {
+struct PagePositions {
     first: u64,
     bits: Vec<u64>,
     before: Vec<u32>,
 }
 
-impl Places {
+impl PagePositions {
     fn of(pages: &[PageId]) -> Self {
         let (first, last) = (pages.first().map_or(0, |page| page.0), pages.last().map_or(0, |page| page.0));
         let mut bits = vec![0u64; usize::try_from((last - first) / 64 + 1).unwrap_or(0)];

@@ -27,13 +27,13 @@ struct Mix {
     span: Span,
     #[serde(default)]
     seed: u64,
-    pages: Vec<Kind>,
+    pages: Vec<PageMix>,
 }
 
 /// Similar pages.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kind {
+struct PageMix {
     /// What they are, for readers of the file.
     #[serde(rename = "name")]
     _name: String,
@@ -60,14 +60,14 @@ pub fn mixed(path: &Path) -> Result<World, CrawlError> {
     if !(1.0..=36_500.0).contains(&days(mix.span)) {
         return wrong(format!("the span is {}; it should be 1d to 36500d", mix.span));
     }
-    let alike = |kind: &&Kind| kind.every.0.is_zero() || !(1.0..=1e6).contains(&kind.spread);
+    let alike = |kind: &&PageMix| kind.every.0.is_zero() || !(1.0..=1e6).contains(&kind.spread);
     if let Some(kind) = mix.pages.iter().find(alike) {
         return wrong(format!(
             "every = \"{}\" and spread = {}: pages change after some time, and a spread is at least 1",
             kind.every, kind.spread
         ));
     }
-    let group = |kind: &Kind| PageGroup { pages: kind.count, every: days(kind.every), spread: kind.spread };
+    let group = |kind: &PageMix| PageGroup { pages: kind.count, every: days(kind.every), spread: kind.spread };
     let groups: Vec<PageGroup> = mix.pages.iter().map(group).collect();
     Ok(World::of(&groups, days(mix.span), mix.budget.a_day(), mix.seed))
 }

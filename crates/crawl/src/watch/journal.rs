@@ -17,24 +17,24 @@ use std::path::PathBuf;
 
 /// The report: the summary of the run, and where its time went.
 #[derive(Serialize)]
-struct Report<'a> {
+struct RunReport<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     #[serde(skip_serializing_if = "Option::is_none")]
-    account: Option<Account>,
+    account: Option<RevisitAccount>,
     timing: Breakdown,
     advice: Vec<Advice>,
 }
 
 /// What happened to the documents that a run was to revisit.
 #[derive(Serialize)]
-struct Account {
+struct RevisitAccount {
     known: u64,
     accounted: u64,
     unaccounted: u64,
 }
 
-impl Account {
+impl RevisitAccount {
     fn of(summary: &Summary) -> Option<Self> {
         let Counters { known, flags, .. } = &summary.counters;
         let accounted = flags.same + flags.updated + flags.missing + flags.error;
@@ -75,8 +75,8 @@ impl Journal {
 
     /// Writes the report.
     pub(crate) fn report(&self, summary: &Summary, facts: &Facts) -> Result<(), CrawlError> {
-        let account = Account::of(summary);
-        let report = Report { summary, account, timing: facts.whole.breakdown(), advice: facts.advice() };
+        let account = RevisitAccount::of(summary);
+        let report = RunReport { summary, account, timing: facts.whole.breakdown(), advice: facts.advice() };
         let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');
         Ok(replace(&self.dir.join("report.json"), text.as_bytes(), ["report-written", "report-kept"])?)

@@ -45,12 +45,12 @@ pub struct Progress {
     queued: AtomicU64,
     known: AtomicU64,
     ledger: Ledger,
-    slow: Mutex<Slow>,
+    slow: Mutex<SlowState>,
 }
 
 /// State that changes rarely.
 #[derive(Debug, Default)]
-struct Slow {
+struct SlowState {
     counters: Counters,
     waiting: Waiting,
     pause: Option<Pause>,
@@ -214,7 +214,7 @@ impl Progress {
         }
     }
 
-    fn slow(&self) -> std::sync::MutexGuard<'_, Slow> {
+    fn slow(&self) -> std::sync::MutexGuard<'_, SlowState> {
         self.slow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

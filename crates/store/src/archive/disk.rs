@@ -34,15 +34,15 @@ pub(super) struct Growing {
     path: PathBuf,
     file: File,
     buffer: Vec<u8>,
-    end: End,
-    committed: Option<End>,
+    end: GrowingEnd,
+    committed: Option<GrowingEnd>,
     tail: File,
     lines: Vec<u8>,
 }
 
 /// How far a growing file has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct End {
+struct GrowingEnd {
     length: u64,
     records: u64,
     lines: u64,
@@ -158,7 +158,7 @@ impl Archive {
             path: path.clone(),
             file,
             buffer: Vec::new(),
-            end: End::default(),
+            end: GrowingEnd::default(),
             committed: None,
             tail,
             lines: Vec::new(),
@@ -221,7 +221,7 @@ impl Growing {
         self.file.sync_data()
     }
 
-    fn cut_to(&mut self, end: End) -> Result<()> {
+    fn cut_to(&mut self, end: GrowingEnd) -> Result<()> {
         use std::io::{Seek, SeekFrom};
         self.buffer.clear();
         self.lines.clear();

@@ -25,7 +25,7 @@ pub(super) fn check(
     let dir = project.archive();
     strangers(project, &dir, &known, report)?;
     let mut files = known.iter().enumerate();
-    let mut walk: Option<Walk<'_>> = None;
+    let mut walk: Option<FileWalk<'_>> = None;
     reader.each_placed(|visit| {
         // Visits come file by file: finish the files before this one.
         while walk.as_ref().is_none_or(|w| w.number < visit.file) {
@@ -36,7 +36,7 @@ pub(super) fn check(
                 report.find("catalogue", format!("{} names an archive file that is not listed", visit.url));
                 return Ok(());
             };
-            walk = Some(Walk::begin(&dir, file, i as u64 + 1, report)?);
+            walk = Some(FileWalk::begin(&dir, file, i as u64 + 1, report)?);
         }
         walk.as_mut().map_or(Ok(()), |w| w.meet(visit, report))
     })?;
@@ -44,7 +44,7 @@ pub(super) fn check(
         done.finish(report)?;
     }
     for (i, file) in files {
-        Walk::begin(&dir, file, i as u64 + 1, report)?.finish(report)?;
+        FileWalk::begin(&dir, file, i as u64 + 1, report)?.finish(report)?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ fn strangers(project: &ProjectDir, dir: &Path, known: &[FileEnd], report: &mut C
 }
 
 /// Walks through one file.
-struct Walk<'a> {
+struct FileWalk<'a> {
     number: u64,
     file: &'a FileEnd,
     scan: Option<Scan>,
@@ -85,7 +85,7 @@ struct Walk<'a> {
     spoiled: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FileWalk<'a> {
     fn begin(dir: &Path, file: &'a FileEnd, number: u64, report: &mut CheckReport) -> Result<Self> {
         let path = dir.join(&*file.name);
         let mut walk =

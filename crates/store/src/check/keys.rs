@@ -49,12 +49,12 @@ pub(super) fn check(reader: &CatalogueReader, catalogue: &Catalogue, report: &mu
 
 /// How many entries there are, and a sum that does not depend on their order.
 #[derive(Default, PartialEq, Eq)]
-struct Sum {
+struct EntrySum {
     entries: u64,
     sum: u64,
 }
 
-impl Sum {
+impl EntrySum {
     fn add(&mut self, (key, page): KeyEntry) {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&key.to_le_bytes());
@@ -65,8 +65,8 @@ impl Sum {
 }
 
 /// The sum over a run, if its entries are in order.
-fn sum_of(run: &KeyRun) -> Result<Option<Sum>> {
-    let (mut sum, mut last) = (Sum::default(), None);
+fn sum_of(run: &KeyRun) -> Result<Option<EntrySum>> {
+    let (mut sum, mut last) = (EntrySum::default(), None);
     let mut entries = run.entries();
     while let Some(entry) = entries.next()? {
         if last.is_some_and(|last| last >= entry) {
@@ -78,8 +78,8 @@ fn sum_of(run: &KeyRun) -> Result<Option<Sum>> {
     Ok(Some(sum))
 }
 
-fn implied(reader: &CatalogueReader, span: Span) -> Result<Sum> {
-    let mut sum = Sum::default();
+fn implied(reader: &CatalogueReader, span: Span) -> Result<EntrySum> {
+    let mut sum = EntrySum::default();
     reader
         .urls_between(span.first, span.last, u64::MAX >> 1, |page, url| sum.add((short_key(UrlKey::of(url)), page)))?;
     Ok(sum)

@@ -25,12 +25,12 @@ const LEAST: usize = 128;
 const ENTRY: usize = 4;
 
 /// Rank and page of an entry.
-type Spot = (u64, u64);
+type QueueSpot = (u64, u64);
 
 /// The read-ahead of all queues.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    pieces: HashMap<u32, Piece>,
+    pieces: HashMap<u32, QueueSection>,
     held: usize,
 }
 
@@ -41,20 +41,20 @@ pub(super) struct Ahead {
 struct Spots {
     bytes: Vec<u8>,
     /// The base of the first delta, and the last entry.
-    before: Spot,
-    last: Spot,
+    before: QueueSpot,
+    last: QueueSpot,
 }
 
 /// A position among entries: the byte offset, and the previous entry.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     at: usize,
-    before: Spot,
+    before: QueueSpot,
 }
 
 impl Spots {
     /// Appends an entry.
-    fn push(&mut self, spot: Spot) {
+    fn push(&mut self, spot: QueueSpot) {
         let step = spot.0.wrapping_sub(self.last.0);
         let beside = spot.1.wrapping_sub(self.last.1.wrapping_add(step)).cast_signed();
         put_varint(&mut self.bytes, step);
@@ -67,7 +67,7 @@ impl Spots {
     }
 
     /// The entry at a position, and the next position.
-    fn step(&self, cursor: Cursor) -> Option<(Spot, Cursor)> {
+    fn step(&self, cursor: Cursor) -> Option<(QueueSpot, Cursor)> {
         let mut rest = self.bytes.get(cursor.at..)?;
         let (step, beside) = (take_varint(&mut rest)?, take_varint(&mut rest)?);
         let beside = (beside >> 1) ^ (beside & 1).wrapping_neg();
@@ -76,7 +76,7 @@ impl Spots {
         Some((spot, Cursor { at: self.bytes.len() - rest.len(), before: spot }))
     }
 
-    fn iter(&self) -> impl Iterator<Item = Spot> {
+    fn iter(&self) -> impl Iterator<Item = QueueSpot> {
         let mut cursor = self.start();
         std::iter::from_fn(move || {
             let (spot, behind) = self.step(cursor)?;
@@ -92,8 +92,8 @@ impl Spots {
     }
 }
 
-impl FromIterator<Spot> for Spots {
-    fn from_iter<I: IntoIterator<Item = Spot>>(sorted: I) -> Self {
+impl FromIterator<QueueSpot> for Spots {
+    fn from_iter<I: IntoIterator<Item = QueueSpot>>(sorted: I) -> Self {
         let mut spots = Self::default();
         sorted.into_iter().for_each(|spot| spots.push(spot));
         spots.bytes.shrink_to_fit();
@@ -103,22 +103,22 @@ impl FromIterator<Spot> for Spots {
 
 /// A section of a queue: everything the tree has of it between two positions.
 #[derive(Debug)]
-struct Piece {
-    from: Bound<Spot>,
+struct QueueSection {
+    from: Bound<QueueSpot>,
     /// The last position it covers; `None` if it reaches the end of the queue.
-    to: Option<Spot>,
+    to: Option<QueueSpot>,
     spots: Spots,
     /// How many entries were read together.
     read: usize,
 }
 
-impl Piece {
-    fn weight(&self) -> usize {
+impl QueueSection {
+    fn heap_bytes(&self) -> usize {
         self.spots.bytes.capacity().max(LEAST)
     }
 
     /// The rest of it from a position on; `None` if it does not cover that.
-    fn cut(mut self, from: Bound<Spot>) -> Option<Self> {
+    fn cut(mut self, from: Bound<QueueSpot>) -> Option<Self> {
         let behind = self.to.is_some_and(|to| order(from) >= order(Bound::Excluded(to)));
         if behind || order(from) < order(self.from) {
             return None;
@@ -154,7 +154,7 @@ impl Piece {
 }
 
 /// Bounds ordered by where they begin.
-fn order(from: Bound<Spot>) -> Option<(Spot, bool)> {
+fn order(from: Bound<QueueSpot>) -> Option<(QueueSpot, bool)> {
     match from {
         Bound::Included(spot) => Some((spot, false)),
         Bound::Excluded(spot) => Some((spot, true)),
@@ -163,29 +163,29 @@ fn order(from: Bound<Spot>) -> Option<(Spot, bool)> {
 }
 
 /// A pseudo-random number per queue position (Fibonacci hashing).
-fn scattered(host: HostId, from: Bound<Spot>) -> usize {
+fn scattered(host: HostId, from: Bound<QueueSpot>) -> usize {
     let ((rank, page), _) = order(from).unwrap_or_default();
     let mixed = u64::from(host.0).rotate_left(32) ^ rank.rotate_left(16) ^ page;
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
 }
 
-fn place(host: HostId, bound: Bound<Spot>) -> Bound<Place> {
+fn place(host: HostId, bound: Bound<QueueSpot>) -> Bound<Place> {
     bound.map(|(rank, page)| queue_key(host, rank, PageId(page)))
 }
 
 impl Ahead {
     /// Takes the read-ahead of a queue, from a position on.
-    fn take(&mut self, host: HostId, from: Bound<Spot>) -> Option<Piece> {
+    fn take(&mut self, host: HostId, from: Bound<QueueSpot>) -> Option<QueueSection> {
         let piece = self.pieces.remove(&host.0)?;
-        self.held -= piece.weight();
+        self.held -= piece.heap_bytes();
         piece.cut(from)
     }
 
-    fn keep(&mut self, host: HostId, piece: Piece) {
-        self.make_room(piece.weight());
-        self.held += piece.weight();
+    fn keep(&mut self, host: HostId, piece: QueueSection) {
+        self.make_room(piece.heap_bytes());
+        self.held += piece.heap_bytes();
         if let Some(other) = self.pieces.insert(host.0, piece) {
-            self.held -= other.weight();
+            self.held -= other.heap_bytes();
         }
     }
 
@@ -202,7 +202,7 @@ impl Ahead {
             self.pieces.retain(|_, piece| {
                 nth += 1;
                 let stays = nth % 8 != 1;
-                held -= if stays { 0 } else { piece.weight() };
+                held -= if stays { 0 } else { piece.heap_bytes() };
                 stays
             });
             self.held = held;
@@ -214,7 +214,7 @@ impl Ahead {
         for (host, piece) in &mut self.pieces {
             piece.follow(HostId(*host), changes);
         }
-        self.held = self.pieces.values().map(Piece::weight).sum();
+        self.held = self.pieces.values().map(QueueSection::heap_bytes).sum();
         self.make_room(0);
     }
 }
@@ -225,7 +225,7 @@ pub(super) struct Reader<'a> {
     tree: &'a Keyspace,
     host: HostId,
     first: usize,
-    piece: Piece,
+    piece: QueueSection,
     /// The next entry of the section.
     at: Cursor,
 }
@@ -236,12 +236,12 @@ impl<'a> Reader<'a> {
         index: &'a FrontierIndex,
         tree: &'a Keyspace,
         host: HostId,
-        from: Bound<Spot>,
+        from: Bound<QueueSpot>,
         first: usize,
     ) -> Result<Self> {
         let known = lock(&index.shared.ahead).take(host, from);
         let is_known = known.is_some();
-        let piece = known.unwrap_or_else(|| Piece { from, to: None, spots: Spots::default(), read: 0 });
+        let piece = known.unwrap_or_else(|| QueueSection { from, to: None, spots: Spots::default(), read: 0 });
         let at = piece.spots.start();
         let mut reader = Self { index, tree, host, first, piece, at };
         if !is_known {
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
     /// Reads the section that begins here. A seek costs as much as some hundred entries, so a queue
     /// that was read far gets more at a time, as long as there is room. The amount varies from
     /// queue to queue, so that queues started together do not stay in lockstep.
-    fn read(&mut self, from: Bound<Spot>) -> Result<()> {
+    fn read(&mut self, from: Bound<QueueSpot>) -> Result<()> {
         let chunk = match self.piece.read {
             0 => self.first,
             before => {
@@ -271,12 +271,12 @@ impl<'a> Reader<'a> {
         spots.bytes.shrink_to_fit();
         let to = Some(spots.last).filter(|_| count == chunk);
         self.at = spots.start();
-        self.piece = Piece { from, to, spots, read: count };
+        self.piece = QueueSection { from, to, spots, read: count };
         Ok(())
     }
 
     /// Keeps the surplus: the queue will be read next from after this position.
-    pub(super) fn keep(self, last: Spot) {
+    pub(super) fn keep(self, last: QueueSpot) {
         if let Some(piece) = self.piece.cut(Bound::Excluded(last)) {
             lock(&self.index.shared.ahead).keep(self.host, piece);
         }
@@ -307,16 +307,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// The result of reading from a position on.
-    fn read(tree: &BTreeSet<Spot>, from: Bound<Spot>, chunk: usize) -> Piece {
-        let spots: Vec<Spot> = tree.range((from, Bound::Unbounded)).take(chunk).copied().collect();
+    fn read(tree: &BTreeSet<QueueSpot>, from: Bound<QueueSpot>, chunk: usize) -> QueueSection {
+        let spots: Vec<QueueSpot> = tree.range((from, Bound::Unbounded)).take(chunk).copied().collect();
         let to = spots.last().copied().filter(|_| spots.len() == chunk);
-        Piece { from, to, read: spots.len(), spots: spots.into_iter().collect() }
+        QueueSection { from, to, read: spots.len(), spots: spots.into_iter().collect() }
     }
 
     proptest! {
         #[test]
         fn entries_come_back_from_any_place_on(spots in prop::collection::btree_set((any::<u64>(), any::<u64>()), 0..40), cut in 0usize..40) {
-            let sorted: Vec<Spot> = spots.into_iter().collect();
+            let sorted: Vec<QueueSpot> = spots.into_iter().collect();
             let mut packed: Spots = sorted.iter().copied().collect();
             prop_assert!(packed.iter().eq(sorted.iter().copied()));
             let mut cursor = packed.start();
@@ -334,7 +334,7 @@ mod tests {
         assert!(spots.bytes.len() < 3_100, "{}", spots.bytes.len());
     }
 
-    fn bound(spot: Spot, excluded: bool) -> Bound<Spot> {
+    fn bound(spot: QueueSpot, excluded: bool) -> Bound<QueueSpot> {
         if excluded { Bound::Excluded(spot) } else { Bound::Included(spot) }
     }
 
@@ -365,7 +365,7 @@ mod tests {
                 } else {
                     ahead.keep(host, read(&tree, from, chunk));
                 }
-                prop_assert_eq!(ahead.held, ahead.pieces.values().map(Piece::weight).sum::<usize>());
+                prop_assert_eq!(ahead.held, ahead.pieces.values().map(QueueSection::heap_bytes).sum::<usize>());
             }
         }
     }
@@ -376,13 +376,13 @@ mod tests {
         let mut full = false;
         for host in 0..40_000 {
             let spots = (0..100).map(|n| (n << 56, n)).collect();
-            let piece = Piece { from: Bound::Included((0, 0)), to: None, spots, read: 100 };
-            full |= ahead.held + piece.weight() > MOST;
+            let piece = QueueSection { from: Bound::Included((0, 0)), to: None, spots, read: 100 };
+            full |= ahead.held + piece.heap_bytes() > MOST;
             ahead.keep(HostId(host), piece);
             assert!(ahead.held <= MOST && (!full || ahead.held > MOST / 8 * 6), "{host} {}", ahead.held);
         }
         assert!(full);
-        assert_eq!(ahead.held, ahead.pieces.values().map(Piece::weight).sum::<usize>());
+        assert_eq!(ahead.held, ahead.pieces.values().map(QueueSection::heap_bytes).sum::<usize>());
         let last = |ahead: &mut Ahead| ahead.take(HostId(39_999), Bound::Excluded((98 << 56, 98)));
         assert!(last(&mut ahead).is_some_and(|piece| piece.spots.iter().eq([(99 << 56, 99)])));
         assert!(last(&mut ahead).is_none());

@@ -33,7 +33,7 @@ impl FrontierIndex {
                 })?;
             }
         }
-        let mut found = Found::default();
+        let mut found = TreeChecks::default();
         let old = touched.pages.iter().copied().filter(|id| *id < mark.next_page);
         facts.pages(old, |page| {
             lock(&self.shared.parked).set(page.id, page.parked);
@@ -62,7 +62,7 @@ impl FrontierIndex {
 /// What must be compared with the tree. In key order, look-ups hit blocks that are still cached
 /// from the previous one: a hundred thousand pages take a second instead of ten.
 #[derive(Default)]
-struct Found {
+struct TreeChecks {
     /// Positions at which a page is queued.
     waiting: Vec<Place>,
     /// Positions at which it no longer is.
@@ -70,7 +70,7 @@ struct Found {
     digests: Vec<([u8; 32], PageId)>,
 }
 
-impl Found {
+impl TreeChecks {
     /// Records where a page should be and where it should not; `earlier` are its previous
     /// positions.
     fn note(&mut self, page: &PageState<'_>, earlier: impl Iterator<Item = u64>) {

@@ -30,13 +30,13 @@ pub(super) struct Change {
 /// The queues of all hosts that have one.
 #[derive(Debug, Default)]
 pub(super) struct Lengths {
-    blocks: BTreeMap<u32, Block>,
+    blocks: BTreeMap<u32, LengthBlock>,
     queued: u64,
 }
 
 /// The queues of hosts with adjacent numbers.
 #[derive(Debug)]
-struct Block {
+struct LengthBlock {
     queues: Box<[Pending]>,
     /// Hosts that have a queue.
     filled: Set,
@@ -74,7 +74,7 @@ impl Set {
     }
 }
 
-impl Block {
+impl LengthBlock {
     fn new() -> Self {
         let queues = vec![Pending::default(); BLOCK].into_boxed_slice();
         Self { queues, filled: Set::default(), changed: Set::default() }
@@ -106,7 +106,7 @@ impl Lengths {
     /// Loads the length of a queue from the tree.
     pub(super) fn load(&mut self, host: u32, count: u64) {
         let (block, at) = place(host);
-        let block = self.blocks.entry(block).or_insert_with(Block::new);
+        let block = self.blocks.entry(block).or_insert_with(LengthBlock::new);
         self.queued = self.queued + count - block.queues[at].count;
         block.queues[at] = Pending { count, front: (0, 0) };
         block.filled.put(at, count > 0);
@@ -115,7 +115,7 @@ impl Lengths {
     /// Changes a queue.
     pub(super) fn change(&mut self, host: u32, change: Change) {
         let (block, at) = place(host);
-        let block = self.blocks.entry(block).or_insert_with(Block::new);
+        let block = self.blocks.entry(block).or_insert_with(LengthBlock::new);
         let queue = &mut block.queues[at];
         let before = *queue;
         queue.count = (before.count + change.added).saturating_sub(change.removed);

@@ -18,17 +18,17 @@ const STRETCH: usize = 8_192;
 /// The pieces of one table, zeroed when new.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
-    stretches: Vec<Stretch>,
+    stretches: Vec<Mapping>,
     used: usize,
 }
 
 #[derive(Debug)]
-enum Stretch {
+enum Mapping {
     Mapped(MmapMut),
     Heap(Box<[u8]>),
 }
 
-impl Stretch {
+impl Mapping {
     fn new() -> Self {
         let bytes = STRETCH * PIECE * LINE;
         let Ok(mapped) = MmapMut::map_anon(bytes) else { return Self::Heap(vec![0; bytes].into_boxed_slice()) };
@@ -39,7 +39,7 @@ impl Stretch {
     }
 }
 
-impl Deref for Stretch {
+impl Deref for Mapping {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -50,7 +50,7 @@ impl Deref for Stretch {
     }
 }
 
-impl DerefMut for Stretch {
+impl DerefMut for Mapping {
     fn deref_mut(&mut self) -> &mut [u8] {
         match self {
             Self::Mapped(bytes) => bytes,
@@ -63,7 +63,7 @@ impl Pieces {
     /// Allocates a piece and returns its number.
     pub(super) fn add(&mut self) -> u32 {
         if self.used == self.stretches.len() * STRETCH {
-            self.stretches.push(Stretch::new());
+            self.stretches.push(Mapping::new());
         }
         self.used += 1;
         // Enough for sixteen terabytes.

@@ -24,7 +24,7 @@ impl FrontierIndex {
         self.stage("before-rebuild")?;
         let spaces = self.spaces()?;
         let facts = catalogue.facts();
-        let mut runs = Runs::default();
+        let mut runs = RebuildRuns::default();
         facts.each_host(1, false, |host| {
             let key = name_slot(name_key(&host.scheme, &host.name, host.port));
             let fail = self.fail("write a host");
@@ -67,7 +67,7 @@ impl FrontierIndex {
         self.stage("after-rebuild")
     }
 
-    fn write_runs(&self, runs: &mut Runs) -> Result<()> {
+    fn write_runs(&self, runs: &mut RebuildRuns) -> Result<()> {
         let spaces = self.spaces()?;
         runs.seen.sort_unstable();
         runs.seen.dedup_by_key(|e| (e.0, e.1));
@@ -112,14 +112,14 @@ fn join(high: u64, low: u64) -> u128 {
 
 /// What is to be written next, buffered in memory.
 #[derive(Default)]
-struct Runs {
+struct RebuildRuns {
     seen: Vec<(u64, u64, u64)>,
     queue: Vec<Place>,
     digests: Vec<(u128, u32, u64)>,
     pending: BTreeMap<u32, u64>,
 }
 
-impl Runs {
+impl RebuildRuns {
     fn add(&mut self, page: &PageState<'_>) {
         let key = UrlKey::of(page.url).0;
         self.seen.push(((key >> 64) as u64, key as u64, page.id.0));

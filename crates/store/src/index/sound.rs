@@ -124,16 +124,16 @@ fn are_journals_sound(dir: &Path) -> io::Result<bool> {
     let last = journals.len().saturating_sub(1);
     for (i, (_, path)) in journals.iter().enumerate() {
         match read_journal(path)? {
-            Ending::Clean => {}
-            Ending::Torn if i == last => {}
-            Ending::Torn | Ending::Absurd => return Ok(false),
+            JournalEnd::Clean => {}
+            JournalEnd::Torn if i == last => {}
+            JournalEnd::Torn | JournalEnd::Absurd => return Ok(false),
         }
     }
     Ok(true)
 }
 
 /// How a journal ends.
-enum Ending {
+enum JournalEnd {
     /// Between two batches.
     Clean,
     /// Within a batch.
@@ -144,7 +144,7 @@ enum Ending {
 
 /// Walks through a journal's entries: start of a batch (1), item (2), end of a batch (3), keyspace
 /// cleared (4).
-fn read_journal(path: &Path) -> io::Result<Ending> {
+fn read_journal(path: &Path) -> io::Result<JournalEnd> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     let mut reader = BufReader::with_capacity(1 << 18, file);
@@ -153,16 +153,16 @@ fn read_journal(path: &Path) -> io::Result<Ending> {
         let mut head = [0; 21];
         let got = fill(&mut reader, &mut head[..1])?;
         let long = match head[0] {
-            _ if got == 0 => return Ok(if inside { Ending::Torn } else { Ending::Clean }),
+            _ if got == 0 => return Ok(if inside { JournalEnd::Torn } else { JournalEnd::Clean }),
             1 => 12,
             2 => 20,
             3 => 12,
             4 => 8,
-            0 if !inside => return Ok(Ending::Clean),
-            _ => return Ok(Ending::Torn),
+            0 if !inside => return Ok(JournalEnd::Clean),
+            _ => return Ok(JournalEnd::Torn),
         };
         if fill(&mut reader, &mut head[1..=long])? < long {
-            return Ok(Ending::Torn);
+            return Ok(JournalEnd::Torn);
         }
         at += 1 + long as u64;
         inside = head[0] != 3;
@@ -171,12 +171,12 @@ fn read_journal(path: &Path) -> io::Result<Ending> {
             let (packed, _space) = (item.u8(), item.u64());
             let (key, whole, stored) = (item.u16(), item.u32().unwrap_or(0), item.u32().unwrap_or(0));
             if whole.max(stored) > VALUE || (packed == Some(0) && whole != stored) {
-                return Ok(Ending::Absurd);
+                return Ok(JournalEnd::Absurd);
             }
             let skip = u64::from(key.unwrap_or(0)) + u64::from(stored);
             at += skip;
             if at > length {
-                return Ok(Ending::Torn);
+                return Ok(JournalEnd::Torn);
             }
             reader.seek_relative(skip.cast_signed())?;
         }

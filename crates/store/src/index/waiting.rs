@@ -24,13 +24,13 @@ pub(super) type Entry = (Place, bool);
 pub(super) type Changes = Runs<Place, bool>;
 
 /// The entries in a range of positions, merged from the tree and the changes since.
-struct Places<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> {
+struct QueueMerge<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> {
     changes: std::iter::Peekable<C>,
     stored: S,
     next: Option<Place>,
 }
 
-impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> Places<C, S> {
+impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> QueueMerge<C, S> {
     fn new(changes: C, mut stored: S) -> Result<Self> {
         let next = stored.next().transpose()?;
         Ok(Self { changes: changes.peekable(), stored, next })
@@ -64,7 +64,8 @@ impl FrontierIndex {
     pub(super) fn each_waiting(&self, mut each: impl FnMut(Place) -> Result<()>) -> Result<()> {
         let (spaces, waiting) = (self.spaces()?, read(&self.shared.waiting));
         let all = (Bound::Included(layout::queue_key(HostId(1), 0, PageId(0))), Bound::Unbounded);
-        let mut places = Places::new(waiting.range(all), spaces.queue.range(all).map(|entry| self.place_of(entry)))?;
+        let mut places =
+            QueueMerge::new(waiting.range(all), spaces.queue.range(all).map(|entry| self.place_of(entry)))?;
         while let Some(place) = places.advance()? {
             each(place)?;
         }
@@ -95,7 +96,7 @@ impl FrontierIndex {
         let folded = host.0 < lock(&self.shared.state).folded.next_host;
         let mut stored = folded.then(|| Reader::new(self, &spaces.queue, host, from, first)).transpose()?;
         let changes = waiting.range((from.map(key), Bound::Included(key((u64::MAX, u64::MAX)))));
-        let mut places = Places::new(changes, stored.iter_mut().flatten())?;
+        let mut places = QueueMerge::new(changes, stored.iter_mut().flatten())?;
         let mut out = Vec::with_capacity(limit.min(1_024));
         while out.len() < limit
             && let Some(place) = places.advance()?

@@ -58,7 +58,7 @@ pub struct LinkChangeRow {
 }
 
 /// A row of a link: its current values, or those at some time.
-struct Version {
+struct LinkVersion {
     key: (i64, u8),
     values: LinkValues,
     first_run: u32,
@@ -68,19 +68,19 @@ struct Version {
 /// Everything that was ever recorded about one link.
 #[derive(Default)]
 struct Lives {
-    row: Option<Version>,
-    past: Vec<Version>,
+    row: Option<LinkVersion>,
+    past: Vec<LinkVersion>,
 }
 
 impl Lives {
     /// Its values at the visit in run `run`, if it was there.
-    fn at(&self, run: u32) -> Option<&Version> {
-        let holds = |v: &&Version| v.first_run <= run && v.last_run.is_none_or(|last| last >= run);
+    fn at(&self, run: u32) -> Option<&LinkVersion> {
+        let holds = |v: &&LinkVersion| v.first_run <= run && v.last_run.is_none_or(|last| last >= run);
         let past = self.past.iter().filter(holds).min_by_key(|v| v.last_run);
         past.or_else(|| self.row.as_ref().filter(holds))
     }
 
-    fn now(&self) -> Option<&Version> {
+    fn now(&self) -> Option<&LinkVersion> {
         self.row.as_ref().filter(|v| v.last_run.is_none())
     }
 }
@@ -172,14 +172,14 @@ fn lives(
     Ok(all)
 }
 
-fn version(r: &Row<'_>) -> rusqlite::Result<Version> {
+fn version(r: &Row<'_>) -> rusqlite::Result<LinkVersion> {
     let text = |i| r.get::<_, Option<String>>(i).map(Option::unwrap_or_default);
     let values = LinkValues { anchor: text(2)?, rel: text(3)?, count: r.get::<_, i64>(4)?.cast_unsigned() };
-    Ok(Version { key: (r.get(0)?, r.get(1)?), values, first_run: r.get(5)?, last_run: r.get(6)? })
+    Ok(LinkVersion { key: (r.get(0)?, r.get(1)?), values, first_run: r.get(5)?, last_run: r.get(6)? })
 }
 
 /// What happened to a link since the visit in run `seen`, and the row with its runs.
-fn compare(link: &Lives, seen: Option<u32>) -> Option<(LinkChange, &Version)> {
+fn compare(link: &Lives, seen: Option<u32>) -> Option<(LinkChange, &LinkVersion)> {
     match (seen.and_then(|run| link.at(run)), link.now()) {
         (None, Some(now)) => Some((LinkChange::New, now)),
         (Some(before), None) => Some((LinkChange::Lost, link.row.as_ref().unwrap_or(before))),

@@ -37,7 +37,7 @@ pub(super) struct LinkWriter<'db> {
 }
 
 /// A link as stored.
-struct Kept {
+struct StoredLink {
     dst: i64,
     kind: u8,
     anchor: Option<String>,
@@ -49,7 +49,7 @@ struct Kept {
 
 /// A link as just seen; links to one target with one kind are merged, and their counts added.
 #[derive(Clone, Copy, Default)]
-struct Seen<'a> {
+struct LinkSighting<'a> {
     dst: i64,
     kind: u8,
     anchor: Option<&'a str>,
@@ -57,8 +57,8 @@ struct Seen<'a> {
     count: u32,
 }
 
-impl Kept {
-    fn says(&self, seen: Seen<'_>) -> bool {
+impl StoredLink {
+    fn says(&self, seen: LinkSighting<'_>) -> bool {
         self.anchor.as_deref() == seen.anchor && self.rel.as_deref() == seen.rel && self.count == seen.count
     }
 }
@@ -105,9 +105,9 @@ impl<'db> LinkWriter<'db> {
     }
 
     /// Inserts rows that cannot conflict, several per statement.
-    fn add<'a>(&mut self, source: i64, mut seen: impl Iterator<Item = Seen<'a>>) -> rusqlite::Result<()> {
+    fn add<'a>(&mut self, source: i64, mut seen: impl Iterator<Item = LinkSighting<'a>>) -> rusqlite::Result<()> {
         let (together, run) = (&mut self.insert_together, self.run.0);
-        let mut waiting = [Seen::default(); TOGETHER];
+        let mut waiting = [LinkSighting::default(); TOGETHER];
         loop {
             let filled = waiting.iter_mut().zip(&mut seen).map(|(place, link)| *place = link).count();
             if filled < TOGETHER {
@@ -126,7 +126,7 @@ impl<'db> LinkWriter<'db> {
         }
     }
 
-    fn open(&mut self, source: i64, l: Seen<'_>) -> rusqlite::Result<()> {
+    fn open(&mut self, source: i64, l: LinkSighting<'_>) -> rusqlite::Result<()> {
         self.insert.execute(params![source, l.dst, l.kind, l.anchor, l.rel, l.count, self.run.0]).map(drop)
     }
 
@@ -134,10 +134,10 @@ impl<'db> LinkWriter<'db> {
     fn merge<'a>(
         &mut self,
         source: i64,
-        seen: impl Iterator<Item = Seen<'a>>,
+        seen: impl Iterator<Item = LinkSighting<'a>>,
         previous: Option<u32>,
     ) -> rusqlite::Result<()> {
-        let kept: Vec<Kept> = self.read.query_map([source], read)?.collect::<rusqlite::Result<_>>()?;
+        let kept: Vec<StoredLink> = self.read.query_map([source], read)?.collect::<rusqlite::Result<_>>()?;
         let mut kept = kept.into_iter().peekable();
         for link in seen {
             while let Some(gone) = kept.next_if(|k| (k.dst, k.kind) < (link.dst, link.kind)) {
@@ -156,7 +156,7 @@ impl<'db> LinkWriter<'db> {
     }
 
     /// A link has disappeared; what an earlier visit of the same run saw is undone.
-    fn lose(&mut self, source: i64, gone: &Kept, previous: Option<u32>) -> rusqlite::Result<()> {
+    fn lose(&mut self, source: i64, gone: &StoredLink, previous: Option<u32>) -> rusqlite::Result<()> {
         match (gone.last_run, previous) {
             (Some(_), _) => Ok(()),
             (None, Some(previous)) if gone.first_run < self.run.0 => {
@@ -171,7 +171,13 @@ impl<'db> LinkWriter<'db> {
     }
 
     /// A link is there again, or still.
-    fn meet_again(&mut self, source: i64, known: &Kept, link: Seen<'_>, previous: Option<u32>) -> rusqlite::Result<()> {
+    fn meet_again(
+        &mut self,
+        source: i64,
+        known: &StoredLink,
+        link: LinkSighting<'_>,
+        previous: Option<u32>,
+    ) -> rusqlite::Result<()> {
         if known.last_run.is_none() && known.says(link) {
             return Ok(());
         }
@@ -179,7 +185,7 @@ impl<'db> LinkWriter<'db> {
         let lives = known.last_run.is_none() || known.last_run == previous;
         let ended = if lives { previous } else { known.last_run };
         if let Some(ended) = ended.filter(|ended| known.first_run <= *ended && !(lives && known.says(link))) {
-            let Kept { dst, kind, anchor, rel, count, first_run, .. } = known;
+            let StoredLink { dst, kind, anchor, rel, count, first_run, .. } = known;
             self.past.execute(params![source, dst, kind, ended, first_run, anchor, rel, count])?;
         }
         let first_run = if lives { known.first_run } else { self.run.0 };
@@ -200,8 +206,8 @@ fn insert_of(rows: usize) -> String {
     format!("INSERT OR FAIL INTO link_row (source, dst, kind, anchor, rel, count, first_run) VALUES {values}")
 }
 
-fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<Kept> {
-    Ok(Kept {
+fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<StoredLink> {
+    Ok(StoredLink {
         dst: r.get(0)?,
         kind: r.get(1)?,
         anchor: r.get(2)?,
@@ -212,11 +218,17 @@ fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<Kept> {
     })
 }
 
-fn gathered<'a>(visit: &'a Visit, same: &[(PageId, u8, u32)]) -> Seen<'a> {
+fn gathered<'a>(visit: &'a Visit, same: &[(PageId, u8, u32)]) -> LinkSighting<'a> {
     let (dst, kind, first) = same[0];
     let link = &visit.links[first as usize];
     let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(visit.links[*i as usize].count));
-    Seen { dst: dst.0.cast_signed(), kind, anchor: filled(visit.links.anchor(link)), rel: filled(&link.rel), count }
+    LinkSighting {
+        dst: dst.0.cast_signed(),
+        kind,
+        anchor: filled(visit.links.anchor(link)),
+        rel: filled(&link.rel),
+        count,
+    }
 }
 
 /// `None` for an empty text: saves two bytes in most link rows.

@@ -270,12 +270,12 @@ impl CatalogueReader {
 }
 
 /// A visit passed by the cursor: page, run, and the digest if the page was the first to have it.
-type Passed = (i64, u32, Option<[u8; 32]>);
+type PassedVisit = (i64, u32, Option<[u8; 32]>);
 
 /// Advances through the visits in step with the pages.
 struct VisitCursor<'rows> {
     rows: Rows<'rows>,
-    ahead: Option<Passed>,
+    ahead: Option<PassedVisit>,
     owned: Vec<(u32, [u8; 32])>,
 }
 
@@ -286,7 +286,7 @@ impl<'rows> VisitCursor<'rows> {
         Ok(cursor)
     }
 
-    fn read(&mut self) -> rusqlite::Result<Option<Passed>> {
+    fn read(&mut self) -> rusqlite::Result<Option<PassedVisit>> {
         let Some(row) = self.rows.next()? else { return Ok(None) };
         let kind: u8 = row.get(2)?;
         let owns = row.get_ref(3)?.as_i64_or_null()?.is_none()

@@ -50,27 +50,27 @@ impl Tally {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct TallyWritten<'a> {
     stages: BTreeMap<&'static str, &'a Spread>,
     idle_nanos: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Read {
-    stages: BTreeMap<String, Known<Spread>>,
-    idle_nanos: BTreeMap<String, Known<u64>>,
+struct TallyRead {
+    stages: BTreeMap<String, KnownOrSkipped<Spread>>,
+    idle_nanos: BTreeMap<String, KnownOrSkipped<u64>>,
 }
 
 /// A value of a known form, or anything else, which is skipped.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Known<T> {
+enum KnownOrSkipped<T> {
     Yes(T),
     No(IgnoredAny),
 }
 
-impl<T> Known<T> {
+impl<T> KnownOrSkipped<T> {
     fn get(self) -> Option<T> {
         match self {
             Self::Yes(value) => Some(value),
@@ -83,7 +83,7 @@ impl Serialize for Tally {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let stages = self.stages.iter().filter(|(_, spread)| spread.count > 0);
         let idle = self.idle.iter().filter(|(_, nanos)| **nanos > 0);
-        Written {
+        TallyWritten {
             stages: stages.map(|(stage, spread)| (stage.name(), spread)).collect(),
             idle_nanos: idle.map(|(why, nanos)| (why.name(), *nanos)).collect(),
         }
@@ -93,7 +93,7 @@ impl Serialize for Tally {
 
 impl<'de> Deserialize<'de> for Tally {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut read = Read::deserialize(deserializer)?;
+        let mut read = TallyRead::deserialize(deserializer)?;
         let stages = Stage::ALL.iter().filter_map(|s| Some((*s, read.stages.remove(s.name())?.get()?)));
         let idle = Idle::ALL.iter().filter_map(|i| Some((*i, read.idle_nanos.remove(i.name())?.get()?)));
         Ok(Self { stages: stages.collect(), idle: idle.collect() })

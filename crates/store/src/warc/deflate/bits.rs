@@ -2,13 +2,13 @@
 
 /// A bit buffer. Capacity for the output must be reserved beforehand.
 #[derive(Clone, Default)]
-pub(super) struct Bits {
+pub(super) struct BitBuffer {
     waiting: u64,
     count: u32,
     at: usize,
 }
 
-impl Bits {
+impl BitBuffer {
     /// Starts at the end of what is there.
     pub(super) fn begin(&mut self, out: &[u8]) {
         *self = Self { waiting: 0, count: 0, at: out.len() };

@@ -3,10 +3,10 @@
 //! In the shortest of three ways: stored, with the fixed Huffman code, or with a dynamic one (RFC
 //! 1951, 3.2.3 to 3.2.7).
 
-use super::bits::Bits;
+use super::bits::BitBuffer;
 use super::codes::{Codes, DISTANCES, END, LITERALS, LITERALS_USED};
 use super::huffman::{self, Code};
-use super::matches::{Step, Walked};
+use super::matches::{MatchStep, Walked};
 
 /// Maximum bytes of one stored block.
 const STORED: usize = 0xFFFF;
@@ -15,19 +15,19 @@ const STORED: usize = 0xFFFF;
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /// Writes blocks.
-pub(super) struct Writer {
-    bits: Bits,
+pub(super) struct BlockWriter {
+    bits: BitBuffer,
     own: Codes,
     pub(super) known: Codes,
 }
 
-impl Default for Writer {
+impl Default for BlockWriter {
     fn default() -> Self {
-        Self { bits: Bits::default(), own: Codes::default(), known: Codes::known() }
+        Self { bits: BitBuffer::default(), own: Codes::default(), known: Codes::known() }
     }
 }
 
-impl Writer {
+impl BlockWriter {
     pub(super) fn begin(&mut self, out: &[u8]) {
         self.bits.begin(out);
     }
@@ -41,7 +41,7 @@ impl Writer {
         let (steps, counts) = (walked.steps.as_slice(), &walked.counts);
         let extra = counts.extra_bits();
         self.own.fit(counts);
-        let head = Head::new(&self.own);
+        let head = DynamicHeader::new(&self.own);
         let own = head.size() + self.own.size(counts) + extra;
         let stored = raw.len() * 8 + raw.len() / STORED * 40 + 42;
         let known = counts.known_size() + extra;
@@ -81,7 +81,7 @@ impl Writer {
 }
 
 /// The symbols themselves, and the end of the block.
-fn body(raw: &[u8], steps: &[Step], codes: &Codes, mut bits: Bits, out: &mut [u8]) -> Bits {
+fn body(raw: &[u8], steps: &[MatchStep], codes: &Codes, mut bits: BitBuffer, out: &mut [u8]) -> BitBuffer {
     let mut at = 0;
     for step in steps {
         let run = &raw[at..at + usize::from(step.literals)];
@@ -106,7 +106,7 @@ fn body(raw: &[u8], steps: &[Step], codes: &Codes, mut bits: Bits, out: &mut [u8
 }
 
 /// The header of a dynamic block: the code lengths, run-length coded and Huffman coded themselves.
-pub(super) struct Head {
+pub(super) struct DynamicHeader {
     literals: usize,
     distances: usize,
     /// Symbol, and the value of its extra bits.
@@ -116,7 +116,7 @@ pub(super) struct Head {
     written: usize,
 }
 
-impl Head {
+impl DynamicHeader {
     pub(super) fn new(codes: &Codes) -> Self {
         let (literals, distances) = (&codes.literals, &codes.distances);
         let used =
@@ -175,7 +175,7 @@ impl Head {
     }
 
     /// Writes it, preceded by the block type and the final-block bit.
-    pub(super) fn write(&self, last: bool, bits: &mut Bits, out: &mut [u8]) {
+    pub(super) fn write(&self, last: bool, bits: &mut BitBuffer, out: &mut [u8]) {
         bits.add(u64::from(last) | 2 << 1, 3);
         bits.add((self.literals - 257) as u64, 5);
         bits.add((self.distances - 1) as u64, 5);

@@ -3,7 +3,7 @@
 //! The two codes of a block (RFC 1951, 3.2.2 to 3.2.6): one for literals, lengths and the end, one
 //! for distances.
 
-use super::bits::Bits;
+use super::bits::BitBuffer;
 use super::huffman::{self, Code};
 
 /// Number of literals, end of block, and lengths.
@@ -53,18 +53,18 @@ pub(super) fn distance_symbol(distance: u16) -> (usize, u32) {
 
 /// Symbol frequencies.
 #[derive(Clone)]
-pub(super) struct Counts {
+pub(super) struct SymbolCounts {
     pub(super) literals: [u32; LITERALS],
     pub(super) distances: [u32; DISTANCES],
 }
 
-impl Default for Counts {
+impl Default for SymbolCounts {
     fn default() -> Self {
         Self { literals: [0; LITERALS], distances: [0; DISTANCES] }
     }
 }
 
-impl Counts {
+impl SymbolCounts {
     /// The total extra bits of lengths and distances.
     pub(super) fn extra_bits(&self) -> usize {
         let lengths = (0u8..).zip(&self.literals[257..LITERALS_USED]);
@@ -98,7 +98,7 @@ impl Default for Codes {
 
 impl Codes {
     /// The optimal codes for these frequencies; symbols that do not occur get none.
-    pub(super) fn fit(&mut self, counts: &Counts) {
+    pub(super) fn fit(&mut self, counts: &SymbolCounts) {
         huffman::code(&counts.literals[..LITERALS_USED], LONGEST_LITERAL, &mut self.literals[..LITERALS_USED]);
         huffman::code(&counts.distances, LONGEST_DISTANCE, &mut self.distances);
         self.join_lengths();
@@ -121,7 +121,7 @@ impl Codes {
     }
 
     /// Bits that the symbols take, without extra bits.
-    pub(super) fn size(&self, counts: &Counts) -> usize {
+    pub(super) fn size(&self, counts: &SymbolCounts) -> usize {
         let sum = |counts: &[u32], codes: &[Code]| -> usize {
             counts.iter().zip(codes).map(|(&n, c)| n as usize * usize::from(c.len)).sum()
         };
@@ -130,14 +130,14 @@ impl Codes {
 
     /// Adds a literal, or the end.
     #[inline]
-    pub(super) fn add_literal(&self, symbol: usize, bits: &mut Bits) {
+    pub(super) fn add_literal(&self, symbol: usize, bits: &mut BitBuffer) {
         let code = self.literals[symbol];
         bits.add(u64::from(code.bits), u32::from(code.len));
     }
 
     /// Adds a match: at most 47 bits. The distance is given minus one.
     #[inline]
-    pub(super) fn add_match(&self, length: u16, distance: u16, bits: &mut Bits) {
+    pub(super) fn add_match(&self, length: u16, distance: u16, bits: &mut BitBuffer) {
         let (length, len) = self.lengths[usize::from((length - 3) as u8)];
         bits.add(u64::from(length), u32::from(len));
         let (symbol, extra) = distance_symbol(distance);

@@ -5,10 +5,10 @@
 //! earlier record of its class, instead of being scanned, counted and only then written. A sample
 //! of its bytes determines the class: how many are markup, and how many are non-Latin.
 
-use super::bits::Bits;
-use super::block::Head;
-use super::codes::{Codes, Counts, DISTANCES, LITERALS_USED};
-use super::matches::Finder;
+use super::bits::BitBuffer;
+use super::block::DynamicHeader;
+use super::codes::{Codes, DISTANCES, LITERALS_USED, SymbolCounts};
+use super::matches::MatchFinder;
 
 /// How often a code is used before another is learnt.
 const USES: u32 = 32;
@@ -28,7 +28,7 @@ pub(super) struct Learnt {
     codes: Codes,
     /// The header of its block, and the bits that do not fill a byte.
     head: Vec<u8>,
-    bits: Bits,
+    bits: BitBuffer,
     /// Length of the record it was learnt from, and its compressed length.
     raw: usize,
     packed: usize,
@@ -37,14 +37,14 @@ pub(super) struct Learnt {
 
 impl Learnt {
     /// Learns from a record with these symbols that was packed with its own code.
-    pub(super) fn new(mut counts: Counts, raw: usize, packed: usize) -> Self {
+    pub(super) fn new(mut counts: SymbolCounts, raw: usize, packed: usize) -> Self {
         // The next record may have symbols that this one did not.
         let all = counts.literals[..LITERALS_USED].iter_mut().chain(&mut counts.distances[..DISTANCES]);
         all.for_each(|n| *n = *n * 4 + 1);
         let mut codes = Codes::default();
         codes.fit(&counts);
-        let (mut head, mut bits) = (vec![0; HEAD], Bits::default());
-        Head::new(&codes).write(true, &mut bits, &mut head);
+        let (mut head, mut bits) = (vec![0; HEAD], BitBuffer::default());
+        DynamicHeader::new(&codes).write(true, &mut bits, &mut head);
         Self { codes, head, bits, raw, packed, uses: 0 }
     }
 
@@ -54,7 +54,7 @@ impl Learnt {
     }
 
     /// Appends a record as one block; nothing if it became so long that its own code is worthwhile.
-    pub(super) fn pack(&mut self, raw: &[u8], finder: &mut Finder, room: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
+    pub(super) fn pack(&mut self, raw: &[u8], finder: &mut MatchFinder, room: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
         self.uses += 1;
         let need = HEAD + 2 * raw.len() + 64;
         if room.len() < need {

@@ -3,8 +3,8 @@
 //! One hash table from five bytes to their last position, modulo 2^16. A position is never trusted
 //! but always compared, so entries need no empty marker and no expiry.
 
-use super::bits::Bits;
-use super::codes::{Codes, Counts, END, LENGTH_SYMBOL, distance_symbol};
+use super::bits::BitBuffer;
+use super::codes::{Codes, END, LENGTH_SYMBOL, SymbolCounts, distance_symbol};
 
 /// Bits of a hash: 8,192 entries of two bytes.
 const HASH_BITS: u32 = 13;
@@ -18,7 +18,7 @@ const WITHIN: usize = 3;
 
 /// Some literals, then a match: `length` is 0 if the block ends after them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct MatchStep {
     pub(super) literals: u16,
     pub(super) length: u16,
     pub(super) distance: u16,
@@ -27,20 +27,20 @@ pub(super) struct Step {
 /// The parse of a block.
 #[derive(Default)]
 pub(super) struct Walked {
-    pub(super) steps: Vec<Step>,
-    pub(super) counts: Counts,
+    pub(super) steps: Vec<MatchStep>,
+    pub(super) counts: SymbolCounts,
 }
 
 /// Last position of each hash.
-type Table = [u16; 1 << HASH_BITS];
+type HashTable = [u16; 1 << HASH_BITS];
 
 /// The match finder.
-pub(super) struct Finder {
-    last: Box<Table>,
+pub(super) struct MatchFinder {
+    last: Box<HashTable>,
     walked: Walked,
 }
 
-impl Finder {
+impl MatchFinder {
     pub(super) fn new() -> Self {
         Self { last: Box::new([0; 1 << HASH_BITS]), walked: Walked::default() }
     }
@@ -66,7 +66,7 @@ impl Finder {
                 at += 1;
                 continue;
             };
-            let step = Step::new(at - literals_from, length, back);
+            let step = MatchStep::new(at - literals_from, length, back);
             counts.literals[257 + usize::from(LENGTH_SYMBOL[usize::from((step.length - 3) as u8)])] += 1;
             counts.distances[distance_symbol(step.distance).0] += 1;
             steps.push(step);
@@ -75,17 +75,17 @@ impl Finder {
         }
         raw[at..].iter().for_each(|&byte| counts.literals[usize::from(byte)] += 1);
         counts.literals[END] = 1;
-        steps.push(Step::new(to - literals_from, 0, 0));
+        steps.push(MatchStep::new(to - literals_from, 0, 0));
         &self.walked
     }
 
     /// Writes the literals and matches of a whole text, and the end, as they are found. There must
     /// be room for two bytes per byte, plus eight.
-    pub(super) fn write(&mut self, raw: &[u8], codes: &Codes, mut bits: Bits, out: &mut [u8]) -> Bits {
+    pub(super) fn write(&mut self, raw: &[u8], codes: &Codes, mut bits: BitBuffer, out: &mut [u8]) -> BitBuffer {
         let mut at = 0;
         while let Some(here) = sixteen_at(raw, at) {
             if let Some((length, back)) = repeated(&mut self.last, raw, at, here) {
-                let step = Step::new(0, length, back);
+                let step = MatchStep::new(0, length, back);
                 codes.add_match(step.length, step.distance, &mut bits);
                 at += length;
             } else {
@@ -106,7 +106,7 @@ impl Finder {
 
 /// Length and distance of an earlier occurrence of the text at `at`, which begins with `here`.
 #[inline(always)]
-fn repeated(last: &mut Table, raw: &[u8], at: usize, here: u128) -> Option<(usize, usize)> {
+fn repeated(last: &mut HashTable, raw: &[u8], at: usize, here: u128) -> Option<(usize, usize)> {
     let place = &mut last[hash(here)];
     let back = usize::from((at as u16).wrapping_sub(*place));
     *place = at as u16;
@@ -124,7 +124,7 @@ fn repeated(last: &mut Table, raw: &[u8], at: usize, here: u128) -> Option<(usiz
     Some((length, back))
 }
 
-impl Step {
+impl MatchStep {
     #[inline]
     fn new(literals: usize, length: usize, back: usize) -> Self {
         // A block is shorter than 2^16, a match than 2^9.

@@ -15,11 +15,11 @@ mod huffman;
 mod learnt;
 mod matches;
 
-use bits::Bits;
-use block::Writer;
-use codes::Counts;
+use bits::BitBuffer;
+use block::BlockWriter;
+use codes::SymbolCounts;
 use learnt::{Learnt, SORTS};
-use matches::Finder;
+use matches::MatchFinder;
 
 /// Bytes of input per dynamic block.
 const BLOCK: usize = 48 << 10;
@@ -31,8 +31,8 @@ const LONG: usize = 256 << 10;
 
 /// Compresses one record after another. It keeps its tables, and what it has learnt.
 pub(super) struct Deflater {
-    finder: Finder,
-    writer: Writer,
+    finder: MatchFinder,
+    writer: BlockWriter,
     learnt: [Option<Box<Learnt>>; SORTS],
     /// Scratch buffer for a record of unknown compressed length.
     room: Vec<u8>,
@@ -40,7 +40,12 @@ pub(super) struct Deflater {
 
 impl Deflater {
     pub(super) fn new() -> Self {
-        Self { finder: Finder::new(), writer: Writer::default(), learnt: Default::default(), room: Vec::new() }
+        Self {
+            finder: MatchFinder::new(),
+            writer: BlockWriter::default(),
+            learnt: Default::default(),
+            room: Vec::new(),
+        }
     }
 
     /// Appends one gzip member.
@@ -63,7 +68,7 @@ impl Deflater {
     fn short(&mut self, raw: &[u8], out: &mut Vec<u8>) {
         self.finder.forget();
         self.room.resize(self.room.len().max(2 * SHORT + 64), 0);
-        let mut bits = Bits::default();
+        let mut bits = BitBuffer::default();
         bits.add(1 | 1 << 1, 3);
         let len = self.finder.write(raw, &self.writer.known, bits, &mut self.room).close(&mut self.room);
         if len <= raw.len() {
@@ -89,10 +94,10 @@ impl Deflater {
     }
 
     /// In blocks with their own codes; returns the symbols of the first.
-    fn thorough(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Counts {
+    fn thorough(&mut self, raw: &[u8], out: &mut Vec<u8>) -> SymbolCounts {
         self.finder.forget();
         self.writer.begin(out);
-        let (mut from, mut first) = (0, Counts::default());
+        let (mut from, mut first) = (0, SymbolCounts::default());
         loop {
             let to = raw.len().min(from + BLOCK);
             let walked = self.finder.walk(raw, from, to);
