@@ -1,12 +1,14 @@
 //! Does every command still say what it said?
 //!
-//! One varied project is crawled, tracked twice, ranked and indexed, and every command that reads is asked twice, for text and for
-//! JSON. What it says lies in `tests/golden`, a file for each. The web is served through a proxy, so that no port stands in an
-//! address, and one page is fetched and recorded at a time: ids, digests and ranks are the same in every run. What differs all the
-//! same (times, durations, places in compressed files, this home's path) is replaced by [`Normaliser`], and nothing else.
+//! One varied project is crawled, tracked twice, ranked and indexed, and every command that reads
+//! is asked twice, for text and for JSON. What it says lies in `tests/golden`, a file for each. The
+//! web is served through a proxy, so that no port stands in an address, and one page is fetched and
+//! recorded at a time: ids, digests and ranks are the same in every run. What differs all the same
+//! (times, durations, places in compressed files, this home's path) is replaced by [`Normaliser`],
+//! and nothing else.
 //!
-//! Text is compared byte for byte. JSON is compared by its structure: objects may have gained keys, but nothing may be missing,
-//! renamed, in another order or different.
+//! Text is compared byte for byte. JSON is compared by its structure: objects may have gained keys,
+//! but nothing may be missing, renamed, in another order or different.
 //!
 //! To record what commands say now, and to see by `git diff` what that changes:
 //!
@@ -61,7 +63,8 @@ outputs = { jsonl = 'changes.jsonl' }
 schedule = { every = '6h' }
 ";
 
-/// A question: the name of its golden files, and the arguments. `{p}` is the project, `{s}` the seed, `{i}` the directory of inputs.
+/// A question: the name of its golden files, and the arguments. `{p}` is the project, `{s}` the
+/// seed, `{i}` the directory of inputs.
 const QUESTIONS: &[(&str, &str)] = &[
     ("status", "status"),
     ("status-project", "status {p}"),
@@ -167,7 +170,8 @@ fn every_command_says_what_it_said() {
     assert!(wrong.is_empty(), "other than recorded (ORB_GOLDEN=record records anew):\n{}", wrong.join("\n"));
 }
 
-/// The varied project: three runs of a web that changes between them, with graph, ranks and text index; and a project that is empty.
+/// The varied project: three runs of a web that changes between them, with graph, ranks and text
+/// index; and a project that is empty.
 fn varied() -> (World, Home) {
     let spec = Spec { hosts: 2, pages_per_host: 8, links: 6, page_bytes: 1_500, ..Spec::default() };
     let spec = Spec { crawl_delay: Duration::from_millis(10), ..spec };
@@ -253,11 +257,13 @@ struct Normaliser(Vec<(Regex, &'static str)>);
 
 impl Normaliser {
     fn new(home: &Home) -> Self {
-        // Numbers of JSON objects, inside of strings too, that depend on the clock or on how well times compress.
+        // Numbers of JSON objects, inside of strings too, that depend on the clock or on how well
+        // times compress.
         let keys = "seconds|elapsed_ms|warc_offset|warc_length";
         let rules = [
             (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?".to_owned(), "<time>"),
-            // A WARC file bears the time of its run; where a record lies in it depends on how the times before it compress.
+            // A WARC file bears the time of its run; where a record lies in it depends on how the
+            // times before it compress.
             (r"\bp-\d{14}-(\d{5}\.warc\.gz)(:\d+)?".to_owned(), "p-<time>-$1"),
             (r"done in \d+(\.\d+)? s\b".to_owned(), "done in <seconds>"),
             // A column of `status`, as wide as what stands in it.

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct SqlQuery<'a> {
     /// One read-only statement.
     pub text: &'a str,
-    /// How long it may run.
+    /// Maximum running time.
     pub time: Duration,
     /// Which of its rows are wanted.
     pub rows: Window,

@@ -3,7 +3,8 @@
 //! Every entry is stored, not compressed: what goes in is compressed already, and players read
 //! ranges of it in place (WACZ requires that). The `zip` crate writes the format; here the length
 //! and the SHA-256 of each entry are taken on the way, for the data package that lists them. Local
-//! headers have ZIP64 fields throughout, because the length of an entry is not known when it begins.
+//! headers have ZIP64 fields throughout, because the length of an entry is not known when it
+//! begins.
 
 use orb_page::Moment;
 use sha2::{Digest, Sha256};

@@ -5,11 +5,11 @@
 //! are kept in order of due time. Thousands of hosts on one address cost as little as one.
 //!
 //! If more hosts are due than there are connections, a host with an idle connection comes first,
-//! then hosts already started, then new ones ([`HostPreference`]): what was started is finished, over
-//! open connections. (Round-robin, two hundred hosts on 128 connections needed a new connection for
-//! most pages.) A second connection to a host comes last of all, since it takes the place of
-//! another host's. One turn in [`SHARE`] goes to a new host and one to the started host that has
-//! waited longest, so that an endless host cannot starve the others.
+//! then hosts already started, then new ones ([`HostPreference`]): what was started is finished,
+//! over open connections. (Round-robin, two hundred hosts on 128 connections needed a new
+//! connection for most pages.) A second connection to a host comes last of all, since it takes the
+//! place of another host's. One turn in [`SHARE`] goes to a new host and one to the started host
+//! that has waited longest, so that an endless host cannot starve the others.
 //!
 //! A group is held from the moment a request to one of its hosts is granted until it is on the
 //! wire, so two requests can never be closer than the delay because the first was slow to leave.

@@ -37,7 +37,7 @@ pub struct CatalogueMark {
     pub sources: u64,
 }
 
-/// How a graph stands to the catalogue.
+/// How a graph relates to the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Nothing was recorded since.
@@ -51,7 +51,7 @@ pub enum Standing {
         /// Runs.
         runs: u32,
     },
-    /// It was built from another catalogue, or this one was put back to an earlier state.
+    /// It was built from another catalogue, or this one was restored to an earlier state.
     Foreign,
 }
 

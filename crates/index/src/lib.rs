@@ -1,10 +1,10 @@
 //! Which pages answer this query?
 //!
-//! An inverted index over the recorded pages ([`IndexEntry`], [`PageIndexWriter`]) with a second one for anchor
-//! texts ([`AnchorWriter`]); a [`Searcher`] answers from the last commit. Everything here is
-//! derived: each commit records which batch of the catalogue it has reached, and the index can be
-//! deleted and rebuilt. This crate knows no catalogue, no archive and no network, and no other
-//! crate knows the engine (tantivy).
+//! An inverted index over the recorded pages ([`IndexEntry`], [`PageIndexWriter`]) with a second
+//! one for anchor texts ([`AnchorWriter`]); a [`Searcher`] answers from the last commit. Everything
+//! here is derived: each commit records which batch of the catalogue it has reached, and the index
+//! can be deleted and rebuilt. This crate knows no catalogue, no archive and no network, and no
+//! other crate knows the engine (tantivy).
 
 mod analyze;
 mod anchors;

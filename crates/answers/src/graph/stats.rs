@@ -55,7 +55,7 @@ pub struct GraphFigures {
 /// A degree distribution.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct GraphDegree {
-    /// On average.
+    /// Mean.
     pub mean: f64,
     /// Maximum.
     pub max: u64,

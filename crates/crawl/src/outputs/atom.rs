@@ -1,7 +1,8 @@
-//! A feed of the latest changes for feed readers: Atom (RFC 4287).
+//! How are changes published for feed readers? As Atom (RFC 4287).
 //!
-//! The file is made anew from the last changes and replaced whole. A change has the same id however often it is written: a name-based UUID
-//! (version 8, RFC 9562) of the project and the change, since the number of a change is unique in its project alone.
+//! The file is rebuilt from the latest changes and replaced atomically. A change has the same id
+//! however often it is written: a name-based UUID (version 8, RFC 9562) of the project and the
+//! change, since change numbers are unique only within a project.
 
 use super::Source;
 use crate::CrawlError;
@@ -27,7 +28,8 @@ pub(super) fn write(source: &Source<'_>, path: &Path, entries: usize) -> Result<
 }
 
 fn feed(project: &ProjectDir, rows: &[ToldRow]) -> String {
-    // They come in the order in which they were recorded, which is nearly that in which they were seen.
+    // They come in the order in which they were recorded, which is nearly that in which they were
+    // seen.
     let updated = rows.iter().map(|row| row.at).max().unwrap_or(project.created_at);
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
@@ -67,18 +69,18 @@ fn entry(xml: &mut String, project: &ProjectDir, row: &ToldRow) {
     );
 }
 
-/// A name that is never given twice.
+/// A unique, stable id.
 fn id(project: &ProjectDir, key: &str) -> String {
     let Moment(made) = project.created_at;
     let hash = Sha256::digest(format!("{} {made}\n{key}", project.name));
     let mut hex: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
-    // Version and variant have their places.
+    // Set the version and variant bits.
     hex.replace_range(12..13, "8");
     hex.replace_range(16..17, ["8", "9", "a", "b"][usize::from(hash[8] & 3)]);
     format!("urn:uuid:{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// Text for XML; what XML cannot hold is left out.
+/// Escapes text for XML, dropping what XML cannot represent.
 fn escaped(text: &str) -> String {
     escape_markup(text, |c, out| match c {
         '\t' | '\n' | '\r' => out.push(' '),

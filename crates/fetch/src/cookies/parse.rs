@@ -2,7 +2,7 @@
 
 use orb_page::Moment;
 
-/// A `Set-Cookie` value, read but not yet judged.
+/// A parsed `Set-Cookie` value, not yet checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SetCookie {
     pub(super) name: String,
@@ -11,7 +11,7 @@ pub(super) struct SetCookie {
     pub(super) domain: Option<String>,
     pub(super) path: Option<String>,
     pub(super) secure: bool,
-    /// In seconds of Unix time.
+    /// In Unix time.
     pub(super) expires: Option<i64>,
 }
 
@@ -59,7 +59,7 @@ fn domain(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_ascii_lowercase())
 }
 
-/// When a `Max-Age` ends.
+/// The expiry of a `Max-Age`.
 fn seconds(value: &str, now: i64) -> Option<i64> {
     let digits = value.strip_prefix('-').unwrap_or(value);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -72,7 +72,7 @@ fn seconds(value: &str, now: i64) -> Option<i64> {
     Some(if age == 0 { i64::MIN } else { now.saturating_add(age) })
 }
 
-/// A date as servers write it, in any order and with any separators (RFC 6265, 5.1.1).
+/// Parses a date as servers write it, in any order and with any separators (RFC 6265, 5.1.1).
 fn date(text: &str) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     let is_separator = |c: char| !(c.is_ascii_alphanumeric() || c == ':');
@@ -105,7 +105,7 @@ fn date(text: &str) -> Option<i64> {
     Some(at.0.div_euclid(1_000))
 }
 
-/// The number a token begins with, where it has so many digits.
+/// The leading number of a token, if it has this many digits.
 fn number(token: &str, least: usize, most: usize) -> Option<i64> {
     let digits = token.bytes().take_while(u8::is_ascii_digit).count();
     if (least..=most).contains(&digits) { token[..digits].parse().ok() } else { None }

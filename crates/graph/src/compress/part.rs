@@ -1,8 +1,8 @@
 //! How does a range of nodes become a part of the file, and how are parts joined?
 //!
 //! WebGraph's writers flush in `drop` and panic if that fails: two such panics at once would abort
-//! the process. So they write to a [`InfallibleFile`] that accepts everything, remembers the first error, and
-//! is checked afterwards.
+//! the process. So they write to a [`InfallibleFile`] that accepts everything, remembers the first
+//! error, and is checked afterwards.
 
 use crate::arcs::Failed;
 use crate::error::{GraphError, Result};

@@ -1,9 +1,9 @@
 //! How does a graph leave for other people's tools?
 //!
-//! A selection of pages or hosts ([`Selection`]) is streamed to a [`GraphSink`], first its vertices,
-//! then its arcs. Each format is one file and one line in [`Format::form`]. A format buffers only
-//! what it cannot do without, so a whole graph passes through in little memory. Vertices are
-//! identified by their number in the catalogue, never by their node number.
+//! A selection of pages or hosts ([`Selection`]) is streamed to a [`GraphSink`], first its
+//! vertices, then its arcs. Each format is one file and one line in [`Format::form`]. A format
+//! buffers only what it cannot do without, so a whole graph passes through in little memory.
+//! Vertices are identified by their number in the catalogue, never by their node number.
 
 mod dot;
 mod drawing;

@@ -1,9 +1,9 @@
 //! Which documents of a segment match this source, and with which score?
 //!
-//! A [`PostingStream`] iterates once, in order, over the documents of one source, a window at a time. It
-//! is either swept, which yields every document of the window, or probed for the few that are still
-//! candidates. A posting list is decoded block by block without a call per document; any other
-//! engine query goes through the engine's own interface.
+//! A [`PostingStream`] iterates once, in order, over the documents of one source, a window at a
+//! time. It is either swept, which yields every document of the window, or probed for the few that
+//! are still candidates. A posting list is decoded block by block without a call per document; any
+//! other engine query goes through the engine's own interface.
 
 use super::hits::HitsQuery;
 use super::source::MatchSource;

@@ -1,7 +1,7 @@
-//! What records does a file hold, one after the other?
+//! Which records does a file contain?
 //!
-//! Reads an archive file from its beginning, one gzip member at a time, in bounded memory; damage ends the scan with a message that
-//! says where.
+//! Reads an archive file from its beginning, one gzip member at a time, in bounded memory; damage
+//! ends the scan with a message that says where.
 
 use super::encoder::IndexLine;
 use super::http;
@@ -12,10 +12,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// A head longer than this is damage.
+/// A longer head is damage.
 const HEAD: u64 = 1 << 20;
 
-/// Goes through the records of one file.
+/// Scans the records of one file.
 pub(crate) struct Scan {
     path: PathBuf,
     input: Counted,
@@ -23,24 +23,24 @@ pub(crate) struct Scan {
     cap: usize,
 }
 
-/// A record met on the way.
+/// A scanned record.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) fields: Vec<(String, String)>,
-    /// The head of the answer or request, where it is one.
+    /// The head of the response or request, if it is one.
     pub(crate) head: Vec<u8>,
-    /// sha256 of the payload as it is.
+    /// sha256 of the payload as stored.
     pub(crate) digest: [u8; 32],
-    /// The payload's first bytes, up to the cap given.
+    /// The payload's first bytes, up to the given cap.
     pub(crate) payload: Vec<u8>,
-    /// The payload's whole length.
+    /// The payload's total length.
     pub(crate) payload_length: u64,
 }
 
 impl Scanned {
-    /// A field of the record's head.
+    /// A field of the record's header.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
@@ -75,7 +75,7 @@ impl Scanned {
 }
 
 impl Scan {
-    /// Begins at the start of a file; of each payload at most `cap` bytes are kept.
+    /// Starts at the beginning of a file; at most `cap` bytes of each payload are kept.
     pub(crate) fn open(path: &Path, cap: usize) -> Result<Self> {
         let file = File::open(path).map_err(|e| StoreError::io("open", path, e))?;
         let end = file.metadata().map_err(|e| StoreError::io("read the length of", path, e))?.len();
@@ -87,7 +87,7 @@ impl Scan {
         })
     }
 
-    /// Where the next record begins.
+    /// Offset of the next record.
     pub(crate) fn position(&self) -> u64 {
         self.input.at
     }
@@ -169,8 +169,9 @@ pub(super) fn read_fields(input: &mut impl BufRead) -> io::Result<Vec<(String, S
     }
 }
 
-/// The head of an HTTP message, up to and with its empty line; all there is if it has none. A line of blanks is not empty:
-/// the fetcher goes on there, and what is read back must be what was received.
+/// The head of an HTTP message including its empty line, or everything if it has none. A line of
+/// spaces is not empty: the fetcher continues there, and what is read back must be what was
+/// received.
 pub(super) fn read_head(block: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut block = block.take(HEAD);
