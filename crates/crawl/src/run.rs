@@ -27,7 +27,7 @@ use crate::watch::summary::{Counters, Summary};
 use crate::watch::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::{HashMap, HashSet};
-use orb_fetch::{HttpFetcher, raise_open_files, why_not_public};
+use orb_fetch::{Fetchers, Protocol, raise_open_files, why_not_public};
 use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
@@ -58,6 +58,8 @@ pub struct Crawl {
     pub stop: Arc<Stop>,
     /// Where it tells how it is going.
     pub progress: Arc<Progress>,
+    /// What can be fetched; [`orb_fetch::PROTOCOLS`] unless the program brings its own.
+    pub protocols: &'static [Protocol],
 }
 
 /// The run at hand: a new one, or an old one gone on with.
@@ -90,6 +92,7 @@ struct Scene<'a> {
     chronicle: &'a Arc<Chronicle>,
     /// Where the steps of the project have led to.
     roots: &'a [Roots],
+    protocols: &'static [Protocol],
 }
 
 /// What works while the driver drives.
@@ -134,7 +137,14 @@ impl Crawl {
         journal.log(&run.opening())?;
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
         let chosen = choose_pages(&mut self.project, &self.settings, &run, self.choice)?;
-        let scene = Scene { config: &config, shared: &shared, clock, chronicle: &chronicle, roots: &roots };
+        let scene = Scene {
+            config: &config,
+            shared: &shared,
+            clock,
+            chronicle: &chronicle,
+            roots: &roots,
+            protocols: self.protocols,
+        };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
         if let Some(budget) = self.settings.track.budget {
@@ -333,7 +343,7 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<Fron
     let queues = recorder.queues();
     let schedule = config.schedule();
     raise_open_files(schedule.most_connections() as u64 + OWN_FILES)?;
-    let fetcher = HttpFetcher::new(config.fetch.clone())?;
+    let fetchers = Fetchers::open(config.fetch.clone(), scene.protocols)?;
     let on_failure = Arc::clone(shared);
     let recorder = std::thread::Builder::new()
         .name("recorder".into())
@@ -350,7 +360,7 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<Fron
         shared: Arc::clone(shared),
         sessions: Arc::clone(&config.read.sessions),
         clock,
-        fetcher,
+        fetchers,
         readers: to_readers,
         recorder: to_recorder,
         active: AtomicUsize::new(0),

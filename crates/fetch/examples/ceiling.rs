@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
-use orb_fetch::{Fetch, FetchConfig, FetchError, HttpFetcher, Unwatched, raise_open_files};
+use orb_fetch::{FetchConfig, FetchError, Fetchers, Unwatched, raise_open_files};
 use orb_page::{HostId, Lease, PageId, Purpose};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn run(text: &str, ca_file: Option<PathBuf>) -> Result<String, FetchError> {
     let private_hosts = vec!["*".to_owned()];
     let config = FetchConfig { connections, per_host, private_hosts, ca_file, ..FetchConfig::default() };
     let lanes = connections.min(per_host * hosts);
-    let all = Arc::new(All { urls, fetcher: HttpFetcher::new(config)?, next: AtomicUsize::new(0) });
+    let all = Arc::new(All { urls, fetcher: Fetchers::new(config)?, next: AtomicUsize::new(0) });
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
         return Ok("no threads".to_owned());
     };
@@ -63,7 +63,7 @@ fn run(text: &str, ca_file: Option<PathBuf>) -> Result<String, FetchError> {
 /// What all lanes share.
 struct All {
     urls: Vec<String>,
-    fetcher: HttpFetcher,
+    fetcher: Fetchers,
     next: AtomicUsize,
 }
 

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use orb_fetch::{Fetch, FetchConfig, HttpFetcher, Unwatched};
+use orb_fetch::{FetchConfig, Fetchers, Unwatched};
 use orb_page::{HostId, Lease, PageId, Purpose};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{Read, Write};
@@ -73,7 +73,7 @@ fn measure(requests: usize, work: impl FnOnce()) -> String {
 
 async fn ours(addr: SocketAddr, requests: usize, lanes: usize) {
     let config = FetchConfig { per_host: lanes, private_hosts: vec!["127.0.0.1".to_owned()], ..FetchConfig::default() };
-    let fetcher = Arc::new(HttpFetcher::new(config).unwrap());
+    let fetcher = Arc::new(Fetchers::new(config).unwrap());
     let tasks: Vec<_> = (0..lanes)
         .map(|_| {
             let (fetcher, lease) = (fetcher.clone(), lease(addr));

@@ -97,7 +97,7 @@ pub enum FetchError {
     /// The name server cannot be used.
     #[error("cannot set up name resolution: {0}")]
     Resolver(String),
-    /// No module speaks this scheme.
-    #[error("no protocol for {0:?}")]
+    /// The scheme names nothing that a protocol could fetch.
+    #[error("no protocol can serve {0:?}")]
     Scheme(String),
 }

@@ -1,9 +1,14 @@
-//! Which protocols are there, and what can each of them do?
+//! Which protocols are there, and what must each of them do?
 //!
-//! The verbs are those of seed 002 (START, MIRROR or LIST, UPDATE, CLOSE) in today's words: open, list, fetch, close.
+//! A protocol is one module that implements [`Fetch`] on the [`Line`] and one entry in
+//! [`PROTOCOLS`]. A directory is a page like any other: its body is an
+//! listing, from which the extractor takes the links.
 
-use crate::{FetchConfig, FetchError, HttpFetcher};
-use orb_page::{Failure, FailureKind, Lease, Moment, Outcome};
+use crate::fetchers::refused;
+use crate::http::HttpFetcher;
+use crate::{FetchConfig, FetchError, Line, Request};
+use orb_page::{Lease, Outcome};
+use orb_urls::scheme::{self, Manners};
 use std::future::{Future, ready};
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -17,38 +22,25 @@ pub trait Fetch: Send + Sync {
     /// Fetches what the lease allows. Never fails: whatever happens is an outcome.
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome>;
 
-    /// What lies under a URL, for protocols that list instead of link.
-    fn list<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<Vec<Listed>, Failure>> {
-        let why = format!("{} cannot be listed", lease.url);
-        Box::pin(ready(Err(Failure::new(FailureKind::Unsupported, why))))
+    /// Makes an HTTP request, where the protocol is HTTP.
+    fn send<'a>(&'a self, request: &'a Request<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
+        let _ = watch;
+        refused(request.url.as_str())
     }
 
-    /// Ends every connection and returns when they are closed.
+    /// Lets every connection end that is kept for later.
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(ready(()))
     }
-}
-
-/// An entry of a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// Its URL.
-    pub url: String,
-    /// Whether it can be listed in turn.
-    pub directory: bool,
-    /// How long it is, where the listing says so.
-    pub length: Option<u64>,
-    /// When it was last changed, where the listing says so.
-    pub modified: Option<Moment>,
 }
 
 /// Who wants to know what happens while a fetch is under way.
 pub trait Watch: Sync {
     /// A request has been handed to the socket: politeness counts from here.
     ///
-    /// Called once for every request put on the wire. That is once a fetch, or twice where a kept connection turned out
-    /// to be dead before any byte of an answer and the request went out again on a new one. `peer` is `None` behind a
-    /// proxy.
+    /// Called once for every request put on the wire. That is once a fetch, or twice where a kept
+    /// connection turned out to be dead before any byte of an answer and the request went out again
+    /// on a new one. `peer` is `None` behind a proxy.
     fn sent(&self, peer: Option<SocketAddr>) {
         let _ = peer;
     }
@@ -65,41 +57,55 @@ pub struct Unwatched;
 
 impl Watch for Unwatched {}
 
+/// Opens a protocol on a line.
+pub type OpenProtocol = fn(&Arc<Line>, &Arc<FetchConfig>) -> Result<Arc<dyn Fetch>, FetchError>;
+
 /// A protocol in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// The schemes it serves, lower case.
-    pub schemes: &'static [&'static str],
+    /// The schemes it serves, in lower case, and how their servers are treated.
+    pub schemes: &'static [(&'static str, Manners)],
     /// Opens it.
-    pub open: fn(FetchConfig) -> Result<Arc<dyn Fetch>, FetchError>,
+    pub open: OpenProtocol,
 }
 
-/// Every protocol there is: a new one is a module and a line here.
-pub const PROTOCOLS: &[Protocol] =
-    &[Protocol { schemes: &["http", "https"], open: |config| Ok(Arc::new(HttpFetcher::new(config)?)) }];
+/// Every protocol there is: a new one is a module and an entry here.
+pub const PROTOCOLS: &[Protocol] = &[Protocol {
+    schemes: &[("http", Manners::web(80)), ("https", Manners::web(443))],
+    open: |line, config| Ok(Arc::new(HttpFetcher::new(Arc::clone(line), Arc::clone(config))?)),
+}];
 
-/// Opens the protocol that serves a scheme.
-pub fn open(scheme: &str, config: FetchConfig) -> Result<Arc<dyn Fetch>, FetchError> {
-    let protocol = PROTOCOLS.iter().find(|p| p.schemes.contains(&scheme));
-    (protocol.ok_or_else(|| FetchError::Scheme(scheme.to_owned()))?.open)(config)
+/// Makes the schemes of protocols known, so that their URLs are accepted as seeds and as links.
+pub fn register(protocols: &[Protocol]) -> Result<(), FetchError> {
+    for (name, manners) in protocols.iter().flat_map(|protocol| protocol.schemes) {
+        scheme::register(name, *manners).map_err(|_| FetchError::Scheme((*name).to_owned()))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orb_urls::scheme::{SCHEMES, Treatment};
 
     #[test]
-    fn every_scheme_is_served_once() {
+    fn every_scheme_is_served_once_and_known_to_urls() {
         let mut schemes: Vec<_> = PROTOCOLS.iter().flat_map(|p| p.schemes).collect();
+        for (name, manners) in &schemes {
+            let known = SCHEMES.iter().find(|(known, _)| known == name);
+            assert_eq!(known.map(|(_, treatment)| *treatment), Some(Treatment::Fetched(*manners)), "{name}");
+        }
         let all = schemes.len();
-        schemes.sort_unstable();
-        schemes.dedup();
+        schemes.sort_unstable_by_key(|(name, _)| *name);
+        schemes.dedup_by_key(|(name, _)| *name);
         assert_eq!(schemes.len(), all);
     }
 
     #[test]
-    fn an_unknown_scheme_is_refused_by_name() {
-        let refused = open("gopher", FetchConfig::default()).err().map(|e| e.to_string());
-        assert_eq!(refused.as_deref(), Some("no protocol for \"gopher\""));
+    fn what_is_no_web_cannot_be_a_protocol() {
+        const MAIL: &[(&str, Manners)] = &[("mailto", Manners::web(25))];
+        let protocol = Protocol { schemes: MAIL, ..PROTOCOLS[0] };
+        let refused = register(&[protocol]).map_err(|e| e.to_string());
+        assert_eq!(refused, Err("no protocol can serve \"mailto\"".to_owned()));
     }
 }

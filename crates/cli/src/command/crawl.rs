@@ -107,6 +107,7 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
         seeds: request.seeds,
         stop,
         progress,
+        protocols: orb_fetch::PROTOCOLS,
     };
     let result = crawl.run();
     display.finish();

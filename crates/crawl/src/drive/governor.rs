@@ -5,7 +5,7 @@
 
 use crate::watch::ledger::Idle;
 use crate::watch::progress::Progress;
-use orb_fetch::HttpFetcher;
+use orb_fetch::Line;
 use orb_page::Moment;
 use orb_project::{Regime, Schedule};
 use std::sync::{Mutex, PoisonError};
@@ -39,13 +39,8 @@ impl Governor {
     }
 
     /// Makes what holds now hold, and says why nothing more may be asked for and for how long, where that is so.
-    pub(crate) fn holds_back(
-        &self,
-        fetcher: &HttpFetcher,
-        progress: &Progress,
-        active: usize,
-    ) -> Option<(Idle, Duration)> {
-        let regime = self.regime(fetcher, progress);
+    pub(crate) fn holds_back(&self, line: &Line, progress: &Progress, active: usize) -> Option<(Idle, Duration)> {
+        let regime = self.regime(line, progress);
         if regime.paused {
             return Some((Idle::Schedule, EVERY));
         }
@@ -53,14 +48,14 @@ impl Governor {
             return Some((Idle::Connections, LONGEST));
         }
         let rate = regime.bandwidth.filter(|_| active > 1)?;
-        let full = fetcher.bandwidth().full_for();
+        let full = line.bandwidth().full_for();
         let under_way = progress.likely_size().saturating_mul(active as u64);
         let enough = under_way >= rate.saturating_mul(AHEAD.as_secs());
         full.or(enough.then_some(EVERY)).map(|wait| (Idle::Bandwidth, wait.min(EVERY)))
     }
 
     /// What holds now, told to the sockets where it is news. The time is the machine's own, as people read it off a wall.
-    fn regime(&self, fetcher: &HttpFetcher, progress: &Progress) -> Regime {
+    fn regime(&self, line: &Line, progress: &Progress) -> Regime {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(regime), true) = (state.regime, state.looked.is_some_and(|at| at.elapsed() < EVERY)) {
             return regime;
@@ -68,8 +63,8 @@ impl Governor {
         let now = Moment::now();
         let regime = self.schedule.at(now);
         if state.regime != Some(regime) {
-            fetcher.bandwidth().set_rate(regime.bandwidth);
-            fetcher.limit_connections(regime.connections);
+            line.bandwidth().set_rate(regime.bandwidth);
+            line.limit_connections(regime.connections);
             let words = self.schedule.words(now);
             if let Some(words) = &words {
                 tracing::info!("{words}");

@@ -17,7 +17,7 @@ use crate::record::Item;
 use crate::shared::Shared;
 use crate::watch::ledger::{Idle, Stage};
 use crossbeam_channel::{Receiver, Sender};
-use orb_fetch::{Fetch as _, HttpFetcher, Watch};
+use orb_fetch::{Fetchers, Watch};
 use orb_frontier::{After, Ended, Next, StoreRead, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
 use orb_store::{HostFact, Queues, StoreError};
@@ -46,8 +46,8 @@ pub(crate) struct Errand {
     pub clock: Clock,
     /// The session ids of hosts.
     pub sessions: Arc<Sessions>,
-    /// The sockets.
-    pub fetcher: HttpFetcher,
+    /// The protocols and their line.
+    pub fetchers: Fetchers,
     /// To the reading threads.
     pub readers: Sender<Work>,
     /// To the recorder.
@@ -104,8 +104,8 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
 
     /// Why nothing more may be sent for whatever there is, if so, and for how long at most.
     fn is_full(&self) -> Option<(Idle, Duration)> {
-        let Errand { fetcher, shared, active, .. } = &*self.errand;
-        let held = self.governor.holds_back(fetcher, &shared.progress, active.load(Ordering::Relaxed));
+        let Errand { fetchers, shared, active, .. } = &*self.errand;
+        let held = self.governor.holds_back(fetchers.line(), &shared.progress, active.load(Ordering::Relaxed));
         held.or_else(|| shared.pipeline.is_full().then_some((Idle::Backlog, Duration::from_secs(1))))
     }
 
@@ -213,7 +213,7 @@ impl Errand {
         let (progress, began) = (&self.shared.progress, Instant::now());
         progress.note_begin();
         self.sessions.prepare(&mut lease);
-        let outcome = self.fetcher.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
+        let outcome = self.fetchers.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
         let since = Instant::now();
         progress.ledger().note_fetch(&outcome.timings, since - began);
         progress.note_end(&outcome);
@@ -244,7 +244,7 @@ impl Errand {
     /// Looks a name up for the frontier.
     async fn resolve(self: Arc<Self>, host: HostId, name: String, port: u16) {
         let began = Instant::now();
-        let answer = self.fetcher.resolve(&name, port).await;
+        let answer = self.fetchers.resolve(&name, port).await;
         self.shared.progress.ledger().note(Stage::Dns, began.elapsed());
         let mut frontier = self.shared.frontier();
         if let Some(fact) = frontier.resolved(host, answer, self.clock.now()) {

@@ -10,7 +10,7 @@ use super::sign::signature;
 use crate::CrawlError;
 use crate::config::fetch_config;
 use bytes::Bytes;
-use orb_fetch::{FetchConfig, HttpFetcher, Request, Timeouts, Unwatched};
+use orb_fetch::{FetchConfig, Fetchers, Request, Timeouts, Unwatched};
 use orb_page::{Flag, Moment, Payload};
 use orb_project::Settings;
 use orb_project::WebhookSettings;
@@ -30,7 +30,7 @@ const ANSWER: u64 = 64_000;
 struct Receiver<'a> {
     hook: &'a WebhookSettings,
     secret: Option<String>,
-    fetcher: HttpFetcher,
+    fetchers: Fetchers,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -111,8 +111,8 @@ impl<'a> Receiver<'a> {
         };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
-        let fetcher = runtime.block_on(async { HttpFetcher::new(config) })?;
-        Ok(Self { hook, secret, fetcher, runtime })
+        let fetchers = runtime.block_on(async { Fetchers::new(config) })?;
+        Ok(Self { hook, secret, fetchers, runtime })
     }
 
     /// Sends until it is taken, or until there is no more patience.
@@ -141,7 +141,7 @@ impl<'a> Receiver<'a> {
         }
         let lost = |why: String, may_pass| Refused { why, may_pass, wait: None };
         let request = Request::post(&self.hook.url, &parcel.payload, fields).map_err(|e| lost(e.detail, false))?;
-        let outcome = self.runtime.block_on(Box::pin(self.fetcher.send(&request, &Unwatched)));
+        let outcome = self.runtime.block_on(self.fetchers.send(&request, &Unwatched));
         let answer = outcome.result.map_err(|failure| lost(failure.detail, true))?;
         match answer.status {
             200..=299 => Ok(()),

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
 use crate::shared::Stop;
-use orb_fetch::HttpFetcher;
+use orb_fetch::Fetchers;
 use orb_page::Document;
 use orb_project::Settings;
 use orb_urls::{Address, Canonicaliser};
@@ -18,9 +18,9 @@ pub fn look(settings: &Settings, url: &Address) -> Result<(String, Document), Cr
     let scope = Arc::new(SharedScope::new(&settings.scope, seeds)?);
     let sessions = Arc::new(Sessions::new(settings.urls, Vec::new()));
     let config = Config::new(settings, scope, seeds, &std::env::temp_dir(), sessions)?;
-    let (fetcher, stop) = (HttpFetcher::new(config.fetch.clone())?, Stop::new());
+    let (fetchers, stop) = (Fetchers::new(config.fetch.clone())?, Stop::new());
     let canonical = Canonicaliser::new(settings.urls);
-    let mut walker = Walker::new(fetcher, config.walking(), canonical, settings.frontier.max_redirects, &stop);
+    let mut walker = Walker::new(fetchers, config.walking(), canonical, settings.frontier.max_redirects, &stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
     match runtime.block_on(walker.pass(Question::plain(url.clone()))) {
         Ok(page) => Ok((page.address.into_string(), page.document)),

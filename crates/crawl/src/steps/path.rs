@@ -11,7 +11,7 @@ use super::walker::{Halt, Passed, Question, Walker};
 use crate::CrawlError;
 use crate::shared::Stop;
 use hashbrown::{HashMap, HashSet};
-use orb_fetch::{FetchConfig, HttpFetcher};
+use orb_fetch::{FetchConfig, Fetchers};
 use orb_frontier::FrontierConfig;
 use orb_page::LinkKind;
 use orb_project::Settings;
@@ -68,8 +68,9 @@ impl<'a> Path<'a> {
     ) -> Result<Self, CrawlError> {
         // A page that is passed through is asked for as its links say, session ids and all.
         let lenient = Rules { strip_session_ids: false, tidy_query: false, sort_query: false, ..settings.urls };
-        let fetcher = HttpFetcher::new(fetch)?;
-        let walker = Walker::new(fetcher, frontier, Canonicaliser::new(lenient), settings.frontier.max_redirects, stop);
+        let fetchers = Fetchers::new(fetch)?;
+        let walker =
+            Walker::new(fetchers, frontier, Canonicaliser::new(lenient), settings.frontier.max_redirects, stop);
         Ok(Self { settings, rules, walker, canonical: Canonicaliser::new(settings.urls), told: Vec::new() })
     }
 

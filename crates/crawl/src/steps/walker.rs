@@ -9,7 +9,7 @@ use crate::drive::clock::Clock;
 use crate::shared::Stop;
 use bytes::Bytes;
 use orb_extract::Content;
-use orb_fetch::{HttpFetcher, Method, Request, Watch};
+use orb_fetch::{Fetchers, Method, Request, Watch};
 use orb_frontier::robots::MAX_BYTES;
 use orb_frontier::{After, Frontier, FrontierConfig, Next};
 use orb_page::{Document, FailureKind, HostId, Lease, Outcome, PageKind, Payload, Purpose, Response};
@@ -64,7 +64,7 @@ pub(super) enum Halt {
 
 /// Goes from page to page.
 pub(super) struct Walker<'a> {
-    fetcher: HttpFetcher,
+    fetchers: Fetchers,
     frontier: Mutex<Frontier>,
     trail: Trail,
     clock: Clock,
@@ -100,7 +100,7 @@ enum Step {
 impl<'a> Walker<'a> {
     /// A walker that has asked nobody yet; others may have, so that every host counts as just asked.
     pub(super) fn new(
-        fetcher: HttpFetcher,
+        fetchers: Fetchers,
         config: FrontierConfig,
         canonical: Canonicaliser,
         max_redirects: u8,
@@ -108,7 +108,7 @@ impl<'a> Walker<'a> {
     ) -> Self {
         let clock = Clock::start();
         let frontier = Mutex::new(Frontier::new(config, clock.now(), true));
-        Self { fetcher, frontier, trail: Trail::default(), clock, canonical, max_redirects, stop }
+        Self { fetchers, frontier, trail: Trail::default(), clock, canonical, max_redirects, stop }
     }
 
     /// How addresses are written on this walk.
@@ -167,7 +167,7 @@ impl<'a> Walker<'a> {
                 lock(&self.frontier).answered(answer, self.clock.now());
             }
             Next::Resolve { host, name, port } => {
-                let answer = self.fetcher.resolve(&name, port).await;
+                let answer = self.fetchers.resolve(&name, port).await;
                 lock(&self.frontier).resolved(host, answer, self.clock.now());
             }
             Next::Drop(_, _, _, PageKind::Disallowed, _) => {
@@ -198,6 +198,8 @@ impl<'a> Walker<'a> {
                 let method = if payload.is_some() { Method::Post } else { Method::Get };
                 self.send(lease, &Request { method, payload, any_type: true, ..request }).await
             }
+            // Another protocol than HTTP: nothing can be sent along.
+            Err(_) if question.payload.is_none() => self.fetchers.fetch(lease, &self.on_wire(lease)).await,
             Err(failure) => return Err(Halt::Why(failure.detail)),
         };
         let after = self.done(lease, &outcome);
@@ -217,8 +219,11 @@ impl<'a> Walker<'a> {
     }
 
     async fn send(&self, lease: &Lease, request: &Request<'_>) -> Outcome {
-        let watch = OnWire { frontier: &self.frontier, clock: self.clock, host: lease.host };
-        self.fetcher.send(request, &watch).await
+        self.fetchers.send(request, &self.on_wire(lease)).await
+    }
+
+    fn on_wire(&self, lease: &Lease) -> OnWire<'_> {
+        OnWire { frontier: &self.frontier, clock: self.clock, host: lease.host }
     }
 
     fn done(&self, lease: &Lease, outcome: &Outcome) -> After {

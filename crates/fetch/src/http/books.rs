@@ -4,7 +4,7 @@
 //! is handed back as [`Afterwards`].
 
 use super::conn::Conn;
-use super::h2::Line;
+use super::h2::Multiplexed;
 use super::pool::{Grant, Key, Pool, Slot, Want};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Host {
     pub(super) parked: Vec<u64>,
     pub(super) waiting: VecDeque<Waiter>,
     /// Its HTTP/2 connection.
-    pub(super) line: Option<Line>,
+    pub(super) line: Option<Multiplexed>,
     /// Whether it stands in the line of the starved, where it stands once.
     starving: bool,
 }
@@ -56,7 +56,7 @@ pub(super) struct Waiter {
 pub(super) struct Afterwards {
     pub(super) close: Vec<Conn>,
     pub(super) refused: Vec<Grant>,
-    pub(super) hung_up: Vec<Line>,
+    pub(super) hung_up: Vec<Multiplexed>,
 }
 
 impl Afterwards {
@@ -122,7 +122,7 @@ impl Books {
     }
 
     /// Takes a host's HTTP/2 connection off the books.
-    pub(super) fn take_line(&mut self, key: &Arc<Key>) -> Option<Line> {
+    pub(super) fn take_line(&mut self, key: &Arc<Key>) -> Option<Multiplexed> {
         self.unpark_line(key);
         self.hosts.get_mut(key)?.line.take()
     }

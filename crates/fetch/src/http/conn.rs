@@ -6,20 +6,16 @@
 use super::connect::Dialed;
 use super::pool::Slot;
 use super::stream::Stream;
-use super::timer::Timer;
+use crate::intake::Timer;
+use crate::line::{GOODBYE, say_goodbye};
 use bytes::BytesMut;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long a server may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(2);
-/// How much it may still say in doing so.
-const LAST_WORDS: usize = 64 * 1024;
 /// The bounds of what is reserved for an answer whose length is not yet known.
 const ROOM: (usize, usize) = (4 * 1024, 128 * 1024);
 
@@ -73,7 +69,7 @@ impl Conn {
     pub(super) fn close(mut self) {
         let over = !self.stream.is_quiet();
         let Ok(runtime) = Handle::try_current() else { return };
-        self.slot.pool.closing.fetch_add(1, Ordering::Relaxed);
+        let closing = self.slot.closing();
         runtime.spawn(async move {
             let goodbye = timeout(GOODBYE, async {
                 if over {
@@ -81,28 +77,13 @@ impl Conn {
                     sleep(self.rtt).await;
                     return Ok(());
                 }
-                self.say_goodbye().await
+                say_goodbye(&mut self.stream).await
             });
             let goodbye = goodbye.await;
             self.abrupt = !matches!(goodbye, Ok(Ok(())));
-            self.slot.pool.closing.fetch_sub(1, Ordering::Relaxed);
+            drop(closing);
+            drop(self);
         });
-    }
-
-    async fn say_goodbye(&mut self) -> io::Result<()> {
-        self.stream.shutdown().await?;
-        let mut rest = BytesMut::with_capacity(1024);
-        let mut heard = 0;
-        loop {
-            match self.stream.read_buf(&mut rest).await? {
-                0 => return Ok(()),
-                n => heard += n,
-            }
-            if heard > LAST_WORDS {
-                return Err(io::Error::other("does not stop talking"));
-            }
-            rest.clear();
-        }
     }
 }
 

@@ -10,11 +10,10 @@
 //! [`Truncation`] says why there are no more.
 
 use super::chunked::{Dechunker, Progress};
-use super::clock::Clock;
 use super::conn::Conn;
 use super::head::{Finder, Framing, Head, LARGEST_HEAD};
 use super::request::{Method, Request};
-use super::spool::{Contents, Spool, SpoolRule};
+use crate::intake::{Clock, Contents, Spool, SpoolRule};
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
 use orb_page::{Body, Failure, FailureKind, Moment, Response, Timings, Truncation};

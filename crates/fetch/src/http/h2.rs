@@ -4,15 +4,13 @@
 //! that an archive of HTTP/1.1 messages could hold, so both heads are rendered as HTTP/1.1 would have them; the body
 //! is what came.
 
-use super::clock::Clock;
-use super::connect::late;
 use super::exchange::{Lost, Trip};
 use super::head::{LARGEST_HEAD, decimal};
 use super::pool::{Key, Pool, Slot};
 use super::request::{Asker, Method};
-use super::spool::Spool;
-use super::stream::{Held, Stream};
-use super::timer::Timer;
+use super::stream::Stream;
+use crate::intake::{Clock, Spool, Timer};
+use crate::line::{Held, late};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
@@ -31,7 +29,7 @@ const CONNECTION_WINDOW: u32 = 4 << 20;
 
 /// The HTTP/2 connection of a host, as the pool keeps it; the connection ends when the last handle on it is dropped.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Multiplexed {
     pub(super) id: u64,
     pub(super) addr: Option<IpAddr>,
     /// How many requests are on it.
@@ -60,7 +58,7 @@ impl Drop for Lane {
     }
 }
 
-impl Line {
+impl Multiplexed {
     /// A handle for one request.
     pub(super) fn lane(&self, pool: &Arc<Pool>, key: &Arc<Key>) -> Lane {
         let (send, held) = (self.send.clone(), self.held.clone());
@@ -87,7 +85,7 @@ pub(super) async fn begin(
         .map_err(|e| Failure::new(FailureKind::Protocol, format!("no HTTP/2 connection: {e}")))?;
     let (pool, key) = (slot.pool.clone(), slot.key.clone());
     let id = pool.number();
-    let line = Line { id, addr, streams: 1, parked: None, send, peer, held };
+    let line = Multiplexed { id, addr, streams: 1, parked: None, send, peer, held };
     tokio::spawn(async move {
         // How a connection ends is told to each request on it.
         let _ = connection.await;

@@ -14,18 +14,18 @@ const MOST_FIELDS: usize = 2_000;
 
 /// Finds the end of a head in bytes that arrive piece by piece.
 #[derive(Debug, Default)]
-pub(super) struct Finder {
+pub(crate) struct Finder {
     /// Where to look on.
     from: usize,
 }
 
 /// What bytes can be said not to be a head of HTTP.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NotHttp;
+pub(crate) struct NotHttp;
 
 impl Finder {
     /// The length of the head with its empty line, as soon as that has come.
-    pub(super) fn find(&mut self, bytes: &[u8]) -> Result<Option<usize>, NotHttp> {
+    pub(crate) fn find(&mut self, bytes: &[u8]) -> Result<Option<usize>, NotHttp> {
         const START: &[u8] = b"HTTP/";
         let known = bytes.len().min(START.len());
         if !bytes[..known].eq_ignore_ascii_case(&START[..known]) {
@@ -51,11 +51,11 @@ impl Finder {
 
 /// What a head says.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// 1 for HTTP/1.1 and above, 0 for HTTP/1.0.
-    pub(super) minor: u8,
-    pub(super) status: u16,
-    pub(super) headers: Headers,
+    pub(crate) minor: u8,
+    pub(crate) status: u16,
+    pub(crate) headers: Headers,
 }
 
 /// How the length of a body is told (RFC 9112, 6.3).
@@ -73,7 +73,7 @@ pub(super) enum Framing {
 
 impl Head {
     /// Reads a whole head, empty line included, or says why it is none.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         let mut lines = bytes.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
         let malformed = "the status line of the answer is malformed";
         let (minor, status) = lines.next().and_then(status_line).ok_or(malformed)?;

@@ -5,7 +5,6 @@
 
 mod books;
 mod chunked;
-mod clock;
 mod conn;
 mod connect;
 mod exchange;
@@ -15,42 +14,39 @@ mod pool;
 #[cfg(feature = "fuzzing")]
 mod rehearsal;
 mod request;
-mod spool;
 mod stream;
-mod timer;
 mod tls;
 
+pub(crate) use head::{Finder, Head};
 pub use pool::ConnectionCounts;
+use pool::{Grant, Want};
+pub(crate) use pool::{Key, Pool, Slot};
 #[cfg(feature = "fuzzing")]
 pub use rehearsal::Rehearsal;
 use request::Asker;
 pub(crate) use request::basic_authorization;
 pub use request::{Method, Request, Validators};
 
-use crate::dns::Resolver;
-use crate::{AddressGuard, BoxFuture, Bucket, Fetch, FetchConfig, FetchError, Jar, Keyring, Watch};
+use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Jar, Keyring, Line, Watch};
 use bytes::Bytes;
 use conn::Conn;
 use connect::Dialer;
 use exchange::{Ending, Exchanged, Lost, Trip};
 use h2::Lane;
-use orb_page::{Failure, FailureKind, Lease, Moment, Outcome, Response, Timings};
-use pool::{Grant, Key, Pool, Slot, Want};
+use orb_page::{Failure, Lease, Moment, Outcome, Response, Timings};
+use std::future::ready;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
-use tokio::time::Instant;
 
 /// Fetches over HTTP/1.1 and HTTP/2, in the clear and under TLS.
-pub struct HttpFetcher {
-    config: FetchConfig,
-    guard: Arc<AddressGuard>,
-    resolver: Resolver,
+pub(crate) struct HttpFetcher {
+    config: Arc<FetchConfig>,
+    line: Arc<Line>,
     dialer: Dialer,
     pool: Arc<Pool>,
     jar: Arc<Jar>,
     keyring: Arc<Keyring>,
-    bucket: Arc<Bucket>,
 }
 
 /// The way to a server.
@@ -70,68 +66,16 @@ enum Carrier {
 }
 
 impl HttpFetcher {
-    /// A fetcher with these settings.
-    pub fn new(config: FetchConfig) -> Result<Self, FetchError> {
-        config.check()?;
-        let config = config.bounded();
-        // An unusable directory is better found out now than in the middle of a large body.
-        tempfile::tempfile_in(&config.spool_dir)
-            .map_err(|source| FetchError::SpoolDir { path: config.spool_dir.clone(), source })?;
-        let guard = Arc::new(AddressGuard::new(&config.private_hosts));
-        if let Some(proxy) = &config.proxy {
-            guard.open(&format!("{}:{}", proxy.host, proxy.port));
-        }
-        let bucket = Arc::new(Bucket::new(config.bandwidth));
-        let resolver = Resolver::new(&config, guard.clone())?;
-        let dialer = Dialer::new(&config, bucket.clone())?;
-        let pool = Pool::new(config.connections, config.per_host, config.keep_alive);
+    /// A fetcher on this line.
+    pub(crate) fn new(line: Arc<Line>, config: Arc<FetchConfig>) -> Result<Self, FetchError> {
+        let dialer = Dialer::new(&config, Arc::clone(&line))?;
+        let pool = Arc::clone(line.sockets());
         let (jar, keyring) = (Arc::clone(&config.jar), Arc::clone(&config.keyring));
-        Ok(Self { config, guard, resolver, dialer, pool, jar, keyring, bucket })
-    }
-
-    /// The one address to connect to for a host: what a lease pins.
-    pub async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
-        self.resolver.resolve(host, port).await
-    }
-
-    /// Whether a proxy finds the addresses, so that there is none to pin.
-    pub const fn is_proxied(&self) -> bool {
-        self.config.proxy.is_some()
-    }
-
-    /// How many connections there are.
-    pub fn connections(&self) -> ConnectionCounts {
-        self.pool.counts()
-    }
-
-    /// How many sockets may be open at once, as things are.
-    pub fn connection_limit(&self) -> usize {
-        self.pool.cap()
-    }
-
-    /// Changes how many sockets may be open at once, those still closing included. Where more are open than that, none is opened until
-    /// enough of them have closed; none is cut off.
-    pub fn limit_connections(&self, cap: usize) {
-        self.pool.set_cap(cap);
-    }
-
-    /// The guard, to open hosts that the user names later.
-    pub fn guard(&self) -> &AddressGuard {
-        &self.guard
-    }
-
-    /// The cookies.
-    pub fn jar(&self) -> &Jar {
-        &self.jar
-    }
-
-    /// The bandwidth of all sockets together, to change it by the time of day.
-    pub fn bandwidth(&self) -> &Bucket {
-        &self.bucket
+        Ok(Self { config, line, dialer, pool, jar, keyring })
     }
 
     /// Makes one request. Whatever happens is an outcome.
-    pub async fn send(&self, request: &Request<'_>, watch: &dyn Watch) -> Outcome {
+    async fn ask(&self, request: &Request<'_>, watch: &dyn Watch) -> Outcome {
         let (at, timings) = (Moment::now(), Timings::default());
         let mut trip = Trip { config: &self.config, request, watch, at, timings };
         let result = self.travel(&mut trip).await;
@@ -173,23 +117,8 @@ impl HttpFetcher {
     async fn route(&self, trip: &mut Trip<'_>) -> Result<Route, Failure> {
         let request = trip.request;
         let (host, port) = (request.host(), request.port());
-        let through = self.config.proxy.as_ref().filter(|_| !request.is_tls());
-        let addr = match (&self.config.proxy, request.addr) {
-            (Some(_), _) => {
-                self.guard.check_unresolved(host, port)?;
-                None
-            }
-            (None, Some(addr)) => {
-                self.resolver.check(host, port, addr)?;
-                Some(addr)
-            }
-            (None, None) => {
-                let start = Instant::now();
-                let found = self.resolver.resolve(host, port).await;
-                trip.timings.dns = start.elapsed();
-                Some(found?)
-            }
-        };
+        let through = self.line.proxy().filter(|_| !request.is_tls());
+        let addr = self.line.address(host, port, request.addr, &mut trip.timings).await?;
         let key = match through {
             Some(proxy) => Key { tls: false, host: proxy.host.as_str().into(), port: proxy.port, any_host: true },
             None => Key { tls: request.is_tls(), host: host.into(), port, any_host: false },
@@ -202,12 +131,8 @@ impl HttpFetcher {
     }
 
     async fn open(&self, slot: Slot, route: &Route, trip: &mut Trip<'_>) -> Result<Carrier, Failure> {
-        let dialed = self.dialer.dial(&route.key, route.addr, &self.resolver, &mut trip.timings).await;
-        let dialed = dialed.inspect_err(|failure| {
-            if let (Some(addr), FailureKind::Connect | FailureKind::Timeout) = (route.addr, failure.kind) {
-                self.resolver.demote(&route.key.host, addr);
-            }
-        })?;
+        let dialed = self.dialer.dial(&route.key, route.addr, &mut trip.timings).await;
+        let dialed = dialed.inspect_err(|failure| self.line.demote(&route.key.host, route.addr, failure))?;
         if dialed.h2 {
             let patience = self.config.timeouts.head;
             return h2::begin(dialed.stream, slot, (route.addr, dialed.peer), patience).await.map(Carrier::Lane);
@@ -241,15 +166,19 @@ impl Fetch for HttpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             match Request::of(lease) {
-                Ok(request) => self.send(&request, watch).await,
+                Ok(request) => self.ask(&request, watch).await,
                 Err(failure) => Outcome { at: Moment::now(), timings: Timings::default(), result: Err(failure) },
             }
         })
     }
 
+    fn send<'a>(&'a self, request: &'a Request<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
+        Box::pin(self.ask(request, watch))
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         self.pool.shut();
-        Box::pin(self.pool.emptied())
+        Box::pin(ready(()))
     }
 }
 

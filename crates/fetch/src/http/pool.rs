@@ -11,7 +11,7 @@
 
 use super::books::{Afterwards, Books, Host, Waiter};
 use super::conn::Conn;
-use super::h2::{Lane, Line};
+use super::h2::{Lane, Multiplexed};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,12 +25,12 @@ const ROUND: Duration = Duration::from_secs(1);
 
 /// Whose connections may carry a request: those of one server, or of the proxy that carries all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub(super) tls: bool,
-    pub(super) host: Box<str>,
-    pub(super) port: u16,
+pub(crate) struct Key {
+    pub(crate) tls: bool,
+    pub(crate) host: Box<str>,
+    pub(crate) port: u16,
     /// Connections to a proxy in the clear: they lead to any host, and only the global cap holds for them.
-    pub(super) any_host: bool,
+    pub(crate) any_host: bool,
 }
 
 /// How many connections there are.
@@ -48,7 +48,7 @@ pub struct ConnectionCounts {
 
 /// All connections of a fetcher.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     books: Mutex<Books>,
     cap: AtomicUsize,
     pub(super) per_host: usize,
@@ -79,9 +79,29 @@ pub(super) enum Grant {
 
 /// The right to one socket; gives it back when dropped.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     pub(super) pool: Arc<Pool>,
     pub(super) key: Arc<Key>,
+}
+
+impl Slot {
+    /// Counts the socket among those that are being closed, until the guard is dropped.
+    pub(crate) fn closing(&self) -> Closing {
+        self.pool.closing.fetch_add(1, Ordering::Relaxed);
+        Closing { pool: Arc::clone(&self.pool) }
+    }
+}
+
+/// A socket that is being closed.
+#[derive(Debug)]
+pub(crate) struct Closing {
+    pool: Arc<Pool>,
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.pool.closing.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Slot {
@@ -91,12 +111,12 @@ impl Drop for Slot {
 }
 
 impl Pool {
-    pub(super) fn new(cap: usize, per_host: usize, keep_alive: Duration) -> Arc<Self> {
+    pub(crate) fn new(cap: usize, per_host: usize, keep_alive: Duration) -> Arc<Self> {
         let (books, cap, closing, emptied) = (Mutex::default(), cap.into(), AtomicUsize::new(0), Notify::new());
         Arc::new(Self { books, cap, per_host, keep_alive, closing, emptied })
     }
 
-    pub(super) fn counts(&self) -> ConnectionCounts {
+    pub(crate) fn counts(&self) -> ConnectionCounts {
         let books = self.lock();
         ConnectionCounts {
             open: books.sockets,
@@ -107,12 +127,12 @@ impl Pool {
     }
 
     /// How many sockets there may be.
-    pub(super) fn cap(&self) -> usize {
+    pub(crate) fn cap(&self) -> usize {
         self.cap.load(Ordering::Relaxed)
     }
 
     /// Changes how many sockets there may be. Where there are more, parked ones are closed at once and the others as they come back.
-    pub(super) fn set_cap(self: &Arc<Self>, cap: usize) {
+    pub(crate) fn set_cap(self: &Arc<Self>, cap: usize) {
         let mut after = Afterwards::default();
         let mut books = self.lock();
         self.cap.store(cap.max(1), Ordering::Relaxed);
@@ -138,6 +158,15 @@ impl Pool {
                         return grant;
                     }
                 }
+            }
+        }
+    }
+
+    /// Leave to open a connection that no other request will use.
+    pub(crate) async fn open(self: &Arc<Self>, key: &Arc<Key>, addr: Option<IpAddr>) -> Slot {
+        loop {
+            if let Grant::Open(slot) = self.acquire(key, Want { addr, fresh: true }).await {
+                return slot;
             }
         }
     }
@@ -210,7 +239,7 @@ impl Pool {
     }
 
     /// Makes an HTTP/2 connection known to all who want its host, and gives the first stream on it.
-    pub(super) fn share(self: &Arc<Self>, key: &Arc<Key>, line: Line) -> Lane {
+    pub(super) fn share(self: &Arc<Self>, key: &Arc<Key>, line: Multiplexed) -> Lane {
         let mut after = Afterwards::default();
         let mut books = self.lock();
         let lane = line.lane(self, key);
@@ -271,7 +300,7 @@ impl Pool {
     }
 
     /// Waits until no socket is open.
-    pub(super) async fn emptied(&self) {
+    pub(crate) async fn emptied(&self) {
         loop {
             let emptied = self.emptied.notified();
             if self.lock().sockets == 0 {

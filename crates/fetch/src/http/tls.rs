@@ -103,7 +103,7 @@ pub(super) fn failure(host: &str, error: &io::Error) -> Failure {
         None if error.kind() == io::ErrorKind::UnexpectedEof => "the server hung up during the handshake".to_owned(),
         None => format!("the handshake broke off: {error}"),
     };
-    Failure::new(FailureKind::Tls, format!("{host}: {}", crate::dns::one_line(&why)))
+    Failure::new(FailureKind::Tls, format!("{host}: {}", crate::line::one_line(&why)))
 }
 
 fn certificate_line(error: &CertificateError) -> String {

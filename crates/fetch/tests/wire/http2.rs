@@ -5,7 +5,7 @@ use crate::tls::{Authority, trusting, url_of};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use http::Response;
-use orb_fetch::{ConnectionCounts, Fetch};
+use orb_fetch::ConnectionCounts;
 use orb_page::{Body, FailureKind, Truncation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -94,9 +94,9 @@ async fn one_connection_carries_all_requests_to_a_host_up_to_the_cap() {
     }
     assert_eq!((server.connections(), server.requests().len()), (1, 61));
     assert_eq!(most.load(Ordering::SeqCst), 3);
-    assert_eq!(fetcher.connections(), ConnectionCounts { open: 1, idle: 1, closing: 0, waiting: 0 });
+    assert_eq!(fetcher.line().connections(), ConnectionCounts { open: 1, idle: 1, closing: 0, waiting: 0 });
     fetcher.close().await;
-    assert_eq!(fetcher.connections(), ConnectionCounts::default());
+    assert_eq!(fetcher.line().connections(), ConnectionCounts::default());
 }
 
 #[tokio::test]

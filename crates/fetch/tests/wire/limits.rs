@@ -156,7 +156,7 @@ async fn a_slow_line_of_ours_is_not_held_against_the_server() {
 
 #[tokio::test]
 async fn a_spool_that_cannot_be_written_is_our_failure() {
-    let refused = orb_fetch::HttpFetcher::new(FetchConfig { spool_dir: "/nonexistent/spool".into(), ..config() });
+    let refused = orb_fetch::Fetchers::new(FetchConfig { spool_dir: "/nonexistent/spool".into(), ..config() });
     assert_eq!(refused.err().map(|e| e.to_string()).as_deref(), Some("cannot keep large bodies in /nonexistent/spool"));
     let home = tempfile::tempdir().unwrap();
     let spool_dir = home.path().join("spool");

@@ -1,7 +1,7 @@
 //! Names, their addresses, and those we do not go to.
 
 use crate::server::{Server, config, fetcher, get, lease};
-use orb_fetch::{Fetch, FetchConfig, HttpFetcher, Unwatched};
+use orb_fetch::{FetchConfig, Fetchers, Unwatched};
 use orb_page::FailureKind;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn answer(query: &[u8], before: usize) -> Option<Vec<u8>> {
     Some(out)
 }
 
-async fn asking() -> (HttpFetcher, Arc<AtomicUsize>) {
+async fn asking() -> (Fetchers, Arc<AtomicUsize>) {
     let (dns, asked) = name_server().await;
     (fetcher(FetchConfig { dns: Some(dns), private_hosts: vec![], ..config() }), asked)
 }
@@ -136,7 +136,7 @@ async fn a_name_that_leads_inwards_is_not_followed_unless_it_was_opened() {
     let failure = get(&fetcher, &url).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Guard);
     assert_eq!(server.connections(), 0);
-    fetcher.guard().open("inside.test");
+    fetcher.line().guard().open("inside.test");
     assert!(get(&fetcher, &url).await.result.is_ok());
 }
 

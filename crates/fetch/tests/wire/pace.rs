@@ -5,7 +5,7 @@ use crate::server::{Server, config, fetcher, get, lease};
 use crate::tls::{Authority, trusting, url_of};
 use bytes::Bytes;
 use h2::server::SendResponse;
-use orb_fetch::{Fetch, FetchConfig, HttpFetcher, Watch};
+use orb_fetch::{FetchConfig, Fetchers, Watch};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
@@ -50,7 +50,7 @@ impl Gauge {
 }
 
 /// Fetches a URL so many times at once and says how the bytes came.
-async fn flow_of(fetcher: &Arc<HttpFetcher>, url: &str, times: usize) -> Flow {
+async fn flow_of(fetcher: &Arc<Fetchers>, url: &str, times: usize) -> Flow {
     let gauge = Gauge::default();
     let fetches: Vec<_> = (0..times)
         .map(|_| {
@@ -75,7 +75,7 @@ fn is_smooth(flow: &Flow) -> bool {
 }
 
 /// Some tries, of which one must be smooth: a machine that is busy with other things makes any line look uneven.
-async fn assert_smooth(fetcher: HttpFetcher, url: &str, times: usize) {
+async fn assert_smooth(fetcher: Fetchers, url: &str, times: usize) {
     let fetcher = Arc::new(fetcher);
     let mut seen = Vec::new();
     for _ in 0..5 {
@@ -152,7 +152,7 @@ async fn a_rate_that_is_changed_holds_for_bodies_under_way() {
         tokio::task::yield_now().await;
     }
     let start = Instant::now();
-    fetcher.bandwidth().set_rate(None);
+    fetcher.line().bandwidth().set_rate(None);
     assert_eq!(fetching.await.unwrap(), None);
     // At the rate before, it would have taken twenty seconds.
     assert!(start.elapsed() < Duration::from_secs(8), "took {:?}", start.elapsed());
@@ -183,17 +183,17 @@ async fn a_cap_that_is_lowered_is_kept_to_without_cutting_anybody_off() {
         }
     };
     all(8).await;
-    assert_eq!(fetcher.connections().open, 8);
-    fetcher.limit_connections(2);
+    assert_eq!(fetcher.line().connections().open, 8);
+    fetcher.line().limit_connections(2);
     let deadline = Instant::now() + Duration::from_secs(10);
-    while fetcher.connections().open > 2 {
-        assert!(Instant::now() < deadline, "{:?}", fetcher.connections());
+    while fetcher.line().connections().open > 2 {
+        assert!(Instant::now() < deadline, "{:?}", fetcher.line().connections());
         tokio::task::yield_now().await;
     }
     let before = server.connections();
     all(20).await;
-    assert_eq!((fetcher.connections().open, server.connections()), (2, before));
-    fetcher.limit_connections(8);
+    assert_eq!((fetcher.line().connections().open, server.connections()), (2, before));
+    fetcher.line().limit_connections(8);
     all(20).await;
-    assert!(fetcher.connections().open > 2);
+    assert!(fetcher.line().connections().open > 2);
 }

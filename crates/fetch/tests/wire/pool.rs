@@ -1,7 +1,7 @@
 //! Connections: kept, given up, counted.
 
 use crate::server::{Counts, Server, config, fetcher, get, lease};
-use orb_fetch::{ConnectionCounts, Fetch, FetchConfig, HttpFetcher, Resolve, Unwatched};
+use orb_fetch::{ConnectionCounts, FetchConfig, Fetchers, Resolve, Unwatched};
 use orb_page::FailureKind;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -14,7 +14,7 @@ const KEPT: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const CLOSED: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
 
 /// A fetcher for which every name leads to the server.
-fn fetcher_for(server: &Server, change: impl FnOnce(&mut FetchConfig)) -> HttpFetcher {
+fn fetcher_for(server: &Server, change: impl FnOnce(&mut FetchConfig)) -> Fetchers {
     let any = Resolve { host: "*".to_owned(), port: server.addr.port(), addr: server.addr.ip() };
     let mut config = FetchConfig { resolve: vec![any], ..config() };
     change(&mut config);
@@ -36,7 +36,7 @@ async fn a_connection_is_used_again() {
     assert!(outcomes.iter().all(|o| o.result.is_ok()));
     assert_eq!((server.connections(), server.requests().len()), (1, 5));
     assert!(outcomes[1].timings.connect.is_zero() && !outcomes[0].timings.connect.is_zero());
-    assert_eq!(fetcher.connections(), ConnectionCounts { open: 1, idle: 1, closing: 0, waiting: 0 });
+    assert_eq!(fetcher.line().connections(), ConnectionCounts { open: 1, idle: 1, closing: 0, waiting: 0 });
 }
 
 #[tokio::test]
@@ -165,10 +165,10 @@ async fn connections_never_exceed_the_caps_even_while_they_close() {
             .collect();
         for fetch in fetches {
             assert!(fetch.await.unwrap());
-            assert!(fetcher.connections().open <= 4);
+            assert!(fetcher.line().connections().open <= 4);
         }
         fetcher.close().await;
-        assert_eq!(fetcher.connections(), ConnectionCounts::default());
+        assert_eq!(fetcher.line().connections(), ConnectionCounts::default());
         let open = open.lock().unwrap();
         assert!(open.most <= 4 && open.most_of_one <= 2, "{} and {}", open.most, open.most_of_one);
         assert_eq!(server.requests().len(), 300);
@@ -196,7 +196,7 @@ async fn a_new_address_of_a_host_gets_a_new_connection() {
     page.addr = Some("127.0.0.2".parse().unwrap());
     let failure = fetcher.fetch(&page, &Unwatched).await.result.unwrap_err();
     assert_eq!(failure.detail, format!("connection refused by 127.0.0.2:{}", server.addr.port()));
-    assert_eq!(fetcher.connections().open, 0, "the old connection was closed first: the cap is one");
+    assert_eq!(fetcher.line().connections().open, 0, "the old connection was closed first: the cap is one");
 }
 
 #[tokio::test]
@@ -250,9 +250,9 @@ async fn closing_ends_every_connection() {
     for host in ["a", "b", "c"] {
         get(&fetcher, &url_of(host, &server)).await.result.unwrap();
     }
-    assert_eq!(fetcher.connections().idle, 3);
+    assert_eq!(fetcher.line().connections().idle, 3);
     fetcher.close().await;
-    assert_eq!(fetcher.connections(), ConnectionCounts::default());
+    assert_eq!(fetcher.line().connections(), ConnectionCounts::default());
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn a_server_that_leaves_is_noticed_while_its_connection_is_parked() {
     assert!(fetcher.fetch(&lease(&server.url("/")), &watch).await.result.is_ok());
     hang_up.send(()).unwrap();
     // The connection is looked at once a second.
-    while fetcher.connections().open > 0 {
+    while fetcher.line().connections().open > 0 {
         tokio::task::yield_now().await;
     }
     assert!(fetcher.fetch(&lease(&server.url("/")), &watch).await.result.is_ok());

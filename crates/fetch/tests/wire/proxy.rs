@@ -2,7 +2,7 @@
 
 use crate::server::{Counts, Server, bytes, config, fetcher, get, lease};
 use crate::tls::Authority;
-use orb_fetch::{Fetch, FetchConfig};
+use orb_fetch::FetchConfig;
 use orb_page::FailureKind;
 use tokio::io::{AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;

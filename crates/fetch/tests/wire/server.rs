@@ -1,6 +1,6 @@
 //! Servers that do exactly what a test says, and a fetcher set up to talk to them.
 
-use orb_fetch::{Fetch, FetchConfig, HttpFetcher, Timeouts, Watch};
+use orb_fetch::{FetchConfig, Fetchers, Timeouts, Watch};
 use orb_page::{HostId, Lease, Outcome, PageId, Purpose, Response};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,8 +101,8 @@ pub(crate) fn config() -> FetchConfig {
     }
 }
 
-pub(crate) fn fetcher(config: FetchConfig) -> HttpFetcher {
-    HttpFetcher::new(config).unwrap()
+pub(crate) fn fetcher(config: FetchConfig) -> Fetchers {
+    Fetchers::new(config).unwrap()
 }
 
 pub(crate) fn lease(url: &str) -> Lease {
@@ -140,7 +140,7 @@ impl Watch for Counts {
     }
 }
 
-pub(crate) async fn get(fetcher: &HttpFetcher, url: &str) -> Outcome {
+pub(crate) async fn get(fetcher: &Fetchers, url: &str) -> Outcome {
     fetcher.fetch(&lease(url), &orb_fetch::Unwatched).await
 }
 

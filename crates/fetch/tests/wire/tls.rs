@@ -1,7 +1,7 @@
 //! Certificates, good and bad.
 
 use crate::server::{Server, bytes, config, fetcher, get};
-use orb_fetch::{FetchConfig, FetchError, HttpFetcher, Resolve};
+use orb_fetch::{FetchConfig, FetchError, Fetchers, Resolve};
 use orb_page::{FailureKind, Truncation};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::crypto::ring;
@@ -57,7 +57,7 @@ impl Authority {
 }
 
 /// A fetcher that trusts `authority` and finds every name at the server.
-pub(crate) fn trusting(authority: &Authority, server: &Server, change: impl FnOnce(&mut FetchConfig)) -> HttpFetcher {
+pub(crate) fn trusting(authority: &Authority, server: &Server, change: impl FnOnce(&mut FetchConfig)) -> Fetchers {
     let any = Resolve { host: "*".to_owned(), port: server.addr.port(), addr: server.addr.ip() };
     let mut config = FetchConfig { resolve: vec![any], ca_file: Some(authority.file.path().to_owned()), ..config() };
     change(&mut config);
@@ -200,8 +200,8 @@ async fn a_server_that_ends_without_saying_so_is_forgiven_where_the_length_tells
 async fn a_file_without_certificates_is_refused() {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(b"no certificate").unwrap();
-    let refused = HttpFetcher::new(FetchConfig { ca_file: Some(file.path().to_owned()), ..config() });
+    let refused = Fetchers::new(FetchConfig { ca_file: Some(file.path().to_owned()), ..config() });
     assert!(matches!(refused.err(), Some(FetchError::NoCertificate { .. })));
-    let missing = HttpFetcher::new(FetchConfig { ca_file: Some("/nonexistent.pem".into()), ..config() });
+    let missing = Fetchers::new(FetchConfig { ca_file: Some("/nonexistent.pem".into()), ..config() });
     assert!(matches!(missing.err(), Some(FetchError::CaFile { .. })));
 }

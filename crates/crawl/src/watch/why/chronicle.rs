@@ -106,7 +106,7 @@ impl Chronicle {
         let (end, ended) = channel();
         let look = move || {
             loop {
-                let counts = errand.fetcher.connections();
+                let counts = errand.fetchers.line().connections();
                 let sockets = Sockets {
                     open: counts.open as u64,
                     idle: counts.idle as u64,
@@ -115,8 +115,8 @@ impl Chronicle {
                 };
                 let (shared, now) = (&*errand.shared, errand.clock.now());
                 let bounds = Bounds {
-                    bandwidth: errand.fetcher.bandwidth().rate(),
-                    connections: errand.fetcher.connection_limit() as u64,
+                    bandwidth: errand.fetchers.line().bandwidth().rate(),
+                    connections: errand.fetchers.line().connection_limit() as u64,
                     ..chronicle.bounds.clone()
                 };
                 chronicle.look(&Scene { shared, queues: &queues, sockets, bounds, now });

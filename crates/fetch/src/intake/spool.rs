@@ -18,17 +18,17 @@ const LARGEST_RESERVE: usize = 4 << 20;
 
 /// When and where bodies leave memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SpoolRule<'a> {
-    pub(super) over: u64,
-    pub(super) dir: &'a Path,
+pub(crate) struct SpoolRule<'a> {
+    pub(crate) over: u64,
+    pub(crate) dir: &'a Path,
 }
 
 /// Bytes on their way into memory or a file.
 #[derive(Debug)]
-pub(super) struct Spool<'a> {
+pub(crate) struct Spool<'a> {
     rule: SpoolRule<'a>,
     /// What has arrived and is not in the file; the head precedes it as long as there is no file.
-    pub(super) buf: BytesMut,
+    pub(crate) buf: BytesMut,
     head_len: usize,
     head: Option<Bytes>,
     file: Option<File>,
@@ -37,46 +37,46 @@ pub(super) struct Spool<'a> {
 
 impl<'a> Spool<'a> {
     /// Takes over a buffer that begins with a head and perhaps the first bytes of its body.
-    pub(super) const fn new(rule: SpoolRule<'a>, buf: BytesMut, head_len: usize) -> Self {
+    pub(crate) const fn new(rule: SpoolRule<'a>, buf: BytesMut, head_len: usize) -> Self {
         Self { rule, buf, head_len, head: None, file: None, filed: 0 }
     }
 
     /// Bytes of the body so far.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.filed + (self.buf.len() - self.head_len) as u64
     }
 
     /// Where the body begins in the buffer.
-    pub(super) const fn start(&self) -> usize {
+    pub(crate) const fn start(&self) -> usize {
         self.head_len
     }
 
     /// Truncates the body to `len` bytes, which must not have been written to a file.
-    pub(super) fn cut(&mut self, len: u64) {
+    pub(crate) fn cut(&mut self, len: u64) {
         let keep = usize::try_from(len.saturating_sub(self.filed)).unwrap_or(usize::MAX);
         self.buf.truncate(self.head_len.saturating_add(keep));
     }
 
     /// Whether only line endings follow the first `len` bytes of the body, as some servers send
     /// them.
-    pub(super) fn is_blank_after(&self, len: u64) -> bool {
+    pub(crate) fn is_blank_after(&self, len: u64) -> bool {
         let keep = usize::try_from(len.saturating_sub(self.filed)).unwrap_or(usize::MAX);
         let rest = self.buf.get(self.head_len.saturating_add(keep)..).unwrap_or_default();
         rest.iter().all(|b| matches!(b, b'\r' | b'\n'))
     }
 
     /// Whether this many bytes belong in a file.
-    pub(super) fn is_large(&self, expected: u64) -> bool {
+    pub(crate) fn is_large(&self, expected: u64) -> bool {
         self.file.is_some() || expected > self.rule.over
     }
 
     /// Whether the body goes into a file if it ends here.
-    pub(super) fn ends_in_file(&self) -> bool {
+    pub(crate) fn ends_in_file(&self) -> bool {
         self.is_large(self.len())
     }
 
     /// Reserves capacity for what is expected.
-    pub(super) fn reserve(&mut self, expected: u64) {
+    pub(crate) fn reserve(&mut self, expected: u64) {
         let most = if self.is_large(expected) { STEP } else { LARGEST_RESERVE };
         // A little more than expected, so that the last read is a short one: then the socket is
         // known to be drained.
@@ -87,13 +87,13 @@ impl<'a> Spool<'a> {
     }
 
     /// Whether to spill the buffer to the file, if `expected` bytes are to come in total.
-    pub(super) fn is_due(&self, expected: u64) -> bool {
+    pub(crate) fn is_due(&self, expected: u64) -> bool {
         let step = usize::try_from(self.rule.over).unwrap_or(STEP).clamp(1, STEP);
         self.is_large(expected.max(self.len())) && self.buf.len() - self.head_len >= step
     }
 
     /// Spills the buffer to the file.
-    pub(super) async fn spill(&mut self) -> Result<(), Failure> {
+    pub(crate) async fn spill(&mut self) -> Result<(), Failure> {
         if self.head.is_none() {
             self.head = Some(self.buf.split_to(self.head_len).freeze());
             self.head_len = 0;
@@ -113,7 +113,7 @@ impl<'a> Spool<'a> {
     }
 
     /// The head and the body.
-    pub(super) async fn finish(mut self) -> Result<(Bytes, Body), Failure> {
+    pub(crate) async fn finish(mut self) -> Result<(Bytes, Body), Failure> {
         if self.ends_in_file() && self.buf.len() > self.head_len {
             self.spill().await?;
         }
@@ -128,26 +128,26 @@ impl<'a> Spool<'a> {
 }
 
 /// A body that cannot be stored.
-pub(super) fn spool_failure(dir: &Path, error: &io::Error) -> Failure {
+pub(crate) fn spool_failure(dir: &Path, error: &io::Error) -> Failure {
     Failure::new(FailureKind::Local, format!("cannot keep a large body in {}: {error}", dir.display()))
 }
 
 /// The content between chunk frames: shared with the wire bytes if there is one chunk, copied if
 /// there are more.
 #[derive(Debug)]
-pub(super) struct Contents<'a> {
+pub(crate) struct Contents<'a> {
     /// The only range of content so far, while the wire bytes are all in memory.
     only: Option<Range<usize>>,
     copied: Spool<'a>,
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn new(rule: SpoolRule<'a>) -> Self {
+    pub(crate) fn new(rule: SpoolRule<'a>) -> Self {
         Self { only: None, copied: Spool::new(rule, BytesMut::new(), 0) }
     }
 
     /// Adds a range of the wire buffer.
-    pub(super) fn push(&mut self, wire: &[u8], range: Range<usize>) {
+    pub(crate) fn push(&mut self, wire: &[u8], range: Range<usize>) {
         match &mut self.only {
             None if self.copied.len() == 0 => self.only = Some(range),
             // A chunk that arrives in several reads is still one range.
@@ -160,20 +160,20 @@ impl<'a> Contents<'a> {
     }
 
     /// Copies the marked range before the wire buffer goes away.
-    pub(super) fn settle(&mut self, wire: &[u8]) {
+    pub(crate) fn settle(&mut self, wire: &[u8]) {
         if let Some(only) = self.only.take() {
             self.copied.buf.extend_from_slice(&wire[only]);
         }
     }
 
     /// Writes copied content to its file if there is much of it.
-    pub(super) async fn spill_if_due(&mut self) -> Result<(), Failure> {
+    pub(crate) async fn spill_if_due(&mut self) -> Result<(), Failure> {
         if self.copied.is_due(0) { self.copied.spill().await } else { Ok(()) }
     }
 
     /// The content; `start` is where the wire bytes began in the buffer in which the ranges were
     /// marked.
-    pub(super) async fn finish(self, wire: &Body, start: usize) -> Result<Body, Failure> {
+    pub(crate) async fn finish(self, wire: &Body, start: usize) -> Result<Body, Failure> {
         match (self.only, wire) {
             (Some(only), Body::Memory(bytes)) => Ok(Body::Memory(bytes.slice(only.start - start..only.end - start))),
             _ => self.copied.finish().await.map(|(_, body)| body),

@@ -11,13 +11,13 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// A timer for one wait after another.
 #[derive(Debug, Default)]
-pub(super) struct Timer {
+pub(crate) struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl Timer {
     /// The result of `work`, or `None` on timeout.
-    pub(super) async fn before<F: Future>(&mut self, deadline: Instant, work: F) -> Option<F::Output> {
+    pub(crate) async fn before<F: Future>(&mut self, deadline: Instant, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         poll_fn(|cx| match work.as_mut().poll(cx) {
             Poll::Ready(done) => Poll::Ready(Some(done)),

@@ -4,15 +4,15 @@
 //! must keep a minimum speed, and in total. Time in which our own bandwidth limit kept us from
 //! reading stops them all.
 
-use super::connect::late;
 use crate::FetchConfig;
+use crate::line::late;
 use orb_page::{Failure, Truncation};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// The timers of one exchange.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     head: Duration,
     idle: Duration,
     min_speed: Option<(u64, Duration)>,
@@ -29,7 +29,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Timers for an exchange that starts now on a connection that was throttled for `held` so far.
-    pub(super) fn new(config: &FetchConfig, held: Duration) -> Self {
+    pub(crate) fn new(config: &FetchConfig, held: Duration) -> Self {
         let now = Instant::now();
         let t = &config.timeouts;
         let min_speed = config.min_speed.filter(|(speed, over)| *speed > 0 && !over.is_zero());
@@ -38,29 +38,29 @@ impl Clock {
     }
 
     /// The request was sent: the head is due.
-    pub(super) fn sent(&mut self) {
+    pub(crate) fn sent(&mut self) {
         self.since = Instant::now();
     }
 
     /// The deadline for the head, or for the request to be accepted.
-    pub(super) fn head_deadline(&mut self, held: Duration) -> Instant {
+    pub(crate) fn head_deadline(&mut self, held: Duration) -> Instant {
         self.stop_for(held);
         (self.since + self.head).min(self.end)
     }
 
     /// Why there is no head.
-    pub(super) fn head_failure(&self) -> Failure {
+    pub(crate) fn head_failure(&self) -> Failure {
         late("no answer", self.head.min(self.total))
     }
 
     /// The head arrived: the body is due.
-    pub(super) fn body_begins(&mut self) {
+    pub(crate) fn body_begins(&mut self) {
         self.since = Instant::now();
         self.stretch = (self.since, 0);
     }
 
     /// The deadline for the next read of the body.
-    pub(super) fn body_deadline(&mut self, held: Duration) -> Instant {
+    pub(crate) fn body_deadline(&mut self, held: Duration) -> Instant {
         self.stop_for(held);
         let deadline = (self.since + self.idle).min(self.end);
         self.min_speed.map_or(deadline, |(_, over)| deadline.min(self.stretch.0 + over))
@@ -68,7 +68,7 @@ impl Clock {
 
     /// Counts bytes of the body (0 after a timeout), and returns whether the body has taken too
     /// long.
-    pub(super) fn tick(&mut self, bytes: usize, held: Duration) -> Option<Truncation> {
+    pub(crate) fn tick(&mut self, bytes: usize, held: Duration) -> Option<Truncation> {
         self.stop_for(held);
         let now = Instant::now();
         self.stretch.1 += bytes as u64;

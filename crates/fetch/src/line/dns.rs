@@ -28,7 +28,7 @@ const ABSENT: Duration = Duration::from_secs(300);
 const FAILED: Duration = Duration::from_secs(30);
 
 /// Resolves and caches addresses, and returns none that the guard forbids.
-pub(crate) struct Resolver {
+pub(super) struct Resolver {
     source: Source,
     /// Addresses given by the user by name and port; `*` stands for every name.
     overrides: HashMap<(String, u16), IpAddr>,
@@ -52,7 +52,7 @@ struct Answer {
 }
 
 impl Resolver {
-    pub(crate) fn new(config: &FetchConfig, guard: Arc<AddressGuard>) -> Result<Self, FetchError> {
+    pub(super) fn new(config: &FetchConfig, guard: Arc<AddressGuard>) -> Result<Self, FetchError> {
         let patience = config.timeouts.dns;
         let (source, known) = (Source::new(config)?, Mutex::default());
         // As with curl, the first entry for a host wins.
@@ -61,7 +61,7 @@ impl Resolver {
     }
 
     /// The address to connect to for a host.
-    pub(crate) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
+    pub(super) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
         let host = bare_host(host);
         if let Some(addr) = self.overridden(host, port) {
             return Ok(addr);
@@ -83,13 +83,13 @@ impl Resolver {
     }
 
     /// Whether a previously resolved address may be connected to now.
-    pub(crate) fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
+    pub(super) fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Failure> {
         let refused = self.guard.check(host, port, addr);
         if refused.is_err() && self.overridden(bare_host(host), port) == Some(addr) { Ok(()) } else { refused }
     }
 
     /// Moves an unresponsive address behind the others of its name.
-    pub(crate) fn demote(&self, host: &str, addr: IpAddr) {
+    pub(super) fn demote(&self, host: &str, addr: IpAddr) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(cell) = known.get_mut(host) else { return };
         let Some(Answer { addrs: Ok(addrs), until }) = cell.get() else { return };

@@ -1,0 +1,74 @@
+//! How is a body taken in, whatever protocol it comes by?
+//!
+//! With four clocks running ([`Clock`]), no further than the size limit, and into a file where it is
+//! large ([`Spool`]). [`receive`] does all of it for a protocol whose bodies end with the connection.
+
+mod clock;
+mod spool;
+mod timer;
+
+pub(crate) use clock::Clock;
+pub(crate) use spool::{Contents, Spool, SpoolRule};
+pub(crate) use timer::Timer;
+
+use crate::{FetchConfig, Socket, Watch};
+use bytes::BytesMut;
+use orb_page::{Body, Failure, FailureKind, Truncation};
+use tokio::io::AsyncReadExt;
+use tokio::time::Instant;
+
+/// How much is read at a time.
+const STEP: u64 = 16 * 1024;
+
+/// A body taken in.
+#[derive(Debug)]
+pub struct Received {
+    /// The bytes that came.
+    pub body: Body,
+    /// Why they are not all, if they are not. The socket is then of no further use.
+    pub truncated: Option<Truncation>,
+}
+
+/// Reads what comes on a socket until its end, or until the limits of size, time and speed cut it
+/// off. Fails where nothing came at all in time.
+pub async fn receive(socket: &mut Socket, config: &FetchConfig, watch: &dyn Watch) -> Result<Received, Failure> {
+    let mut clock = Clock::new(config, socket.held());
+    let rule = SpoolRule { over: config.spool_over, dir: &config.spool_dir };
+    let (mut spool, mut timer, mut begun) = (Spool::new(rule, BytesMut::new(), 0), Timer::default(), false);
+    let truncated = loop {
+        if spool.len() > config.max_size {
+            spool.cut(config.max_size);
+            break Some(Truncation::Length);
+        }
+        if spool.is_due(0) {
+            spool.spill().await?;
+        }
+        spool.reserve(STEP);
+        let held = socket.held();
+        let deadline = if begun { clock.body_deadline(held) } else { clock.head_deadline(held) };
+        let read = match timer.before(deadline, socket.read_buf(&mut spool.buf)).await {
+            Some(Ok(0)) => break None,
+            Some(Ok(read)) => read,
+            Some(Err(_)) if begun => break Some(Truncation::Disconnect),
+            Some(Err(error)) => {
+                let line = format!("the connection ended without an answer: {error}");
+                return Err(Failure::new(FailureKind::Protocol, line));
+            }
+            None => 0,
+        };
+        if read > 0 {
+            watch.received(read);
+        }
+        if !begun && read > 0 {
+            clock.body_begins();
+            begun = true;
+        } else if !begun && Instant::now() >= clock.head_deadline(socket.held()) {
+            return Err(clock.head_failure());
+        }
+        if begun && let Some(late) = clock.tick(read, socket.held()) {
+            break Some(late);
+        }
+    };
+    let (_, body) = spool.finish().await?;
+    Ok(Received { body, truncated })
+}
