@@ -4,8 +4,8 @@
 use crate::{options, scratch};
 use bytes::Bytes;
 use orb_fetch::{FetchConfig, Method, Rehearsal, decode};
-use orb_page::{Body, Moment, Response, WarcPosition};
-use orb_store::{Archive, ArchiveReader, Encoder, Exchange};
+use orb_page::{Body, Moment, Response, ResponseKind, WarcPosition};
+use orb_store::{Archive, ArchiveReader, Encoder, Exchange, RecordedAs};
 use std::cell::RefCell;
 
 thread_local! {
@@ -39,7 +39,7 @@ pub fn response(bytes: &[u8]) {
     let (Some(whole), Some(pieced)) = (whole, pieced) else { return };
     check(&whole, stream, max_size);
     check(&pieced, stream, max_size);
-    assert_eq!((whole.status, &whole.head, &whole.headers), (pieced.status, &pieced.head, &pieced.headers));
+    assert_eq!((whole.status, whole.head(), &whole.headers), (pieced.status, pieced.head(), &pieced.headers));
     assert_eq!((bytes_of(&whole.body), whole.truncated), (bytes_of(&pieced.body), pieced.truncated));
     let (whole, pieced) = (bytes_of(&whole.wire), bytes_of(&pieced.wire));
     // If the framing breaks, everything received until then is kept.
@@ -48,7 +48,7 @@ pub fn response(bytes: &[u8]) {
 
 fn check(response: &Response, stream: &[u8], max_size: u64) {
     let wire = bytes_of(&response.wire);
-    let came = [&response.head[..], &wire[..]].concat();
+    let came = [response.head(), &wire[..]].concat();
     assert!(stream.windows(came.len().max(1)).any(|w| w == came) || came.is_empty(), "bytes that never came");
     assert!(response.body.len() <= max_size.max(wire.len() as u64).min(wire.len() as u64));
     assert!((100..=999).contains(&response.status) && response.headers.len() <= 2_000);
@@ -64,8 +64,13 @@ pub fn archive(bytes: &[u8]) {
         url,
         key: "org,example)/",
         at: Moment(1_794_715_409_123),
+        recorded_as: if is_standard(&response) {
+            RecordedAs::Response
+        } else {
+            RecordedAs::Resource { mime: "application/octet-stream", conversation: None }
+        },
         request_head: if options & 1 == 0 { b"" } else { b"GET / HTTP/1.1\r\n\r\n" },
-        head: &response.head,
+        head: response.head(),
         wire: &response.wire,
         digest,
         truncated: response.truncated,
@@ -80,14 +85,18 @@ pub fn archive(bytes: &[u8]) {
     });
     assert_eq!(stored.url, url);
     if stored.head.is_empty() {
-        return assert_eq!(stored.wire, [&response.head[..], &bytes_of(&response.wire)].concat(), "kept as a resource");
+        return assert_eq!(stored.wire, [response.head(), &bytes_of(&response.wire)].concat(), "kept as a resource");
     }
-    assert_eq!(stored.head, response.head);
+    assert_eq!(stored.head, response.head());
     assert_eq!(stored.wire, bytes_of(&response.wire));
     assert_eq!(stored.status, Some(response.status));
     if response.truncated.is_none() {
         assert_eq!(stored.body, bytes_of(&response.body), "the framing taken off twice");
     }
+}
+
+fn is_standard(response: &Response) -> bool {
+    matches!(response.kind, ResponseKind::Http { standard: true, .. })
 }
 
 fn encoded(exchange: &Exchange<'_>, archive: &mut Archive) -> WarcPosition {

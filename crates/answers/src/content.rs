@@ -130,7 +130,7 @@ fn uncoded(url: &str, body: Bytes, codings: &str) -> Result<Bytes> {
 }
 
 fn codings(headers: &Headers) -> String {
-    headers.all("content-encoding").collect::<Vec<_>>().join(",")
+    headers.codings()
 }
 
 /// What the extractors get of a stored page.

@@ -66,7 +66,7 @@ impl Config {
         }
         Ok(Self {
             fetch,
-            read: read_rules(settings, scope, sessions)?,
+            read: read_rules(settings, scope, sessions, dir)?,
             workers,
             worker_name: settings.crawl.worker_name.clone(),
             sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
@@ -200,7 +200,12 @@ pub(crate) fn agent(fetch: &FetchSettings) -> &str {
     fetch.user_agent.split(['/', ' ']).next().unwrap_or_default()
 }
 
-fn read_rules(settings: &Settings, scope: Arc<SharedScope>, sessions: Arc<Sessions>) -> Result<ReadRules, CrawlError> {
+fn read_rules(
+    settings: &Settings,
+    scope: Arc<SharedScope>,
+    sessions: Arc<Sessions>,
+    dir: &Path,
+) -> Result<ReadRules, CrawlError> {
     Ok(ReadRules {
         sessions,
         canonical: Arc::new(Canonicaliser::new(settings.urls)),
@@ -212,6 +217,7 @@ fn read_rules(settings: &Settings, scope: Arc<SharedScope>, sessions: Arc<Sessio
         max_content: settings.fetch.max_size.0.saturating_mul(4).clamp(1_000_000, 1_000_000_000),
         agent: agent(&settings.fetch).into(),
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
+        spool_dir: dir.to_owned(),
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
         revisits: None,

@@ -85,7 +85,7 @@ impl Gather {
         let position = u32::try_from(position).unwrap_or(u32::MAX);
         let mut kept = String::with_capacity(target.len() + ROOM);
         kept.push_str(target);
-        let link = Link { target: kept, kind, anchor: String::new(), rel: String::new(), position };
+        let link = Link { target: kept, kind, anchor: String::new(), rel: String::new(), position, entry: None };
         self.doc.links.push(link);
         self.doc.links.last_mut()
     }

@@ -19,6 +19,7 @@ mod gzip;
 mod headers;
 mod html;
 mod language;
+mod listing;
 mod main_content;
 mod markdown;
 mod pick;
@@ -75,6 +76,7 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &feed::FeedExtractor,
     &xml::XmlExtractor,
     &gzip::GzipExtractor,
+    &listing::ListingExtractor,
     &text::TextExtractor,
 ];
 

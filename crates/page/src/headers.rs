@@ -74,6 +74,11 @@ impl Headers {
         (!mime.is_empty()).then_some(mime)
     }
 
+    /// The content codings in the order applied, separated by commas.
+    pub fn codings(&self) -> String {
+        self.all("content-encoding").collect::<Vec<_>>().join(",")
+    }
+
     /// The charset parameter of `Content-Type`, as written.
     pub fn charset(&self) -> Option<String> {
         self.get("content-type")?.split(';').skip(1).find_map(|parameter| {

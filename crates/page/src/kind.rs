@@ -58,6 +58,8 @@ names! {
         Outside = 9 => "OUTSIDE",
         /// A response that points elsewhere; the target is a page of its own.
         Redirect = 10 => "REDIRECT",
+        /// The listing of a directory: links, but no document of its own.
+        Listing = 11 => "LISTING",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where does a page point, and with which element?
 
+use crate::Moment;
 use crate::kind::names;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,8 @@ names! {
         Feed = 19 => "feed",
         /// An attribute or element of other XML.
         Xml = 20 => "xml",
+        /// An entry of a directory listing.
+        Entry = 21 => "entry",
     }
 }
 
@@ -74,6 +77,18 @@ pub struct Link {
     pub rel: String,
     /// Its byte offset in the decoded text.
     pub position: u32,
+    /// What a directory listing says of the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<Box<EntryFacts>>,
+}
+
+/// What a directory listing says of an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryFacts {
+    /// Its length in bytes.
+    pub size: Option<u64>,
+    /// When it was last changed.
+    pub modified: Option<Moment>,
 }
 
 impl Link {

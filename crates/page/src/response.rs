@@ -9,15 +9,13 @@ use std::net::SocketAddr;
 /// One response, with the bytes exactly as received.
 #[derive(Debug)]
 pub struct Response {
-    /// Status code.
+    /// Status code. Protocols other than HTTP answer in its terms: 200 for a document, 304 where it
+    /// is as it was before, 404 where it is gone.
     pub status: u16,
-    /// The request as sent: its head including the empty line, and its body. Passwords are
-    /// redacted.
-    pub request_head: Bytes,
-    /// The status line and header fields as received, including the empty line. For HTTP/2 and
-    /// later, which have no such bytes, an HTTP/1.1 rendering.
-    pub head: Bytes,
-    /// The header fields in order, names as received.
+    /// What came: an HTTP message, or a resource by another protocol.
+    pub kind: ResponseKind,
+    /// The header fields in order, names as received. Of a resource, those that HTTP would have
+    /// said the same by: `Content-Type`, `Last-Modified`, `ETag`.
     pub headers: Headers,
     /// Everything after the head as received, with transfer coding (chunked framing) and content
     /// coding intact.
@@ -35,6 +33,71 @@ pub struct Response {
     pub peer: Option<SocketAddr>,
     /// `http/1.1`, `h2`, …
     pub protocol: &'static str,
+}
+
+/// What a response is, and so what the archive records it as.
+#[derive(Clone, Debug)]
+pub enum ResponseKind {
+    /// An HTTP message.
+    Http {
+        /// The request as sent: its head including the empty line, and its body. Passwords are
+        /// redacted.
+        request_head: Bytes,
+        /// The status line and header fields as received, including the empty line. For HTTP/2 and
+        /// later, which have no such bytes, an HTTP/1.1 rendering.
+        head: Bytes,
+        /// Whether the status line says HTTP/1.0 or HTTP/1.1. Archive tools refuse any other, so
+        /// such an answer is archived as plain bytes.
+        standard: bool,
+    },
+    /// A document by a protocol that has no message around it.
+    Resource {
+        /// What was said to get it, where an archive keeps that.
+        conversation: Option<Conversation>,
+    },
+}
+
+/// What two machines said to each other besides the document, passwords redacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its media type, such as `text/x-ftp-control-conversation`.
+    pub mime: &'static str,
+    /// The lines of both sides, in order.
+    pub text: Bytes,
+}
+
+impl Response {
+    /// A document by another protocol than HTTP.
+    pub fn resource(status: u16, mime: &str, body: Body, protocol: &'static str) -> io::Result<Self> {
+        Ok(Self {
+            status,
+            kind: ResponseKind::Resource { conversation: None },
+            headers: [("Content-Type", mime)].into_iter().collect(),
+            wire: body.share()?,
+            body,
+            truncated: None,
+            excess: false,
+            challenged: false,
+            peer: None,
+            protocol,
+        })
+    }
+
+    /// The status line and header fields as received; empty for a resource.
+    pub fn head(&self) -> &[u8] {
+        match &self.kind {
+            ResponseKind::Http { head, .. } => head,
+            ResponseKind::Resource { .. } => &[],
+        }
+    }
+
+    /// The request as sent; empty for a resource.
+    pub fn request_head(&self) -> &[u8] {
+        match &self.kind {
+            ResponseKind::Http { request_head, .. } => request_head,
+            ResponseKind::Resource { .. } => &[],
+        }
+    }
 }
 
 /// Why a body is incomplete.

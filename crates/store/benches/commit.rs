@@ -211,6 +211,7 @@ impl World {
             url: "http://host1.example.com/",
             key: "com,example,host1)/",
             at: Moment(1_700_000_000_000),
+            recorded_as: orb_store::RecordedAs::Response,
             request_head: b"GET / HTTP/1.1\r\nHost: host1.example.com\r\n\r\n",
             head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
             wire: &self.html,

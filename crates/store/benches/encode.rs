@@ -43,6 +43,7 @@ fn encode(encoder: &mut Encoder, wire: &Body, digest: Option<[u8; 32]>) -> u64 {
         url: "http://www.example.com/some/path/page.html",
         key: "com,example)/some/path/page.html",
         at: Moment(1_700_000_000_000),
+        recorded_as: orb_store::RecordedAs::Response,
         request_head: b"GET /some/path/page.html HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: orbweaver/0.1\r\nAccept: */*\r\n\r\n",
         head: b"HTTP/1.1 200 OK\r\nServer: x\r\nDate: Sun, 15 Nov 2026 04:03:29 GMT\r\nContent-Type: text/html; charset=utf-8\r\n\r\n",
         wire,

@@ -36,4 +36,4 @@ pub use sqlite::{
 };
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;
-pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, Revisit, StoredBody, StoredExchange};
+pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, RecordedAs, Revisit, StoredBody, StoredExchange};

@@ -8,7 +8,7 @@ use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
 use crate::shared::{Shared, Stop};
 use crossbeam_channel::unbounded;
-use orb_fetch::{FetchConfig, HttpFetcher};
+use orb_fetch::{FetchConfig, Fetchers};
 use orb_frontier::{Frontier, FrontierConfig};
 use orb_page::{HostId, PageId, RunState};
 use orb_project::{LimitSettings, Schedule};
@@ -74,7 +74,7 @@ fn the_store_is_read_while_others_have_the_frontier() {
         shared: Arc::clone(&shared),
         clock,
         sessions: Arc::new(Sessions::new(Rules::default(), Vec::new())),
-        fetcher: HttpFetcher::new(FetchConfig::default()).unwrap(),
+        fetchers: Fetchers::new(FetchConfig::default()).unwrap(),
         readers,
         recorder: unbounded().0,
         active: AtomicUsize::new(0),

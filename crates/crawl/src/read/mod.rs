@@ -15,18 +15,19 @@ use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
 use crate::steps::StepRules;
-use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, repeated};
+use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, flag_listing, repeated};
 use bytes::Bytes;
 use hashbrown::HashMap;
 use orb_extract::Content;
 use orb_page::{
-    Document, Failure, FailureKind, Flag, Lease, Moment, Outcome, PageKind, Problem, Response, Truncation, Version,
-    Visit,
+    Document, Failure, FailureKind, Flag, Lease, Listing, Moment, Outcome, PageKind, Problem, Response, ResponseKind,
+    Truncation, Version, Visit,
 };
-use orb_store::{Encoded, Encoder, Exchange, Revisit, StoreError};
+use orb_store::{Encoded, Encoder, Exchange, RecordedAs, Revisit, StoreError};
 use orb_urls::surt::cdx_key;
 use orb_urls::{Address, Canonicaliser};
 use sha2::{Digest, Sha256};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,8 +35,8 @@ use std::time::Duration;
 pub(crate) struct Reading {
     /// What is known of it now.
     pub visit: Visit,
-    /// Its archive records.
-    pub records: Option<Encoded>,
+    /// Its archive records; the last one answers for the visit.
+    pub records: Vec<Encoded>,
     /// What it weighs in the pipeline.
     pub weight: u64,
     /// What it says, its own address aside; see [`orb_extract::gist`].
@@ -46,6 +47,13 @@ pub(crate) struct Reading {
     pub words: Option<Box<Wording>>,
     /// What is known of the session ids of its host, where it has told something new.
     pub sessions: Option<String>,
+}
+
+impl Reading {
+    /// A visit of which there is nothing to archive and nothing more to say.
+    fn bare(visit: Visit, weight: u64) -> Self {
+        Self { visit, records: Vec::new(), weight, gist: None, heft: 0, words: None, sessions: None }
+    }
 }
 
 /// What a document has told besides its visit.
@@ -81,6 +89,8 @@ pub(crate) struct ReadRules {
     pub topic: Arc<Topic>,
     /// Pack the bytes for the archive, at this level.
     pub archive_level: Option<i32>,
+    /// Where large records wait to be archived.
+    pub spool_dir: PathBuf,
     /// Keep the words for the index.
     pub wording: Option<WordingRules>,
     /// How pages that were visited before are judged, where there are any.
@@ -115,7 +125,7 @@ struct Opened {
 impl Reader {
     /// A reader with its worker's name.
     pub(crate) fn new(rules: ReadRules, by: Arc<str>) -> Self {
-        let encoder = rules.archive_level.map(Encoder::new);
+        let encoder = rules.archive_level.map(|level| Encoder::new(level).spooling_in(rules.spool_dir.clone()));
         Self { rules, encoder, by, room: String::new() }
     }
 
@@ -126,7 +136,7 @@ impl Reader {
             Err(failure) => {
                 failed(&mut visit, &failure);
                 flag_failure(lease, &mut visit);
-                Some(Reading { visit, records: None, weight: 0, gist: None, heft: 0, words: None, sessions: None })
+                Some(Reading::bare(visit, 0))
             }
             Ok(response) => self.answered(lease, visit, &response),
         }
@@ -139,7 +149,7 @@ impl Reader {
 
     /// A robots.txt or the like: its content, up to `cap` bytes.
     pub(crate) fn content(&self, response: &Response, cap: u64) -> Bytes {
-        orb_fetch::decode(&response.body, &codings(response), cap).bytes
+        orb_fetch::decode(&response.body, &response.headers.codings(), cap).bytes
     }
 
     /// An address named on a page.
@@ -175,7 +185,9 @@ impl Reader {
         if visit.kind == PageKind::HttpError || visit.kind == PageKind::Timeout {
             visit.flag = Flag::Error;
         }
-        if let Some(revisits) = &self.rules.revisits
+        if visit.kind == PageKind::Listing {
+            flag_listing(lease, &mut visit);
+        } else if let Some(revisits) = &self.rules.revisits
             && revisits.flag(lease, &mut visit, response, &opened.bytes) == Said::LookAgain
         {
             return None;
@@ -205,6 +217,7 @@ impl Reader {
         let heft = visit.links.size() as u64;
         let Taken { gist, words, sessions } = taken;
         let heft = heft + words.as_ref().map_or(0, |words| words.heap_bytes());
+        let records = records.into_iter().collect();
         Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words, sessions })
     }
 
@@ -215,16 +228,21 @@ impl Reader {
         copy_version(&mut visit, version);
         let earlier = version.warc.is_some().then_some(Revisit { url: &lease.url, at: version.at });
         let payload = version.digest.filter(|_| response.status == 304 || shares_payload(response));
+        let is_resource = matches!(response.kind, ResponseKind::Resource { .. });
+        if is_resource && (version.warc.is_some() || response.status == 304) {
+            // There is no head to archive: the earlier record stands for this visit.
+            return Reading::bare(visit, response.wire.len());
+        }
         let records = self.encode(&lease.url, visit.at, response, (payload, earlier)).unwrap_or_else(|error| {
             visit.problem = Some(format!("not-archived: {error}"));
             None
         });
-        Reading { visit, records, weight: response.wire.len(), gist: None, heft: 0, words: None, sessions: None }
+        Reading { records: records.into_iter().collect(), ..Reading::bare(visit, response.wire.len()) }
     }
 
     /// Takes the content coding off and hashes what is there.
     fn open(&self, response: &Response) -> Opened {
-        let decoded = orb_fetch::decode(&response.body, &codings(response), self.rules.max_content);
+        let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), self.rules.max_content);
         let problem = decoded.problem.or_else(|| {
             decoded.truncated.then(|| Problem::new("content-too-large", "the content is larger than the limit"))
         });
@@ -269,12 +287,14 @@ impl Reader {
     ) -> Result<Option<Encoded>, StoreError> {
         let Some(encoder) = self.encoder.as_mut() else { return Ok(None) };
         let key = cdx_key(url);
+        let mime = response.headers.mime();
         let exchange = Exchange {
             url,
             key: &key,
             at,
-            request_head: &response.request_head,
-            head: &response.head,
+            recorded_as: recorded_as(&response.kind, mime.as_deref()),
+            request_head: response.request_head(),
+            head: response.head(),
             wire: &response.wire,
             truncated: response.truncated,
             ip: response.peer.map(|p| p.ip()),
@@ -285,16 +305,23 @@ impl Reader {
     }
 }
 
+/// What the archive records an answer as. One with a head that is no HTTP/1 is kept as bytes.
+fn recorded_as<'a>(kind: &'a ResponseKind, mime: Option<&'a str>) -> RecordedAs<'a> {
+    const BYTES: &str = "application/octet-stream";
+    match kind {
+        ResponseKind::Http { standard: true, .. } => RecordedAs::Response,
+        ResponseKind::Http { .. } => RecordedAs::Resource { mime: BYTES, conversation: None },
+        ResponseKind::Resource { conversation } => {
+            RecordedAs::Resource { mime: mime.unwrap_or(BYTES), conversation: conversation.as_ref() }
+        }
+    }
+}
+
 /// What the content says, as the media type of its header has it.
 fn extract(lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8], room: String) -> Document {
     let charset = response.headers.charset();
     let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
     orb_extract::extract_within(&content, room)
-}
-
-/// The content codings, in the order applied.
-fn codings(response: &Response) -> String {
-    response.headers.all("content-encoding").collect::<Vec<_>>().join(",")
 }
 
 /// How long everything took together.
@@ -315,6 +342,7 @@ fn kind_of(response: &Response, mime: &str) -> PageKind {
         (status, _) if !(200..300).contains(&status) => PageKind::HttpError,
         (_, Some(Truncation::Time)) => PageKind::Timeout,
         (_, Some(Truncation::Length | Truncation::Unwanted)) => PageKind::Binary,
+        _ if mime == Listing::MIME && matches!(response.kind, ResponseKind::Resource { .. }) => PageKind::Listing,
         _ if mime == "text/html" || mime == "application/xhtml+xml" => PageKind::Html,
         _ => PageKind::Binary,
     }

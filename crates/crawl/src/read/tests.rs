@@ -21,6 +21,7 @@ fn reader(mode: Mode) -> Reader {
         agent: "orb".into(),
         topic: Arc::new(Topic::default()),
         archive_level: None,
+        spool_dir: std::env::temp_dir(),
         wording: None,
         revisits: None,
     };
@@ -52,8 +53,7 @@ fn answer(status: u16, fields: &[(&str, &str)], body: &[u8]) -> Outcome {
     let headers = fields.iter().copied().collect();
     let response = Response {
         status,
-        request_head: Bytes::new(),
-        head: Bytes::new(),
+        kind: ResponseKind::Http { request_head: Bytes::new(), head: Bytes::new(), standard: true },
         headers,
         wire: Body::Memory(body.clone()),
         body: Body::Memory(body),

@@ -298,7 +298,7 @@ impl Recorder {
                     self.pending.held += 1;
                     self.counters.count(&visit, true);
                     self.pending.batch.finished.push((host, rank, page));
-                    self.add_visit(visit, Vec::new(), None, None);
+                    self.add_visit(visit, Vec::new(), Vec::new(), None);
                     return Ok(());
                 }
                 self.counters.count_kind(kind);
@@ -333,7 +333,7 @@ impl Recorder {
         }
         self.counters.links += visit.links.len() as u64;
         self.pending.rows += visit.links.len() + visit.images.len();
-        self.pending.bytes += records.as_ref().map_or(0, Encoded::len) + heft;
+        self.pending.bytes += records.iter().map(Encoded::len).sum::<u64>() + heft;
         self.counters.count(&visit, self.rules.noises.is_some());
         tracing::info!(
             kind = visit.kind.name(),
@@ -360,10 +360,10 @@ impl Recorder {
         Ok(())
     }
 
-    fn add_visit(&mut self, visit: Visit, targets: Vec<PageId>, records: Option<Encoded>, words: Option<Box<Wording>>) {
+    fn add_visit(&mut self, visit: Visit, targets: Vec<PageId>, records: Vec<Encoded>, words: Option<Box<Wording>>) {
         self.pending.batch.visits.push(visit);
         self.pending.batch.targets.push(targets);
-        self.pending.records.push(records.into_iter().collect());
+        self.pending.records.push(records);
         self.pending.words.push(words);
     }
 

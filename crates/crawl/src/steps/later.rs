@@ -85,7 +85,7 @@ fn links(
 ) -> Result<Vec<Address>, String> {
     let Some(stored) = page.warc.as_ref().and_then(|at| archive.exchange(at).ok()) else { return Ok(Vec::new()) };
     let Ok(own) = canonical.parse(&page.url) else { return Ok(Vec::new()) };
-    let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+    let codings = stored.headers.codings();
     let bytes = orb_fetch::decode(&Body::Memory(stored.body), &codings, MAX_CONTENT).bytes;
     let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &page.url };

@@ -276,6 +276,6 @@ fn redirect(response: &Response) -> Option<String> {
 }
 
 fn content(response: &Response, cap: u64) -> Bytes {
-    let codings = response.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+    let codings = response.headers.codings();
     orb_fetch::decode(&response.body, &codings, cap).bytes
 }

@@ -49,8 +49,8 @@ pub(crate) enum Said {
 
 /// The version that an answer repeats, where its status or its bytes say so.
 pub(crate) fn repeated(lease: &Lease, status: u16, digest: Option<[u8; 32]>) -> Option<&Version> {
-    let before = lease.before.as_deref().filter(|before| before.there)?;
-    let latest = before.latest.as_ref()?;
+    let before = lease.before.as_deref()?;
+    let latest = before.latest.as_ref().filter(|latest| before.there || latest.kind == PageKind::Listing)?;
     let was_asked = latest.etag.is_some() || latest.last_modified.is_some();
     let same = match status {
         304 => was_asked,
@@ -63,7 +63,7 @@ pub(crate) fn repeated(lease: &Lease, status: u16, digest: Option<[u8; 32]>) -> 
 /// Says of a visit that it found the page as it was.
 pub(crate) fn copy_version(visit: &mut Visit, version: &Version) {
     visit.flag = Flag::Same;
-    visit.known = true;
+    visit.known = version.kind != PageKind::Listing;
     visit.kind = version.kind;
     visit.mime.clone_from(&version.mime);
     visit.charset.clone_from(&version.charset);
@@ -80,6 +80,17 @@ pub(crate) fn copy_version(visit: &mut Visit, version: &Version) {
     if visit.last_modified.is_none() {
         visit.last_modified.clone_from(&version.last_modified);
     }
+}
+
+/// Says of a directory whether it lists what it listed before. It is no document: its flag is not counted
+/// and not told, what its entries are is.
+pub(crate) fn flag_listing(lease: &Lease, visit: &mut Visit) {
+    let before = lease.before.as_deref().and_then(|before| before.latest.as_ref());
+    visit.flag = match before {
+        None => Flag::New,
+        Some(version) if version.digest == visit.digest => Flag::Same,
+        Some(_) => Flag::Updated,
+    };
 }
 
 /// Says of a visit that failed whether the document was there before.
@@ -202,7 +213,7 @@ impl Revisits {
     fn old(&self, version: &Version) -> Result<First, String> {
         let Some(place) = &version.warc else { return Err("the earlier version was not archived".into()) };
         let stored = self.archive.exchange(place).map_err(|e| format!("the earlier version cannot be read: {e}"))?;
-        let codings = stored.headers.all("content-encoding").collect::<Vec<_>>().join(",");
+        let codings = stored.headers.codings();
         let decoded = orb_fetch::decode(&Body::Memory(stored.body), &codings, MAX_COMPARED);
         Ok(First { bytes: decoded.bytes, mime: stored.headers.mime(), charset: stored.headers.charset(), earlier: 0 })
     }

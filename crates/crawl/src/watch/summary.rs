@@ -124,7 +124,7 @@ impl Counters {
             PageKind::DomainError | PageKind::Timeout | PageKind::BrowserError | PageKind::HttpError => {
                 self.errors += 1;
             }
-            PageKind::Frontier | PageKind::Outside => {}
+            PageKind::Frontier | PageKind::Outside | PageKind::Listing => {}
         }
     }
 }

@@ -16,7 +16,7 @@ use super::request::{Method, Request};
 use crate::intake::{Clock, Contents, Spool, SpoolRule};
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
-use orb_page::{Body, Failure, FailureKind, Moment, Response, Timings, Truncation};
+use orb_page::{Body, Failure, FailureKind, Moment, Response, ResponseKind, Timings, Truncation};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
@@ -122,8 +122,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     trip.timings.body = received.elapsed().saturating_sub(conn.stream.held().saturating_sub(held_then));
     let response = Response {
         status: head.status,
-        request_head: trip.request.kept(asked),
-        head: raw_head,
+        kind: ResponseKind::Http { request_head: trip.request.kept(asked), head: raw_head, standard: head.standard },
         headers: head.headers,
         wire,
         body,

@@ -15,7 +15,7 @@ use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
 use http::{HeaderName, HeaderValue, StatusCode, Uri, Version};
-use orb_page::{Failure, FailureKind, Headers, Moment, Response, Truncation};
+use orb_page::{Failure, FailureKind, Headers, Moment, Response, ResponseKind, Truncation};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -141,9 +141,10 @@ pub(super) async fn exchange(lane: &Lane, asker: &Asker, trip: &mut Trip<'_>) ->
     trip.timings.body = received.elapsed().saturating_sub(lane.held.so_far().saturating_sub(held_then));
     let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
     let request_head = trip.request.kept(&trip.request.render(trip.config, asker, None));
+    let kind = ResponseKind::Http { request_head, head, standard: true };
     let (status, peer) = (parts.status.as_u16(), lane.peer);
     let (excess, challenged, protocol) = (false, false, "h2");
-    Ok(Response { status, request_head, head, headers, wire, body, truncated, excess, challenged, peer, protocol })
+    Ok(Response { status, kind, headers, wire, body, truncated, excess, challenged, peer, protocol })
 }
 
 /// The request in the terms of HTTP/2.

@@ -55,6 +55,8 @@ pub(crate) struct Head {
     /// 1 for HTTP/1.1 and above, 0 for HTTP/1.0.
     pub(crate) minor: u8,
     pub(crate) status: u16,
+    /// Whether the version is HTTP/1.0 or HTTP/1.1, in any case.
+    pub(crate) standard: bool,
     pub(crate) headers: Headers,
 }
 
@@ -92,7 +94,9 @@ impl Head {
                 headers.push(line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
             }
         }
-        Ok(Self { minor, status, headers })
+        let standard =
+            bytes.get(..8).is_some_and(|v| [&b"HTTP/1.1"[..], b"HTTP/1.0"].iter().any(|s| v.eq_ignore_ascii_case(s)));
+        Ok(Self { minor, status, standard, headers })
     }
 
     /// How the body of this answer ends; `bodiless` where the request was one that gets none.

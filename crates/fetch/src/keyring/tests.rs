@@ -1,5 +1,5 @@
 use super::*;
-use orb_page::Body;
+use orb_page::{Body, ResponseKind};
 
 fn password(host: &str, realm: Option<&str>) -> Credential {
     Credential::new(host, realm, Proof::Password { user: "me".into(), password: "pw".into() }).unwrap()
@@ -12,8 +12,7 @@ fn url(text: &str) -> Url {
 fn answer(status: u16, fields: &[(&str, &str)]) -> Response {
     Response {
         status,
-        request_head: "".into(),
-        head: "".into(),
+        kind: ResponseKind::Resource { conversation: None },
         headers: fields.iter().copied().collect(),
         wire: Body::empty(),
         body: Body::empty(),

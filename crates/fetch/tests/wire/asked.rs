@@ -36,7 +36,7 @@ async fn what_is_sent_along_arrives_whole_and_is_kept_without_its_secret() {
         let request = Request { method: Method::Post, payload: Some(&payload), ..Request::of(&lease).unwrap() };
         let response = fetcher.send(&request, &Unwatched).await.result.unwrap();
         assert_eq!(response.body.read(100).unwrap(), "user=me&password=hunter2");
-        let kept = String::from_utf8_lossy(&response.request_head).into_owned();
+        let kept = String::from_utf8_lossy(response.request_head()).into_owned();
         assert!(kept.ends_with("Content-Length: 20\r\n\r\nuser=me&password=***"), "{kept}");
     }
     assert!(server.requests()[0].starts_with("POST /in HTTP/1.1\r\n"));
@@ -66,7 +66,7 @@ async fn a_host_that_asks_is_told_from_the_next_request_on() {
     assert_eq!((first.status, first.challenged), (401, true));
     let second = get(&fetcher, &server.url("/a")).await.result.unwrap();
     assert_eq!((second.status, second.challenged), (200, false));
-    assert!(!String::from_utf8_lossy(&second.request_head).contains("bWU6cHc="));
+    assert!(!String::from_utf8_lossy(second.request_head()).contains("bWU6cHc="));
     let stranger =
         Server::answering("HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
     let url = stranger.await.url("/").replace("127.0.0.1", "localhost");

@@ -44,10 +44,10 @@ proptest! {
         });
         if let Ok(response) = outcome.result {
             let (wire, body) = (bytes(&response.wire), bytes(&response.body));
-            let kept = [&response.head[..], &wire].concat();
+            let kept = [response.head(), &wire].concat();
             prop_assert!(memchr::memmem::find(&sent, &kept).is_some());
             prop_assert!(body.len() <= 40 && body.len() <= wire.len());
-            prop_assert!(response.head.starts_with(b"HTTP/") && response.headers.len() <= sent.len());
+            prop_assert!(response.head().starts_with(b"HTTP/") && response.headers.len() <= sent.len());
         }
     }
 }

@@ -22,8 +22,8 @@ async fn the_bytes_of_both_heads_are_kept_as_they_went_over_the_wire() {
     let page = lease(&server.url("/a?b=c"));
     let outcome = fetcher(config()).fetch(&page, &watch).await;
     let response = outcome.result.unwrap();
-    assert_eq!(response.head, head.as_bytes());
-    assert_eq!(response.request_head, server.requests()[0].as_bytes());
+    assert_eq!(response.head(), head.as_bytes());
+    assert_eq!(response.request_head(), server.requests()[0].as_bytes());
     assert!(server.requests()[0].starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"));
     let fields: Vec<_> =
         response.headers.iter().map(|(n, v)| String::from_utf8_lossy(&[n, b"=", v].concat()).into_owned()).collect();
@@ -58,7 +58,7 @@ async fn informational_heads_are_not_the_answer() {
     )
     .await;
     assert_eq!((response.status, bytes(&response.body)), (404, b"no".to_vec()));
-    assert!(response.head.starts_with(b"HTTP/1.1 404 Gone\r\n"));
+    assert!(response.head().starts_with(b"HTTP/1.1 404 Gone\r\n"));
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn answers_without_a_body_leave_the_connection_usable() {
     let head = Request { method: Method::Head, ..Request::of(&page).unwrap() };
     let response = fetcher.send(&head, &orb_fetch::Unwatched).await.result.unwrap();
     assert_eq!((response.status, response.body.len(), response.truncated), (200, 0, None));
-    assert!(response.request_head.starts_with(b"HEAD /200 "));
+    assert!(response.request_head().starts_with(b"HEAD /200 "));
 }
 
 #[tokio::test]

@@ -67,8 +67,8 @@ async fn an_answer_over_http2_reads_like_one_over_http1() {
     let watch = Counts::default();
     let response = fetcher.fetch(&lease(&url_of("good.test", &server)), &watch).await.result.unwrap();
     assert_eq!((response.protocol, response.status, bytes(&response.body)), ("h2", 200, b"hello world".to_vec()));
-    assert_eq!(response.head, &b"HTTP/1.1 200 OK\r\nx-one: 1\r\ncontent-type: text/html\r\n\r\n"[..]);
-    assert!(response.request_head.starts_with(b"GET / HTTP/1.1\r\nHost: good.test:"));
+    assert_eq!(response.head(), &b"HTTP/1.1 200 OK\r\nx-one: 1\r\ncontent-type: text/html\r\n\r\n"[..]);
+    assert!(response.request_head().starts_with(b"GET / HTTP/1.1\r\nHost: good.test:"));
     assert_eq!((response.peer, response.truncated, watch.sent.into_inner()), (Some(server.addr), None, 1));
     let asked = server.requests().remove(0);
     assert!(

@@ -95,7 +95,7 @@ async fn large_bodies_live_in_files_and_small_ones_in_memory() {
             let response = get(&fetcher, &server.url("/")).await.result.unwrap();
             assert_eq!(bytes(&response.wire), *wire, "{fields} {over}");
             assert_eq!(bytes(&response.body), content, "{fields} {over}");
-            assert!(response.head.ends_with(format!("{fields}\r\n\r\n").as_bytes()) && response.truncated.is_none());
+            assert!(response.head().ends_with(format!("{fields}\r\n\r\n").as_bytes()) && response.truncated.is_none());
             let in_file =
                 matches!(response.wire, Body::Spooled { .. }) && matches!(response.body, Body::Spooled { .. });
             assert_eq!(in_file, over < 1_000_000, "{fields} {over}");

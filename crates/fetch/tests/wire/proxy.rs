@@ -89,7 +89,7 @@ async fn a_proxy_is_asked_for_no_inner_address_and_servers_never_hear_its_passwo
         }
     }
     assert_eq!(proxy.connections(), 0);
-    let kept = get(&fetcher, "http://one.test/").await.result.unwrap().request_head;
+    let kept = get(&fetcher, "http://one.test/").await.result.unwrap().request_head().to_vec();
     assert!(proxy.requests()[0].contains("Proxy-Authorization"));
     assert!(!String::from_utf8_lossy(&kept).contains("Authorization"), "what is archived");
 }

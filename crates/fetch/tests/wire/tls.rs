@@ -97,7 +97,7 @@ async fn a_good_certificate_lets_the_bytes_through_and_the_connection_is_kept() 
         let outcome = get(&fetcher, &url_of("good.test", &server)).await;
         let response = outcome.result.unwrap();
         assert_eq!((bytes(&response.body), response.protocol), (b"secret".to_vec(), "http/1.1"));
-        assert_eq!(response.head, &ANSWER.as_bytes()[..ANSWER.len() - 6]);
+        assert_eq!(response.head(), &ANSWER.as_bytes()[..ANSWER.len() - 6]);
     }
     assert_eq!(server.connections(), 1);
 }

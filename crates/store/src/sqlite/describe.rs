@@ -75,7 +75,7 @@ const NOTES: &[Note] = &[
             ("host_id", "its host: host.id"),
             (
                 "kind",
-                "FRONTIER HTML BINARY DUPLICATE REDIRECT DISALLOWED DOMAIN_ERROR TIMEOUT BROWSER_ERROR HTTP_ERROR OUTSIDE",
+                "FRONTIER HTML BINARY DUPLICATE REDIRECT LISTING DISALLOWED DOMAIN_ERROR TIMEOUT BROWSER_ERROR HTTP_ERROR OUTSIDE",
             ),
             ("status", "status code"),
             ("mime", "media type"),

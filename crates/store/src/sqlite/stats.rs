@@ -224,7 +224,7 @@ impl Column {
         self.bytes += seen.transferred;
         self.frontier += u64::from(seen.queued);
         match seen.kind {
-            PageKind::Frontier => {}
+            PageKind::Frontier | PageKind::Listing => {}
             PageKind::Html => self.html += 1,
             PageKind::Duplicate => self.duplicates += 1,
             PageKind::Redirect => self.redirects += 1,

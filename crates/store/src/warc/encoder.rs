@@ -13,11 +13,12 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use libdeflater::{CompressionLvl, Compressor};
-use orb_page::{Body, Moment, Truncation};
+use orb_page::{Body, Conversation, Moment, Truncation};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// Buffers larger than this are given back.
 const KEEP: usize = 1 << 20;
@@ -31,9 +32,12 @@ pub struct Exchange<'a> {
     pub key: &'a str,
     /// When the request was sent.
     pub at: Moment,
+    /// What the answer is recorded as.
+    pub recorded_as: RecordedAs<'a>,
     /// The request's head as sent; empty to record no request.
     pub request_head: &'a [u8],
-    /// The answer's head as received, with its empty line.
+    /// The answer's head as received, with its empty line. Of a resource, bytes that belong in front
+    /// of `wire`; usually none.
     pub head: &'a [u8],
     /// Everything after it as received.
     pub wire: &'a Body,
@@ -45,6 +49,20 @@ pub struct Exchange<'a> {
     pub ip: Option<IpAddr>,
     /// Set to record only the head, and that the body equals an earlier one.
     pub revisit: Option<Revisit<'a>>,
+}
+
+/// What an answer is recorded as. Whoever fetched it knows; the bytes are not asked.
+#[derive(Clone, Copy, Debug)]
+pub enum RecordedAs<'a> {
+    /// A `response` record: an HTTP/1 message.
+    Response,
+    /// A `resource` record: a document without a message around it.
+    Resource {
+        /// Its media type.
+        mime: &'a str,
+        /// What was said to get it, which becomes a `metadata` record beside it.
+        conversation: Option<&'a Conversation>,
+    },
 }
 
 /// The earlier record whose payload an answer repeats.
@@ -59,7 +77,7 @@ pub struct Revisit<'a> {
 /// An exchange as it will stand in the archive.
 #[derive(Debug)]
 pub struct Encoded {
-    /// The gzip members: the answer, then the request.
+    /// The gzip members: the answer, then the request or the conversation.
     pub(crate) members: Body,
     /// The length of the answer's member.
     pub(crate) answer: u64,
@@ -134,6 +152,8 @@ pub struct Encoder {
     header: Header,
     raw: Vec<u8>,
     packed: Vec<u8>,
+    /// Where large records are made.
+    spool_dir: PathBuf,
 }
 
 impl std::fmt::Debug for Encoder {
@@ -162,22 +182,31 @@ impl Encoder {
             header: Header::default(),
             raw: Vec::new(),
             packed: Vec::new(),
+            spool_dir: std::env::temp_dir(),
         }
+    }
+
+    /// The same with large records made in unnamed files of this directory.
+    #[must_use]
+    pub fn spooling_in(self, spool_dir: PathBuf) -> Self {
+        Self { spool_dir, ..self }
     }
 
     /// The records of one exchange.
     pub fn exchange(&mut self, x: &Exchange<'_>) -> Result<Encoded> {
         let kind = Kind::of(x);
-        let digest = payload_digest(x, kind).map_err(spool_error)?;
+        let digest = payload_digest(x, kind).map_err(|e| self.spool_error(e))?;
         let id = self.ids.next();
         let length = x.head.len() as u64 + if kind == Kind::Revisit { 0 } else { x.wire.len() };
         self.begin_answer(x, kind, id, &digest);
         self.raw.clear();
-        self.raw.extend_from_slice(self.header.end(kind.content_type(), length));
+        self.raw.extend_from_slice(self.header.end(content_type(x), length));
         self.raw.extend_from_slice(x.head);
         self.packed.clear();
         let spooled = match (x.wire, kind) {
-            (Body::Spooled { .. }, Kind::Response | Kind::Resource) => Some(self.stream(x.wire).map_err(spool_error)?),
+            (Body::Spooled { .. }, Kind::Response | Kind::Resource) => {
+                Some(self.stream(x.wire).map_err(|e| self.spool_error(e))?)
+            }
             (Body::Memory(bytes), Kind::Response | Kind::Resource) => {
                 self.raw.extend_from_slice(bytes);
                 self.finish_member(density::is_dense(bytes));
@@ -189,13 +218,17 @@ impl Encoder {
             }
         };
         let answer = spooled.as_ref().map_or(self.packed.len() as u64, |(_, len)| *len);
-        if !x.request_head.is_empty() {
-            self.request(x, id);
+        match x.recorded_as {
+            RecordedAs::Resource { conversation: Some(said), .. } => {
+                self.beside(x, id, "metadata", (said.mime, &said.text))
+            }
+            _ if x.request_head.is_empty() => {}
+            _ => self.beside(x, id, "request", ("application/http; msgtype=request", x.request_head)),
         }
         let members = match spooled {
             None => Body::Memory(Bytes::copy_from_slice(&self.packed)),
             Some((mut file, len)) => {
-                file.write_all(&self.packed).map_err(spool_error)?;
+                file.write_all(&self.packed).map_err(|e| self.spool_error(e))?;
                 Body::Spooled { file, len: len + self.packed.len() as u64 }
             }
         };
@@ -218,15 +251,16 @@ impl Encoder {
         self.header.truncated(x.truncated);
     }
 
-    fn request(&mut self, x: &Exchange<'_>, answer: RecordId) {
+    /// A record that belongs to the answer: the request, or the conversation.
+    fn beside(&mut self, x: &Exchange<'_>, answer: RecordId, name: &str, (mime, block): (&str, &[u8])) {
         let id = self.ids.next();
-        self.header.begin("request", id, x.at);
+        self.header.begin(name, id, x.at);
         self.header.target(x.url);
         self.header.address(x.ip);
         self.header.field("WARC-Concurrent-To", answer);
         self.raw.clear();
-        self.raw.extend_from_slice(self.header.end("application/http; msgtype=request", x.request_head.len() as u64));
-        self.raw.extend_from_slice(x.request_head);
+        self.raw.extend_from_slice(self.header.end(mime, block.len() as u64));
+        self.raw.extend_from_slice(block);
         self.finish_member(false);
     }
 
@@ -240,13 +274,17 @@ impl Encoder {
         }
     }
 
+    fn spool_error(&self, e: io::Error) -> StoreError {
+        StoreError::io("spool a record in", &self.spool_dir, e)
+    }
+
     /// The record whose head is in `raw`, with the body streamed, in a file without a name.
     fn stream(&mut self, wire: &Body) -> io::Result<(std::fs::File, u64)> {
         let mut sample = [0; density::SAMPLE];
         let read = read_up_to(&mut wire.reader()?, &mut sample)?;
         let level = u32::try_from(self.level).unwrap_or(1).min(6);
         let level = if density::is_dense(&sample[..read]) { 0 } else { level };
-        let mut gzip = GzEncoder::new(BufWriter::new(tempfile::tempfile()?), Compression::new(level));
+        let mut gzip = GzEncoder::new(BufWriter::new(tempfile::tempfile_in(&self.spool_dir)?), Compression::new(level));
         gzip.write_all(&self.raw)?;
         io::copy(&mut wire.reader()?, &mut gzip)?;
         gzip.write_all(b"\r\n\r\n")?;
@@ -273,16 +311,16 @@ fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 enum Kind {
     Response,
     Revisit,
-    /// Something with a head that is no HTTP/1: kept as bytes, since tools refuse files with such a `response`.
+    /// Bytes by another protocol, or with a head that is no HTTP/1: tools refuse such a `response`.
     Resource,
 }
 
 impl Kind {
     fn of(x: &Exchange<'_>) -> Self {
-        match (x.revisit, http::is_http1(x.head)) {
+        match (x.revisit, x.recorded_as) {
             (Some(_), _) => Self::Revisit,
-            (None, true) => Self::Response,
-            (None, false) => Self::Resource,
+            (None, RecordedAs::Response) => Self::Response,
+            (None, RecordedAs::Resource { .. }) => Self::Resource,
         }
     }
 
@@ -293,12 +331,13 @@ impl Kind {
             Self::Resource => "resource",
         }
     }
+}
 
-    fn content_type(self) -> &'static str {
-        match self {
-            Self::Response | Self::Revisit => "application/http; msgtype=response",
-            Self::Resource => "application/octet-stream",
-        }
+/// The media type of an answer's block.
+fn content_type<'a>(x: &Exchange<'a>) -> &'a str {
+    match x.recorded_as {
+        RecordedAs::Response => "application/http; msgtype=response",
+        RecordedAs::Resource { mime, .. } => mime,
     }
 }
 
@@ -306,6 +345,7 @@ fn payload_digest(x: &Exchange<'_>, kind: Kind) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     match (x.digest, kind) {
         (Some(digest), Kind::Response | Kind::Revisit) => return Ok(digest),
+        (Some(digest), Kind::Resource) if x.head.is_empty() => return Ok(digest),
         (_, Kind::Resource) => hash.update(x.head),
         (None, Kind::Response | Kind::Revisit) => {}
     }
@@ -328,15 +368,11 @@ fn index_line(x: &Exchange<'_>, kind: Kind, digest: &[u8; 32]) -> IndexLine {
     let (status, mime) = match kind {
         Kind::Response => (Some(status.as_str()), mime.as_deref()),
         Kind::Revisit => (Some(status.as_str()), Some("warc/revisit")),
-        Kind::Resource => (None, Some(kind.content_type())),
+        Kind::Resource => (None, Some(content_type(x))),
     };
     let mut text = String::with_capacity(71);
     push_digest(&mut text, digest);
     IndexLine::new(x.key, &x.at.compact(), x.url, [mime, status, Some(&text)])
-}
-
-fn spool_error(e: io::Error) -> StoreError {
-    StoreError::io("spool a record in", &std::env::temp_dir(), e)
 }
 
 /// What makes gzip members.

@@ -20,11 +20,6 @@ pub(super) fn summary(head: &[u8]) -> (String, Option<String>) {
     (status, mime)
 }
 
-/// Whether the head begins as one that tools for HTTP/1 archives accept.
-pub(super) fn is_http1(head: &[u8]) -> bool {
-    head.get(..8).is_some_and(|p| p.eq_ignore_ascii_case(b"HTTP/1.1") || p.eq_ignore_ascii_case(b"HTTP/1.0"))
-}
-
 /// UTF-8, or else Latin 1.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {

@@ -52,7 +52,7 @@ impl ArchiveReader {
         let field = |name: &str| record.field(name).map(str::to_owned);
         let (url, date) = (field("WARC-Target-URI").unwrap_or_default(), field("WARC-Date").unwrap_or_default());
         let truncated = field("WARC-Truncated");
-        let headers = http::headers(&record.head);
+        let headers = head_fields(&record);
         let wire = Bytes::from(record.payload);
         let body = if http::is_chunked(&headers) { http::dechunk(&wire).into() } else { wire.clone() };
         Ok(StoredExchange {
@@ -78,11 +78,21 @@ impl ArchiveReader {
     }
 }
 
+/// The fields of an answer's head; of a resource, its media type.
+fn head_fields(record: &Scanned) -> Headers {
+    let mime = record.field("Content-Type").filter(|_| record.kind() == "resource");
+    match mime {
+        // Says nothing: an answer that is no HTTP/1 is archived so.
+        None | Some("application/octet-stream") => http::headers(&record.head),
+        Some(mime) => [("Content-Type", mime)].into_iter().collect(),
+    }
+}
+
 /// sha256 of an answer's content with its codings taken off, if they are such as can be taken off here and the content is
 /// `length` bytes long.
 pub(crate) fn content(record: &Scanned, length: u64) -> Option<[u8; 32]> {
     let headers = http::headers(&record.head);
-    let coding = headers.all("content-encoding").collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let coding = headers.codings().to_ascii_lowercase();
     let chunked = http::is_chunked(&headers);
     if !chunked && coding.is_empty() {
         return (record.payload_length == length).then_some(record.digest);

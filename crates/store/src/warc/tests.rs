@@ -1,10 +1,10 @@
 //! Do exchanges come back from the archive as they went in?
 
-use super::encoder::{Encoder, Exchange, Revisit};
+use super::encoder::{Encoder, Exchange, RecordedAs, Revisit};
 use super::scan::{Scan, Scanned};
 use super::stored::ArchiveReader;
 use crate::archive::Archive;
-use orb_page::{Body, Moment, Truncation};
+use orb_page::{Body, Conversation, Moment, Truncation};
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -15,6 +15,7 @@ fn exchange<'a>(head: &'a [u8], wire: &'a Body) -> Exchange<'a> {
         url: "http://example.com/a?b=c",
         key: "com,example)/a?b=c",
         at: AT,
+        recorded_as: RecordedAs::Response,
         request_head: b"GET /a?b=c HTTP/1.1\r\nHost: example.com\r\n\r\n",
         head,
         wire,
@@ -107,9 +108,32 @@ fn a_revisit_keeps_the_head_alone() {
 #[test]
 fn what_has_no_http_head_is_kept_as_a_resource() {
     let body = Body::Memory("hello".into());
-    let (_tmp, records, lines) = archive(&[exchange(b"ICY 200 OK\r\n\r\n", &body)]);
+    let recorded_as = RecordedAs::Resource { mime: "application/octet-stream", conversation: None };
+    let odd = Exchange { recorded_as, ..exchange(b"ICY 200 OK\r\n\r\n", &body) };
+    let (_tmp, records, lines) = archive(&[odd]);
     assert_eq!((records[1].kind(), records[1].payload.as_slice()), ("resource", &b"ICY 200 OK\r\n\r\nhello"[..]));
     assert!(lines.contains("\"mime\": \"application/octet-stream\", \"digest\""), "{lines}");
+}
+
+#[test]
+fn a_document_by_another_protocol_is_a_resource_with_its_type_and_conversation() {
+    let body = Body::Memory("hello".into());
+    let said = Conversation { mime: "text/x-conversation", text: "> GET a\n< OK\n".into() };
+    let recorded_as = RecordedAs::Resource { mime: "text/plain", conversation: Some(&said) };
+    let (tmp, records, lines) =
+        archive(&[Exchange { url: "x://h/a", key: "x://h/a", request_head: b"", recorded_as, ..exchange(b"", &body) }]);
+    let kinds: Vec<&str> = records.iter().map(Scanned::kind).collect();
+    assert_eq!(kinds, ["warcinfo", "resource", "metadata"]);
+    let [info, resource, metadata] = &records[..] else { panic!("three records") };
+    assert_eq!((resource.field("Content-Type"), resource.payload.as_slice()), (Some("text/plain"), &b"hello"[..]));
+    assert_eq!(metadata.field("Content-Type"), Some("text/x-conversation"));
+    assert_eq!(metadata.field("WARC-Concurrent-To"), resource.field("WARC-Record-ID"));
+    assert_eq!(metadata.payload, b"> GET a\n< OK\n");
+    assert!(lines.contains("\"mime\": \"text/plain\", \"digest\"") && lines.lines().count() == 1, "{lines}");
+    let file = info.field("WARC-Filename").unwrap().into();
+    let position = orb_page::WarcPosition { file, offset: resource.offset, length: resource.length };
+    let stored = ArchiveReader::open(tmp.path()).exchange(&position).unwrap();
+    assert_eq!((stored.headers.mime().as_deref(), &stored.body[..]), (Some("text/plain"), &b"hello"[..]));
 }
 
 #[test]

@@ -233,6 +233,7 @@ impl Recorder {
             url,
             key: &orb_urls::surt::cdx_key(url),
             at,
+            recorded_as: orb_store::RecordedAs::Response,
             request_head: b"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
             head: head.as_bytes(),
             wire: &Body::Memory(content.to_owned().into()),
