@@ -214,3 +214,55 @@ fn a_new_session_and_a_later_epoch_double_no_document_and_every_flag_is_right() 
     }
     home.orb(&["check", PROJECT]).expect(0);
 }
+
+/// What a crawl must make of the host that redirects whoever has no id: its pages.
+fn behind_redirects(world: &World) -> BTreeSet<String> {
+    let expected = world.expected(Reach::Linked);
+    let host = world.url(world.server.web().hosts() - 1, "/");
+    expected.pages.union(&expected.sessions).filter(|url| url.starts_with(&host)).cloned().collect()
+}
+
+#[test]
+fn a_host_that_redirects_every_page_to_itself_with_an_id_is_collected_whole_and_tracked() {
+    let world = World::with(&[Feature::Cookieless]);
+    let home = Home::new();
+    home.crawl(&world.args(&["--delay", "0", "--scope", "any"]));
+    let expected = world.expected(Reach::Linked);
+    let wanted: BTreeSet<String> = expected.pages.union(&expected.sessions).cloned().collect();
+    assert_same("documents", &documents(&home), &wanted);
+    let pages = behind_redirects(&world);
+    assert_eq!(pages.len(), 30);
+    let kind = |url: &str| home.catalogue().column(&format!("SELECT kind FROM page WHERE url = '{url}'"));
+    assert!(pages.iter().all(|url| kind(url) == ["HTML"]));
+    let keyed = |asked: &BTreeMap<String, usize>| -> usize {
+        let host = world.url(world.server.web().hosts() - 1, "/");
+        asked.iter().filter(|(url, _)| url.starts_with(&host)).map(|(_, count)| count).sum()
+    };
+    let requests = keyed(&world.asked());
+    assert!(requests <= pages.len() * 2 + 12, "{requests} requests for {} pages", pages.len());
+    assert!(expected.disallowed.iter().all(|url| kind(url) == ["DISALLOWED"]), "robots.txt was redirected, too");
+    for url in expected.redirects.keys() {
+        let told = home.catalogue().rows(&format!("SELECT kind, problem FROM page WHERE url = '{url}'"));
+        assert!(told[0][0] == "REDIRECT" && told[0][1].contains("redirect-loop"), "{told:?}");
+    }
+    // Ids of the first run are not good any more in the second.
+    world.server.web().set_epoch(1);
+    home.orb(&["track", PROJECT, "--json", "--progress", "none"]).expect(0);
+    let flags = flags(&home, 2);
+    assert_eq!(pages.iter().filter(|url| flags[*url] != "SAM").collect::<Vec<_>>(), Vec::<&String>::new());
+    let requests = keyed(&world.asked());
+    assert!(requests <= pages.len() * 2 + 12, "{requests} requests for {} pages in the second run", pages.len());
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn redirects_to_the_page_itself_with_an_id_are_followed_where_nobody_is_to_learn_ids() {
+    let world = World::with(&[Feature::Cookieless]);
+    let home = Home::new();
+    home.crawl(
+        &[world.project(&home, &["frontier.delay = '0s'", "scope.mode = 'any'", "urls.learn_sessions = false"])],
+    );
+    let pages = behind_redirects(&world);
+    let found = documents(&home);
+    assert!(pages.is_subset(&found), "missing {:?}", pages.difference(&found));
+}

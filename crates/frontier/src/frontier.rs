@@ -75,6 +75,8 @@ pub struct Frontier {
     pub(crate) attempts: HashMap<PageId, u32>,
     /// Pages that are fetched a second time before they are recorded.
     pub(crate) second: HashSet<PageId>,
+    /// How often a page was redirected to another spelling of its URL.
+    pub(crate) respelt: HashMap<PageId, u8>,
     pub(crate) in_flight: usize,
     pub(crate) resolving: usize,
     pub(crate) asked: usize,
@@ -99,6 +101,7 @@ impl Frontier {
             out: HashMap::new(),
             attempts: HashMap::new(),
             second: HashSet::new(),
+            respelt: HashMap::new(),
             in_flight: 0,
             resolving: 0,
             asked: 0,
@@ -148,7 +151,7 @@ impl Frontier {
             return None;
         }
         let robots = self.shelf.get(host)?;
-        (!robots.is_allowed(path_and_query(asked.unwrap_or(url)))).then_some((PageKind::Disallowed, "robots"))
+        (!allows(robots, url, asked)).then_some((PageKind::Disallowed, "robots"))
     }
 
     /// Records what a fetched page was like: areas that only repeat themselves are traps.
@@ -182,6 +185,7 @@ impl Frontier {
             self.out.remove(page);
             self.attempts.remove(page);
             self.second.remove(page);
+            self.respelt.remove(page);
         }
         self.reads.note_left(pages);
     }
@@ -213,8 +217,8 @@ impl Frontier {
                 None => return None,
             }
             let robots = site.at_hand.as_ref().or_else(|| self.shelf.get(site.id));
-            let first = site.queue.front().map(|p| path_and_query(p.asked.as_deref().unwrap_or(&p.url)));
-            if robots.zip(first).is_none_or(|(robots, path)| !robots.is_allowed(path)) {
+            let first = site.queue.front();
+            if robots.zip(first).is_none_or(|(robots, page)| !allows(robots, &page.url, page.asked.as_deref())) {
                 return self.drop_first(site, PageKind::Disallowed, "robots");
             }
         }
@@ -418,6 +422,12 @@ impl Frontier {
             None => Next::Finished,
         }
     }
+}
+
+/// Whether robots.txt allows both the page's own URL, which its author had in mind, and the one
+/// requested.
+fn allows(robots: &robots::Robots, url: &str, asked: Option<&str>) -> bool {
+    robots.is_allowed(path_and_query(url)) && asked.is_none_or(|asked| robots.is_allowed(path_and_query(asked)))
 }
 
 /// The trap limits. In depth-first order, a page may be any number of links from its seed.

@@ -9,7 +9,7 @@ use crate::robots::{self, Robots};
 use crate::site::{Dead, Detour, RobotsState, WorkbenchHost};
 use crate::workbench::GateKey;
 use crate::{Ended, Why};
-use orb_page::{Failure, FailureKind, HostId, Lease, Moment, Purpose};
+use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, Queued, RobotsRecord};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -23,6 +23,10 @@ const LEAST_RULES_AGE: Duration = Duration::from_secs(1);
 
 /// How long a stale robots.txt is used while a new one is unavailable (RFC 9309 section 2.4).
 const OLD_RULES_AGE: Duration = Duration::from_secs(3_600);
+
+/// Redirects in a row between spellings of one URL that are followed: to an id, to a newer one, and
+/// back once the server sees its cookie.
+const MAX_RESPELLINGS: u8 = 4;
 
 /// What to do with the page of a finished lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +108,12 @@ impl Frontier {
         let number = grant.map_or(site.robots_grant, |(number, _)| number);
         let fact = self.heed(&mut site, ended, number, now);
         let after = match grant {
+            Some((_, rank)) if ended.respelt && self.may_respell(lease.page) => {
+                self.try_again(&mut site, lease, rank, lease.attempt);
+                After::Retry
+            }
             Some((_, rank)) if ended.is_worth_another(lease.attempt, self.config.retries) => {
-                self.try_again(&mut site, lease, rank);
+                self.try_again(&mut site, lease, rank, lease.attempt + 1);
                 After::Retry
             }
             _ => {
@@ -219,10 +227,17 @@ impl Frontier {
         site.rest_until(now.plus(wait), cause);
     }
 
-    fn try_again(&mut self, site: &mut WorkbenchHost, lease: &Lease, rank: u64) {
+    /// Counts a redirect to another spelling of the page's URL. False once there were too many.
+    fn may_respell(&mut self, page: PageId) -> bool {
+        let hops = self.respelt.entry(page).or_default();
+        *hops += 1;
+        *hops <= MAX_RESPELLINGS
+    }
+
+    fn try_again(&mut self, site: &mut WorkbenchHost, lease: &Lease, rank: u64, attempt: u32) {
         self.out.remove(&lease.page);
         self.spent -= 1;
-        self.attempts.insert(lease.page, lease.attempt + 1);
+        self.attempts.insert(lease.page, attempt);
         let Lease { page, depth, redirects, step, .. } = *lease;
         let (url, asked, before) = (lease.url.clone(), lease.asked.clone(), lease.before.clone());
         self.put_back(site, Queued { page, rank, url, asked, depth, redirects, step, before });
@@ -233,12 +248,13 @@ impl Frontier {
     pub fn look_again(&mut self, lease: &Lease, now: Moment) {
         let Some(out) = self.out.get(&lease.page).copied() else { return };
         self.second.insert(lease.page);
+        self.respelt.remove(&lease.page);
         let Some(mut site) = self.take_if(lease.host, |_| true) else {
             (self.spent, _) = (self.spent - 1, self.out.remove(&lease.page));
             self.intake.arrive(lease.host);
             return;
         };
-        self.try_again(&mut site, lease, out.rank);
+        self.try_again(&mut site, lease, out.rank, 0);
         self.attempts.remove(&lease.page);
         self.put(site, now);
     }

@@ -83,6 +83,8 @@ features! {
     Sessions => "sessions",
     /// Unnamed session ids in every link, new ones at every epoch or in every response.
     Rewriting => "rewriting",
+    /// A host that redirects every address without a session id to the same address with one.
+    Cookieless => "cookieless",
     /// A newspaper whose every response is decorated differently, and which changes a little with
     /// every epoch.
     Gazette => "gazette",
@@ -116,6 +118,7 @@ const HOSTILE: &[Feature] = &[
     Feature::Stalls,
     Feature::Floods,
     Feature::Rewriting,
+    Feature::Cookieless,
     Feature::Mazes,
     Feature::Wilds,
     Feature::Bombs,

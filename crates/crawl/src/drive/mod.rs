@@ -219,10 +219,13 @@ impl Errand {
         progress.note_end(&outcome);
         let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
         let mut ended = ended(lease.request_url(), &outcome, self.clock.now());
-        ended.turned |= self.puts_id_in(&lease, &outcome);
+        ended.respelt = self.respells(&lease, &outcome);
         let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
         if let Some(fact) = fact {
             self.record(Item::Fact(fact));
+        }
+        if ended.respelt && after == After::Record {
+            self.sessions.stays(lease.page);
         }
         if lease.purpose == Purpose::Robots || after == After::Record {
             self.shared.pipeline.enter(bytes);
@@ -231,14 +234,17 @@ impl Errand {
         self.finished();
     }
 
-    /// Whether an answer does nothing but put a session id into the page's URL, which is then asked for by that.
-    fn puts_id_in(&self, lease: &Lease, outcome: &Outcome) -> bool {
-        let response = outcome.result.as_ref().ok().filter(|_| lease.purpose == Purpose::Page);
-        let Some(learnt) = response.and_then(|response| self.sessions.turns(lease, response)) else { return false };
-        if !learnt.is_empty() {
-            self.record(Item::Fact(HostFact { id: lease.host, sessions: Some(learnt), ..HostFact::default() }));
+    /// Whether an answer only redirects to another spelling of the page's URL, such as one with a
+    /// session id. The page is then requested by that spelling.
+    fn respells(&self, lease: &Lease, outcome: &Outcome) -> bool {
+        let Some(response) = outcome.result.as_ref().ok().filter(|_| lease.purpose == Purpose::Page) else {
+            return false;
+        };
+        let (respells, learnt) = self.sessions.turns(lease, response);
+        if learnt.is_some() {
+            self.record(Item::Fact(HostFact { id: lease.host, sessions: learnt, ..HostFact::default() }));
         }
-        true
+        respells
     }
 
     /// Looks a name up for the frontier.
@@ -277,6 +283,7 @@ pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ende
             retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
             elapsed,
             turned: response.challenged || is_turned(url, response),
+            respelt: false,
         },
         Err(failure) => Ended { failure: Some(failure.kind), elapsed, ..Ended::default() },
     }

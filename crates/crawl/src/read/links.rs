@@ -46,8 +46,9 @@ impl Reader {
         problems: &mut Vec<Problem>,
     ) -> Option<String> {
         let asked = self.rules.sessions.asked(lease)?;
-        let base = self.rules.canonical.canonical_base(&asked, document.base.as_deref()).into_owned();
         let before = self.rules.sessions.of(asked.host());
+        let reader = self.rules.sessions.reader(before.as_deref());
+        let base = reader.canonical_base(&asked, document.base.as_deref()).into_owned();
         let charset = document.charset.clone();
         let resolve = |mut link: Link| {
             let target = std::mem::take(&mut link.target);
@@ -180,6 +181,10 @@ impl Reader {
         let site = self.rules.sessions.of(own.host());
         let origin = Origin { lease, own: &own, robots: RobotsMeta::default(), site };
         let (target, asked) = self.known_by(&origin, target);
+        if target == own {
+            visit.problem =
+                Some(format!("redirect-loop: the server leads from '{}' to itself", clip(own.as_str(), 200)));
+        }
         if lease.depth == 0 {
             self.rules.of(lease.step).0.seed_moved(&own, &target);
         }

@@ -158,6 +158,11 @@ impl Reader {
         self.rules.canonical.resolve(&own, named).ok()
     }
 
+    /// Where something that is not a page is redirected to, session ids included.
+    pub(crate) fn moved_to(&self, lease: &Lease, location: &str) -> Option<Address> {
+        self.rules.sessions.target(lease, location)
+    }
+
     fn blank(&self, lease: &Lease, at: Moment, elapsed: Duration) -> Visit {
         Visit {
             depth: lease.depth,

@@ -9,7 +9,7 @@ use orb_page::{Lease, PageId, Response};
 use orb_urls::session::Site;
 use orb_urls::{Address, Canonicaliser, Rules};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Hosts with ids that are remembered at most, and pages that wait to be asked for with theirs.
 pub(crate) const MAX_HOSTS: usize = 20_000;
@@ -30,10 +30,12 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// What earlier runs have learnt: the names of hosts, and what was stored for each.
     pub(crate) fn new(rules: Rules, known: Vec<(String, String)>) -> Self {
-        let sites: HashMap<Box<str>, Arc<Site>> = known
-            .into_iter()
-            .filter_map(|(host, stored)| Some((host.into(), Arc::new(serde_json::from_str(&stored).ok()?))))
-            .collect();
+        let read = |(host, stored): (String, String)| {
+            let mut site: Site = serde_json::from_str(&stored).ok()?;
+            site.begin_visit();
+            Some((host.into(), Arc::new(site)))
+        };
+        let sites: HashMap<Box<str>, Arc<Site>> = known.into_iter().filter_map(read).collect();
         Self {
             enabled: rules.learn_sessions,
             any: AtomicBool::new(rules.learn_sessions && !sites.is_empty()),
@@ -55,6 +57,12 @@ impl Sessions {
     /// Reads URLs as they are to be asked for: ids known by their names stay where the host wants them.
     pub(crate) fn reader(&self, site: Option<&Site>) -> &Canonicaliser {
         if site.is_some_and(Site::wants_known) { &self.verbatim } else { &self.canonical }
+    }
+
+    /// Where a redirect of something that is not a page leads, ids included.
+    pub(crate) fn target(&self, lease: &Lease, location: &str) -> Option<Address> {
+        let asked = self.verbatim.parse(lease.request_url()).ok()?;
+        self.verbatim.resolve(&asked, location).ok()
     }
 
     /// The address that a page was asked for by.
@@ -103,7 +111,7 @@ impl Sessions {
         if !self.any.load(Ordering::Relaxed) {
             return;
         }
-        let turned = self.turned.lock().unwrap_or_else(PoisonError::into_inner).remove(&lease.page);
+        let turned = self.turned().remove(&lease.page);
         if turned.is_some() {
             lease.asked = turned;
         } else if let Some(asked) = &lease.asked
@@ -113,27 +121,41 @@ impl Sessions {
         }
     }
 
-    /// Whether an answer only puts an id into the page's URL: the page is then to be asked for by that, and what was learnt to be stored.
-    pub(crate) fn turns(&self, lease: &Lease, response: &Response) -> Option<String> {
-        if !self.enabled || !(300..400).contains(&response.status) || lease.attempt > 0 {
-            return None;
-        }
-        let location = response.headers.get("location")?;
-        let asked = self.asked(lease)?;
-        let target = self.verbatim.resolve(&asked, &location).ok().filter(|target| target.host() == asked.host())?;
-        if target == asked {
-            return None;
-        }
+    /// Whether an answer redirects to another spelling of the page's own URL, as servers do that put
+    /// a session id into it. The page is then requested by that spelling. Also returns what was
+    /// learnt and must be stored.
+    pub(crate) fn turns(&self, lease: &Lease, response: &Response) -> (bool, Option<String>) {
+        let Some((asked, target)) = self.moved_to(lease, response) else { return (false, None) };
         let learnt = self.redirected(&asked, &target);
-        let site = self.of(asked.host())?;
-        if self.identity(&site, &target)?.as_str() != lease.url {
-            return None;
+        let identity = match self.of(asked.host()) {
+            Some(site) => site.identity(target.as_str()).into_owned(),
+            None => target.as_str().to_owned(),
+        };
+        if self.canonical.parse(&identity).is_ok_and(|identity| identity.as_str() == lease.url) {
+            let mut turned = self.turned();
+            if turned.len() < MAX_HOSTS {
+                turned.insert(lease.page, target.into_string());
+                self.any.store(true, Ordering::Relaxed);
+                return (true, learnt);
+            }
         }
-        let mut turned = self.turned.lock().unwrap_or_else(PoisonError::into_inner);
-        if turned.len() >= MAX_HOSTS {
-            return None;
-        }
-        turned.insert(lease.page, target.into_string());
-        Some(learnt.unwrap_or_default())
+        (false, learnt)
+    }
+
+    /// Forgets the other spelling of a page that is not requested again.
+    pub(crate) fn stays(&self, page: PageId) {
+        self.turned().remove(&page);
+    }
+
+    /// The address requested and the one on the same host that it redirects to, ids included.
+    fn moved_to(&self, lease: &Lease, response: &Response) -> Option<(Address, Address)> {
+        let location = (300..400).contains(&response.status).then(|| response.headers.get("location")).flatten()?;
+        let asked = self.asked(lease)?;
+        let target = self.verbatim.resolve(&asked, &location).ok()?;
+        (target.host() == asked.host() && target != asked).then_some((asked, target))
+    }
+
+    fn turned(&self) -> MutexGuard<'_, HashMap<PageId, String>> {
+        self.turned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -242,6 +242,7 @@ impl World {
             retry_after: answer.retry_after.and_then(|v| retry_after(v, self.now)),
             elapsed: Duration::from_millis(answer.takes),
             turned: false,
+            respelt: false,
         };
         let (after, fact) = self.frontier.done(lease, &ended, self.now);
         self.facts.extend(fact);

@@ -8,6 +8,7 @@ mod atlases;
 mod bombs;
 mod changes;
 mod charsets;
+mod cookieless;
 mod duplicates;
 mod errors;
 mod failures;
@@ -40,7 +41,7 @@ use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 /// Number of hosts that the corners add to the ordinary ones.
-pub(crate) const HOSTS: u32 = 10;
+pub(crate) const HOSTS: u32 = 11;
 /// One of two hosts with the same content.
 pub(crate) const TWIN: u32 = 0;
 /// The other.
@@ -61,6 +62,8 @@ pub(crate) const MAPS: u32 = 7;
 pub(crate) const BABBLER: u32 = 8;
 /// A host whose robots.txt is a decompression bomb.
 pub(crate) const PACKED: u32 = 9;
+/// A host that redirects whoever has no session id.
+pub(crate) const KEYED: u32 = 10;
 
 /// One corner.
 pub(crate) struct Corner {
@@ -96,6 +99,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     gazette::CORNER,
     sessions::CORNER,
     rewriting::CORNER,
+    cookieless::CORNER,
     members::CORNER,
     traps::CORNER,
     lies::CORNER,

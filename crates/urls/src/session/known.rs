@@ -144,10 +144,16 @@ fn path_hits(path: &str, hits: &mut Vec<SessionIdHit>) {
             at += piece.len() + 1;
         }
         let bare = segment.split(';').next().unwrap_or_default();
-        if !others && let Some((name, value)) = cookieless(bare) {
+        if !others {
             let shift = |r: Range<usize>| r.start + start..r.end + start;
             let cut = start..(end + 1).min(path.len());
-            hits.insert(first, SessionIdHit { name: shift(name), value: shift(value), cut, place: Place::PathSegment });
+            let hit = |(name, value)| SessionIdHit {
+                name: shift(name),
+                value: shift(value),
+                cut: cut.clone(),
+                place: Place::PathSegment,
+            };
+            hits.splice(first..first, cookieless(bare).into_iter().map(hit));
         }
         start = end + 1;
     }
@@ -204,25 +210,32 @@ fn looks_like_id(value: &str) -> bool {
     value.bytes().all(plain) && digits && value.len() >= if letters { 8 } else { 16 }
 }
 
-/// Name and value of the segment that ASP.NET adds when cookies are refused: `(S(id))`,
-/// `(A(id)S(id))`, or in its first versions `(id)` with 24 characters from `a` to `z` and `0` to
-/// `5`.
-fn cookieless(segment: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let inner = segment.strip_prefix('(')?.strip_suffix(')')?;
+/// Names and values of the segment that ASP.NET adds when cookies are refused: `(S(id))`,
+/// `(A(id)S(id))`, `(X(1)S(id))` after it has probed for cookies, or in its first versions `(id)`
+/// with 24 characters from `a` to `z` and `0` to `5`.
+fn cookieless(segment: &str) -> Vec<(Range<usize>, Range<usize>)> {
+    let Some(inner) = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return Vec::new() };
     let is_old = inner.len() == 24 && inner.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'5'));
     if is_old && inner.bytes().any(|b| b.is_ascii_digit()) {
-        return Some((1..1, 1..25));
+        return vec![(1..1, 1..25)];
     }
-    let groups = inner.strip_suffix(')')?;
-    let is_group = |group: &str| {
-        group.split_once('(').is_some_and(|(name, value)| {
+    let Some(groups) = inner.strip_suffix(')') else { return Vec::new() };
+    let (mut ids, mut at) = (Vec::new(), 1);
+    for group in groups.split(')') {
+        let is_id = group.split_once('(').is_some_and(|(name, value)| {
             matches!(name.as_bytes(), [b'A' | b'F' | b'S' | b'X' | b'a' | b'f' | b's' | b'x'])
-                && value.len() >= 8
+                && (value.len() >= 8 || group.starts_with(['X', 'x']))
                 && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-        })
-    };
-    let first = groups.split(')').next()?;
-    groups.split(')').all(is_group).then_some((1..2, 3..1 + first.len()))
+        });
+        if !is_id {
+            return Vec::new();
+        }
+        if group.len() >= 8 + 2 {
+            ids.push((at..at + 1, at + 2..at + group.len()));
+        }
+        at += group.len() + 1;
+    }
+    ids
 }
 
 #[cfg(test)]
@@ -249,6 +262,7 @@ mod tests {
             ("http://x/app/(S(lit3py55t21z5v55vlm25s55))/d.aspx", "http://x/app/d.aspx"),
             ("http://x/(A(aaaaaaaaaa)S(lit3py55t21z5v55vlm25s55))/d", "http://x/d"),
             ("http://x/(s(lit3py55t21z5v55vlm25s55))/d", "http://x/d"),
+            ("http://x/(X(1)S(lit3py55t21z5v55vlm25s55))/d", "http://x/d"),
             ("http://x/(lit3py55t21z5v55vlm25s55)/d.aspx", "http://x/d.aspx"),
             ("http://x/a/(S(lit3py55t21z5v55vlm25s55))", "http://x/a/"),
             ("http://x/(S(lit3py55t21z5v55vlm25s55));jsessionid=1/d", "http://x/d"),
@@ -269,6 +283,7 @@ mod tests {
             "http://x/?PHPSESSID",
             "http://x/?side=0123456789abcdef",
             "http://x/(a(b))/",
+            "http://x/(X(1))/",
             "http://x/Paris_(Texas)",
             "http://x/(internationalisationtext)/",
             "http://x/;v=1",
@@ -295,6 +310,9 @@ mod tests {
                 id("PHPSESSID", "88", Place::Query),
             ]
         );
+        let both: Vec<_> =
+            found("http://x/(A(ticket-123)S(lit3py55t21z5v55))/d").into_iter().map(|s| s.value).collect();
+        assert_eq!(both, ["ticket-123", "lit3py55t21z5v55"]);
     }
 
     proptest! {

@@ -236,16 +236,7 @@ impl<'a> Survey<'a> {
                     rule.links += 1;
                     rule.take(&id.value);
                 }
-                None => self.known.push(Rule {
-                    place: id.place,
-                    name: id.name,
-                    near: Near::Anywhere,
-                    ids: vec![id.value],
-                    confidence: 1.0,
-                    links: 1,
-                    changes: false,
-                    withdrawn: false,
-                }),
+                None => self.known.push(Rule::known(id)),
             }
         }
     }

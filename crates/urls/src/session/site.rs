@@ -2,7 +2,7 @@
 
 use super::known::tail_of;
 use super::token::{TokenPosition, UrlToken, cut_out, each};
-use super::{Place, drawn, known};
+use super::{Place, SessionId, drawn, known};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -59,9 +59,23 @@ impl Rule {
         self.ids.last().map(String::as_str)
     }
 
-    /// Whether the parameter name alone marks it as an id.
+    /// Whether the name or the form alone marks it as an id.
     pub(super) fn is_known(&self) -> bool {
         self.confidence >= 1.0
+    }
+
+    /// A rule for an id that is recognised by its name or form and needs no proof.
+    pub(super) fn known(id: SessionId) -> Self {
+        Self {
+            place: id.place,
+            name: id.name,
+            near: Near::Anywhere,
+            ids: vec![id.value],
+            confidence: 1.0,
+            links: 1,
+            changes: false,
+            withdrawn: false,
+        }
     }
 
     /// Whether a word is in this rule's position.
@@ -118,12 +132,23 @@ impl Site {
     /// Whether requests must carry ids in well-known parameters, because the site redirected to
     /// URLs that contain them.
     pub fn wants_known(&self) -> bool {
-        self.live().any(|rule| rule.current().is_some_and(|id| known::is_session(&rule.name, id)))
+        self.live().any(|rule| rule.is_known() || rule.current().is_some_and(|id| known::is_session(&rule.name, id)))
+    }
+
+    /// Begins a new visit: forgets ids recognised by name or form. The site issues a new one to
+    /// whoever asks without, and may have expired the last.
+    pub fn begin_visit(&mut self) {
+        self.rules.iter_mut().filter(|rule| rule.is_known()).for_each(|rule| rule.ids.clear());
     }
 
     /// Whether this exact word is an id.
     pub fn is_id(&self, word: &str) -> bool {
         self.live().any(|rule| rule.ids.iter().any(|id| id == word))
+    }
+
+    /// Whether this exact word is an id that was recognised by its name or form.
+    pub(super) fn is_known_id(&self, word: &str) -> bool {
+        self.live().any(|rule| rule.is_known() && rule.ids.iter().any(|id| id == word))
     }
 
     /// The ids in a URL, in order, without duplicates.
@@ -142,11 +167,12 @@ impl Site {
         let mut out = Cow::Borrowed(url);
         // Removing one id can expose another, so repeat until nothing changes.
         for _ in 0..ROUNDS {
-            let learnt = self.without_learnt(&out);
-            let both = match known::strip(learnt.as_deref().unwrap_or(&out)) {
+            // Known forms first: `(S(id))` is no longer recognised once its id is gone.
+            let stripped = known::strip(&out);
+            let both = self.without_learnt(&stripped).or(match stripped {
                 Cow::Owned(stripped) => Some(stripped),
-                Cow::Borrowed(_) => learnt,
-            };
+                Cow::Borrowed(_) => None,
+            });
             match both {
                 Some(shorter) => out = Cow::Owned(shorter),
                 None => break,
@@ -167,7 +193,11 @@ impl Site {
     /// the same URL without ids, and tells ids from lookalikes. A URL without ids is returned
     /// unchanged. So is one whose renewed form would identify another page, which can happen if the
     /// text around the new id looks like an id itself.
+    /// Ids recognised by name are removed if there is no current one: the site will issue one.
     pub fn renew<'a>(&self, url: &'a str, identity: &str) -> Cow<'a, str> {
+        if self.live().any(|rule| rule.is_known() && rule.current().is_none()) {
+            return known::strip(url);
+        }
         let range = tail_of(url);
         let tail = &url[range.clone()];
         let mut out: Option<String> = None;
@@ -190,6 +220,11 @@ impl Site {
     fn old_ids(&self, rule: &Rule, tail: &str, identity: &str, head: &str) -> Vec<String> {
         let now = rule.current().unwrap_or_default();
         let (mut old, mut like) = (Vec::new(), Vec::new());
+        if rule.is_known() {
+            let same_place = |id: &SessionId| id.place == rule.place && id.name.eq_ignore_ascii_case(&rule.name);
+            let found = known::found(tail).into_iter().filter(|id| same_place(id) && id.value != now);
+            old.extend(found.map(|id| id.value));
+        }
         each(tail, 1, |token| {
             if token.value != now && rule.ids.iter().any(|id| id == token.value) {
                 old.push(token.value.to_owned());
@@ -199,7 +234,8 @@ impl Site {
         });
         // A forgotten id is still recognised if removing it gives the page's identity.
         let is_id = |word: &String| {
-            without_words(&[head, tail].concat(), 1, |token| token.value == word || self.is_id(token.value))
+            let url = [head, tail].concat();
+            without_words(&known::strip(&url), 1, |token| token.value == word || self.is_id(token.value))
                 .is_some_and(|rest| known::strip(&rest) == identity)
         };
         if old.is_empty() {

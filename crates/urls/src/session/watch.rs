@@ -62,12 +62,20 @@ impl Site {
     pub fn redirected(&self, asked: &str, target: &str) -> Option<Self> {
         let mut after = self.clone();
         let own = self.identity(asked);
+        let rest = self.identity(target);
+        if rest == own || (is_beginning(&own) && is_beginning(&rest)) {
+            let given =
+                known::found(target).into_iter().filter(|id| !id.value.is_empty() && !asked.contains(&id.value));
+            given.for_each(|id| after.meet(Rule::known(id)));
+        }
         let mut tried = 0;
         each(&target[tail_of(target)], LEAST, |token| {
+            let is_given = after.is_known_id(token.value);
             let next = after.rules.iter_mut().find(|rule| rule.fits(token.spot) && rule.is_like(token.value));
             let is_named = matches!(token.spot, TokenPosition::Query(n) | TokenPosition::Parameter(n) if known::is_session(n, token.value));
             let is_drawn = next.is_some() || is_named || drawn::bits(token.value).is_some();
-            if tried >= TRIES || !is_drawn || self.is_id(token.value) || has_word(asked, token.value) {
+            let is_old = is_given || self.is_id(token.value) || has_word(asked, token.value);
+            if tried >= TRIES || !is_drawn || is_old {
                 return;
             }
             tried += 1;
@@ -305,6 +313,24 @@ mod tests {
         let site = told("http://x/", "http://x/?zq=4f8ab91c77de20aa3bc1").unwrap();
         let site = site.redirected("http://x/a?zq=4f8ab91c77de20aa3bc1", "http://x/a?zq=90ab44d1f7de20ccb1c7").unwrap();
         assert_eq!(site.rules[0].current(), Some(TWO));
+    }
+
+    #[test]
+    fn a_redirect_tells_ids_that_are_known_by_name_or_form_and_a_new_visit_begins_without_them() {
+        for style in ["/(S({}))/p", "/(A({}z)S({}))/p", "/p;jsessionid={}", "/p?PHPSESSID={}", "/({}0001)/p"] {
+            let with = |id: &str| {
+                format!("http://x{}", style.replace("{}", &id.replace(|c: char| !c.is_ascii_lowercase(), "3")))
+            };
+            let mut site = Site::default().redirected("http://x/p", &with(ONE)).unwrap();
+            assert!(site.wants_known(), "{style}");
+            assert_eq!(site.identity(&with(ONE)), "http://x/p", "{style}");
+            assert_eq!(site.renew(&with(TWO), "http://x/p"), with(ONE), "{style}");
+            site = site.redirected(&with(ONE), &with(THREE)).unwrap();
+            assert_eq!(site.renew(&with(ONE), "http://x/p"), with(THREE), "{style}");
+            site.begin_visit();
+            assert_eq!(site.renew(&with(ONE), "http://x/p"), "http://x/p", "{style}");
+            assert!(site.wants_known(), "{style}");
+        }
     }
 
     #[test]
