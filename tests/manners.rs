@@ -8,9 +8,11 @@
 mod harness;
 
 use harness::orb::{Home, crawling};
+use harness::script::{Script, absent, page, reply};
 use harness::web::{World, assert_polite, assert_same};
 use orb_testweb::{Dns, Feature, GzipMode, Latency, Reach, Requests, Spec};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// The time from the first request to the last.
@@ -225,4 +227,57 @@ fn after_retry_after_the_host_is_left_alone_for_that_long() {
         let pause = again.at - requests[refused].at;
         assert!(pause + Duration::from_millis(50) >= Duration::from_secs(1), "{path} was asked again after {pause:?}");
     }
+}
+
+/// A site whose page `/N` answers so many times with status N and then with a page; `/always/N` never does.
+fn stumbling(times: usize) -> Script {
+    let tries: Mutex<BTreeMap<String, usize>> = Mutex::default();
+    Script::serve(move |heard| {
+        let target = heard.target.clone();
+        let codes = ["408", "425", "429", "500", "502", "503", "504"];
+        if target == "/" {
+            let passing = codes.map(|code| format!("/{code}"));
+            return page(passing.into_iter().chain(["/always/500", "/501"].map(str::to_owned)));
+        }
+        let mut tries = tries.lock().unwrap();
+        let tried = tries.entry(target.clone()).or_default();
+        *tried += 1;
+        let code = target.rsplit('/').next().unwrap();
+        match code {
+            "robots.txt" => absent(),
+            _ if target.starts_with("/always/") || code == "501" || *tried <= times => {
+                reply(&format!("{code} No"), "", &format!("try {tried}"))
+            }
+            _ => page([""; 0]),
+        }
+    })
+}
+
+/// Kind and number of requests of every page of that site.
+fn stumbled(site: &Script, settings: &[&str]) -> BTreeMap<String, (String, usize)> {
+    let home = Home::new();
+    let origin = format!("http://{}", site.address);
+    let file = home.beside("p.toml");
+    let base = ["frontier.delay = '0s'", "frontier.max_backoff = '50ms'"];
+    std::fs::write(&file, format!("seeds = ['{origin}/']\n{}\n{}", base.join("\n"), settings.join("\n"))).unwrap();
+    home.crawl(&[file.to_str().unwrap()]);
+    let asked = |path: &str| site.heard().iter().filter(|heard| heard.target == path).count();
+    let rows = home.catalogue().rows("SELECT url, replace(kind, 'DUPLICATE', 'HTML') FROM page");
+    let path = |url: &str| url.trim_start_matches(&origin).to_owned();
+    rows.iter().map(|row| (path(&row[0]), (row[1].clone(), asked(&path(&row[0]))))).collect()
+}
+
+#[test]
+fn answers_that_may_pass_are_tried_again_as_often_as_wanted() {
+    let html = |requests| ("HTML".to_owned(), requests);
+    let error = |requests| ("HTTP_ERROR".to_owned(), requests);
+    let told = stumbled(&stumbling(2), &[]);
+    for code in ["/408", "/425", "/429", "/500", "/502", "/503", "/504"] {
+        assert_eq!(told[code], html(3), "{code}");
+    }
+    assert_eq!((&told["/always/500"], &told["/501"]), (&error(3), &error(1)));
+    let once = stumbled(&stumbling(2), &["frontier.retries = 1"]);
+    assert_eq!((&once["/500"], &once["/503"]), (&error(2), &error(2)));
+    let chosen = stumbled(&stumbling(1), &["frontier.retry.codes = [503, 501]"]);
+    assert_eq!((&chosen["/503"], &chosen["/500"], &chosen["/501"]), (&html(2), &error(1), &error(3)));
 }

@@ -18,7 +18,7 @@ use crate::watch::machine;
 use crate::watch::summary::Counters;
 use crate::watch::why::Bounds;
 use orb_fetch::{FetchConfig, Jar, Keyring, Timeouts};
-use orb_frontier::{Budget, FrontierConfig, Order, Politeness};
+use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
 use orb_project::{FetchSettings, FrontierSettings, OrderName, Settings};
@@ -87,7 +87,7 @@ impl Config {
                 ..Politeness::default()
             },
             budget: Budget { pages: frontier.max_pages.map(|max| max.saturating_sub(pages)) },
-            retries: frontier.retries,
+            retries: Retries { most: frontier.retries, codes: frontier.retry.codes.clone() },
             agent: agent(&self.settings.fetch).to_owned(),
             ignore_robots: frontier.ignore_robots,
             robots_max_age: frontier.robots_max_age.0,

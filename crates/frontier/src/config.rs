@@ -1,6 +1,6 @@
 //! How is the frontier configured?
 
-use crate::{Order, Politeness, TrapLimits};
+use crate::{Order, Politeness, Retries, TrapLimits};
 use std::time::Duration;
 
 /// Everything that decides what a frontier grants.
@@ -12,8 +12,8 @@ pub struct FrontierConfig {
     pub politeness: Politeness,
     /// When to stop.
     pub budget: Budget,
-    /// Maximum retries of a page, a robots.txt or a DNS look-up.
-    pub retries: u32,
+    /// Which failures are retried, and how often.
+    pub retries: Retries,
     /// Our user agent: a product token, or a `User-Agent` that begins with one.
     pub agent: String,
     /// Whether to ignore robots.txt: neither fetch nor obey it.
@@ -39,7 +39,7 @@ impl Default for FrontierConfig {
             order: Order::default(),
             politeness: Politeness::default(),
             budget: Budget::default(),
-            retries: 2,
+            retries: Retries::default(),
             agent: "Orbweaver".to_owned(),
             ignore_robots: false,
             robots_max_age: Duration::from_secs(86_400),

@@ -32,7 +32,7 @@ mod workbench;
 pub use config::{Budget, FrontierConfig};
 pub use frontier::{Frontier, Next};
 pub use order::{Order, rank};
-pub use politeness::{Ended, Politeness};
+pub use politeness::{Ended, Politeness, RETRY_CODES, Retries};
 pub use reads::{HostScan, Refill, StoreAnswer, StoreRead};
 pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use robots::{Robots, Ruling};

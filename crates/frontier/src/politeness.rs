@@ -71,6 +71,36 @@ impl Politeness {
     }
 }
 
+/// Status codes of transient failures: they say nothing about the page itself.
+pub const RETRY_CODES: [u16; 7] = [408, 425, 429, 500, 502, 503, 504];
+
+/// Which failures are retried, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retries {
+    /// Retries of a page, a robots.txt or a look-up.
+    pub most: u32,
+    /// Status codes that are retried, besides broken connections.
+    pub codes: Vec<u16>,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { most: 2, codes: RETRY_CODES.to_vec() }
+    }
+}
+
+impl Retries {
+    /// Whether a retry may help.
+    fn may_help(&self, ended: &Ended) -> bool {
+        match (ended.status, ended.failure) {
+            // A truncated body is a broken connection, whatever the status says.
+            (Some(200..300), Some(failure)) => failure.is_passing(),
+            (Some(status), _) => self.codes.contains(&status),
+            (None, failure) => failure.is_some_and(FailureKind::is_passing),
+        }
+    }
+}
+
 /// How a fetch ended, as far as politeness is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
@@ -108,17 +138,9 @@ impl Ended {
         }
     }
 
-    /// Whether a retry of the same page may help.
-    pub fn is_passing(&self) -> bool {
-        match (self.status, self.failure) {
-            (Some(status), _) => matches!(status, 408 | 425 | 429 | 502 | 503 | 504),
-            (None, failure) => failure.is_some_and(FailureKind::is_passing),
-        }
-    }
-
     /// Whether to retry the page after this many failed attempts.
-    pub(crate) fn is_worth_another(&self, attempt: u32, retries: u32) -> bool {
-        (self.is_passing() && attempt < retries) || (self.turned && attempt == 0)
+    pub(crate) fn is_worth_another(&self, attempt: u32, retries: &Retries) -> bool {
+        (retries.may_help(self) && attempt < retries.most) || (self.turned && attempt == 0)
     }
 
     /// Whether something may have reached the server although no request was reported as sent.
@@ -163,6 +185,17 @@ mod tests {
         assert_eq!(p.pause(Some(Duration::from_millis(500))), Duration::from_secs(1));
         assert_eq!(p.pause(Some(Duration::from_secs(10))), Duration::from_secs(10));
         assert_eq!(p.pause(Some(Duration::from_secs(10_000))), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn codes_that_may_pass_and_broken_connections_are_worth_another_try() {
+        let retries = Retries { most: 2, codes: vec![500] };
+        let worth = |status, failure, attempt| {
+            Ended { status, failure, ..Ended::default() }.is_worth_another(attempt, &retries)
+        };
+        assert!(worth(Some(500), None, 1) && !worth(Some(500), None, 2) && !worth(Some(503), None, 0));
+        assert!(worth(None, Some(FailureKind::Connect), 0) && worth(Some(200), Some(FailureKind::Protocol), 0));
+        assert!(!worth(None, Some(FailureKind::Guard), 0) && !worth(Some(200), None, 0));
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Frontier {
             }
             (Err(failure), None) => {
                 site.lookups += 1;
-                if site.lookups > self.config.retries || !failure.kind.is_passing() {
+                if site.lookups > self.config.retries.most || !failure.kind.is_passing() {
                     site.dead = Dead::of(&failure, now);
                 } else {
                     self.back_off(&mut site, None, now);
@@ -112,7 +112,7 @@ impl Frontier {
                 self.try_again(&mut site, lease, rank, lease.attempt);
                 After::Retry
             }
-            Some((_, rank)) if ended.is_worth_another(lease.attempt, self.config.retries) => {
+            Some((_, rank)) if ended.is_worth_another(lease.attempt, &self.config.retries) => {
                 self.try_again(&mut site, lease, rank, lease.attempt + 1);
                 After::Retry
             }
@@ -263,7 +263,7 @@ impl Frontier {
     /// order.
     fn robots_failed(&mut self, site: &mut WorkbenchHost, tries: u32, failure: Option<&Failure>, now: Moment) {
         site.detour = None;
-        if tries < self.config.retries && failure.is_none_or(|f| f.kind.is_passing()) {
+        if tries < self.config.retries.most && failure.is_none_or(|f| f.kind.is_passing()) {
             site.rules = RobotsState::Unread { tries: tries + 1 };
             if site.robots_grant > site.backoff_grant {
                 self.back_off(site, None, now);

@@ -121,9 +121,15 @@ fn fetch(settings: &Settings) -> Vec<Wrong> {
 /// Numbers out of range.
 fn numbers(settings: &Settings) -> Vec<Wrong> {
     let rows = settings.limits.schedule.len();
+    let odd = settings.frontier.retry.codes.iter().copied().find(|code| !(400..600).contains(code));
     [
         ("fetch.connections", settings.fetch.connections == 0, "at least 1 connection is needed".to_owned()),
         ("frontier.per_host", settings.frontier.per_host == 0, "at least 1 request to a host is needed".to_owned()),
+        (
+            "frontier.retry.codes",
+            odd.is_some(),
+            format!("{} is no status code of an error; write 400 to 599", odd.unwrap_or_default()),
+        ),
         (
             "limits.schedule",
             rows > MOST_ROWS,

@@ -115,6 +115,8 @@ pub struct FrontierSettings {
     pub topic: Vec<String>,
     /// Maximum hosts in memory; the others wait on disk.
     pub workbench: usize,
+    /// Which failures are transient.
+    pub retry: RetrySettings,
     /// Limits against endless sites.
     pub traps: TrapLimits,
 }
@@ -139,8 +141,23 @@ impl Default for FrontierSettings {
             follow_nofollow: false,
             topic: Vec::new(),
             workbench: 10_000,
+            retry: RetrySettings::default(),
             traps: TrapLimits::default(),
         }
+    }
+}
+
+/// Section `[frontier.retry]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetrySettings {
+    /// Status codes that are retried. Broken connections and timeouts always are.
+    pub codes: Vec<u16>,
+}
+
+impl Default for RetrySettings {
+    fn default() -> Self {
+        Self { codes: orb_frontier::RETRY_CODES.to_vec() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! When is a host contacted again?
 
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
-use crate::{FrontierConfig, Politeness};
+use crate::{FrontierConfig, Politeness, Retries};
 use expect_test::expect;
 use orb_page::{FailureKind, Moment};
 use std::time::Duration;
@@ -135,7 +135,7 @@ fn a_page_that_fails_is_tried_again_and_then_recorded() {
 
 #[test]
 fn a_host_that_always_fails_is_left_out() {
-    let config = FrontierConfig { retries: 0, ..FrontierConfig::default() };
+    let config = FrontierConfig { retries: Retries { most: 0, ..Retries::default() }, ..FrontierConfig::default() };
     let mut world =
         World::new(config, |lease| if is_robots(lease) { fine(lease) } else { Answer::failure(FailureKind::Timeout) });
     world.host(1, 1, 10);

@@ -1,7 +1,7 @@
 //! What do robots.txt files change?
 
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
-use crate::FrontierConfig;
+use crate::{FrontierConfig, Retries};
 use expect_test::expect;
 use orb_page::{FailureKind, HostId, Moment};
 use std::time::Duration;
@@ -148,7 +148,11 @@ fn robots_that_move_for_ever_count_as_absent() {
 
 #[test]
 fn robots_are_read_again_when_they_are_old_and_the_old_ones_do_while_the_new_cannot_be_had() {
-    let config = FrontierConfig { robots_max_age: Duration::from_secs(2), retries: 1, ..FrontierConfig::default() };
+    let config = FrontierConfig {
+        robots_max_age: Duration::from_secs(2),
+        retries: Retries { most: 1, ..Retries::default() },
+        ..FrontierConfig::default()
+    };
     let mut reads = 0;
     let mut world = World::new(config, move |lease| {
         if !is_robots(lease) {
