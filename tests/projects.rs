@@ -42,6 +42,27 @@ fn a_project_is_typed_once_and_runs_many_times() {
 }
 
 #[test]
+fn a_project_file_that_a_person_wrote_into_the_home_is_taken_as_it_is() {
+    let (server, home) = (Script::of_two_pages(), Home::new());
+    let written = format!("seeds = ['http://127.0.0.1:{}/']\n[frontier]\ndelay = '0s' # hurry\n", server.port());
+    let file = home.project().join("project.toml");
+    fs::create_dir_all(home.project()).unwrap();
+    fs::write(&file, &written).unwrap();
+    let crawled = home.orb(&["crawl", PROJECT, "--json", "--progress", "none"]);
+    assert_eq!(crawled.expect(0).number("pages"), 2, "{crawled}");
+    // What orb has kept is told to be cut off, and may be written over by hand at any time.
+    let kept = fs::read_to_string(&file).unwrap();
+    assert!(kept.contains("delay = '0s' # hurry"), "{kept}");
+    fs::write(&file, &kept[..kept.rfind("# end").unwrap()]).unwrap();
+    let refused = home.orb(&["crawl", PROJECT, "--progress", "none"]);
+    assert!(refused.complaint(1).contains("cut off"), "{refused}");
+    fs::write(&file, written.replace("0s", "1ms")).unwrap();
+    home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    fs::write(&file, format!("{kept}\n[fetch]\nconnections = 3\n")).unwrap();
+    home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+}
+
+#[test]
 fn a_project_file_beside_the_home_is_written_once_and_can_be_run() {
     let (server, home) = (Script::of_two_pages(), Home::new());
     let file = home.beside("mine.toml");

@@ -1,16 +1,19 @@
 //! How are a project's settings stored?
 //!
-//! In its `project.toml`, replaced atomically, with a last line that marks the end: TOML truncated
-//! between two lines is still valid TOML, and a crawl must not resume with half of its settings.
-//! People edit that file: only what has changed is changed in their text, and everything else stays
-//! as written.
+//! In its `project.toml`, replaced atomically. TOML truncated between two lines is still TOML, and a
+//! crawl must not run with half of its settings, so a file written here has a first line that promises
+//! a last one. A file without that first line was written by a person and is taken as it is. People
+//! also edit ours: only changed values are replaced in their text.
 
 use crate::settings::{Settings, SettingsError};
 use orb_store::{ProjectDir, StoreError, replace};
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-/// The last line of the file.
+/// The first line of a file written here: it promises the last.
+const BEGIN: &str = "# kept by orb, whole if there is an \"end of the settings\" below";
+
+/// The last line of such a file.
 const END: &str = "# end of the settings";
 
 impl Settings {
@@ -38,8 +41,9 @@ impl Settings {
 
     /// Saves a text, which must be valid settings, as it is.
     pub fn keep_text(project: &ProjectDir, text: &str) -> Result<(), StoreError> {
-        let end = if text.trim_end().ends_with(END) { String::new() } else { format!("\n{END}\n") };
-        let text = format!("{text}{end}");
+        let begin = if text.starts_with(BEGIN) { String::new() } else { format!("{BEGIN}\n") };
+        let end = if has_end(text) { String::new() } else { format!("\n{END}\n") };
+        let text = format!("{begin}{text}{end}");
         replace(&project.settings(), text.as_bytes(), ["settings-written", "settings-kept"])
     }
 
@@ -52,11 +56,21 @@ impl Settings {
             Err(source) => return Err(SettingsError::Read { path, source }),
         };
         let settings = Self::parse(&text, &path)?;
-        if !text.trim_end().ends_with(END) {
+        if is_cut_off(&text) {
             return Err(SettingsError::CutOff { path, end: END });
         }
         Ok(Some(settings))
     }
+}
+
+/// Whether the text is truncated: it promises an end it does not have, or breaks off in the promise.
+fn is_cut_off(text: &str) -> bool {
+    (text.starts_with(BEGIN) && !has_end(text)) || BEGIN.starts_with(text)
+}
+
+/// Whether the last line is there; people may have added lines below it.
+fn has_end(text: &str) -> bool {
+    text.lines().any(|line| line.trim() == END)
 }
 
 /// Edits a user's table from its old values to new ones, which are also given as items.
@@ -110,6 +124,19 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_a_person_wrote_needs_no_last_line() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let theirs = "seeds = ['http://a/']\n";
+        for text in [theirs.to_owned(), format!("{theirs}{END}\n"), format!("{BEGIN}\n{END}\n{theirs}")] {
+            std::fs::write(project.settings(), &text).unwrap();
+            assert_eq!(Settings::kept(&project).unwrap().unwrap().seeds, ["http://a/"], "{text}");
+        }
+        std::fs::write(project.settings(), format!("{BEGIN}\n{theirs}")).unwrap();
+        assert!(matches!(Settings::kept(&project), Err(SettingsError::CutOff { .. })));
+    }
+
+    #[test]
     fn what_a_person_wrote_stays_where_nothing_changes() {
         let tmp = tempfile::tempdir().unwrap();
         let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
@@ -118,7 +145,7 @@ mod tests {
         Settings::keep_text(&project, text).unwrap();
         let mut settings = Settings::kept(&project).unwrap().unwrap();
         settings.keep(&project).unwrap();
-        assert_eq!(std::fs::read_to_string(project.settings()).unwrap(), format!("{text}\n{END}\n"));
+        assert_eq!(std::fs::read_to_string(project.settings()).unwrap(), format!("{BEGIN}\n{text}\n{END}\n"));
         settings.fetch.connections = 20;
         settings.fetch.bandwidth = None;
         settings.seeds.push("http://b/".into());
@@ -126,7 +153,7 @@ mod tests {
         settings.keep(&project).unwrap();
         let amended = "# Ours.\nseeds = [\"http://a/\", \"http://b/\"] # the start\n\n[fetch]\n# Not many.\nconnections = 20 # for now\n\n\
             [urls] # as they are\nsort_query = true\n\n[frontier]\ndepth = 3\n";
-        assert_eq!(std::fs::read_to_string(project.settings()).unwrap(), format!("{amended}\n{END}\n"));
+        assert_eq!(std::fs::read_to_string(project.settings()).unwrap(), format!("{BEGIN}\n{amended}\n{END}\n"));
         assert_eq!(Settings::kept(&project).unwrap(), Some(settings));
     }
 

@@ -119,8 +119,8 @@ impl Home {
         let dir = self.dir.join(name);
         match created {
             Some(at) => Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment(at) }),
-            // A directory copied from another home is a project all the same.
-            None if dir.join("crawl.db").is_file() => {
+            // A directory copied from another home is a project too, and so is one with settings in it.
+            None if dir.join("crawl.db").is_file() || dir.join("project.toml").is_file() => {
                 Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment(0) })
             }
             None => Err(StoreError::NoSuchProject { name: name.to_owned(), home: self.dir.clone() }),
