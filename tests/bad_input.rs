@@ -38,6 +38,41 @@ fn what_is_no_url_is_refused_by_name() {
 }
 
 #[test]
+fn a_crawl_that_is_refused_leaves_nothing_behind() {
+    let home = Home::new();
+    let file = home.beside("wrong.toml");
+    fs::write(&file, "seeds = ['http://a.test/']\n[[steps]]\nname = 'a'\nunknown = 1\n").unwrap();
+    let secret = home.beside("secret.toml");
+    fs::write(
+        &secret,
+        "seeds = ['http://a.test/']\n[[auth]]\nhost = 'a.test'\nuser = 'me'\npassword_env = 'ORB_NOT_SET'\n",
+    )
+    .unwrap();
+    let refusals: [&[&str]; 9] = [
+        &["http://a.test/", "--allow", "("],
+        &["http://a.test/", "--ca-file", "nowhere"],
+        &["http://a.test/", "--cookies", "nowhere"],
+        &["http://a.test/", "--proxy", "ftp://x"],
+        &["http://a.test/", "--resolve", "x"],
+        &["http://a.test/", "--render", "always"],
+        &["gopher://a.test/"],
+        &[file.to_str().unwrap()],
+        &[secret.to_str().unwrap()],
+    ];
+    for args in refusals {
+        let finished = home.orb(&crawling(args));
+        refused(&finished);
+        assert!(!home.path().exists(), "{args:?} left {:?}", fs::read_dir(home.path()).map(Iterator::count));
+    }
+    home.orb(&["project", "new", "other", "--seed", "http://a.test/"]).expect(0);
+    for args in refusals {
+        refused(&home.orb(&crawling(args)));
+        assert!(!home.project().exists(), "{args:?}");
+        assert_eq!(home.orb(&["project", "list"]).expect(0).text(), "other\n", "{args:?}");
+    }
+}
+
+#[test]
 fn a_scheme_that_is_not_crawled_is_refused_by_name() {
     for (url, scheme) in [
         ("gopher://example.test/", "gopher"),

@@ -91,6 +91,21 @@ impl Home {
         Ok(Self { dir: dir.to_owned(), db })
     }
 
+    /// Removes a home that was created for nothing. Does nothing if it holds a project or any file
+    /// that is not its own.
+    pub fn discard_if_empty(self) {
+        let Self { dir, db } = self;
+        let none: bool = db.query_row("SELECT NOT EXISTS (SELECT 1 FROM project)", [], |r| r.get(0)).unwrap_or(false);
+        // Closing the last connection removes the WAL.
+        drop(db);
+        let alone = fs::read_dir(&dir)
+            .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "orb.db")));
+        if none && alone {
+            // An empty home left behind is harmless.
+            let _ = fs::remove_file(dir.join("orb.db")).and_then(|()| fs::remove_dir(&dir));
+        }
+    }
+
     /// Its directory.
     pub fn path(&self) -> &Path {
         &self.dir
@@ -247,6 +262,18 @@ mod tests {
         home.remove("a").unwrap();
         assert!(!a.dir.exists());
         assert_eq!(home.list().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_home_made_in_vain_is_taken_away_unless_something_is_in_it() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = tmp.path().join("home");
+        Home::open(&dir).unwrap().discard_if_empty();
+        assert!(!dir.exists());
+        let home = Home::open(&dir).unwrap();
+        home.project("p").unwrap();
+        home.discard_if_empty();
+        assert!(dir.join("p").exists() && dir.join("orb.db").exists());
     }
 
     #[test]

@@ -71,27 +71,55 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("this version does not render pages; leave out --render".into()));
     }
     let metrics = args.metrics.as_deref().map(metrics::listen).transpose()?;
+    let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
-    let request = Request { metrics, ..request(&home, args)? };
-    let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
-    let summary = crawl(common, &home, request)?;
+    let begun = request(&home, args).and_then(|request| {
+        let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
+        Ok((seed, crawl(common, &home, Request { metrics, ..request })?))
+    });
+    let (seed, summary) = match begun {
+        Err(refused) if is_new => {
+            home.discard_if_empty();
+            return Err(refused);
+        }
+        begun => begun?,
+    };
     finish(common, &summary)?;
     reached(&home, &summary, &seed)
 }
 
-/// Crawls, showing progress.
+/// Crawls and shows progress. A refused request leaves nothing behind.
 pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Result<Summary, Failure> {
-    let dir = home.project(&request.name)?;
-    sensible(&dir, &request.settings)?;
-    let project = Project::open(&dir)?;
+    let found = home.find(&request.name).ok();
+    sensible(found.as_ref(), &request.settings)?;
+    let file = request.file.take().unwrap_or_else(|| home.path().join(&request.name).join("project.toml"));
+    let variable = |name: &str| std::env::var(name).ok();
+    request.settings.reveal(&variable).map_err(|wrong| placed(&file, wrong))?;
+    let is_new = found.is_none() && !home.path().join(&request.name).exists();
+    let name = request.name.clone();
+    let result = collect(common, home, request)?;
+    if is_new && result.as_ref().is_err_and(is_refused) {
+        home.remove(&name)?;
+    }
+    match result {
+        Err(CrawlError::Wrong(wrong)) => Err(placed(&file, wrong)),
+        result => Ok(result?),
+    }
+}
+
+/// Whether a crawl was refused because of its settings, before the first request.
+fn is_refused(error: &CrawlError) -> bool {
+    matches!(error, CrawlError::Scope(_) | CrawlError::Fetch(_) | CrawlError::Settings(_) | CrawlError::Setting(_))
+}
+
+/// Opens the project and runs it.
+fn collect(common: &Common, home: &Home, mut request: Request) -> Result<Result<Summary, CrawlError>, Failure> {
+    let project = Project::open(&home.project(&request.name)?)?;
     if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
         let path = project.dir().archive().join(file);
         return Err(StoreError::Damaged { path, what: what.clone() }.into());
     }
     request.kept.keep(project.dir())?;
-    let file = request.file.take().unwrap_or_else(|| project.dir().settings());
-    let variable = |name: &str| std::env::var(name).ok();
-    request.settings.reveal(&variable).map_err(|wrong| placed(&file, wrong))?;
     let stop = Stop::new();
     let _listening = signals::watch(Arc::clone(&stop))?;
     let progress = Arc::new(Progress::default());
@@ -111,10 +139,7 @@ pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Resul
     };
     let result = crawl.run();
     display.finish();
-    match result {
-        Err(CrawlError::Wrong(wrong)) => Err(placed(&file, wrong)),
-        result => Ok(result?),
-    }
+    Ok(result)
 }
 
 /// An error with its position in the file.
@@ -126,9 +151,11 @@ fn placed(file: &Path, wrong: Wrong) -> Failure {
 }
 
 /// Refuses invalid settings, with the position in the project's file if that is the culprit.
-fn sensible(project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
+fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), Failure> {
     let Err(wrong) = settings.examine() else { return Ok(()) };
-    if matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone())) {
+    if let Some(project) = project
+        && matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone()))
+    {
         Settings::read(&project.settings())?;
     }
     Err(wrong.into())
