@@ -57,6 +57,19 @@ fn paths(home: &Home, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn function_words_are_not_marked_unless_they_are_what_is_looked_for() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let told = |query: &str| home.orb(&["search", PROJECT, query]).expect(0).text().to_owned();
+    let loose = told("to read a file");
+    assert!(loose.contains("to *read* a *file*"), "{loose}");
+    let phrase = told("\"to read a file\"");
+    assert!(phrase.contains("*to* *read* *a* *file*"), "{phrase}");
+    let alone = told("to");
+    assert!(alone.contains("*to* read a file"), "{alone}");
+}
+
+#[test]
 fn what_was_crawled_is_found() {
     let (site, home) = (site(), Home::new());
     let crawled = crawl(&site, &home, &[]);

@@ -124,7 +124,7 @@ pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer
         // Extracting pages again is most of a search's work, so all cores take part.
         found.par_iter_mut().for_each(|(_, _, page, snippet)| {
             let text = page.warc().and_then(|at| text_at(archive, &at, &page.url));
-            *snippet = text.map(|text| answer.marker.snippet(&text)).unwrap_or_default();
+            *snippet = text.map(|text| answer.marker.snippet(&text, page.lang.as_deref())).unwrap_or_default();
         });
     }
     let hits = found.into_iter().map(|(rank, hit, page, snippet)| told(&answer, rank, hit, (page, snippet))).collect();

@@ -3,8 +3,9 @@
 //! The window of about [`WIDTH`] characters with the most query terms, each counted once at full
 //! weight and repetitions at little, found in one pass over the text. Tokens are compared in their
 //! indexed form, so `Straße` is highlighted for `strasse`.
+//! Function words such as `to` and `a` count only within a phrase, or if the query has nothing else.
 
-use crate::analyze::{Cutter, Stems, up_to, words};
+use crate::analyze::{Cutter, Stems, is_function_word, up_to, words};
 use crate::query::{How, Node};
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ const LOOKED_AT: usize = 1_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct Marker {
     wanted: Vec<WantedTerm>,
+    /// For each, the word if it may be a function word that is not highlighted.
+    loose: Vec<Option<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -56,13 +59,19 @@ impl Marker {
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|node| self.gather(node, stems)),
             Node::Leaf(leaf) => {
                 for word in words(&leaf.text) {
+                    let loose = (leaf.how == How::Exactly).then(|| word.text.clone());
                     let wanted = match leaf.how {
                         How::Exactly | How::Phrase => WantedTerm::Word(stems.forms(&word.text)),
                         How::Beginning => WantedTerm::Beginning(word.text),
                         How::Nearly(distance) => WantedTerm::Nearly(word.text.chars().collect(), usize::from(distance)),
                     };
-                    if !self.wanted.contains(&wanted) {
-                        self.wanted.push(wanted);
+                    match self.wanted.iter().position(|known| *known == wanted) {
+                        Some(known) if leaf.how == How::Phrase => self.loose[known] = None,
+                        Some(_) => {}
+                        None => {
+                            self.wanted.push(wanted);
+                            self.loose.push(loose);
+                        }
                     }
                 }
             }
@@ -70,10 +79,13 @@ impl Marker {
         }
     }
 
-    /// The excerpt that shows the query best; the beginning of the text if nothing matches.
-    pub fn snippet(&self, text: &str) -> Snippet {
+    /// The excerpt that shows the query best; the beginning of the text if nothing matches. `lang`
+    /// is the language of the text, if known.
+    pub fn snippet(&self, text: &str, lang: Option<&str>) -> Snippet {
         let text = up_to(text, LOOKED_AT);
-        let found = self.find(text);
+        let mut found = self.find(text);
+        let counts = self.counting(lang);
+        found.retain(|one| counts[one.which]);
         let (from, to) = window(text, &best(&found, self.wanted.len()));
         cut(text, from, to, &found)
     }
@@ -91,6 +103,14 @@ impl Marker {
             }
         }
         out
+    }
+
+    /// Which query terms count in a language: all but its function words, or all if there are no
+    /// others.
+    fn counting(&self, lang: Option<&str>) -> Vec<bool> {
+        let counts = |loose: &Option<String>| !loose.as_deref().is_some_and(|word| is_function_word(word, lang));
+        let counting: Vec<bool> = self.loose.iter().map(counts).collect();
+        if counting.contains(&true) { counting } else { vec![true; counting.len()] }
     }
 
     /// The ASCII bytes with which a query term can begin in a text.
@@ -273,7 +293,7 @@ mod tests {
 
     fn shown(query: &str, text: &str) -> String {
         let node = parse(query, Moment(0)).unwrap();
-        let snippet = Marker::of(&node, &Stems::default()).snippet(text);
+        let snippet = Marker::of(&node, &Stems::default()).snippet(text, None);
         let mut out = String::new();
         for (at, c) in snippet.text.chars().enumerate() {
             if snippet.marks.iter().any(|(from, _)| *from == at) {
@@ -295,6 +315,19 @@ mod tests {
         assert_eq!(shown("東京", "これは東京都です"), "これは[東京]都です");
         assert_eq!(shown("nothing", "Some text"), "Some text");
         assert_eq!(shown("x", ""), "");
+    }
+
+    #[test]
+    fn function_words_are_marked_in_phrases_and_where_there_is_nothing_else() {
+        let text = "How to open a file: to be or not";
+        assert_eq!(shown("how to open a file", text), "How to [open] a [file]: to be or not");
+        assert_eq!(shown("\"to open\"", text), "How [to] [open] a file: [to] be or not");
+        assert_eq!(shown("to be", text), "How [to] open a file: [to] [be] or not");
+        let german = |lang| {
+            let marker = Marker::of(&parse("die hard", Moment(0)).unwrap(), &Stems::default());
+            marker.snippet("die hard", lang).marks.len()
+        };
+        assert_eq!((german(None), german(Some("en-GB")), german(Some("de"))), (2, 2, 1));
     }
 
     #[test]

@@ -19,11 +19,13 @@
 mod cut;
 mod cutter;
 mod fold;
+mod function_words;
 mod script;
 mod stem;
 
 pub use cut::TokenizedText;
 pub(crate) use cutter::{Cutter, LONGEST};
+pub(crate) use function_words::is_function_word;
 pub use stem::{StemLanguage, Stems};
 
 use script::is_paired;
