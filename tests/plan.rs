@@ -7,6 +7,8 @@ use harness::orb::{Home, PROJECT};
 use harness::web::World;
 use orb_testweb::Spec;
 use serde_json::Value;
+use std::fs;
+use std::path::Path;
 
 fn plan(home: &Home, args: &[&str]) -> Value {
     home.orb(&[&["plan", "--json"], args].concat()).expect(0).json()
@@ -91,14 +93,61 @@ fn what_is_measured_here_is_what_the_plan_rests_on() {
     assert_eq!(told["days"]["bound"], "politeness");
 }
 
+/// Bytes of a file, or of all files in a directory.
+fn size(path: &Path) -> u64 {
+    match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| size(&entry.path())).sum(),
+        Err(_) => fs::metadata(path).map_or(0, |file| file.len()),
+    }
+}
+
+/// What every part of a project takes, and what was planned for it. (`cargo xtask bench --only plan` does this for 20,000 pages.)
+#[test]
+fn a_larger_crawl_takes_what_was_planned_from_a_smaller_one() {
+    let collected = |pages_per_host| {
+        let (world, home) = (World::new(Spec { pages_per_host, ..Spec::default() }), Home::new());
+        home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
+        home.orb(&["graph", "build", PROJECT]).expect(0);
+        (world, home)
+    };
+    let (_, small) = collected(50);
+    let told = plan(&small, &["--pages", "600"]);
+    let (_, large) = collected(200);
+    assert_eq!(large.catalogue().number("SELECT count(*) FROM page WHERE status NOTNULL"), 600);
+    for (part, shares) in [
+        ("warc", vec!["WARC"]),
+        ("crawl.db", vec!["catalogue", "links"]),
+        ("frontier", vec!["frontier index"]),
+        ("index", vec!["text index"]),
+        ("graph", vec!["graph", "graph, transposed", "graph, URLs", "graph, ranks"]),
+    ] {
+        let planned: f64 = shares.iter().map(|share| disk(&told, share)).sum();
+        let places = if part == "frontier" { vec!["frontier", "keys"] } else { vec![part] };
+        let taken: u64 = places.iter().map(|place| size(&large.project().join(place))).sum();
+        near(part, planned, taken as f64, 20.0);
+    }
+    // What a project takes whatever it holds is not multiplied.
+    let ten_million = plan(&small, &["--pages", "10M"]);
+    assert!(disk(&ten_million, "frontier index") < 10e9, "{ten_million}");
+    assert!(ten_million["disk"].as_array().unwrap().iter().all(|share| share["built"] == true));
+}
+
 #[test]
 fn every_figure_says_from_what_it_was_derived() {
     let home = Home::new();
     let finished = home.orb(&["plan", "--pages", "10k", "--hosts", "5", "--bandwidth", "1MB/s"]);
     let text = finished.expect(0).text();
-    for part in
-        ["no crawls here", "given", "default", "WARC", "catalogue", "frontier index", "not built", "politeness decides"]
-    {
+    for part in [
+        "no crawls here",
+        "given",
+        "default",
+        "WARC",
+        "catalogue",
+        "frontier index",
+        "text index",
+        "graph build",
+        "politeness decides",
+    ] {
         assert!(text.contains(part), "no {part}:\n{text}");
     }
     assert!(!home.path().exists(), "a plan made a home");

@@ -1,11 +1,14 @@
 //! What will a crawl of so many pages take: disk, time, memory, files?
 //!
 //! Every figure is a product of a few assumptions, each of which says where it comes from: given, measured on crawls made here, or a
-//! default. Sizes of rows and entries are those of this program's stores, seen on crawls of a million to ten million known URLs; where
-//! projects were measured, what they really take is compared with what this would have said of them, and the estimate is scaled by that.
+//! default. A store takes a fixed number of bytes, whatever it holds (the journal of the frontier index is laid out in
+//! advance), and some for every page, URL and link. Both are those of this program's stores, seen on crawls of two hundred
+//! to ten million known URLs. Where projects were measured, what they take beyond the fixed part is compared with what this
+//! would have said of them, and the part that grows is scaled by that; the larger they are the more it counts, since what
+//! a small project takes tells little about a large one.
 //!
-//! Time is what the slower of two bounds allows: the line, and politeness, which lets the largest host decide. Text index and graph are
-//! estimated from the literature: 3.08 bits a link for the compressed graph (Boldi and Vigna, WebBase 2001), positions of every word for the text.
+//! Time is what the slower of two bounds allows: the line, and politeness, which lets the largest host decide. The graph is
+//! estimated from the literature: 3.08 bits a link (Boldi and Vigna, WebBase 2001).
 
 use orb_store::Sums;
 use serde::Serialize;
@@ -91,11 +94,13 @@ pub struct Share {
     pub store: &'static str,
     /// Bytes.
     pub bytes: f64,
+    /// What it takes of them whatever it holds.
+    pub fixed: f64,
     /// Whether this version builds it.
     pub built: bool,
     /// How the figure comes about.
     pub derived: &'static str,
-    /// By how much the formula was scaled to agree with what was measured here; 1 where nothing was.
+    /// By how much what grows was scaled to agree with what was measured here; 1 where nothing was.
     pub scaled: f64,
 }
 
@@ -131,7 +136,7 @@ pub struct Plan {
     pub links: f64,
     /// Disk by store.
     pub disk: Vec<Share>,
-    /// Of these, what this version builds.
+    /// All of them together.
     pub disk_total: f64,
     /// Time.
     pub days: Days,
@@ -141,24 +146,31 @@ pub struct Plan {
     pub files: f64,
 }
 
-/// Pages below which averages hold but sizes of stores do not: half-empty files weigh too much.
-const ENOUGH: u64 = 1_000;
+/// So many bytes that the formulae foresee count as much as so many that were measured.
+const BELIEF: f64 = 1e5;
 
 /// Bytes besides the body in the archive: the heads of request and answer, both records' headers, the line of the CDXJ file.
 const ARCHIVE_PAGE: f64 = 1_500.0;
-/// Bytes of a visit with its pictures, of a known page besides its URL, and of a link, in the catalogue.
-const VISIT: f64 = 600.0;
+/// Bytes of an empty catalogue, of a visit with its pictures, of a known page besides its URL, and of a link.
+const CATALOGUE: f64 = 120e3;
+const VISIT: f64 = 200.0;
 const KNOWN: f64 = 55.0;
-const LINK: f64 = 48.0;
-/// Bytes of a known URL in the index, of an entry of a queue besides its URL, and the part of the known URLs that waits at the most.
+const LINK: f64 = 50.0;
+/// Bytes of the frontier index's journal, of a known URL in the index, of an entry of a queue besides its URL, and the part
+/// of the known URLs that waits at the most.
+const JOURNAL: f64 = 67.2e6;
 const SEEN: f64 = 30.0;
 const QUEUED: f64 = 35.0;
 const WAITING: f64 = 0.5;
 /// Bytes of memory for a known URL, and in any case.
 const MEMORY_URL: f64 = 13.0;
 const MEMORY_BASE: f64 = 200e6;
-/// The part of a body's bytes that its words with their positions take, after compression.
-const TEXT: f64 = 0.3;
+/// Bytes of an empty text index, and the part of a packed body's bytes that its words take with their positions.
+const INDEX: f64 = 12e3;
+const TEXT: f64 = 0.45;
+/// Bytes of a graph with nothing in it, and of a page's ranks and places in it.
+const GRAPH: f64 = 26e3;
+const RANKS: f64 = 125.0;
 /// The part of the URLs' bytes that is left when each only says how it differs from the one before.
 const FRONT_CODED: f64 = 0.3;
 /// Bytes of a WARC file.
@@ -239,38 +251,83 @@ fn packed(m: &Sums) -> Option<f64> {
     (bodies > 0.0 && m.transferred > 0).then(|| bodies / m.transferred as f64)
 }
 
+/// What stores hold.
+#[derive(Clone, Copy)]
+struct Holding {
+    pages: f64,
+    known: f64,
+    /// Bytes of the known URLs.
+    urls: f64,
+    links: f64,
+}
+
+impl Holding {
+    fn catalogue(self) -> f64 {
+        self.pages * VISIT + self.known * KNOWN + self.urls
+    }
+
+    fn frontier(self) -> f64 {
+        (self.pages + self.known) * SEEN + WAITING * (self.known * QUEUED + self.urls)
+    }
+
+    /// One direction of the graph.
+    fn arcs(self, bits: f64) -> f64 {
+        self.links * bits / 8.0
+    }
+
+    /// What else belongs to a graph.
+    fn names(self) -> f64 {
+        self.urls * FRONT_CODED
+    }
+}
+
+/// By how much what grows with the holding is to be scaled: what was really taken beyond the fixed part of so many stores,
+/// against what was foreseen.
+fn fitted(really: u64, fixed: f64, foreseen: f64) -> f64 {
+    if really == 0 { 1.0 } else { ((really as f64 - fixed).max(0.0) + BELIEF) / (foreseen + BELIEF) }
+}
+
 /// Disk by store.
 fn disk(a: &Assumptions, pages: f64, m: &Sums) -> Vec<Share> {
-    let (known, links) = (pages * a.urls_per_page.value.max(1.0), pages * a.links_per_page.value);
-    let url = a.url_length.value;
-    let enough = m.pages >= ENOUGH;
-    let catalogue = |pages: f64, known: f64, url: f64| pages * VISIT + known * (KNOWN + url);
-    let frontier = |pages: f64, known: f64, url: f64| (pages + known) * SEEN + known * WAITING * (QUEUED + url);
-    let (m_pages, m_known, m_links) = (m.pages as f64, m.known as f64, m.links as f64);
-    let m_url = average(m.url_bytes, m.known).unwrap_or(url);
-    let scale = |really: u64, said: f64| if enough && really > 0 && said > 0.0 { really as f64 / said } else { 1.0 };
-    let tables = scale(m.catalogue_bytes, catalogue(m_pages, m_known, m_url) + m_links * LINK);
-    let index = scale(m.frontier_bytes, frontier(m_pages, m_known, m_url));
-    let share =
-        |store, bytes: f64, built, derived, scaled: f64| Share { store, bytes: bytes * scaled, built, derived, scaled };
-    let archive = pages * (a.page_size.value * a.compression.value + ARCHIVE_PAGE);
-    let bv = links * a.bits_per_link.value / 8.0;
-    let text = pages * a.page_size.value * TEXT;
+    let known = pages * a.urls_per_page.value.max(1.0);
+    let now = Holding { pages, known, urls: known * a.url_length.value, links: pages * a.links_per_page.value };
+    let (m_pages, m_known, m_urls, m_links) = (m.pages as f64, m.known as f64, m.url_bytes as f64, m.links as f64);
+    let then = Holding { pages: m_pages, known: m_known, urls: m_urls, links: m_links };
+    let (links, known, urls) = m.graphed;
+    let graphed = Holding { pages: 0.0, known: known as f64, urls: urls as f64, links: links as f64 };
+    let (projects, bits, packed) = (m.projects as f64, a.bits_per_link, a.compression.value);
+    let tables = fitted(m.catalogue_bytes, projects * CATALOGUE, then.catalogue() + then.links * LINK);
+    let index = fitted(m.frontier_bytes, projects * JOURNAL, then.frontier());
+    let words = fitted(m.index_bytes, projects * INDEX, m.indexed.0 as f64 * packed * TEXT);
+    let foreseen = 2.0 * graphed.arcs(bits.value) + graphed.names() + graphed.known * RANKS;
+    let graph = if bits.from == Origin::Given { 1.0 } else { fitted(m.graph_bytes, projects * GRAPH, foreseen) };
+    let share = |store, fixed: f64, grows: f64, scaled: f64, derived| Share {
+        store,
+        bytes: fixed + grows * scaled,
+        fixed,
+        built: true,
+        derived,
+        scaled,
+    };
+    let archive = pages * (a.page_size.value * packed + ARCHIVE_PAGE);
+    let text = pages * a.page_size.value * packed * TEXT;
+    let arcs = now.arcs(bits.value);
     vec![
-        share("WARC", archive, true, "pages × (page size × compression + 1.5 kB of headers and CDXJ)", 1.0),
-        share("catalogue", catalogue(pages, known, url), true, "pages × 600 B + known URLs × (55 B + URL)", tables),
-        share("links", links * LINK, true, "links × 48 B", tables),
+        share("WARC", 0.0, archive, 1.0, "pages × (page size × compression + 1.5 kB of headers and CDXJ)"),
+        share("catalogue", CATALOGUE, now.catalogue(), tables, "120 kB + pages × 200 B + known URLs × (55 B + URL)"),
+        share("links", 0.0, now.links * LINK, tables, "links × 50 B"),
         share(
             "frontier index",
-            frontier(pages, known, url),
-            true,
-            "known URLs and pages × 30 B + queued × (35 B + URL)",
+            JOURNAL,
+            now.frontier(),
             index,
+            "67 MB + known URLs and pages × 30 B + queued × (35 B + URL)",
         ),
-        share("text index", text, false, "pages × page size × 0.3", 1.0),
-        share("graph", bv, false, "links × bits a link", 1.0),
-        share("graph, transposed", bv, false, "links × bits a link", 1.0),
-        share("graph, URLs", known * url * FRONT_CODED, false, "known URLs × URL × 0.3, front coded", 1.0),
+        share("text index", INDEX, text, words, "12 kB + pages × page size × compression × 0.45"),
+        share("graph", 0.0, arcs, graph, "links × bits a link"),
+        share("graph, transposed", 0.0, arcs, graph, "links × bits a link"),
+        share("graph, URLs", 0.0, now.names(), graph, "known URLs × URL × 0.3, front coded"),
+        share("graph, ranks", GRAPH, now.known * RANKS, graph, "26 kB + known URLs × 125 B"),
     ]
 }
 

@@ -15,6 +15,7 @@ mod indexed;
 mod known;
 mod measure;
 mod peers;
+mod planned;
 mod polite;
 mod ranked;
 mod sessions;
@@ -44,6 +45,7 @@ const PARTS: &[Part] = &[
     ("known", "a million known URLs", |wish| known::measured(wish).map(Report::from)),
     ("graph", "fifty million arcs, and who points to a page", graph::measured),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
+    ("plan", "twenty thousand pages, planned and then crawled", planned::measured),
     ("sessions", "session ids in links", |_| sessions::measured()),
     ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),

@@ -154,14 +154,12 @@ fn print(stdout: &mut impl std::io::Write, plan: &Plan, projects: usize) -> std:
     for share in &plan.disk {
         let mut how = share.derived.to_owned();
         if (share.scaled - 1.0).abs() > 0.005 {
-            how += &format!(", × {:.2} as measured here", share.scaled);
-        }
-        if !share.built {
-            how += " (estimate: not built by this version)";
+            let what = if share.fixed > 0.0 { "what grows" } else { "all of it" };
+            how += &format!("; {what} × {:.2} as measured here", share.scaled);
         }
         rows.push(vec![share.store.to_owned(), bytes(share.bytes), how]);
     }
-    rows.push(vec!["total".to_owned(), bytes(plan.disk_total), "of what this version builds".to_owned()]);
+    rows.push(vec!["total".to_owned(), bytes(plan.disk_total), "the graph is built by orb graph build".to_owned()]);
     out::table(stdout, &["disk", "size", "derived"], &rows)?;
     writeln!(stdout)?;
     let days = &plan.days;

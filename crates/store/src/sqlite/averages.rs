@@ -11,6 +11,8 @@ use std::path::Path;
 /// Sums over what was collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
+    /// Projects with at least one page.
+    pub projects: u64,
     /// Pages fetched.
     pub pages: u64,
     /// Bytes of bodies as transferred.
@@ -31,10 +33,19 @@ pub struct Sums {
     pub catalogue_bytes: u64,
     /// Bytes of the frontier index and the table of keys.
     pub frontier_bytes: u64,
+    /// Bytes of the text indexes.
+    pub index_bytes: u64,
+    /// Bodies, as transferred, and pages of the projects that have one.
+    pub indexed: (u64, u64),
+    /// Bytes of the graphs.
+    pub graph_bytes: u64,
+    /// Links, known URLs and bytes of these URLs of the projects that have one.
+    pub graphed: (u64, u64, u64),
 }
 
 impl AddAssign for Sums {
     fn add_assign(&mut self, other: Self) {
+        self.projects += other.projects;
         self.pages += other.pages;
         self.transferred += other.transferred;
         self.known += other.known;
@@ -45,6 +56,11 @@ impl AddAssign for Sums {
         self.archive_bytes += other.archive_bytes;
         self.catalogue_bytes += other.catalogue_bytes;
         self.frontier_bytes += other.frontier_bytes;
+        self.index_bytes += other.index_bytes;
+        self.indexed = (self.indexed.0 + other.indexed.0, self.indexed.1 + other.indexed.1);
+        self.graph_bytes += other.graph_bytes;
+        let ((links, known, urls), more) = (self.graphed, other.graphed);
+        self.graphed = (links + more.0, known + more.1, urls + more.2);
     }
 }
 
@@ -52,7 +68,7 @@ impl Sums {
     /// The sums over a project. Reads all its rows once.
     pub fn of(project: &ProjectDir) -> Result<Self> {
         let reader = CatalogueReader::open(&project.catalogue())?;
-        Ok(Self {
+        let mut sums = Self {
             pages: reader.count("SELECT count(*) FROM visit_row WHERE status NOTNULL")?,
             transferred: reader.count("SELECT coalesce(sum(transferred), 0) FROM visit_row")?,
             known: reader.count("SELECT count(*) FROM page_row")?,
@@ -63,7 +79,18 @@ impl Sums {
             archive_bytes: size(&project.archive()),
             catalogue_bytes: size(&project.catalogue()),
             frontier_bytes: size(&project.frontier()) + size(&project.keys()),
-        })
+            index_bytes: size(&project.text_index()),
+            graph_bytes: size(&project.graph()),
+            ..Self::default()
+        };
+        sums.projects = u64::from(sums.pages > 0);
+        if sums.index_bytes > 0 {
+            sums.indexed = (sums.transferred, sums.pages);
+        }
+        if sums.graph_bytes > 0 {
+            sums.graphed = (sums.links, sums.known, sums.url_bytes);
+        }
+        Ok(sums)
     }
 }
 
