@@ -5,6 +5,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Why something failed, told by whatever keeps it: which library that is, is the store's own affair.
+pub type BoxedSource = Box<dyn std::error::Error + Send + Sync>;
+
 /// A failure of the store, naming what was attempted and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -59,8 +62,8 @@ pub enum StoreError {
         /// The name.
         name: String,
     },
-    /// The file was written by an older version of this program, which kept it in another form.
-    #[error("{} has format {found}, of an older version; this version writes format {known} and cannot read it", path.display())]
+    /// The file was written by an older version of this program, and could not be upgraded.
+    #[error("{} has format {found}, of an older version: any command upgrades it to format {known} where it may write to its directory", path.display())]
     OlderVersion {
         /// The file.
         path: PathBuf,
@@ -85,7 +88,7 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
         /// Why it failed.
-        source: rusqlite::Error,
+        source: BoxedSource,
     },
     /// The query of a user is wrong, forbidden or too slow.
     #[error("{0}")]
@@ -98,7 +101,7 @@ pub enum StoreError {
         /// Its directory.
         path: PathBuf,
         /// Why it failed.
-        source: fjall::Error,
+        source: BoxedSource,
     },
     /// A file holds something else than it should.
     #[error("{} is damaged: {what}", path.display())]
@@ -143,7 +146,7 @@ impl StoreError {
             Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
                 Self::Damaged { path: path.to_owned(), what: format!("cannot {what}: {source}") }
             }
-            _ => Self::Sql { what, path: path.to_owned(), source },
+            _ => Self::Sql { what, path: path.to_owned(), source: source.into() },
         }
     }
 
@@ -156,7 +159,7 @@ impl StoreError {
         if matches!(io, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
             return Self::NoSpace { path: path.to_owned() };
         }
-        Self::Index { what, path: path.to_owned(), source }
+        Self::Index { what, path: path.to_owned(), source: source.into() }
     }
 
     /// Damage found in a file.

@@ -222,18 +222,27 @@ impl ProjectLock {
 
     /// Takes the lock, or says who holds it.
     pub fn take(project: &ProjectDir) -> Result<Self> {
-        let path = project.dir.join("lock");
-        let fail = |e| StoreError::io("lock", &path, e);
+        Self::take_at(&project.dir.join("lock"), &project.name)
+    }
+
+    /// Takes the lock of the project that a catalogue belongs to.
+    pub(crate) fn take_beside(catalogue: &Path) -> Result<Self> {
+        let name = catalogue.parent().and_then(Path::file_name).unwrap_or_default();
+        Self::take_at(&catalogue.with_file_name("lock"), &name.to_string_lossy())
+    }
+
+    fn take_at(path: &Path, project: &str) -> Result<Self> {
+        let fail = |e| StoreError::io("lock", path, e);
         fault::point("before-lock").map_err(fail)?;
         let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(fail)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
                 // Only for the message: an unreadable file names no process.
                 let _ = file.read_to_string(&mut text);
-                return Err(StoreError::InUse { project: project.name.clone(), pid: text.trim().parse().ok() });
+                return Err(StoreError::InUse { project: project.to_owned(), pid: text.trim().parse().ok() });
             }
             Err(TryLockError::Error(e)) => return Err(fail(e)),
         }

@@ -100,12 +100,21 @@ pub(crate) fn examine_catalogue(path: &Path) -> Result<()> {
     }
 }
 
+/// Opens a catalogue that is there, upgraded where it is of an older version.
+fn checked_open(path: &Path) -> Result<(CatalogueReader, Catalogue)> {
+    if std::fs::metadata(path).is_ok_and(|meta| meta.len() == 0) || !path.exists() {
+        CatalogueReader::open(path)?;
+    }
+    let catalogue = Catalogue::create_or_open(path)?;
+    Ok((CatalogueReader::open(path)?, catalogue))
+}
+
 /// Looks at everything a project holds. No process may be writing to it meanwhile.
 pub fn check(project: &ProjectDir) -> Result<CheckReport> {
     let _lock = ProjectLock::take(project)?;
     let mut report = CheckReport::default();
     let path = project.catalogue();
-    let opened = CatalogueReader::open(&path).and_then(|reader| Ok((reader, Catalogue::create_or_open(&path)?)));
+    let opened = checked_open(&path);
     let Some((reader, catalogue)) = report.damage("catalogue", opened)? else {
         return Ok(report);
     };

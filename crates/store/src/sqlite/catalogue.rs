@@ -5,6 +5,7 @@
 use super::log::Log;
 use super::replay::Watermark;
 use super::schema;
+use super::upgrade::upgrade;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
 use orb_page::{HostId, Moment, PageId, RunId};
@@ -70,7 +71,8 @@ impl RunRecord {
 }
 
 impl Catalogue {
-    /// Opens the catalogue at `path`, making it if there is none.
+    /// Opens the catalogue at `path`, making it if there is none, and upgrading it where it is of an older version. The caller holds
+    /// the project's lock.
     pub fn create_or_open(path: &Path) -> Result<Self> {
         let fail = |what| move |e| StoreError::sql(what, path, e);
         let mut db = Connection::open(path).map_err(fail("open"))?;
@@ -87,7 +89,8 @@ impl Catalogue {
                 return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION });
             }
             Some((schema::APPLICATION, found)) if found < schema::VERSION => {
-                return Err(StoreError::OlderVersion { path: path.to_owned(), found, known: schema::VERSION });
+                tune(&db).map_err(fail("prepare"))?;
+                upgrade(&db, found).map_err(fail("upgrade the tables"))?;
             }
             Some((schema::APPLICATION, _)) => {
                 tune(&db).map_err(fail("prepare"))?;

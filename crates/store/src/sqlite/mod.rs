@@ -35,6 +35,7 @@ mod structure;
 mod tables;
 mod texts;
 mod told;
+mod upgrade;
 mod views;
 mod visits;
 

@@ -6,8 +6,9 @@ use super::catalogue::{RunRecord, version};
 use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 use super::query::{Cell, cell};
 use super::replay::Facts;
-use super::{ranks, schema};
+use super::{Catalogue, ranks, schema};
 use crate::error::{Result, StoreError};
+use crate::home::ProjectLock;
 use crate::keys::KeyTable;
 use orb_page::{Flag, PageId, RunId};
 use rusqlite::config::DbConfig;
@@ -25,15 +26,18 @@ pub struct CatalogueReader {
 }
 
 impl CatalogueReader {
-    /// Opens a catalogue that is there.
+    /// Opens a catalogue that is there. One of an older version is upgraded first, which takes the project's lock.
     pub fn open(path: &Path) -> Result<Self> {
-        let db = connect(path)?;
+        let mut db = connect(path)?;
+        let found = version(&db).map_err(|e| StoreError::sql("read the version", path, e))?;
+        if let Some((_, found)) = found.filter(|found| found.0 == schema::APPLICATION && found.1 < schema::VERSION) {
+            drop(db);
+            upgrade_locked(path, found)?;
+            db = connect(path)?;
+        }
         match version(&db).map_err(|e| StoreError::sql("read the version", path, e))? {
             Some((schema::APPLICATION, found)) if found > schema::VERSION => {
                 Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION })
-            }
-            Some((schema::APPLICATION, found)) if found < schema::VERSION => {
-                Err(StoreError::OlderVersion { path: path.to_owned(), found, known: schema::VERSION })
             }
             Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned(), keys: RefCell::default() }),
             None => Err(StoreError::damaged(path, "it is empty: nothing was ever recorded")),
@@ -189,6 +193,18 @@ impl CatalogueReader {
     }
 }
 
+/// Upgrades a catalogue, unless a process works on its project or the disk cannot be written to.
+fn upgrade_locked(path: &Path, found: i64) -> Result<()> {
+    let older = StoreError::OlderVersion { path: path.to_owned(), found, known: schema::VERSION };
+    let lock = match ProjectLock::take_beside(path) {
+        Err(StoreError::Io { .. }) => return Err(older),
+        taken => taken?,
+    };
+    Catalogue::create_or_open(path).map(drop)?;
+    drop(lock);
+    Ok(())
+}
+
 pub(super) fn sql_limit(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -223,7 +239,6 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
     use super::*;
-    use crate::sqlite::Catalogue;
     use rusqlite::StatementStatus;
 
     #[test]

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use std::fmt::Write as _;
 
 /// The format this program writes.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 /// `orbc`: tells our catalogue from any other SQLite file.
 pub(crate) const APPLICATION: i64 = 0x6f72_6263;
@@ -36,12 +36,6 @@ CREATE TABLE page_row (
   depth INTEGER NOT NULL, redirects INTEGER NOT NULL, priority REAL NOT NULL, rank INTEGER NOT NULL,
   at INTEGER NOT NULL, by INTEGER NOT NULL, origin INTEGER, again INTEGER, step INTEGER, asked TEXT);
 CREATE INDEX seed_row ON page_row (id) WHERE origin IS NULL;
-CREATE TABLE visit_row (
-  page INTEGER NOT NULL, run INTEGER NOT NULL, flag INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, by INTEGER NOT NULL,
-  status INTEGER, mime TEXT, charset TEXT, length INTEGER NOT NULL, transferred INTEGER NOT NULL, digest BLOB, simhash INTEGER,
-  title TEXT, lang TEXT, etag TEXT, last_modified TEXT, duplicate_of INTEGER, problem TEXT, elapsed_ms INTEGER NOT NULL,
-  warc INTEGER, warc_offset INTEGER, warc_length INTEGER, source INTEGER,
-  UNIQUE (page, run));
 CREATE TABLE source_row (id INTEGER PRIMARY KEY, page INTEGER NOT NULL);
 CREATE TABLE link_row (
   source INTEGER NOT NULL, dst INTEGER NOT NULL, kind INTEGER NOT NULL, anchor TEXT, rel TEXT, count INTEGER NOT NULL,
@@ -52,6 +46,16 @@ CREATE TABLE image_row (
   PRIMARY KEY (page, seq)) WITHOUT ROWID;
 CREATE TABLE warc_row (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, records INTEGER NOT NULL);
 CREATE TABLE batch_row (no INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, pages BLOB NOT NULL, hosts BLOB NOT NULL, requeued BLOB NOT NULL);
+";
+
+/// The table of visits.
+pub(super) const VISITS: &str = "
+CREATE TABLE visit_row (
+  page INTEGER NOT NULL, run INTEGER NOT NULL, flag INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL, by INTEGER NOT NULL,
+  status INTEGER, mime TEXT, charset TEXT, length INTEGER NOT NULL, transferred INTEGER NOT NULL, digest BLOB, simhash INTEGER,
+  title TEXT, lang TEXT, etag TEXT, last_modified TEXT, duplicate_of INTEGER, problem TEXT, elapsed_ms INTEGER NOT NULL,
+  warc INTEGER, warc_offset INTEGER, warc_length INTEGER, source INTEGER,
+  UNIQUE (page, run));
 ";
 
 /// Tables that older catalogues lack, by name and definition.
@@ -78,13 +82,18 @@ const ADDED: [(&str, &str); 7] = [
 pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
     let (added, views, more) = (added(), views(), super::views::statements(""));
     db.execute_batch(&format!(
-        "BEGIN;{TABLES}{added}{views}{more}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT"
+        "BEGIN;{TABLES}{VISITS}{added}{views}{more}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT"
     ))
 }
 
 /// Adds what an older catalogue lacks.
 pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&(added() + &super::views::statements("")))
+}
+
+/// Adds the tables that an upgraded catalogue lacks, and all views.
+pub(super) fn complete_upgrade(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(&(added() + &views() + &super::views::statements("")))
 }
 
 /// Gives a connection that may not write what an older catalogue lacks, for itself alone.

@@ -11,9 +11,12 @@ use rusqlite::{CachedStatement, Connection, params};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const COLUMNS: &str = "visit_row (page, run, flag, kind, at, by, status, mime, charset, length, transferred, digest, simhash,
-    title, lang, etag, last_modified, duplicate_of, problem, elapsed_ms, warc, warc_offset, warc_length, source)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
+/// The columns of `visit_row`.
+pub(super) const VISIT_COLUMNS: &str =
+    "page, run, flag, kind, at, by, status, mime, charset, length, transferred, digest, simhash,
+    title, lang, etag, last_modified, duplicate_of, problem, elapsed_ms, warc, warc_offset, warc_length, source";
+
+const VALUES: &str = "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
 
 /// Writes the visits of a batch.
 pub(super) struct VisitWriter<'db> {
@@ -41,8 +44,8 @@ impl<'db> VisitWriter<'db> {
             db,
             run,
             next_source,
-            insert: db.prepare_cached(&format!("INSERT OR IGNORE INTO {COLUMNS}"))?,
-            replace: db.prepare_cached(&format!("INSERT OR REPLACE INTO {COLUMNS}"))?,
+            insert: db.prepare_cached(&format!("INSERT OR IGNORE INTO visit_row ({VISIT_COLUMNS}) {VALUES}"))?,
+            replace: db.prepare_cached(&format!("INSERT OR REPLACE INTO visit_row ({VISIT_COLUMNS}) {VALUES}"))?,
             earlier: db.prepare_cached("SELECT max(run), max(source) FROM visit_row WHERE page = ?1 AND run < ?2")?,
             links: LinkWriter::new(db, run)?,
             images: ImageWriter::new(db)?,
