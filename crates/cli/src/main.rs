@@ -28,10 +28,8 @@ fn main() -> ExitCode {
         let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact().try_init();
     }
     // Fault injection, for the tests.
-    if let Some(plan) = std::env::var_os("ORB_FAIL")
-        && let Err(why) = orb_store::fault::arm(&plan.to_string_lossy())
-    {
-        return Failure::Usage(format!("ORB_FAIL: {why}")).report();
+    if let Err(why) = orb_store::fault::arm_from(|name| std::env::var(name).ok()) {
+        return Failure::Usage(why).report();
     }
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,74 +1,9 @@
-//! Where can a crash or a disk failure be injected?
-//!
-//! Tests interrupt the work at a named point, at its n-th pass: the process ends as by `kill -9`,
-//! or the disk reports that it is full or broken. There is a point before and after every step with
-//! an effect on disk. Unarmed, a point costs one atomic load.
+//! How is a point armed?
 
+use super::POINTS;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-/// The names of all points: those of opening a project, of starting a run, of a commit, and of
-/// closing, each in order.
-pub const POINTS: &[&str] = &[
-    "before-lock",
-    "after-lock",
-    "before-tables",
-    "after-tables",
-    "before-cut",
-    "after-cut",
-    "before-removal",
-    "after-removal",
-    "before-wipe",
-    "after-wipe",
-    "before-rebuild",
-    "during-rebuild",
-    "before-rebuilt-mark",
-    "after-rebuild",
-    "before-catch-up",
-    "after-catch-up",
-    "settings-written",
-    "settings-kept",
-    "before-run-begins",
-    "after-run-began",
-    "before-run-goes-on",
-    "after-run-went-on",
-    "before-archive",
-    "before-file",
-    "after-file",
-    "before-record",
-    "before-bytes",
-    "after-archive",
-    "before-sync",
-    "after-flush",
-    "before-catalogue",
-    "after-catalogue-begin",
-    "before-catalogue-commit",
-    "after-catalogue",
-    "before-index",
-    "before-index-commit",
-    "before-fold",
-    "during-fold",
-    "after-fold",
-    "after-index",
-    "before-text",
-    "after-text",
-    "before-seal",
-    "lines-written",
-    "lines-kept",
-    "after-seal",
-    "before-run-ends",
-    "after-run-ended",
-    "keys-written",
-    "keys-kept",
-    "before-checkpoint",
-    "after-checkpoint",
-    "before-index-closes",
-    "before-fingerprint",
-    "after-fingerprint",
-    "report-written",
-    "report-kept",
-];
 
 static ARMED: AtomicBool = AtomicBool::new(false);
 static PLAN: Mutex<Option<Plan>> = Mutex::new(None);
@@ -125,9 +60,9 @@ fn read(plan: &str) -> Result<Plan, String> {
     Ok(Plan { point: point.to_owned(), wait: nth - 1, times: number(parts.next())?, what })
 }
 
-/// An injection point for a crash or a failure.
+/// A point that may be armed.
 #[inline]
-pub fn point(name: &'static str) -> io::Result<()> {
+pub(super) fn point(name: &'static str) -> io::Result<()> {
     if ARMED.load(Ordering::Relaxed) { pass(name) } else { Ok(()) }
 }
 
@@ -148,16 +83,6 @@ fn pass(name: &'static str) -> io::Result<()> {
     }
 }
 
-/// An injected failure in the form of an SQLite error.
-pub(crate) fn sql_point(name: &'static str) -> rusqlite::Result<()> {
-    use rusqlite::ffi;
-    point(name).map_err(|e| {
-        let full = e.kind() == io::ErrorKind::StorageFull;
-        let code = ffi::Error::new(if full { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR });
-        rusqlite::Error::SqliteFailure(code, Some(e.to_string()))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,11 +97,5 @@ mod tests {
         for bad in ["", "nowhere", "before-index:0", "before-index:x", "before-index:1:fire", "before-index:1:eio:0"] {
             assert!(read(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn no_point_is_listed_twice() {
-        let all: std::collections::HashSet<_> = POINTS.iter().collect();
-        assert_eq!(all.len(), POINTS.len());
     }
 }

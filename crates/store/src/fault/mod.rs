@@ -1,0 +1,113 @@
+//! Where may a crash or a failing disk be staged?
+//!
+//! Tests break the work off at a named point, at its n-th pass: the process ends as by `kill -9`, or the disk is said to be full or broken.
+//! There is a point before and after every step that leaves a trace on the disk. Points can be armed only in programs built with the
+//! feature `faults`, as tests are; in any other a point is nothing at all.
+
+#[cfg(feature = "faults")]
+mod armed;
+
+#[cfg(feature = "faults")]
+pub use armed::arm;
+use std::io;
+
+/// The names of all points: those of opening a project, of a run's beginning, of a commit, of closing, each in the order they are passed.
+pub const POINTS: &[&str] = &[
+    "before-lock",
+    "after-lock",
+    "before-tables",
+    "after-tables",
+    "before-cut",
+    "after-cut",
+    "before-removal",
+    "after-removal",
+    "before-wipe",
+    "after-wipe",
+    "before-rebuild",
+    "during-rebuild",
+    "before-rebuilt-mark",
+    "after-rebuild",
+    "before-catch-up",
+    "after-catch-up",
+    "settings-written",
+    "settings-kept",
+    "before-run-begins",
+    "after-run-began",
+    "before-run-goes-on",
+    "after-run-went-on",
+    "before-archive",
+    "before-file",
+    "after-file",
+    "before-record",
+    "before-bytes",
+    "after-archive",
+    "before-sync",
+    "after-flush",
+    "before-catalogue",
+    "after-catalogue-begin",
+    "before-catalogue-commit",
+    "after-catalogue",
+    "before-index",
+    "before-index-commit",
+    "before-fold",
+    "during-fold",
+    "after-fold",
+    "after-index",
+    "before-text",
+    "after-text",
+    "before-seal",
+    "lines-written",
+    "lines-kept",
+    "after-seal",
+    "before-run-ends",
+    "after-run-ended",
+    "keys-written",
+    "keys-kept",
+    "before-checkpoint",
+    "after-checkpoint",
+    "before-index-closes",
+    "before-fingerprint",
+    "after-fingerprint",
+    "report-written",
+    "report-kept",
+];
+
+/// Arms the point that the environment names, where this program can arm any. `variable` reads the environment.
+pub fn arm_from(variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
+    #[cfg(feature = "faults")]
+    if let Some(plan) = variable("ORB_FAIL") {
+        return arm(&plan).map_err(|why| format!("ORB_FAIL: {why}"));
+    }
+    let _ = variable;
+    Ok(())
+}
+
+/// A point where a crash or a failure may be staged.
+#[inline]
+pub fn point(name: &'static str) -> io::Result<()> {
+    #[cfg(feature = "faults")]
+    armed::point(name)?;
+    let _ = name;
+    Ok(())
+}
+
+/// A staged failure as SQLite would tell it.
+pub(crate) fn sql_point(name: &'static str) -> rusqlite::Result<()> {
+    use rusqlite::ffi;
+    point(name).map_err(|e| {
+        let full = e.kind() == io::ErrorKind::StorageFull;
+        let code = ffi::Error::new(if full { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR });
+        rusqlite::Error::SqliteFailure(code, Some(e.to_string()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_point_is_listed_twice() {
+        let all: std::collections::HashSet<_> = POINTS.iter().collect();
+        assert_eq!(all.len(), POINTS.len());
+    }
+}
