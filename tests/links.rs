@@ -6,8 +6,8 @@ mod harness;
 use harness::orb::{Home, PROJECT};
 use harness::recorded;
 use harness::script::{Script, absent, reply};
-use orb_page::{Flag, PageId};
-use orb_store::Batch;
+use orb_page::{Flag, PageId, RunKind, RunState};
+use orb_store::{Batch, FinishedVisit};
 use serde_json::Value;
 
 /// Three pages that link to each other with distinct anchor texts.
@@ -43,13 +43,14 @@ fn seen_again(home: &Home, url: &str, links: &[(String, &str)]) {
     let catalogue = home.catalogue();
     let id = |url: &str| PageId(u64::try_from(catalogue.page(url).id).unwrap());
     let found = recorded::links(links.iter().map(|(url, words)| (url, *words)));
-    let visits = vec![recorded::visit(id(url), url, Flag::Updated, found)];
-    let targets = vec![links.iter().map(|(url, _)| id(url)).collect()];
+    let visit = recorded::visit(id(url), url, Flag::Updated, found);
+    let targets = links.iter().map(|(url, _)| id(url)).collect();
     let mut project = recorded::open(home);
-    let run = project.catalogue_mut().begin_run("track", "").unwrap();
-    let mut batch = Batch { run, visits, targets, ..Batch::default() };
-    project.commit(&mut batch, &[], &[]).unwrap();
-    project.catalogue_mut().finish_run(run, "done", "{}").unwrap();
+    let run = project.begin_run(RunKind::Track, "").unwrap();
+    let visits = vec![FinishedVisit::unarchived(visit, targets)];
+    let mut batch = Batch { run, visits, ..Batch::default() };
+    project.commit(&mut batch).unwrap();
+    project.finish_run(run, RunState::Done, "{}").unwrap();
     project.close().unwrap();
 }
 

@@ -1,8 +1,8 @@
 //! How are facts recorded without a crawl, through the store, as the recorder does it?
 
 use super::orb::{Home, PROJECT};
-use orb_page::{Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
-use orb_store::{Batch, NewHost, Project};
+use orb_page::{Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, RunKind, RunState, UrlKey, Visit};
+use orb_store::{Batch, FinishedVisit, NewHost, Project, QueuePlace};
 
 /// The project, opened for writing.
 pub(crate) fn open(home: &Home) -> Project {
@@ -38,7 +38,7 @@ pub(crate) fn visit(page: PageId, url: &str, flag: Flag, links: Links) -> Visit 
 /// distinct anchor texts.
 pub(crate) fn crawl(home: &Home, pages: u64, links: u64) {
     let mut project = open(home);
-    let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+    let run = project.begin_run(RunKind::Crawl, "").unwrap();
     let url = |n: u64| format!("http://large.test/section-{}/page-{n}.html", n % 17);
     let mut batch = Batch { run, ..Batch::default() };
     let (id, at) = (HostId(1), Moment(1));
@@ -62,19 +62,19 @@ pub(crate) fn crawl(home: &Home, pages: u64, links: u64) {
             from: None,
         })
         .collect();
-    project.commit(&mut batch, &[], &[]).unwrap();
+    project.commit(&mut batch).unwrap();
     for some in (1..=pages).collect::<Vec<_>>().chunks(200) {
         let mut batch = Batch { run, ..Batch::default() };
         for &n in some {
             let targets: Vec<PageId> = (1..=links).map(|k| PageId((n * 31 + k * 7) % pages + 1)).collect();
             let said = targets.iter().map(|to| (url(to.0), format!("to page {} from {n}", to.0)));
             let found = self::links(said);
-            batch.visits.push(visit(PageId(n), &url(n), Flag::New, found));
-            batch.targets.push(targets);
-            batch.finished.push((id, n, PageId(n)));
+            let visit = visit(PageId(n), &url(n), Flag::New, found);
+            batch.visits.push(FinishedVisit::unarchived(visit, targets));
+            batch.finished.push(QueuePlace { host: id, rank: n, page: PageId(n) });
         }
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
     }
-    project.catalogue_mut().finish_run(run, "done", "{}").unwrap();
+    project.finish_run(run, RunState::Done, "{}").unwrap();
     project.close().unwrap();
 }

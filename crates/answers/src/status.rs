@@ -3,7 +3,7 @@
 use crate::{Result, due};
 use orb_page::Moment;
 use orb_project::Settings;
-use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunRecord};
+use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunRecord, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ fn of(project: &ProjectDir) -> Result<ProjectStatus> {
     Ok(ProjectStatus {
         state: Some(state_of(&last, running).to_owned()),
         run: Some(last.id.0),
-        kind: Some(last.kind),
+        kind: Some(last.kind.name().to_owned()),
         started_at: Some(last.started_at.to_string()),
         finished_at: last.finished_at.map(|m| m.to_string()),
         counters: serde_json::from_str(&last.counters).unwrap_or_default(),
@@ -151,6 +151,6 @@ pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
 }
 
 /// The state of a run: one marked as running while nobody uses the project was interrupted.
-pub fn state_of(run: &RunRecord, running: bool) -> &str {
-    if run.state == "running" && !running { "interrupted" } else { &run.state }
+pub fn state_of(run: &RunRecord, running: bool) -> &'static str {
+    if run.state == RunStatus::Running && !running { "interrupted" } else { run.state.name() }
 }

@@ -21,7 +21,8 @@ pub fn may_begin(project: &ProjectDir, settings: &Settings) -> Result<(), CrawlE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use orb_store::{Catalogue, Home};
+    use orb_page::{RunKind, RunState};
+    use orb_store::{Home, Project};
 
     #[test]
     fn a_project_without_changes_is_not_held() {
@@ -30,9 +31,10 @@ mod tests {
         let mut settings = Settings::default();
         settings.track.hold_until_acknowledged = true;
         may_begin(&project, &settings).unwrap();
-        let mut catalogue = Catalogue::create_or_open(&project.catalogue()).unwrap();
-        let run = catalogue.begin_run("crawl", "").unwrap();
-        catalogue.finish_run(run, "done", "{}").unwrap();
+        let mut opened = Project::open(&project).unwrap();
+        let run = opened.begin_run(RunKind::Crawl, "").unwrap();
+        opened.finish_run(run, RunState::Done, "{}").unwrap();
+        drop(opened);
         may_begin(&project, &settings).unwrap();
     }
 }

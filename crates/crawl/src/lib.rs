@@ -22,7 +22,7 @@ mod watch;
 
 pub use error::CrawlError;
 pub use hold::may_begin;
-pub use run::Crawl;
+pub use run::{Crawl, open_project};
 pub use shared::Stop;
 pub use steps::look;
 pub use watch::ledger::{Idle, Ledger, Part, Spread, Stage, Tally};

@@ -32,7 +32,7 @@ use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
-use orb_store::{ArchiveReader, CatalogueReader, FrontierIndex, Known, Project, Queues as _, StoreError};
+use orb_store::{ArchiveReader, FrontierIndex, Known, Project, ProjectDir, ProjectOptions, RunStatus, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -41,6 +41,12 @@ use std::time::Duration;
 
 /// Files that the stores hold open besides the sockets, generously.
 const OWN_FILES: u64 = 300;
+
+/// Opens a project to crawl it under these settings.
+pub fn open_project(dir: &ProjectDir, settings: &Settings) -> Result<Project, StoreError> {
+    let (warc_size, index_memory) = (Some(settings.store.warc_size.0), Some(settings.store.index_memory.0));
+    Project::open_with(dir, &ProjectOptions { warc_size, index_memory, ..ProjectOptions::default() })
+}
 
 /// A crawl to be done.
 pub struct Crawl {
@@ -109,19 +115,17 @@ impl Crawl {
         {
             return Ok(summary);
         }
-        self.project.archive_mut().roll_at(self.settings.store.warc_size.0);
-        self.project.index().limit_memory(self.settings.store.index_memory.0);
         let run = begin(&mut self.project, &self.settings, self.kind)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
         let given: Vec<Address> = self.seeds.iter().cloned().chain(areas(&self.settings).concat()).collect();
         let private = never_public(&self.project, &given)?;
-        let known = self.project.catalogue().sessions(MAX_HOSTS)?;
+        let known = self.project.sessions(MAX_HOSTS)?;
         let sessions = Arc::new(Sessions::new(self.settings.urls, known));
         let dir = self.project.dir().dir.clone();
         let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?;
         if run.kind == RunKind::Track {
-            let noises = Noises::new(CatalogueReader::open(&self.project.dir().catalogue())?);
+            let noises = Noises::new(self.project.reader()?);
             config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), noises)?;
         }
         let roots = walk(&mut self.project, &self.settings, &config, (run.id, &run.counters), &self.stop)?;
@@ -131,7 +135,7 @@ impl Crawl {
         let indexing = start_indexing(&self.project, &self.settings)?;
         let shared = Shared::new(frontier, self.stop, scope, self.progress, config.uncommitted());
         let shared = Arc::new(shared.feeding(indexing.as_ref().map(Indexing::feed)));
-        shared.progress.note_commit(&run.counters, self.project.index().queued(), self.project.index().known());
+        shared.progress.note_commit(&run.counters, self.project.queued(), self.project.urls_known());
         let dir = self.project.dir().clone();
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
@@ -148,16 +152,16 @@ impl Crawl {
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
         if let Some(budget) = self.settings.track.budget {
-            patiently(&shared, || Ok(write_dues(project.catalogue_mut(), budget.a_day())?))?;
+            patiently(&shared, || Ok(write_dues(&mut project, budget.a_day())?))?;
         }
-        counters.frontier = project.index().queued();
+        counters.frontier = project.queued();
         if indexing.is_some() {
-            project.catalogue_mut().begin_checkpoint();
+            project.begin_checkpoint();
         }
         let index = indexing.map(|indexing| indexing.finish(&shared.progress, &|| shared.stop.is_set()));
         let account = counters.to_json();
-        patiently(&shared, || Ok(project.catalogue_mut().finish_run(run.id, state.name(), &account)?))?;
-        let facts = chronicle.close(&shared, project.index(), clock, state.name());
+        patiently(&shared, || Ok(project.finish_run(run.id, state, &account)?))?;
+        let facts = chronicle.close(&shared, &project.queues(), clock, state.name());
         patiently(&shared, || Ok(project.finish()?))?;
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
@@ -181,16 +185,15 @@ impl Crawl {
 
     /// The account of the last run, where it visited everything and nothing has been asked for since.
     fn nothing_left(&self) -> Result<Option<Summary>, StoreError> {
-        let Some(last) = self.project.catalogue().last_run()? else { return Ok(None) };
+        let Some(last) = self.project.last_run()? else { return Ok(None) };
         let keys: Vec<UrlKey> = self.seeds.iter().map(|s| UrlKey::of(s.as_str())).collect();
-        let open = last.state != RunState::Done.name()
-            || self.project.index().queued() > 0
-            || self.project.index().seen(&keys)?.contains(&None)
+        let open = last.state != RunStatus::Ended(RunState::Done)
+            || self.project.queued() > 0
+            || self.project.pages_of(&keys)?.contains(&None)
             || self.settings.judges_otherwise(&last.settings);
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
         let name = self.project.dir().name.clone();
-        let kind = RunKind::of(&last.kind);
-        Ok((!open).then(|| Summary::new(name, last.id, kind, RunState::Done, counters)))
+        Ok((!open).then(|| Summary::new(name, last.id, last.kind, RunState::Done, counters)))
     }
 }
 
@@ -204,16 +207,16 @@ fn choose_pages(
     if run.kind == RunKind::Crawl {
         return Ok(None);
     }
-    let kept = project.catalogue().choice(run.id)?.map(|text| Choice::of(&text));
+    let kept = project.choice(run.id)?.map(|text| Choice::of(&text));
     let choice = match kept {
         Some(Choice::Best(n)) => Choice::Best(n.saturating_sub(run.counters.known)),
         Some(kept) => kept,
         None => {
-            project.catalogue_mut().keep_choice(run.id, &choice.text())?;
+            project.keep_choice(run.id, &choice.text())?;
             choice
         }
     };
-    let reader = CatalogueReader::open(project.catalogue().path())?;
+    let reader = project.reader()?;
     let before = reader.runs()?.into_iter().find(|other| other.id != run.id);
     let now = Moment::now();
     let since = before.map_or(now, |before| before.started_at);
@@ -225,7 +228,7 @@ fn start_indexing(project: &Project, settings: &Settings) -> Result<Option<Index
     if !settings.index.enabled {
         return Ok(None);
     }
-    let (batch, nonce) = project.catalogue().last_batch();
+    let (batch, nonce) = project.last_batch();
     Indexing::start(project.dir(), &settings.index, agent(&settings.fetch), &mark(batch, nonce)).map(Some)
 }
 
@@ -289,29 +292,27 @@ fn pass(
 
 /// Goes on with the run that was not finished, or begins a new one.
 fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Run, CrawlError> {
-    let catalogue = project.catalogue_mut();
-    let unfinished = |state: &str| ["running", RunState::Stopped.name()].contains(&state);
-    if let Some(last) = catalogue.last_run()?.filter(|r| unfinished(&r.state)) {
-        let unfinished = RunKind::of(&last.kind);
-        if kind == RunKind::Track && unfinished == RunKind::Crawl {
+    let last = project.last_run()?;
+    if let Some(last) = last.as_ref().filter(|run| run.state.is_resumed()) {
+        if kind == RunKind::Track && last.kind == RunKind::Crawl {
             return Err(CrawlError::Unfinished { run: last.id.0, project: project.dir().name.clone() });
         }
         let counters = serde_json::from_str(&last.counters).unwrap_or_default();
-        catalogue.reopen_run(last.id)?;
-        let settings_before = Some(last.settings);
+        project.resume_run(last.id)?;
+        let settings_before = Some(last.settings.clone());
         let unclean = last.finished_at.is_none();
-        return Ok(Run { id: last.id, kind: unfinished, counters, unclean, settings_before });
+        return Ok(Run { id: last.id, kind: last.kind, counters, unclean, settings_before });
     }
-    let settings_before = catalogue.last_run()?.map(|r| r.settings);
+    let settings_before = last.map(|run| run.settings);
     let now = settings.without_passwords().to_toml();
-    let id = catalogue.begin_run(kind.name(), settings_before.as_ref().unwrap_or(&now))?;
+    let id = project.begin_run(kind, settings_before.as_ref().unwrap_or(&now))?;
     Ok(Run { id, kind, counters: Counters::default(), unclean: false, settings_before })
 }
 
 /// The seeds given now, those of earlier runs, and where those have moved.
 fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, StoreError> {
     let known: HashSet<&Address> = given.iter().collect();
-    let stored = project.catalogue().seed_urls(None)?;
+    let stored = project.seed_urls(None)?;
     let stored = stored.iter().filter_map(|url| Address::from_canonical(url).ok()).filter(|a| !known.contains(a));
     Ok(given.iter().cloned().chain(stored).collect())
 }
@@ -326,8 +327,8 @@ fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, St
         }
         let mut public = false;
         for (scheme, port) in [(seed.scheme(), seed.port()), ("http", 80), ("https", 443)] {
-            let known = project.index().host_id(scheme, seed.host(), port)?;
-            let ip = known.map(|id| project.catalogue().host_ip(id)).transpose()?.flatten();
+            let known = project.host_id(scheme, seed.host(), port)?;
+            let ip = known.map(|id| project.host_ip(id)).transpose()?.flatten();
             public |= ip.is_some_and(|ip| why_not_public(ip).is_none());
         }
         judged.insert(seed.host(), public);

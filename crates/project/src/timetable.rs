@@ -8,7 +8,7 @@ use crate::examine::Wrong;
 use crate::units::Span;
 use orb_page::Moment;
 use orb_page::RunKind;
-use orb_store::{ProjectDir, RunRecord};
+use orb_store::{ProjectDir, RunRecord, RunStatus};
 use orb_track::schedule::{Cron, Rhythm, Stamp, Timetable, Zone};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -108,14 +108,14 @@ impl Due {
         running: bool,
         now: Moment,
     ) -> Self {
-        let unfinished = last.filter(|run| ["running", "stopped"].contains(&run.state.as_str()));
+        let unfinished = last.filter(|run| run.state.is_resumed());
         let kind = match (last, unfinished) {
             (None, _) => RunKind::Crawl,
-            (_, Some(run)) => RunKind::of(&run.kind),
+            (_, Some(run)) => run.kind,
             _ => RunKind::Track,
         };
         let at = settings.schedule().filter(|_| !running).and_then(|schedule| {
-            let cut_off = unfinished.filter(|run| run.state == "running");
+            let cut_off = unfinished.filter(|run| run.state == RunStatus::Running);
             let next = || schedule.due(&project.name, last.map(|run| run.started_at), project.created_at, now);
             cut_off.map_or_else(next, |run| Some(run.started_at))
         });
@@ -127,7 +127,7 @@ impl Due {
 mod tests {
     use super::*;
     use crate::Settings;
-    use orb_page::RunId;
+    use orb_page::{RunId, RunState};
     use std::path::Path;
 
     const HOUR: i64 = 3_600_000;
@@ -136,13 +136,13 @@ mod tests {
         Settings::parse(text, Path::new("p.toml")).unwrap()
     }
 
-    fn run(kind: &str, state: &str, began: i64) -> RunRecord {
+    fn run(kind: RunKind, state: RunStatus, began: i64) -> RunRecord {
         RunRecord {
             id: RunId(1),
-            kind: kind.into(),
-            state: state.into(),
+            kind,
+            state,
             started_at: Moment(began),
-            finished_at: (state != "running").then_some(Moment(began + 1)),
+            finished_at: (state != RunStatus::Running).then_some(Moment(began + 1)),
             counters: String::new(),
             settings: String::new(),
         }
@@ -158,13 +158,13 @@ mod tests {
     #[test]
     fn what_is_due_follows_from_the_last_run() {
         assert_eq!(due(None, false, 2 * HOUR), (Some(1), true, "crawl", false));
-        let done = run("crawl", "done", 2 * HOUR);
+        let done = run(RunKind::Crawl, RunStatus::Ended(RunState::Done), 2 * HOUR);
         assert_eq!(due(Some(&done), false, 3 * HOUR), (Some(8), false, "track", false));
         assert_eq!(due(Some(&done), false, 9 * HOUR), (Some(8), true, "track", false));
         assert_eq!(due(Some(&done), true, 9 * HOUR), (None, false, "track", false), "somebody works on it");
-        let cut_off = run("crawl", "running", 2 * HOUR);
+        let cut_off = run(RunKind::Crawl, RunStatus::Running, 2 * HOUR);
         assert_eq!(due(Some(&cut_off), false, 3 * HOUR), (Some(2), true, "crawl", true));
-        let stopped = run("track", "stopped", 2 * HOUR);
+        let stopped = run(RunKind::Track, RunStatus::Ended(RunState::Stopped), 2 * HOUR);
         assert_eq!(due(Some(&stopped), false, 3 * HOUR), (Some(8), false, "track", true));
     }
 

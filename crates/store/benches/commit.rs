@@ -6,8 +6,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
-use orb_page::{Body, Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
-use orb_store::{Batch, Encoder, Exchange, Home, HostFact, NewHost, Project, Queues};
+use orb_page::{Body, Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunKind, UrlKey, Visit};
+use orb_store::{Batch, Encoder, Exchange, FinishedVisit, Home, HostFact, NewHost, Project, QueuePlace};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,23 +21,20 @@ fn main() {
     let tmp = tempfile::tempdir().unwrap();
     let dir = Home::open(tmp.path()).unwrap().project("bench").unwrap();
     let mut project = Project::open(&dir).unwrap();
-    let run = project.catalogue_mut().begin_run("crawl", "{}").unwrap();
+    let run = project.begin_run(RunKind::Crawl, "{}").unwrap();
     let mut world = World::new(&mut project, run);
     let mut spent = Spent::default();
     let start = Instant::now();
     for first in (0..pages).step_by(usize::try_from(batch).unwrap()) {
         let (mut b, lookups) = world.batch(&project, first, batch.min(pages - first), new);
         spent.seen += lookups;
-        let records: Vec<Vec<_>> = b.visits.iter().map(|_| vec![world.record()]).collect();
+        b.visits.iter_mut().for_each(|visit| visit.records.push(world.record()));
         let before = cpu();
-        project.commit(&mut b, &records, &[]).unwrap();
+        project.commit(&mut b).unwrap();
         spent.commit += cpu() - before;
     }
     let per = |d: Duration| d.as_secs_f64() * 1e6 / pages as f64;
-    println!(
-        "{pages} pages, {LINKS} links each, {new} new, batches of {batch}: known URLs {}",
-        project.index().known()
-    );
+    println!("{pages} pages, {LINKS} links each, {new} new, batches of {batch}: known URLs {}", project.urls_known());
     println!(
         "commit  {:6.1} µs CPU a page (all threads), seen test {:.1} µs a page",
         per(spent.commit),
@@ -47,9 +44,9 @@ fn main() {
         "wall    {:6.1} s, peak RSS {} MB, queued {}",
         start.elapsed().as_secs_f64(),
         peak_rss(),
-        project.index().queued()
+        project.queued()
     );
-    let known = project.index().known();
+    let known = project.urls_known();
     project.close().unwrap();
     std::fs::remove_dir_all(dir.frontier()).unwrap();
     let start = Instant::now();
@@ -120,7 +117,7 @@ impl World {
             let d = world.discovered(page, None);
             batch.discovered.push(d);
         }
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
         world
     }
 
@@ -162,19 +159,18 @@ impl World {
                 batch.discovered.push(d);
             }
             let keys: Vec<UrlKey> = urls.iter().map(|u| UrlKey::of(u)).collect();
-            batch.visits.push(self.visit(page, host, &urls, &keys));
-            batch.finished.push((host, page.0, page));
+            let visit = self.visit(page, host, &urls, &keys);
+            batch.visits.push(FinishedVisit::unarchived(visit, Vec::new()));
+            batch.finished.push(QueuePlace { host, rank: page.0, page });
         }
-        let keys: Vec<Vec<UrlKey>> = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
+        let keys: Vec<Vec<UrlKey>> =
+            batch.visits.iter().map(|v| v.visit.links.iter().map(|l| l.key).collect()).collect();
         let before = cpu();
-        let seen: Vec<_> = keys.iter().map(|keys| project.index().seen(keys).unwrap()).collect();
+        let seen: Vec<_> = keys.iter().map(|keys| project.pages_of(keys).unwrap()).collect();
         let lookups = cpu() - before;
-        for (visit, seen) in batch.visits.iter().zip(seen) {
-            let targets = seen
-                .iter()
-                .zip(&visit.links)
-                .map(|(id, l)| id.unwrap_or_else(|| PageId(number_of(visit.links.url(l)))));
-            batch.targets.push(targets.collect());
+        for (FinishedVisit { visit, targets, .. }, seen) in batch.visits.iter_mut().zip(seen) {
+            let links = seen.iter().zip(&visit.links);
+            targets.extend(links.map(|(id, l)| id.unwrap_or_else(|| PageId(number_of(visit.links.url(l))))));
         }
         for h in 1..=HOSTS {
             let id = HostId(u32::try_from(h).unwrap());

@@ -3,8 +3,8 @@
 //! What `orb links --in` is measured on: as many backward links of one page as there are pages, among links to others.
 #![expect(clippy::unwrap_used, reason = "a program for the bench")]
 
-use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, UrlKey, Visit};
-use orb_store::{Batch, Home, NewHost, Project};
+use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunKind, RunState, UrlKey, Visit};
+use orb_store::{Batch, FinishedVisit, Home, NewHost, Project, QueuePlace};
 use std::path::Path;
 
 /// Pages committed together.
@@ -65,7 +65,7 @@ fn main() {
     let (pages, links): (u64, u64) = (pages.parse().unwrap(), links.parse().unwrap());
     let dir = Home::open(Path::new(home)).unwrap().project("star").unwrap();
     let mut project = Project::open(&dir).unwrap();
-    let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
+    let run = project.begin_run(RunKind::Crawl, "").unwrap();
     for first in (1..=pages).step_by(usize::try_from(BATCH).unwrap()) {
         let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
         if first == 1 {
@@ -74,18 +74,18 @@ fn main() {
             batch.hosts.push(NewHost { id: HostId(1), scheme: "http".into(), name, port: 80, at });
         }
         batch.discovered.extend((first..=pages).take(usize::try_from(BATCH).unwrap()).map(discovered));
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
     }
     for first in (1..=pages).step_by(usize::try_from(BATCH).unwrap()) {
         let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
         for page in (first..=pages).take(usize::try_from(BATCH).unwrap()) {
             let targets: Vec<u64> = (0..links).map(|k| if k == 0 { 1 } else { page * (k + 1) % pages + 1 }).collect();
-            batch.visits.push(visit(page, &targets));
-            batch.targets.push(targets.into_iter().map(PageId).collect());
-            batch.finished.push((HostId(1), page, PageId(page)));
+            let visit = visit(page, &targets);
+            batch.visits.push(FinishedVisit::unarchived(visit, targets.into_iter().map(PageId).collect()));
+            batch.finished.push(QueuePlace { host: HostId(1), rank: page, page: PageId(page) });
         }
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
     }
-    project.catalogue_mut().finish_run(run, "done", "{}").unwrap();
+    project.finish_run(run, RunState::Done, "{}").unwrap();
     project.close().unwrap();
 }

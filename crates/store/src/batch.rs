@@ -1,11 +1,11 @@
 //! What is committed together?
 
-use crate::RobotsRecord;
+use crate::{Encoded, RobotsRecord};
 use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, Visit};
 use std::net::IpAddr;
 
 /// Everything one commit makes true: finished visits with what they found. All of it is recorded, or none.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Batch {
     /// The run.
     pub run: RunId,
@@ -13,14 +13,14 @@ pub struct Batch {
     pub hosts: Vec<NewHost>,
     /// Pages met for the first time, in the order of their numbers.
     pub discovered: Vec<Discovered>,
-    /// Finished visits. `links[i].url` has the number `targets[v][i]`.
-    pub visits: Vec<Visit>,
-    /// For each visit, the numbers of its links' targets, in the order of its links.
-    pub targets: Vec<Vec<PageId>>,
-    /// Queued pages that will not be fetched after all: `Disallowed`, `Outside` or an error kind, with the reason.
-    pub dropped: Vec<(PageId, HostId, u64, PageKind, &'static str)>,
-    /// Ranks under which finished pages stand in their hosts' queues, to be taken out: host, rank, page.
-    pub finished: Vec<(HostId, u64, PageId)>,
+    /// Finished visits.
+    pub visits: Vec<FinishedVisit>,
+    /// Exchanges that belong to no page (robots.txt).
+    pub extra: Vec<Encoded>,
+    /// Queued pages that will not be fetched after all.
+    pub dropped: Vec<DroppedPage>,
+    /// Finished pages, to be taken out of their queues.
+    pub finished: Vec<QueuePlace>,
     /// What was learnt about hosts.
     pub facts: Vec<HostFact>,
     /// Known pages that are to be fetched (again): visited before, or known as `Outside` or dropped until now.
@@ -37,6 +37,46 @@ pub struct Batch {
     pub archived: Option<u64>,
     /// Set by the store once the catalogue has the batch: a commit tried again then only does what is left.
     pub recorded: Option<u64>,
+}
+
+/// A finished visit with everything that is recorded of it.
+#[derive(Debug)]
+pub struct FinishedVisit {
+    /// What was seen.
+    pub visit: Visit,
+    /// The numbers of its links' targets, in the order of its links.
+    pub targets: Vec<PageId>,
+    /// Its exchanges, the last of them the one that answers for it.
+    pub records: Vec<Encoded>,
+}
+
+impl FinishedVisit {
+    /// A visit without archive records.
+    pub fn unarchived(visit: Visit, targets: Vec<PageId>) -> Self {
+        Self { visit, targets, records: Vec::new() }
+    }
+}
+
+/// Where a page stands in its host's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePlace {
+    /// The host.
+    pub host: HostId,
+    /// The page's place in its queue: smaller is sooner.
+    pub rank: u64,
+    /// The page.
+    pub page: PageId,
+}
+
+/// A queued page that will not be fetched after all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DroppedPage {
+    /// Which page, and where it stands.
+    pub place: QueuePlace,
+    /// What it is from now on: `Disallowed`, `Outside` or an error kind.
+    pub kind: PageKind,
+    /// The reason.
+    pub why: &'static str,
 }
 
 /// A known page that goes (back) into its host's queue for this run.

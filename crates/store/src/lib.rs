@@ -20,19 +20,19 @@ mod sqlite;
 mod warc;
 
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
-pub use batch::{Batch, HostFact, NewHost, Requeued};
+pub use batch::{Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
 pub use check::{CheckCounts, CheckReport, Finding, check};
-pub use error::{Result, StoreError};
+pub use error::{BoxedSource, Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};
-pub use project::{Committed, Project, Start, Steps};
+pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AckRow, AnchorRow, Catalogue, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent, Field,
+    AckRow, AnchorRow, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent, Field,
     FlagCounts, Holds, HostRow, ImageRow, Known, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow,
-    QueryEnd, QueryLimits, RankRow, RunRecord, Said, Seen, Stats, Sums, Table, TableNote, ToldRow, Unfetched, VisitRow,
-    Wanted, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
+    QueryEnd, QueryLimits, RankRow, RunRecord, RunStatus, Said, Seen, Stats, Sums, Table, TableNote, ToldRow,
+    Unfetched, VisitRow, Wanted, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
 };
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;

@@ -5,7 +5,7 @@
 mod grow;
 
 use grow::Recorder;
-use orb_store::{CheckReport, Home, Project, ProjectDir, check};
+use orb_store::{CheckReport, Home, Project, ProjectDir, ProjectOptions, check};
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,9 +13,8 @@ use std::path::PathBuf;
 fn crawled() -> (tempfile::TempDir, ProjectDir) {
     let tmp = tempfile::tempdir().unwrap();
     let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
-    let mut project = Project::open(&dir).unwrap();
-    project.archive_mut().roll_at(60_000);
-    let mut recorder = Recorder::new(project);
+    let options = ProjectOptions { warc_size: Some(60_000), ..ProjectOptions::default() };
+    let mut recorder = Recorder::new(Project::open_with(&dir, &options).unwrap());
     recorder.run_out(40);
     recorder.project.close().unwrap();
     (tmp, dir)

@@ -8,7 +8,7 @@
 mod grow;
 
 use grow::Recorder;
-use orb_store::{CatalogueReader, Home, Project, ProjectDir, QueryLimits, check, fault};
+use orb_store::{CatalogueReader, Home, Project, ProjectDir, ProjectOptions, QueryLimits, check, fault};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
@@ -21,13 +21,13 @@ fn project(home: &Path) -> ProjectDir {
 
 /// Goes on with the crawl until it is done.
 fn crawl(home: &Path) {
-    let project = Project::open(&project(home)).unwrap();
     // Some batches go into the tree at once, some stay in memory for a while.
-    project.index().fold_at(150);
+    let options = ProjectOptions { fold_at: Some(150), ..ProjectOptions::default() };
+    let project = Project::open_with(&project(home), &options).unwrap();
     let mut recorder = Recorder::new(project);
     recorder.run_out(BATCH);
     let run = recorder.run;
-    recorder.project.catalogue_mut().finish_run(run, "finished", "{}").unwrap();
+    recorder.project.finish_run(run, orb_page::RunState::Done, "{}").unwrap();
     recorder.project.close().unwrap();
 }
 

@@ -4,9 +4,9 @@
 
 mod grow;
 
-use grow::{Recorder, Step};
-use orb_page::{Flag, PageId, RunId};
-use orb_store::{CatalogueReader, Home, LinkChange, Project, ProjectDir, check};
+use grow::{Recorder, again};
+use orb_page::{Flag, PageId, RunId, RunKind};
+use orb_store::{Batch, CatalogueReader, FinishedVisit, Home, LinkChange, Project, ProjectDir, check};
 use std::ops::ControlFlow;
 
 /// A page with links that is visited by run after run.
@@ -14,7 +14,7 @@ struct Page {
     _tmp: tempfile::TempDir,
     dir: ProjectDir,
     recorder: Recorder,
-    first: Step,
+    first: Batch,
 }
 
 /// A link of the page: which of its eight, words, count.
@@ -26,36 +26,34 @@ impl Page {
         let tmp = tempfile::tempdir().unwrap();
         let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
         let mut recorder = Recorder::new(Project::open(&dir).unwrap());
-        let mut first = recorder.prepare(1);
+        let first = again(&recorder.prepare(1));
         // Targets exist whether they are linked or not.
         let mut known = recorder.prepare(1);
-        (known.batch.visits, known.batch.targets, known.records) = Default::default();
-        known.batch.finished.clear();
+        known.visits.clear();
+        known.finished.clear();
         recorder.commit(&mut known);
-        first.batch.hosts.clear();
-        first.batch.discovered.clear();
         let mut page = Self { _tmp: tmp, dir, recorder, first };
         page.visit(RunId(1), Flag::New, links);
         page
     }
 
     fn visit(&mut self, run: RunId, flag: Flag, links: &[Said]) {
-        let mut batch = self.first.batch.clone();
+        let mut batch = again(&self.first);
         batch.run = run;
-        let visit = &mut batch.visits[0];
+        let FinishedVisit { visit, targets, .. } = &mut batch.visits[0];
         visit.flag = flag;
         let before = std::mem::take(&mut visit.links);
         for (i, words, count) in links {
             let link = &before[*i];
             visit.links.push(before.url(link), link.key, link.kind, words).count = *count;
         }
-        batch.targets[0] = links.iter().map(|(i, ..)| batch.targets[0][*i]).collect();
-        self.recorder.project.commit(&mut batch, &[], &[]).unwrap();
+        *targets = links.iter().map(|(i, ..)| targets[*i]).collect();
+        self.recorder.project.commit(&mut batch).unwrap();
     }
 
     /// The next run sees these links.
     fn again(&mut self, flag: Flag, links: &[Said]) -> RunId {
-        let run = self.recorder.project.catalogue_mut().begin_run("track", "{}").unwrap();
+        let run = self.recorder.project.begin_run(RunKind::Track, "{}").unwrap();
         self.visit(run, flag, links);
         run
     }
@@ -157,7 +155,7 @@ fn of_two_visits_in_one_run_the_later_stands() {
 #[test]
 fn the_words_of_others_are_counted_together() {
     let mut page = Page::new(&[(0, "home", 2), (1, "other", 1)]);
-    let target = page.first.batch.targets[0][0];
+    let target = page.first.visits[0].targets[0];
     page.recorder.step(1);
     let reader = CatalogueReader::open(&page.dir.catalogue()).unwrap();
     let anchors = reader.anchors(target, 9).unwrap();

@@ -5,11 +5,13 @@
 mod grow;
 
 use grow::{Recorder, reachable, render, url_of};
-use orb_page::{PageId, RunId, UrlKey};
+use orb_page::{PageId, RunId, RunKind, RunState, UrlKey};
 use orb_store::{
-    ArchiveReader, CatalogueReader, Cell, Home, IndexStart, Project, ProjectDir, QueryLimits, Queues, StoreError,
+    ArchiveReader, CatalogueReader, Cell, Home, IndexStart, Project, ProjectDir, ProjectOptions, QueryLimits, Queues,
+    StoreError,
 };
 use std::fs;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -79,7 +81,7 @@ fn a_crawl_ends_with_every_reachable_page_and_an_empty_queue() {
     let (_tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.run_out(16);
-    assert_eq!(recorder.project.index().queued(), 0);
+    assert_eq!(recorder.project.queued(), 0);
     recorder.project.close().unwrap();
     let urls = rows(&dir, "SELECT url FROM page");
     let mut want: Vec<String> = reachable().into_iter().map(url_of).collect();
@@ -136,12 +138,12 @@ fn an_index_rebuilt_from_the_catalogue_equals_the_one_that_grew() {
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     for n in [1, 5, 20, 30] {
         recorder.step(n);
-        let grown = render(recorder.project.index());
+        let grown = render(&recorder.project);
         drop(recorder);
         fs::remove_dir_all(dir.frontier()).unwrap();
         let project = Project::open(&dir).unwrap();
         assert_eq!(project.start().index, IndexStart::Rebuilt("it was missing"));
-        same(&render(project.index()), &grown);
+        same(&render(&project), &grown);
         recorder = Recorder::new(project);
     }
 }
@@ -150,16 +152,16 @@ fn an_index_rebuilt_from_the_catalogue_equals_the_one_that_grew() {
 fn what_was_not_folded_when_the_process_ended_is_known_again() {
     for fold_at in [1, 120, 1 << 20] {
         let (_tmp, dir) = new_project();
-        let mut project = Project::open(&dir).unwrap();
+        let options = ProjectOptions { fold_at: Some(fold_at), ..ProjectOptions::default() };
+        let mut project = Project::open_with(&dir, &options).unwrap();
         for n in [1, 5, 20, 30, 40] {
-            project.index().fold_at(fold_at);
             let mut recorder = Recorder::new(project);
             recorder.step(n);
-            let grown = render(recorder.project.index());
+            let grown = render(&recorder.project);
             drop(recorder);
-            project = Project::open(&dir).unwrap();
+            project = Project::open_with(&dir, &options).unwrap();
             assert_eq!(project.start().index, IndexStart::Current);
-            same(&render(project.index()), &grown);
+            same(&render(&project), &grown);
         }
         drop(project);
         let report = orb_store::check(&dir).unwrap();
@@ -176,25 +178,25 @@ fn a_page_that_moved_in_its_queue_since_the_last_fold_is_at_its_new_place_alone(
     recorder.project.close().unwrap();
     // The fold has the queue; now its first page is visited and queued again, twice.
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
-    let host = recorder.project.index().next_host(orb_page::HostId(0)).unwrap().unwrap();
-    let first = recorder.project.index().peek(host, None, 1).unwrap().remove(0);
+    let host = recorder.project.queues().next_host(orb_page::HostId(0)).unwrap().unwrap();
+    let first = recorder.project.queues().peek(host, None, 1).unwrap().remove(0);
     for rank in [0, 78] {
-        while recorder.project.index().peek(host, None, 9_999).unwrap().iter().any(|q| q.page == first.page) {
+        while recorder.project.queues().peek(host, None, 9_999).unwrap().iter().any(|q| q.page == first.page) {
             recorder.step(1);
         }
-        let run = recorder.project.catalogue_mut().begin_run("track", "{}").unwrap();
+        let run = recorder.project.begin_run(RunKind::Track, "{}").unwrap();
         recorder.run = run;
         let (page, url) = (first.page, first.url.clone());
         let requeued = vec![Requeued { page, host, url, rank, depth: 0, step: None }];
-        recorder.project.commit(&mut Batch { run, requeued, ..Batch::default() }, &[], &[]).unwrap();
+        recorder.project.commit(&mut Batch { run, requeued, ..Batch::default() }).unwrap();
     }
-    let grown = render(recorder.project.index());
+    let grown = render(&recorder.project);
     drop(recorder);
     let project = Project::open(&dir).unwrap();
     assert_eq!(project.start().index, IndexStart::Current);
-    same(&render(project.index()), &grown);
+    same(&render(&project), &grown);
     let places: Vec<u64> = project
-        .index()
+        .queues()
         .peek(host, None, 9_999)
         .unwrap()
         .iter()
@@ -216,13 +218,13 @@ fn an_index_left_behind_catches_up() {
     for n in [7, 9, 11] {
         recorder.step(n);
     }
-    let grown = render(recorder.project.index());
+    let grown = render(&recorder.project);
     drop(recorder);
     fs::remove_dir_all(dir.frontier()).unwrap();
     copy_dir(&old, &dir.frontier());
     let project = Project::open(&dir).unwrap();
     assert_eq!(project.start().index, IndexStart::CaughtUp(3));
-    same(&render(project.index()), &grown);
+    same(&render(&project), &grown);
 }
 
 #[test]
@@ -230,19 +232,17 @@ fn an_index_ahead_of_the_catalogue_is_rebuilt() {
     let (tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(5);
-    recorder.project.catalogue_mut().checkpoint().unwrap();
-    let old = tmp.path().join("old.db");
-    fs::copy(dir.catalogue(), &old).unwrap();
-    let grown = render(recorder.project.index());
+    // The database with its log, as they are now.
+    let files = ["crawl.db", "crawl.db-wal"].map(|name| (dir.dir.join(name), tmp.path().join(name)));
+    files.iter().for_each(|(file, copy)| assert!(fs::copy(file, copy).unwrap() > 0));
+    let grown = render(&recorder.project);
     recorder.step(7);
     drop(recorder);
-    fs::copy(&old, dir.catalogue()).unwrap();
-    for log in ["crawl.db-wal", "crawl.db-shm"] {
-        let _ = fs::remove_file(dir.dir.join(log));
-    }
+    files.iter().for_each(|(file, copy)| assert!(fs::copy(copy, file).unwrap() > 0));
+    let _ = fs::remove_file(dir.dir.join("crawl.db-shm"));
     let project = Project::open(&dir).unwrap();
     assert_eq!(project.start().index, IndexStart::Rebuilt("it was ahead of the catalogue"));
-    same(&render(project.index()), &grown);
+    same(&render(&project), &grown);
     assert_eq!(project.start().archive.cut.len(), 1, "{:?}", project.start().archive);
 }
 
@@ -251,7 +251,7 @@ fn a_damaged_index_is_rebuilt() {
     let (_tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(5);
-    let grown = render(recorder.project.index());
+    let grown = render(&recorder.project);
     drop(recorder);
     for entry in fs::read_dir(dir.frontier()).unwrap() {
         let path = entry.unwrap().path();
@@ -261,7 +261,7 @@ fn a_damaged_index_is_rebuilt() {
     }
     let project = Project::open(&dir).unwrap();
     assert!(matches!(project.start().index, IndexStart::Rebuilt(_)), "{:?}", project.start().index);
-    same(&render(project.index()), &grown);
+    same(&render(&project), &grown);
 }
 
 #[test]
@@ -270,20 +270,19 @@ fn a_batch_that_cannot_be_recorded_leaves_nothing_behind_and_can_be_mended() {
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(3);
     let length = || fs::read_dir(dir.archive()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum::<u64>();
-    let (before, grown) = (length(), render(recorder.project.index()));
+    let (before, grown) = (length(), render(&recorder.project));
     let mut step = recorder.prepare(4);
-    let good = step.batch.clone();
-    step.batch.targets.pop();
-    let error = recorder.project.commit(&mut step.batch, &step.records, &step.extra).unwrap_err();
+    let target = step.visits[3].targets.pop().unwrap();
+    let error = recorder.project.commit(&mut step).unwrap_err();
     assert!(matches!(error, StoreError::BadBatch(_)), "{error}");
     assert_eq!(length(), before);
-    same(&render(recorder.project.index()), &grown);
-    step.batch = good;
+    same(&render(&recorder.project), &grown);
+    step.visits[3].targets.push(target);
     recorder.commit(&mut step);
     assert!(length() > before);
     let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
     let archive = ArchiveReader::open(&dir.archive());
-    for visit in &step.batch.visits {
+    for visit in step.visits.iter().map(|finished| &finished.visit) {
         if let Some(position) = reader.page(visit.page).unwrap().unwrap().warc() {
             assert_eq!(archive.exchange(&position).unwrap().url, visit.url);
         }
@@ -295,13 +294,12 @@ fn what_the_catalogue_does_not_know_is_cut_off_the_archive() {
     let (_tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(8);
-    let step = recorder.prepare(5);
-    let archive = recorder.project.archive_mut();
-    for record in step.records.iter().flatten() {
-        archive.append(record).unwrap();
-    }
-    archive.flush().unwrap();
     drop(recorder);
+    // As if the records of another batch had been written, and the process had ended before the catalogue knew.
+    let files = fs::read_dir(dir.archive()).unwrap().map(|e| e.unwrap().path());
+    let last = files.filter(|p| p.extension().is_some_and(|e| e == "gz")).max().unwrap();
+    let records = fs::read(&last).unwrap();
+    fs::OpenOptions::new().append(true).open(&last).unwrap().write_all(&records).unwrap();
     let project = Project::open(&dir).unwrap();
     let start = project.start().archive.clone();
     assert_eq!((start.cut.len(), start.removed.len(), start.damaged.len()), (1, 0, 0), "{start:?}");
@@ -325,19 +323,18 @@ fn links_live_from_the_first_run_that_saw_them_to_the_last() {
     let mut first = recorder.prepare(1);
     recorder.commit(&mut first);
     let run = recorder.run;
-    recorder.project.catalogue_mut().finish_run(run, "finished", "{}").unwrap();
-    let again = recorder.project.catalogue_mut().begin_run("track", "{}").unwrap();
-    let mut batch = first.batch.clone();
-    (batch.run, batch.recorded) = (again, None);
-    batch.hosts.clear();
-    batch.discovered.clear();
-    batch.visits[0].flag = Flag::Updated;
-    let seen = std::mem::take(&mut batch.visits[0].links);
+    recorder.project.finish_run(run, RunState::Done, "{}").unwrap();
+    let again = recorder.project.begin_run(RunKind::Track, "{}").unwrap();
+    let mut batch = grow::again(&first);
+    batch.run = again;
+    batch.visits[0].visit.flag = Flag::Updated;
+    let seen = std::mem::take(&mut batch.visits[0].visit.links);
     for (link, kind) in seen.iter().zip([seen[0].kind, LinkKind::Area]) {
-        batch.visits[0].links.push(seen.url(link), link.key, kind, seen.anchor(link));
+        batch.visits[0].visit.links.push(seen.url(link), link.key, kind, seen.anchor(link));
     }
-    batch.targets[0].truncate(2);
-    recorder.project.commit(&mut batch, &[], &[]).unwrap();
+    batch.visits[0].targets.truncate(2);
+
+    recorder.project.commit(&mut batch).unwrap();
     let links =
         rows(&dir, "SELECT kind, first_run, last_run, count(*) FROM link WHERE src = 1 GROUP BY 1, 2, 3 ORDER BY 1, 3");
     assert_eq!(links, ["a|1|NULL|1", "a|1|1|5", "area|2|NULL|1", "img|1|1|2"]);
@@ -351,9 +348,9 @@ fn a_page_queued_again_waits_until_its_next_visit() {
     let (_tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.run_out(50);
-    let run = recorder.project.catalogue_mut().begin_run("track", "{}").unwrap();
-    let page = recorder.project.index().seen(&[UrlKey::of(&url_of(19)), UrlKey::of(&url_of(0))]).unwrap();
-    let host = |n| recorder.project.index().host_id("http", &grow::host_of(n), 80).unwrap().unwrap();
+    let run = recorder.project.begin_run(RunKind::Track, "{}").unwrap();
+    let page = recorder.project.pages_of(&[UrlKey::of(&url_of(19)), UrlKey::of(&url_of(0))]).unwrap();
+    let host = |n| recorder.project.host_id("http", &grow::host_of(n), 80).unwrap().unwrap();
     let again = |page: Option<PageId>, n: u64| Requeued {
         page: page.unwrap(),
         host: host(n),
@@ -364,21 +361,21 @@ fn a_page_queued_again_waits_until_its_next_visit() {
     };
     let both = vec![again(page[0], 19), again(page[1], 0)];
     let mut batch = Batch { run, requeued: both.clone(), ..Batch::default() };
-    recorder.project.commit(&mut batch, &[], &[]).unwrap();
+    recorder.project.commit(&mut batch).unwrap();
     let mut twice = Batch { run, requeued: both, ..Batch::default() };
-    recorder.project.commit(&mut twice, &[], &[]).unwrap();
+    recorder.project.commit(&mut twice).unwrap();
     assert!(twice.requeued.is_empty());
-    assert_eq!(recorder.project.index().queued(), 2);
+    assert_eq!(recorder.project.queued(), 2);
     assert_eq!(CatalogueReader::open(&dir.catalogue()).unwrap().queued().unwrap(), 2);
-    let grown = render(recorder.project.index());
+    let grown = render(&recorder.project);
     drop(recorder);
     fs::remove_dir_all(dir.frontier()).unwrap();
     let project = Project::open(&dir).unwrap();
-    same(&render(project.index()), &grown);
+    same(&render(&project), &grown);
     let mut recorder = Recorder::new(project);
     recorder.run = run;
     assert_eq!(recorder.step(10), 2);
-    assert_eq!(recorder.project.index().queued(), 0);
+    assert_eq!(recorder.project.queued(), 0);
 }
 
 #[test]
@@ -463,7 +460,7 @@ fn a_single_flipped_bit_in_a_closed_index_is_noticed_before_it_is_opened() {
     let (tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(20);
-    let grown = render(recorder.project.index());
+    let grown = render(&recorder.project);
     recorder.project.close().unwrap();
     let project = Project::open(&dir).unwrap();
     assert_eq!(project.start().index, IndexStart::Current);
@@ -485,6 +482,6 @@ fn a_single_flipped_bit_in_a_closed_index_is_noticed_before_it_is_opened() {
         fs::write(path, bytes).unwrap();
         let project = Project::open(&dir).unwrap();
         assert_eq!(project.start().index, IndexStart::Rebuilt("it was damaged"), "{}", damaged.display());
-        same(&render(project.index()), &grown);
+        same(&render(&project), &grown);
     }
 }

@@ -6,10 +6,10 @@ use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
 use orb_crawl::track::Choice;
-use orb_crawl::{Crawl, CrawlError, Progress, Stop, Summary};
+use orb_crawl::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
 use orb_page::{RunKind, RunState};
 use orb_project::{OrderName, Settings, Wrong};
-use orb_store::{CatalogueReader, Home, Project, ProjectDir, StoreError};
+use orb_store::{CatalogueReader, Home, ProjectDir, StoreError};
 use orb_urls::scope::Mode;
 use orb_urls::{Address, Canonicaliser};
 use std::collections::HashSet;
@@ -114,7 +114,7 @@ fn is_refused(error: &CrawlError) -> bool {
 
 /// Opens the project and runs it.
 fn collect(common: &Common, home: &Home, mut request: Request) -> Result<Result<Summary, CrawlError>, Failure> {
-    let project = Project::open(&home.project(&request.name)?)?;
+    let project = open_project(&home.project(&request.name)?, &request.settings)?;
     if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
         let path = project.dir().archive().join(file);
         return Err(StoreError::Damaged { path, what: what.clone() }.into());

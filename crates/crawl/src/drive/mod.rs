@@ -20,7 +20,7 @@ use crossbeam_channel::{Receiver, Sender};
 use orb_fetch::{Fetchers, Watch};
 use orb_frontier::{After, Ended, Next, StoreRead, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
-use orb_store::{HostFact, Queues, StoreError};
+use orb_store::{DroppedPage, HostFact, QueuePlace, Queues, StoreError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,7 +125,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             }
             Next::Drop(page, host, rank, kind, why) => {
                 shared.pipeline.enter(0);
-                self.errand.record(Item::Dropped(page, host, rank, kind, why));
+                self.errand.record(Item::Dropped(DroppedPage { place: QueuePlace { host, rank, page }, kind, why }));
             }
             Next::Fail(lease, rank, failure) => {
                 let at = self.errand.clock.now();

@@ -21,7 +21,7 @@ pub(crate) use orb_index::mark;
 use orb_index::{ExistingIndex, IndexEntry, PageIndexWriter, is_searchable};
 use orb_page::{Flag, PageId, Visit};
 use orb_project::IndexSettings;
-use orb_store::{Batch, Extent, ProjectDir, fault};
+use orb_store::{Batch, Extent, FinishedVisit, ProjectDir, fault};
 use overheard::{Linked, Overheard};
 use serde::Serialize;
 use std::panic::resume_unwind;
@@ -120,16 +120,16 @@ impl Feed {
     /// Hands over what a batch has recorded; waits no longer than a moment.
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
         let listens = self.listens.load(Ordering::Relaxed);
-        let linked = |visit: &Visit| if listens { visit.links.size() as u64 } else { 0 };
+        let linked = |finished: &FinishedVisit| if listens { finished.visit.links.size() as u64 } else { 0 };
         let weight = words.iter().flatten().map(|words| words.heap_bytes()).sum::<u64>();
         if !self.has_room(weight + batch.visits.iter().map(linked).sum::<u64>()) {
             return self.gap.store(true, Ordering::SeqCst);
         }
-        let mut gone: Vec<PageId> = batch.dropped.iter().map(|(page, ..)| *page).collect();
+        let mut gone: Vec<PageId> = batch.dropped.iter().map(|dropped| dropped.place.page).collect();
         let mut entries = Vec::with_capacity(batch.visits.len());
-        let visits = batch.visits.iter_mut().zip(&mut batch.targets).filter(|_| listens);
-        let links = visits.map(|(visit, targets)| Linked::take(visit, targets, &self.load)).collect();
-        for (visit, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
+        let visits = batch.visits.iter_mut().filter(|_| listens);
+        let links = visits.map(|finished| Linked::take(finished, &self.load)).collect();
+        for (FinishedVisit { visit, .. }, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
             // What was found unchanged, or not to be had this time, stays findable as it was.
             if visit.known && matches!(visit.flag, Flag::Same | Flag::Error) {
                 continue;

@@ -6,8 +6,8 @@
 
 use super::heard::Texts;
 use orb_index::MemoryReservation;
-use orb_page::{Flag, IdSet, LinkKind, Links, PageId, Visit};
-use orb_store::Said;
+use orb_page::{Flag, IdSet, LinkKind, Links, PageId};
+use orb_store::{FinishedVisit, Said};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -37,7 +37,8 @@ pub(super) struct Overheard {
 
 impl Linked {
     /// Takes the links of a visit, which wait with everything else.
-    pub(super) fn take(visit: &mut Visit, targets: &mut Vec<PageId>, load: &Arc<AtomicU64>) -> Self {
+    pub(super) fn take(finished: &mut FinishedVisit, load: &Arc<AtomicU64>) -> Self {
+        let FinishedVisit { visit, targets, .. } = finished;
         let load = MemoryReservation::take(load, visit.links.size() as u64);
         let (links, targets) = (std::mem::take(&mut visit.links), std::mem::take(targets));
         Self { page: visit.page, flag: visit.flag, links, targets, _load: load }
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
     use crate::indexing::heard::Heard;
     use crate::indexing::mark_of;
-    use orb_page::{Discovered, HostId, Moment, PageKind, UrlKey};
+    use orb_page::{Discovered, HostId, Moment, PageKind, RunKind, UrlKey, Visit};
     use orb_store::{Batch, CatalogueReader, Home, NewHost, StoreError};
     use std::sync::atomic::Ordering::Relaxed;
 
@@ -162,18 +163,18 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
         let mut project = orb_store::Project::open(&dir).unwrap();
-        let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
-        project.commit(&mut found(run), &[], &[]).unwrap();
+        let run = project.begin_run(RunKind::Crawl, "").unwrap();
+        project.commit(&mut found(run)).unwrap();
         let mut overheard = Overheard::default();
         let mut commit = |visits: &[(u64, Flag)], overheard: &mut Overheard| {
-            let (visits, targets) = visits.iter().map(|(page, flag)| visit(*page, *flag)).unzip();
-            let mut batch = Batch { run, visits, targets, ..Batch::default() };
-            project.commit(&mut batch, &[], &[]).unwrap();
-            let (number, nonce) = project.catalogue().last_batch();
+            let visits = visits.iter().map(|(page, flag)| visit(*page, *flag));
+            let visits = visits.map(|(visit, targets)| FinishedVisit::unarchived(visit, targets)).collect();
+            let mut batch = Batch { run, visits, ..Batch::default() };
+            project.commit(&mut batch).unwrap();
+            let (number, nonce) = project.last_batch();
             let load = Arc::new(AtomicU64::new(0));
-            let visits = batch.visits.iter_mut().zip(&mut batch.targets);
-            let links = visits.map(|(visit, to)| Linked::take(visit, to, &load)).collect();
-            assert!(load.load(Relaxed) > 0 || batch.visits.iter().all(|visit| visit.flag == Flag::Error));
+            let links = batch.visits.iter_mut().map(|finished| Linked::take(finished, &load)).collect();
+            assert!(load.load(Relaxed) > 0 || batch.visits.iter().all(|v| v.visit.flag == Flag::Error));
             let is_heard = overheard.hear(links, &crate::indexing::mark(number, nonce));
             assert_eq!(load.load(Relaxed), 0, "what was heard waits no longer");
             is_heard

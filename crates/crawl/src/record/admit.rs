@@ -6,30 +6,33 @@
 use super::Recorder;
 use orb_frontier::rank;
 use orb_page::{Discovered, Found, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
-use orb_store::{NewHost, Requeued, StoreError};
+use orb_store::{Admission, Requeued, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
 
 impl Recorder {
     /// The number of every link's target; a target met for the first time gets one.
     pub(super) fn number_targets(&mut self, visit: &Visit) -> Result<Vec<PageId>, StoreError> {
-        let keys: Vec<UrlKey> = visit.links.iter().map(|l| l.key).collect();
-        let known = self.project.index().seen(&keys)?;
-        let mut out = Vec::with_capacity(keys.len());
-        for (found, known) in visit.links.iter().zip(known) {
-            let page = match known.or_else(|| self.pending.keys.get(&found.key).copied()) {
-                Some(page) => {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.keys.clear();
+        scratch.admissions.clear();
+        scratch.keys.extend(visit.links.iter().map(|link| link.key));
+        self.project.admit(&scratch.keys, &mut scratch.admissions)?;
+        let mut out = Vec::with_capacity(scratch.keys.len());
+        for (found, admission) in visit.links.iter().zip(&scratch.admissions) {
+            match *admission {
+                Admission::New(page) => self.discover(page, visit, found)?,
+                Admission::Known(page) | Admission::Pending(page) => {
                     if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
                         self.bring_in(page, visit, found)?;
                     } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
                         self.look_if_newer(page, visit, found)?;
                     }
-                    page
                 }
-                None => self.discover(visit, found)?,
-            };
-            out.push(page);
+            }
+            out.push(admission.page());
         }
+        self.scratch = scratch;
         Ok(out)
     }
 
@@ -47,15 +50,15 @@ impl Recorder {
             return Ok(());
         }
         let rank = rank(self.rules.order, depth, page, found.priority);
-        let first_pending = self.project.next_page_id().0;
-        let pending = page.0.checked_sub(first_pending).and_then(|i| usize::try_from(i).ok());
-        match pending.and_then(|i| self.pending.batch.discovered.get_mut(i)) {
-            Some(discovered) => {
+        // In the order of their numbers.
+        match self.pending.batch.discovered.binary_search_by_key(&page, |discovered| discovered.page) {
+            Ok(at) => {
+                let discovered = &mut self.pending.batch.discovered[at];
                 discovered.kind = PageKind::Frontier;
                 discovered.why = None;
                 (discovered.depth, discovered.rank, discovered.step) = (depth, rank, visit.step);
             }
-            None => {
+            Err(_) => {
                 let (url, step) = (url.to_owned(), visit.step);
                 self.pending.batch.requeued.push(Requeued { page, host, url, rank, depth, step });
             }
@@ -78,10 +81,10 @@ impl Recorder {
             .map_err(|e| StoreError::BadBatch(format!("{canonical} is not canonical: {e}")))
     }
 
-    fn discover(&mut self, visit: &Visit, found: &Found) -> Result<PageId, StoreError> {
+    fn discover(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
         let redirect = found.kind == LinkKind::Redirect;
         let blank = Discovered {
-            page: PageId(0),
+            page,
             url: visit.links.url(found).to_owned(),
             key: found.key,
             host: HostId(0),
@@ -108,19 +111,23 @@ impl Recorder {
         step: Option<u32>,
     ) -> Result<(), StoreError> {
         let key = UrlKey::of(address.as_str());
-        let known = self.project.index().seen(&[key])?.first().copied().flatten();
-        if let Some(page) = known.or_else(|| self.pending.keys.get(&key).copied()) {
+        let mut admissions = Vec::with_capacity(1);
+        self.project.admit(&[key], &mut admissions)?;
+        let Some(Admission::New(page)) = admissions.first().copied() else {
             // What was left outside by other rules is a step's own where the step begins there.
-            if step.is_some() && known.is_some() && self.parked.remove(page.0) {
+            if let Some(Admission::Known(page)) = admissions.first().copied()
+                && step.is_some()
+                && self.parked.remove(page.0)
+            {
                 let (host, rank) = (self.host_of(address)?, rank(self.rules.order, 0, page, 1.0));
                 let url = address.as_str().to_owned();
                 self.pending.batch.requeued.push(Requeued { page, host, url, rank, depth: 0, step });
                 self.pending.fed.insert(host);
             }
             return Ok(());
-        }
+        };
         let blank = Discovered {
-            page: PageId(0),
+            page,
             url: address.as_str().to_owned(),
             key,
             host: HostId(0),
@@ -136,13 +143,12 @@ impl Recorder {
             asked: None,
             from,
         };
-        self.admit(blank, Verdict::Follow).map(drop)
+        self.admit(blank, Verdict::Follow)
     }
 
-    /// Gives a page its number, its host and its place.
-    fn admit(&mut self, mut page: Discovered, verdict: Verdict) -> Result<PageId, StoreError> {
+    /// Gives a page its host and its place.
+    fn admit(&mut self, mut page: Discovered, verdict: Verdict) -> Result<(), StoreError> {
         let address = self.address(&page.url)?;
-        page.page = PageId(self.project.next_page_id().0 + self.pending.batch.discovered.len() as u64);
         page.host = self.host_of(&address)?;
         page.rank = rank(self.rules.order, page.depth, page.page, page.priority);
         let judged = match verdict {
@@ -165,30 +171,12 @@ impl Recorder {
             self.pending.fed.insert(page.host);
         }
         self.counters.discovered += 1;
-        self.pending.keys.insert(page.key, page.page);
-        let number = page.page;
         self.pending.batch.discovered.push(page);
-        Ok(number)
+        Ok(())
     }
 
     fn host_of(&mut self, address: &Address) -> Result<HostId, StoreError> {
-        let origin = address.origin();
-        if let Some(id) = self.pending.hosts.get(&origin) {
-            return Ok(*id);
-        }
-        if let Some(id) = self.project.index().host_id(origin.scheme, &origin.host, origin.port)? {
-            return Ok(id);
-        }
-        let new = u32::try_from(self.pending.batch.hosts.len()).unwrap_or(u32::MAX);
-        let id = HostId(self.project.next_host_id().0 + new);
-        self.pending.batch.hosts.push(NewHost {
-            id,
-            scheme: origin.scheme.to_string(),
-            name: origin.host.to_string(),
-            port: origin.port,
-            at: self.clock.now(),
-        });
-        self.pending.hosts.insert(origin, id);
-        Ok(id)
+        let clock = self.clock;
+        self.project.admit_host(&address.origin(), || clock.now())
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Recorder;
 use crate::read::ReadRules;
-use orb_page::{Flag, Found, HostId, Moment, PageId, PageKind, Verdict, Visit};
-use orb_store::{Known, Requeued, StoreError};
+use orb_page::{Flag, Found, Moment, PageId, PageKind, Verdict, Visit};
+use orb_store::{DroppedPage, Known, QueuePlace, Requeued, StoreError};
 use orb_track::schedule::changed_by;
 use orb_urls::{Address, Judgement};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let mut after = PageId(0);
         loop {
-            let (mut known, last) = self.project.catalogue().known_pages(self.rules.run, after, CHUNK)?;
+            let (mut known, last) = self.project.known_pages(self.rules.run, after, CHUNK)?;
             let Some(last) = last else { return Ok(()) };
             after = last;
             known.retain(|page| belongs(rules, &page.page) && wanted(page));
@@ -43,12 +43,11 @@ impl Recorder {
         let Some(changed) = changed_by(visit.links.anchor(found)).filter(|_| found.verdict == Verdict::Follow) else {
             return Ok(());
         };
-        let catalogue = self.project.catalogue();
-        let (known, _) = catalogue.known_pages(self.rules.run, PageId(page.0.saturating_sub(1)), 1)?;
+        let (known, _) = self.project.known_pages(self.rules.run, PageId(page.0.saturating_sub(1)), 1)?;
         let Some(known) = known.into_iter().find(|known| known.page.page == page && !known.waits) else {
             return Ok(());
         };
-        let visited = catalogue.before(page)?.and_then(|before| before.latest).map(|latest| latest.at);
+        let visited = self.project.before(page)?.and_then(|before| before.latest).map(|latest| latest.at);
         if visited.is_some_and(|at| changed <= at) || !self.pending.renewed.insert(page) {
             return Ok(());
         }
@@ -59,19 +58,13 @@ impl Recorder {
     }
 
     /// A visit that was not made, where a document was there before: it counts as known and not to be had.
-    pub(super) fn kept_out(
-        &self,
-        (page, host): (PageId, HostId),
-        kind: PageKind,
-        why: &str,
-        at: Moment,
-    ) -> Result<Option<Visit>, StoreError> {
+    pub(super) fn kept_out(&self, dropped: &DroppedPage, at: Moment) -> Result<Option<Visit>, StoreError> {
         if self.rules.noises.is_none() {
             return Ok(None);
         }
-        let catalogue = self.project.catalogue();
-        let Some(url) = catalogue.url_of(page)? else { return Ok(None) };
-        if !catalogue.before(page)?.is_some_and(|before| before.there) {
+        let DroppedPage { place: QueuePlace { page, host, .. }, kind, why } = *dropped;
+        let Some(url) = self.project.url_of(page)? else { return Ok(None) };
+        if !self.project.before(page)?.is_some_and(|before| before.there) {
             return Ok(None);
         }
         let detail = match kind {

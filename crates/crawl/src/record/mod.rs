@@ -23,9 +23,10 @@ use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
 use orb_page::{Found, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{
-    Batch, Encoded, FrontierIndex, HostFact, Project, Queues as _, Steps, StoreError, Unfetched, free_space,
+    Admission, Batch, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace, Steps,
+    StoreError, Unfetched, free_space,
 };
-use orb_urls::{Address, Origin};
+use orb_urls::Address;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ pub(crate) enum Item {
     /// A robots.txt was read.
     Robots(Box<RobotsRead>),
     /// A queued page will not be fetched after all.
-    Dropped(PageId, HostId, u64, PageKind, &'static str),
+    Dropped(DroppedPage),
     /// Something was learnt about a host.
     Fact(HostFact),
     /// Commit what is there: somebody waits for it.
@@ -102,17 +103,21 @@ pub(crate) struct Recorder {
     hosts_fetched: IdSet,
     /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one too deep. A later link may bring them in.
     parked: IdSet,
+    scratch: Scratch,
+}
+
+/// Memory that is used again for each page.
+#[derive(Default)]
+struct Scratch {
+    keys: Vec<UrlKey>,
+    admissions: Vec<Admission>,
 }
 
 /// What the next commit will make true.
 #[derive(Default)]
 struct Pending {
     batch: Batch,
-    records: Vec<Vec<Encoded>>,
     words: Vec<Option<Box<Wording>>>,
-    extra: Vec<Encoded>,
-    keys: HashMap<UrlKey, PageId>,
-    hosts: HashMap<Origin, HostId>,
     digests: HashMap<[u8; 32], (PageId, HostId)>,
     fed: HashSet<HostId>,
     /// Known pages that a sitemap brings in.
@@ -147,15 +152,13 @@ impl Pending {
         let batch = Batch {
             discovered: emptied(self.batch.discovered),
             visits: emptied(self.batch.visits),
-            targets: emptied(self.batch.targets),
             finished: emptied(self.batch.finished),
             facts: emptied(self.batch.facts),
             ..Batch::default()
         };
-        let (mut keys, mut digests) = (self.keys, self.digests);
-        keys.clear();
+        let mut digests = self.digests;
         digests.clear();
-        Self { batch, records: emptied(self.records), keys, digests, ..Self::default() }
+        Self { batch, digests, ..Self::default() }
     }
 }
 
@@ -174,12 +177,12 @@ impl Recorder {
         clock: Clock,
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
-        let hosts_fetched = project.catalogue().hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
+        let hosts_fetched = project.hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
         let mut parked = IdSet::default();
-        project.index().each_parked(|page| {
+        project.each_parked(|page| {
             parked.insert(page.0);
         });
-        shared.frontier().recall_traps(project.catalogue().trap_counts(MAX_TRAP_COUNTS)?);
+        shared.frontier().recall_traps(project.trap_counts(MAX_TRAP_COUNTS)?);
         Ok(Self {
             project,
             shared,
@@ -191,6 +194,7 @@ impl Recorder {
             pending: Pending::default(),
             hosts_fetched,
             parked,
+            scratch: Scratch::default(),
         })
     }
 
@@ -209,12 +213,12 @@ impl Recorder {
 
     /// Corrects depths that a shorter way has made smaller; tells whether there were any.
     pub(crate) fn settle_depths(project: &mut Project, config: &Config) -> Result<bool, StoreError> {
-        Ok(config.has_depth() && project.catalogue_mut().settle_depths(config.read.follow_nofollow)? > 0)
+        Ok(config.has_depth() && project.settle_depths(config.read.follow_nofollow)? > 0)
     }
 
     /// The queues, for the driver.
     pub(crate) fn queues(&self) -> FrontierIndex {
-        self.project.index().clone()
+        self.project.queues()
     }
 
     /// Judges what was never fetched anew, where it may be judged otherwise than it was.
@@ -228,7 +232,7 @@ impl Recorder {
                 forgiven.extend(page.why.clone().filter(|_| judged.is_none()));
                 judged.is_some()
             };
-            let Some((batch, last)) = rules.next(self.project.catalogue(), after, is_trap)? else { break };
+            let Some((batch, last)) = rules.next(&self.project, after, is_trap)? else { break };
             forgiven.iter().for_each(|trap| self.counters.forgive_trap(trap));
             after = last;
             if batch.requeued.is_empty() && batch.dropped.is_empty() {
@@ -237,15 +241,15 @@ impl Recorder {
             for page in &batch.requeued {
                 self.parked.remove(page.page.0);
             }
-            for (page, ..) in &batch.dropped {
-                self.parked.insert(page.0);
+            for dropped in &batch.dropped {
+                self.parked.insert(dropped.place.page.0);
             }
             self.pending.fed.extend(batch.requeued.iter().map(|r| r.host));
             self.pending.batch = batch;
             self.pending.since = Some(Instant::now());
             self.commit()?;
         }
-        self.project.catalogue_mut().change_settings(self.rules.run, &config.text())
+        self.project.change_settings(self.rules.run, &config.text())
     }
 
     /// Records until every sender is gone, then commits the rest and gives the project and the counters back.
@@ -288,28 +292,31 @@ impl Recorder {
                     self.discover_root(sitemap, Some(PageId(0)), None)?;
                 }
                 self.learn(read.fact);
-                self.pending.extra.extend(read.records);
+                self.pending.batch.extra.extend(read.records);
                 self.pending.held += 1;
                 self.shared.taken(read.weight);
             }
-            Item::Dropped(page, host, rank, kind, why) => {
-                let kept_out = self.kept_out((page, host), kind, why, self.clock.now())?;
-                if let Some(visit) = kept_out {
-                    self.pending.held += 1;
-                    self.counters.count(&visit, true);
-                    self.pending.batch.finished.push((host, rank, page));
-                    self.add_visit(visit, Vec::new(), Vec::new(), None);
-                    return Ok(());
-                }
-                self.counters.count_kind(kind);
-                self.counters.count_trap(why);
-                tracing::info!(page = page.0, kind = kind.name(), why, "not fetched");
-                self.pending.held += 1;
-                self.pending.batch.dropped.push((page, host, rank, kind, why));
-            }
+            Item::Dropped(dropped) => self.take_dropped(dropped)?,
             Item::Fact(fact) => self.learn(fact),
             Item::Flush => {}
         }
+        Ok(())
+    }
+
+    fn take_dropped(&mut self, dropped: DroppedPage) -> Result<(), StoreError> {
+        let kept_out = self.kept_out(&dropped, self.clock.now())?;
+        self.pending.held += 1;
+        if let Some(visit) = kept_out {
+            self.counters.count(&visit, true);
+            self.pending.batch.finished.push(dropped.place);
+            self.add_visit(visit, Vec::new(), Vec::new(), None);
+            return Ok(());
+        }
+        let DroppedPage { place, kind, why } = dropped;
+        self.counters.count_kind(kind);
+        self.counters.count_trap(why);
+        tracing::info!(page = place.page.0, kind = kind.name(), why, "not fetched");
+        self.pending.batch.dropped.push(dropped);
         Ok(())
     }
 
@@ -355,15 +362,13 @@ impl Recorder {
             sessions,
             ..HostFact::default()
         });
-        self.pending.batch.finished.push((visit.host, rank, visit.page));
+        self.pending.batch.finished.push(QueuePlace { host: visit.host, rank, page: visit.page });
         self.add_visit(visit, targets, records, words);
         Ok(())
     }
 
     fn add_visit(&mut self, visit: Visit, targets: Vec<PageId>, records: Vec<Encoded>, words: Option<Box<Wording>>) {
-        self.pending.batch.visits.push(visit);
-        self.pending.batch.targets.push(targets);
-        self.pending.records.push(records);
+        self.pending.batch.visits.push(FinishedVisit { visit, targets, records });
         self.pending.words.push(words);
     }
 
@@ -376,14 +381,14 @@ impl Recorder {
         let pending = self.pending.digests.get(&digest).copied();
         let first = match pending {
             Some((page, _)) => Some(page),
-            None => self.project.index().digest_first(&digest)?,
+            None => self.project.digest_first(&digest)?,
         };
         let mut novelty = Novelty { repeated: first.is_some(), gist, mirror: None };
         match first {
             Some(first) if first != visit.page => {
                 if visit.kind == PageKind::Html {
                     let host = pending.map(|(_, host)| host);
-                    let host = host.map_or_else(|| self.project.catalogue().host_of(first), |host| Ok(Some(host)))?;
+                    let host = host.map_or_else(|| self.project.host_of(first), |host| Ok(Some(host)))?;
                     novelty.mirror = host.filter(|host| *host != visit.host).map(|host| host.max(visit.host));
                 }
                 visit.kind = PageKind::Duplicate;
@@ -412,7 +417,7 @@ impl Recorder {
         self.shared.progress.ledger().note(Stage::Gather, gathered);
         self.wait_for_room();
         let took = loop {
-            match self.project.commit(&mut pending.batch, &pending.records, &pending.extra) {
+            match self.project.commit(&mut pending.batch) {
                 Ok(committed) => break committed.took,
                 Err(StoreError::NoSpace { .. }) if self.shared.wait_for_room(Pause::DiskFull) => {}
                 Err(other) => return Err(other),
@@ -422,15 +427,15 @@ impl Recorder {
         self.note_commit(took);
         let now = self.clock.now();
         let mut frontier = self.shared.frontier();
-        let finished = pending.batch.finished.iter().map(|(_, _, page)| *page);
-        let dropped = pending.batch.dropped.iter().map(|(page, ..)| *page);
-        frontier.committed(&finished.chain(dropped).collect::<Vec<_>>());
+        let dropped = pending.batch.dropped.iter().map(|dropped| &dropped.place);
+        let gone = pending.batch.finished.iter().chain(dropped).map(|place| place.page);
+        frontier.committed(&gone.collect::<Vec<_>>());
         for host in &pending.fed {
             frontier.admitted(*host, now);
         }
         drop(frontier);
         if let Some(feed) = &self.shared.feed {
-            let (batch, nonce) = self.project.catalogue().last_batch();
+            let (batch, nonce) = self.project.last_batch();
             feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
         }
         self.shared.pipeline.leave(pending.held);
@@ -442,8 +447,8 @@ impl Recorder {
 
     /// Tells how the run stands after a commit, and how long that took.
     fn note_commit(&self, took: Steps) {
-        let (progress, index) = (&self.shared.progress, self.project.index());
-        progress.note_commit(&self.counters, index.queued(), index.known());
+        let progress = &self.shared.progress;
+        progress.note_commit(&self.counters, self.project.queued(), self.project.urls_known());
         let steps = [(Stage::Archive, took.archive), (Stage::Catalogue, took.catalogue), (Stage::Index, took.index)];
         steps.into_iter().for_each(|(stage, took)| progress.ledger().note(stage, took));
     }
@@ -453,7 +458,7 @@ impl Recorder {
         let batch = &self.pending.batch;
         let fresh = batch.discovered.iter().filter(|d| d.kind == PageKind::Frontier).count() + batch.requeued.len();
         let gone = batch.finished.len() + batch.dropped.len();
-        (self.project.index().queued() + fresh as u64).saturating_sub(gone as u64)
+        (self.project.queued() + fresh as u64).saturating_sub(gone as u64)
     }
 
     fn dir(&self) -> &Path {

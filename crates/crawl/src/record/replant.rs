@@ -7,7 +7,7 @@
 use crate::read::ReadRules;
 use orb_frontier::{Order, rank};
 use orb_page::{PageId, PageKind};
-use orb_store::{Batch, Catalogue, Requeued, StoreError, Unfetched};
+use orb_store::{Batch, DroppedPage, Project, QueuePlace, Requeued, StoreError, Unfetched};
 use orb_urls::{Address, Judgement};
 
 /// Pages looked at together.
@@ -33,11 +33,11 @@ impl Replant {
     /// belonging to a trap still is one, `is_trap` says.
     pub(crate) fn next(
         &self,
-        catalogue: &Catalogue,
+        project: &Project,
         after: PageId,
         mut is_trap: impl FnMut(&Unfetched) -> bool,
     ) -> Result<Option<(Batch, PageId)>, StoreError> {
-        let pages = catalogue.unfetched(after, CHUNK, self.traps)?;
+        let pages = project.unfetched(after, CHUNK, self.traps)?;
         let Some(last) = pages.last().map(|p| p.page) else { return Ok(None) };
         let mut batch = Batch::default();
         for page in pages {
@@ -51,7 +51,10 @@ impl Replant {
                     let (url, step) = (page.url, page.step);
                     batch.requeued.push(Requeued { page: page.page, host, url, rank, depth, step });
                 }
-                (None, Some(why)) => batch.dropped.push((page.page, page.host, page.rank, PageKind::Outside, why)),
+                (None, Some(why)) => {
+                    let place = QueuePlace { host: page.host, rank: page.rank, page: page.page };
+                    batch.dropped.push(DroppedPage { place, kind: PageKind::Outside, why });
+                }
                 _ => {}
             }
         }

@@ -27,7 +27,7 @@ pub(crate) fn walk(
     }
     let rules = &config.read.steps;
     for (step, rules) in rules.iter() {
-        for url in project.catalogue().seed_urls(Some(*step))? {
+        for url in project.seed_urls(Some(*step))? {
             if let Ok(moved) = Address::from_canonical(&url) {
                 rules.scope.add(&moved);
             }
@@ -52,7 +52,7 @@ pub(crate) fn walk(
         }
         Err(wrong) => {
             journal.log(&wrong.to_string())?;
-            project.catalogue_mut().finish_run(run, RunState::Stopped.name(), &counters.to_json())?;
+            project.finish_run(run, RunState::Stopped, &counters.to_json())?;
             Err(wrong)
         }
     }

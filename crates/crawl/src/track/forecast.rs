@@ -6,7 +6,7 @@
 
 use crate::CrawlError;
 use orb_page::{Flag, HostId, Moment, PageId};
-use orb_store::{Catalogue, CatalogueReader, DueRow, Seen, StoreError};
+use orb_store::{CatalogueReader, DueRow, Project, Seen, StoreError};
 use orb_track::rate::simulate::Dice;
 use orb_track::rate::{Belief, Best, History, Outlook, Price, Priors, days_after, days_between};
 
@@ -213,10 +213,10 @@ pub(crate) fn choose(
 }
 
 /// Writes down when pages are due under a budget.
-pub(crate) fn write_dues(catalogue: &mut Catalogue, visits_a_day: f64) -> Result<(), StoreError> {
-    let reader = CatalogueReader::open(catalogue.path())?;
+pub(crate) fn write_dues(project: &mut Project, visits_a_day: f64) -> Result<(), StoreError> {
+    let reader = project.reader()?;
     let forecast = Forecast::of(&reader, visits_a_day)?;
-    catalogue.clear_dues()?;
+    project.clear_dues()?;
     let (mut rows, mut written) = (Vec::with_capacity(CHUNK), Ok(()));
     each_page(
         &reader,
@@ -224,13 +224,13 @@ pub(crate) fn write_dues(catalogue: &mut Catalogue, visits_a_day: f64) -> Result
         |page| {
             rows.push(forecast.due(&page));
             if rows.len() >= CHUNK && written.is_ok() {
-                written = catalogue.add_dues(&rows);
+                written = project.add_dues(&rows);
                 rows.clear();
             }
         },
     )?;
     written?;
-    catalogue.add_dues(&rows)
+    project.add_dues(&rows)
 }
 
 #[cfg(test)]

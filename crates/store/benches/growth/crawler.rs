@@ -5,8 +5,8 @@
 //! account. Another thread makes them up, as reading threads do, so that the store's own memory does not lie between theirs.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
-use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, UrlKey, Visit};
-use orb_store::{Batch, HostFact, NewHost, Project, Queued, Queues as _};
+use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, RunKind, UrlKey, Visit};
+use orb_store::{Batch, FinishedVisit, HostFact, NewHost, Project, QueuePlace, Queued, Queues as _};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(crate) fn spent(clock: ClockId) -> Duration {
 impl Crawler {
     /// Goes on with a project that a killed process left, or plants the first pages of a new one.
     pub(crate) fn new(project: &mut Project, seeds: u64) -> Self {
-        if let Some(run) = project.catalogue().open_run().unwrap() {
+        if let Some(run) = project.open_run().unwrap() {
             let mut crawler = Self::of_run(run.id);
             for n in 1..project.next_page_id().0 {
                 crawler.note_first(host_of(PageId(n)), PageId(n));
@@ -67,13 +67,13 @@ impl Crawler {
         }
         // The settings of the project, where there are some, so that a crawl goes on under the same ones.
         let settings = std::fs::read_to_string(project.dir().settings()).unwrap_or_default();
-        let run = project.catalogue_mut().begin_run("crawl", &settings).unwrap();
+        let run = project.begin_run(RunKind::Crawl, &settings).unwrap();
         let mut crawler = Self::of_run(run);
         let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
         for n in 1..=seeds {
             crawler.discover(&mut batch, PageId(n), None);
         }
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
         crawler
     }
 
@@ -104,17 +104,17 @@ impl Crawler {
         let (mut batch, keys) = making.unwrap();
         let made = spent(ClockId::ThreadCPUTime);
         self.made_up += made - begun;
-        for ((visit, keys), targets) in batch.visits.iter().zip(&keys).zip(&batch.targets) {
-            assert_eq!(project.index().digest_first(&visit.digest.unwrap()).unwrap(), None);
+        for (FinishedVisit { visit, targets, .. }, keys) in batch.visits.iter().zip(&keys) {
+            assert_eq!(project.digest_first(&visit.digest.unwrap()).unwrap(), None);
             for new in visit.links.iter().zip(targets).filter(|(_, page)| page.0 >= known).map(|(_, page)| *page) {
-                let host = project.index().host_id("http", &name_of(host_of(new)), 80).unwrap();
+                let host = project.host_id("http", &name_of(host_of(new)), 80).unwrap();
                 assert!(host.is_none_or(|host| host == host_of(new)));
             }
-            let seen = project.index().seen(keys).unwrap();
+            let seen = project.pages_of(keys).unwrap();
             assert!(seen.iter().zip(targets).all(|(seen, page)| *seen == (page.0 < known).then_some(*page)));
         }
         let looked = spent(ClockId::ThreadCPUTime);
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
         let begun = spent(ClockId::ThreadCPUTime);
         self.parts[1] += looked - made;
         self.parts[2] += begun - looked;
@@ -129,19 +129,19 @@ impl Crawler {
         for (host, queued) in leased {
             *facts.entry(*host).or_default() += 1;
             let targets = self.targets(&mut batch, queued.page, *host, known, shape);
-            batch.visits.push(self.visit(*host, queued, &targets));
-            batch.targets.push(targets);
-            batch.finished.push((*host, queued.rank, queued.page));
+            let visit = self.visit(*host, queued, &targets);
+            batch.visits.push(FinishedVisit::unarchived(visit, targets));
+            batch.finished.push(QueuePlace { host: *host, rank: queued.rank, page: queued.page });
         }
         batch.facts.extend(facts.into_iter().map(|(id, pages)| HostFact { id, pages, ..HostFact::default() }));
-        let keys = batch.visits.iter().map(|v| v.links.iter().map(|l| l.key).collect()).collect();
+        let keys = batch.visits.iter().map(|v| v.visit.links.iter().map(|l| l.key).collect()).collect();
         self.elsewhere += spent(ClockId::ThreadCPUTime);
         (batch, keys)
     }
 
     /// The next page of the next host.
     fn lease(&mut self, project: &Project) -> Option<(HostId, Queued)> {
-        let index = project.index();
+        let index = project.queues();
         loop {
             if self.turn.len() < WORKBENCH
                 && let Some(host) = index.next_host(self.cursor).unwrap()

@@ -55,7 +55,7 @@ impl Grown {
         let begun = (Instant::now(), spent(ClockId::ProcessCPUTime));
         let mut project = Project::open(&dir).unwrap();
         let (took, worked) = (begun.0.elapsed(), spent(ClockId::ProcessCPUTime) - begun.1);
-        let (known, took, worked) = (project.index().known(), took.as_secs_f64(), worked.as_secs_f64());
+        let (known, took, worked) = (project.urls_known(), took.as_secs_f64(), worked.as_secs_f64());
         eprintln!("opened with {known} known in {took:.1} s, {worked:.1} s of work");
         let crawler = Crawler::new(&mut project, SEEDS);
         let mut grown = Self { project, crawler, dir: dir.dir, merged: (Duration::ZERO, 0), merging: 0.0 };
@@ -68,7 +68,7 @@ impl Grown {
     }
 
     pub(crate) fn known(&self) -> u64 {
-        self.project.index().known()
+        self.project.urls_known()
     }
 
     /// Visits pages until so many URLs are known.

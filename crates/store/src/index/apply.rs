@@ -25,10 +25,10 @@ impl FrontierIndex {
         self.stage("before-index")?;
         let mut write = Write::new(self, true)?;
         let gone: HashSet<PageId> =
-            batch.finished.iter().map(|f| f.2).chain(batch.dropped.iter().map(|d| d.0)).collect();
+            batch.finished.iter().chain(batch.dropped.iter().map(|d| &d.place)).map(|place| place.page).collect();
         {
             let mut parked = lock(&self.shared.parked);
-            let dropped = batch.dropped.iter().map(|(page, _, _, kind, why)| (*page, is_parked(*kind, Some(why))));
+            let dropped = batch.dropped.iter().map(|d| (d.place.page, is_parked(d.kind, Some(d.why))));
             let discovered = batch.discovered.iter().map(|d| (d.page, is_parked(d.kind, d.why)));
             let requeued = batch.requeued.iter().map(|r| (r.page, false));
             discovered.chain(requeued).chain(dropped).for_each(|(page, outside)| parked.set(page, outside));
@@ -42,14 +42,11 @@ impl FrontierIndex {
         for r in batch.requeued.iter().filter(|r| !gone.contains(&r.page)) {
             write.enqueue(r.host, r.rank, r.page);
         }
-        for (host, rank, page) in &batch.finished {
-            write.dequeue(*host, *rank, *page)?;
-        }
-        for (page, host, rank, _, _) in &batch.dropped {
-            write.dequeue(*host, *rank, *page)?;
+        for place in batch.finished.iter().chain(batch.dropped.iter().map(|d| &d.place)) {
+            write.dequeue(place.host, place.rank, place.page)?;
         }
         write.hosts(batch)?;
-        for v in batch.visits.iter().filter(|v| v.duplicate_of.is_none()) {
+        for v in batch.visits.iter().map(|v| &v.visit).filter(|v| v.duplicate_of.is_none()) {
             if let (PageKind::Html | PageKind::Binary, Some(digest)) = (v.kind, &v.digest) {
                 write.own(digest, v.page)?;
             }

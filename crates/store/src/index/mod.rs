@@ -35,6 +35,7 @@ use crate::sqlite::PageReader;
 use ahead::Ahead;
 use fjall::Keyspace;
 use fresh::Known;
+pub(crate) use layout::name_key;
 use layout::{RECORD, ROBOTS};
 use lengths::Lengths;
 pub use open::IndexStart;
@@ -140,7 +141,7 @@ impl FrontierIndex {
     }
 
     /// The numbers of the pages with these URLs, as far as they are committed.
-    pub fn seen(&self, keys: &[UrlKey]) -> Result<Vec<Option<PageId>>> {
+    pub(crate) fn seen(&self, keys: &[UrlKey]) -> Result<Vec<Option<PageId>>> {
         let known = &mut *lock(&self.shared.seen);
         known.table.fetch(keys.iter().map(|k| k.0));
         let mut spaces = None;
@@ -163,15 +164,19 @@ impl FrontierIndex {
     }
 
     /// The page that first had this content.
-    pub fn digest_first(&self, digest: &[u8; 32]) -> Result<Option<PageId>> {
+    pub(crate) fn digest_first(&self, digest: &[u8; 32]) -> Result<Option<PageId>> {
         let key = layout::digest_key(digest);
         let found = self.cached(&self.shared.digests, key, |s| s.digest.clone(), &key.to_be_bytes())?;
         Ok(found.map(PageId))
     }
 
     /// The number of a host.
-    pub fn host_id(&self, scheme: &str, name: &str, port: u16) -> Result<Option<HostId>> {
-        let key = layout::name_key(scheme, name, port);
+    pub(crate) fn host_id(&self, scheme: &str, name: &str, port: u16) -> Result<Option<HostId>> {
+        self.host_at(name_key(scheme, name, port))
+    }
+
+    /// The number of the host whose name has this key.
+    pub(crate) fn host_at(&self, key: u128) -> Result<Option<HostId>> {
         let found = self.cached(&self.shared.names, key, |s| s.host.clone(), &layout::name_slot(key))?;
         Ok(found.and_then(|n| u32::try_from(n).ok()).map(HostId))
     }
@@ -239,7 +244,7 @@ impl FrontierIndex {
     }
 
     /// Changes how many entries are gathered before they are folded into the tree.
-    pub fn fold_at(&self, entries: usize) {
+    pub(crate) fn fold_at(&self, entries: usize) {
         self.shared.fold_at.store(entries, std::sync::atomic::Ordering::Relaxed);
     }
 

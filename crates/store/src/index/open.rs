@@ -75,7 +75,7 @@ impl FrontierIndex {
     }
 
     /// Opens the index in `dir` and brings it to where the catalogue is; it is rebuilt when it is missing, damaged, ahead or too far behind.
-    pub fn open(dir: &Path, catalogue: &Catalogue) -> Result<(Self, IndexStart)> {
+    pub(crate) fn open(dir: &Path, catalogue: &Catalogue) -> Result<(Self, IndexStart)> {
         let reason = match Self::try_open(dir, catalogue) {
             Ok(Ok(opened)) => return Ok(opened),
             Ok(Err(reason)) => reason,

@@ -78,7 +78,7 @@ impl Parked {
 
 impl FrontierIndex {
     /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
-    pub fn each_parked(&self, each: impl FnMut(PageId)) {
+    pub(crate) fn each_parked(&self, each: impl FnMut(PageId)) {
         lock(&self.shared.parked).each(each);
     }
 

@@ -17,7 +17,7 @@ pub(super) const MORE: usize = 1_000_000;
 
 impl FrontierIndex {
     /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13 for a host. What does not fit is looked up on disk.
-    pub fn limit_memory(&self, bytes: u64) {
+    pub(crate) fn limit_memory(&self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let (digests, names) = (bytes / 12, bytes / 64);
         lock(&self.shared.digests).table.set_limit(digests);

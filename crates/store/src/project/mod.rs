@@ -4,6 +4,10 @@
 //! catalogue is) and commits a batch in the only right order (bytes, facts, index). Killed between any two steps, the next start sees
 //! either all of the batch or nothing of it.
 
+mod admit;
+mod numbers;
+mod recall;
+mod runs;
 #[cfg(test)]
 mod tests;
 
@@ -13,9 +17,11 @@ use crate::home::{ProjectDir, ProjectLock};
 use crate::index::{AHEAD, FrontierIndex, IndexStart};
 use crate::keys::KeyFollower;
 use crate::sqlite::Catalogue;
-use crate::warc::Encoded;
-use crate::{Batch, fault};
-use orb_page::{HostId, PageId};
+use crate::{Batch, FinishedVisit, fault};
+pub use admit::Admission;
+use admit::Admitted;
+use numbers::Numbers;
+use orb_page::{HostId, PageId, RunId};
 use std::time::{Duration, Instant};
 
 /// A project opened for writing.
@@ -24,11 +30,30 @@ pub struct Project {
     index: FrontierIndex,
     keys: KeyFollower,
     archive: Archive,
-    catalogue: Catalogue,
+    truth: Truth,
+    admitted: Admitted,
     dir: ProjectDir,
     index_behind: bool,
     start: Start,
     _lock: ProjectLock,
+}
+
+/// Who decides whether a batch has happened.
+enum Truth {
+    /// The catalogue of this project: what it has recorded has happened.
+    Here(Catalogue),
+}
+
+/// How a project is opened for writing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProjectOptions {
+    /// An archive file that has become so long is followed by another.
+    pub warc_size: Option<u64>,
+    /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13 for a host. What does not fit is
+    /// looked up on disk.
+    pub index_memory: Option<u64>,
+    /// How many changes the frontier index gathers in memory before it folds them into its tables.
+    pub fold_at: Option<usize>,
 }
 
 /// What had to be done when the project was opened.
@@ -67,6 +92,11 @@ pub struct Steps {
 impl Project {
     /// Opens a project for writing and brings its stores to agreement.
     pub fn open(dir: &ProjectDir) -> Result<Self> {
+        Self::open_with(dir, &ProjectOptions::default())
+    }
+
+    /// Opens a project for writing, with options.
+    pub fn open_with(dir: &ProjectDir, options: &ProjectOptions) -> Result<Self> {
         let lock = ProjectLock::take(dir)?;
         catalogue_is_there(dir)?;
         let catalogue = Catalogue::create_or_open(&dir.catalogue())?;
@@ -79,8 +109,41 @@ impl Project {
         }
         let (archive, archive_start) = Archive::open(&dir.archive(), &dir.name, &catalogue.archive_files()?)?;
         let keys = KeyFollower::open(&dir.keys(), &catalogue)?;
-        let start = Start { archive: archive_start, index: index_start, crashed };
-        Ok(Self { index, keys, archive, catalogue, dir: dir.clone(), index_behind: false, start, _lock: lock })
+        let mut project = Self {
+            index,
+            keys,
+            archive,
+            admitted: Admitted::new(next_numbers(&catalogue)),
+            truth: Truth::Here(catalogue),
+            dir: dir.clone(),
+            index_behind: false,
+            start: Start { archive: archive_start, index: index_start, crashed },
+            _lock: lock,
+        };
+        project.set(options);
+        Ok(project)
+    }
+
+    fn set(&mut self, options: &ProjectOptions) {
+        if let Some(size) = options.warc_size {
+            self.archive.roll_at(size);
+        }
+        if let Some(bytes) = options.index_memory {
+            self.index.limit_memory(bytes);
+        }
+        if let Some(entries) = options.fold_at {
+            self.index.fold_at(entries);
+        }
+    }
+
+    fn catalogue(&self) -> &Catalogue {
+        let Truth::Here(catalogue) = &self.truth;
+        catalogue
+    }
+
+    fn catalogue_mut(&mut self) -> &mut Catalogue {
+        let Truth::Here(catalogue) = &mut self.truth;
+        catalogue
     }
 
     /// Its directory.
@@ -93,87 +156,55 @@ impl Project {
         &self.start
     }
 
-    /// The facts.
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
-    }
-
-    /// The facts, to begin and end runs.
-    pub fn catalogue_mut(&mut self) -> &mut Catalogue {
-        &mut self.catalogue
-    }
-
-    /// The bytes.
-    pub fn archive_mut(&mut self) -> &mut Archive {
-        &mut self.archive
-    }
-
-    /// The seen set and the queues; a clone may go to another thread.
-    pub fn index(&self) -> &FrontierIndex {
-        &self.index
-    }
-
     /// The number the next page gets.
     pub fn next_page_id(&self) -> PageId {
-        self.catalogue.next_page_id()
+        self.catalogue().next_page_id()
     }
 
     /// The number the next host gets.
     pub fn next_host_id(&self) -> HostId {
-        self.catalogue.next_host_id()
+        self.catalogue().next_host_id()
     }
 
-    /// Commits a batch: `records[i]` are the exchanges of `batch.visits[i]`, the last of them the one that answers for it; `extra` are
-    /// exchanges that belong to no page (robots.txt).
+    /// Commits a batch: bytes, then facts, then the index.
     ///
     /// After an error the same call may be made again, with the same batch: what was already done is not done twice. After
     /// [`StoreError::NoSpace`] that is what a caller should do once there is room.
-    pub fn commit(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<Committed> {
-        if records.len() > batch.visits.len() {
-            return Err(StoreError::BadBatch(format!(
-                "records for {} of {} visits",
-                records.len(),
-                batch.visits.len()
-            )));
-        }
+    pub fn commit(&mut self, batch: &mut Batch) -> Result<Committed> {
         if self.index_behind {
             self.recover_index()?;
         }
         let mut took = Steps::default();
         if batch.recorded.is_none() {
-            self.record(batch, records, extra, &mut took)?;
+            self.admitted.complete(batch);
+            self.record(batch, &mut took)?;
             let began = Instant::now();
-            self.index.apply(batch, self.catalogue.watermark())?;
+            self.index.apply(batch, self.catalogue().watermark())?;
             took.index = began.elapsed();
             self.index_behind = false;
         }
         self.archive.close_rolled()?;
-        Ok(Committed { batch: self.catalogue.watermark().no, archived: batch.archived.unwrap_or(0), took })
+        Ok(Committed { batch: self.catalogue().watermark().no, archived: batch.archived.unwrap_or(0), took })
     }
 
     /// Steps 1 and 2: bytes, then facts. Once the bytes are on the disk they stay, whatever the catalogue says to the facts: it may have
     /// recorded them although it could not say so.
-    fn record(
-        &mut self,
-        batch: &mut Batch,
-        records: &[Vec<Encoded>],
-        extra: &[Encoded],
-        took: &mut Steps,
-    ) -> Result<()> {
-        self.catalogue.sift_requeued(batch)?;
+    fn record(&mut self, batch: &mut Batch, took: &mut Steps) -> Result<()> {
+        self.catalogue().sift_requeued(batch)?;
         let began = Instant::now();
         if batch.archived.is_none() {
             if self.archive.is_ahead() {
                 self.archive.roll_back()?;
             }
             // What cannot be cut back now is cut before the next try, or at the next start.
-            let written = self.write_archive(batch, records, extra).inspect_err(|_| drop(self.archive.roll_back()));
+            let written = self.write_archive(batch).inspect_err(|_| drop(self.archive.roll_back()));
             batch.archived = Some(written?);
         }
-        self.catalogue.followed(self.index.folded());
+        let Truth::Here(catalogue) = &mut self.truth;
+        catalogue.followed(self.index.folded());
         let written = Instant::now();
         took.archive = written - began;
-        if let Err(e) = self.catalogue.commit(batch, &self.archive.end()) {
+        if let Err(e) = catalogue.commit(batch, &self.archive.end()) {
             if matches!(e, StoreError::BadBatch(_)) {
                 batch.archived = None;
                 self.archive.roll_back()?;
@@ -181,23 +212,24 @@ impl Project {
             return Err(e);
         }
         took.catalogue = written.elapsed();
-        batch.recorded = Some(self.catalogue.watermark().no);
+        batch.recorded = Some(catalogue.watermark().no);
         // Until the index has followed, whatever fails from here on.
         self.index_behind = true;
         self.archive.committed();
-        self.keys.follow(&batch.discovered, self.catalogue.watermark());
+        self.admitted.settle(next_numbers(catalogue));
+        self.keys.follow(&batch.discovered, catalogue.watermark());
         Ok(())
     }
 
-    fn write_archive(&mut self, batch: &mut Batch, records: &[Vec<Encoded>], extra: &[Encoded]) -> Result<u64> {
+    fn write_archive(&mut self, batch: &mut Batch) -> Result<u64> {
         let fail = |e| StoreError::io("write", &self.dir.archive(), e);
         fault::point("before-archive").map_err(fail)?;
         let mut archived = 0;
-        for record in extra {
+        for record in &batch.extra {
             self.archive.append(record)?;
             archived += record.len();
         }
-        for (visit, records) in batch.visits.iter_mut().zip(records) {
+        for FinishedVisit { visit, records, .. } in &mut batch.visits {
             visit.warc = None;
             for record in records {
                 visit.warc = Some(self.archive.append(record)?);
@@ -214,7 +246,8 @@ impl Project {
     }
 
     fn recover_index(&mut self) -> Result<()> {
-        self.index.recover(&self.catalogue)?;
+        let Truth::Here(catalogue) = &self.truth;
+        self.index.recover(catalogue)?;
         self.index_behind = false;
         Ok(())
     }
@@ -229,13 +262,24 @@ impl Project {
     pub fn finish(&mut self) -> Result<()> {
         self.keys.finish()?;
         // Every commit is on the disk, in the log: none of the three waits for another.
-        let Self { catalogue, archive, index, .. } = self;
+        let Self { truth: Truth::Here(catalogue), archive, index, .. } = self;
         std::thread::scope(|scope| {
             let moving = scope.spawn(|| catalogue.checkpoint());
             let closed = archive.close().and_then(|()| index.close());
             moving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(closed)
         })
     }
+}
+
+/// The numbers that come after those recorded.
+fn next_numbers(catalogue: &Catalogue) -> Numbers {
+    Numbers::from(catalogue.next_page_id(), catalogue.next_host_id())
+}
+
+/// Notes that somebody has looked at what a run told.
+pub fn acknowledge(dir: &ProjectDir, run: RunId, by: Option<&str>, note: Option<&str>) -> Result<()> {
+    let _lock = ProjectLock::take(dir)?;
+    Catalogue::create_or_open(&dir.catalogue())?.acknowledge(run, by, note)
 }
 
 /// A project with an archive had a catalogue once: to begin another would throw the archive away.

@@ -1,8 +1,8 @@
 //! Do the stores agree, whatever happened to one of them?
 
 use super::*;
-use crate::{ArchiveEnd, Home, NewHost, Queues};
-use orb_page::{Discovered, Moment, PageKind, RunId, UrlKey};
+use crate::{ArchiveEnd, FinishedVisit, Home, NewHost, QueuePlace, Queues};
+use orb_page::{Discovered, Moment, PageKind, RunId, RunKind, UrlKey};
 use std::ops::Bound;
 
 /// The next page of the only host, queued.
@@ -39,22 +39,22 @@ fn an_index_that_refused_a_batch_is_opened_again_and_catches_up() {
     let tmp = tempfile::tempdir().unwrap();
     let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
     let mut project = Project::open(&dir).unwrap();
-    project.catalogue_mut().begin_run("crawl", "").unwrap();
+    project.begin_run(RunKind::Crawl, "").unwrap();
     for _ in 0..2 {
         let mut batch = one_more(&project);
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
     }
     // The catalogue has recorded a batch that the index has not followed.
     let mut left = one_more(&project);
-    project.catalogue.commit(&left, &ArchiveEnd::default()).unwrap();
-    left.recorded = Some(project.catalogue.watermark().no);
+    project.catalogue_mut().commit(&left, &ArchiveEnd::default()).unwrap();
+    left.recorded = Some(project.catalogue().watermark().no);
     project.index_behind = true;
-    assert_eq!(project.index().queued(), 2);
-    project.commit(&mut left, &[], &[]).unwrap();
-    assert_eq!((project.index().queued(), project.next_page_id()), (3, PageId(4)));
-    let reader = project.index().clone();
+    assert_eq!(project.index.queued(), 2);
+    project.commit(&mut left).unwrap();
+    assert_eq!((project.index.queued(), project.next_page_id()), (3, PageId(4)));
+    let reader = project.queues();
     let mut batch = one_more(&project);
-    project.commit(&mut batch, &[], &[]).unwrap();
+    project.commit(&mut batch).unwrap();
     assert_eq!(reader.peek(HostId(1), None, 9).unwrap().len(), 4);
     drop((project, reader));
     assert!(crate::check(&dir).unwrap().is_clean());
@@ -64,7 +64,7 @@ fn an_index_that_refused_a_batch_is_opened_again_and_catches_up() {
 fn the_longest_queues_are_named_longest_first() {
     let tmp = tempfile::tempdir().unwrap();
     let mut project = Project::open(&Home::open(tmp.path()).unwrap().project("p").unwrap()).unwrap();
-    project.catalogue_mut().begin_run("crawl", "").unwrap();
+    project.begin_run(RunKind::Crawl, "").unwrap();
     for (number, host) in (1..).zip([1, 2, 2, 3, 3, 3, 4]) {
         let mut batch = one_more(&project);
         batch.hosts.clear();
@@ -73,26 +73,26 @@ fn the_longest_queues_are_named_longest_first() {
             batch.hosts.push(NewHost { id, scheme, name: format!("h{host}"), port: 80, at });
         }
         batch.discovered[0].host = HostId(host);
-        let done = project.commit(&mut batch, &[], &[]).unwrap();
+        let done = project.commit(&mut batch).unwrap();
         assert_eq!(done.batch, number);
         assert!(!done.took.catalogue.is_zero() && !done.took.index.is_zero());
     }
-    assert_eq!(project.index().longest(3), [(HostId(3), 3), (HostId(2), 2), (HostId(1), 1)]);
-    assert_eq!(project.index().longest(0), []);
-    assert_eq!(project.index().longest(99).len(), 4);
+    assert_eq!(project.index.longest(3), [(HostId(3), 3), (HostId(2), 2), (HostId(1), 1)]);
+    assert_eq!(project.index.longest(0), []);
+    assert_eq!(project.index.longest(99).len(), 4);
 }
 
 #[test]
 fn a_queue_that_is_read_on_while_it_changes_and_is_folded_gives_every_page_in_order() {
     let tmp = tempfile::tempdir().unwrap();
     let mut project = Project::open(&Home::open(tmp.path()).unwrap().project("p").unwrap()).unwrap();
-    let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
-    project.index().fold_at(60);
+    let run = project.begin_run(RunKind::Crawl, "").unwrap();
+    project.index.fold_at(60);
     let (mut waiting, mut after) = (std::collections::BTreeSet::new(), None);
     for step in 0..150 {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let want: Vec<_> = waiting.range((from, Bound::Unbounded)).take(7).copied().collect();
-        let read = project.index().peek(HostId(1), after, 7).unwrap();
+        let read = project.index.peek(HostId(1), after, 7).unwrap();
         assert_eq!(read.iter().map(|q| (q.rank, q.page)).collect::<Vec<_>>(), want, "{step}");
         let mut batch = one_more(&project);
         // Most come at the end, some just before what is read next; and now and then all is read again.
@@ -107,55 +107,18 @@ fn a_queue_that_is_read_on_while_it_changes_and_is_folded_gives_every_page_in_or
         for queued in read {
             after = Some((queued.rank, queued.page));
             waiting.remove(&(queued.rank, queued.page));
-            batch.finished.push((HostId(1), queued.rank, queued.page));
+            batch.finished.push(QueuePlace { host: HostId(1), rank: queued.rank, page: queued.page });
             let by = "t".into();
-            batch.visits.push(orb_page::Visit::blank(queued.page, HostId(1), queued.url, Moment(1), by));
-            batch.targets.push(Vec::new());
+            let visit = orb_page::Visit::blank(queued.page, HostId(1), queued.url, Moment(1), by);
+            batch.visits.push(FinishedVisit::unarchived(visit, Vec::new()));
         }
         after = after.filter(|_| step % 60 > 0);
         batch.run = run;
         waiting.extend(batch.discovered.iter().map(|d| (d.rank, d.page)));
-        project.commit(&mut batch, &[], &[]).unwrap();
-        assert_eq!(project.index().queued(), waiting.len() as u64);
+        project.commit(&mut batch).unwrap();
+        assert_eq!(project.index.queued(), waiting.len() as u64);
     }
-    assert!(project.index().folded() > 120);
-}
-
-#[test]
-fn a_catalogue_whose_visits_are_clustered_by_page_goes_on() {
-    let tmp = tempfile::tempdir().unwrap();
-    let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
-    Project::open(&dir).unwrap().close().unwrap();
-    // As the first ones were made.
-    let db = rusqlite::Connection::open(dir.catalogue()).unwrap();
-    let made: String =
-        db.query_row("SELECT sql FROM sqlite_schema WHERE name = 'visit_row'", [], |r| r.get(0)).unwrap();
-    let clustered = made.replace("UNIQUE (page, run))", "PRIMARY KEY (page, run)) WITHOUT ROWID");
-    assert_ne!(clustered, made);
-    db.execute_batch(&format!("DROP TABLE visit_row; {clustered}")).unwrap();
-    drop(db);
-    let mut project = Project::open(&dir).unwrap();
-    let run = project.catalogue_mut().begin_run("crawl", "").unwrap();
-    // Discovered, then visited, and visited once more in the same run.
-    for round in 0..3 {
-        let mut batch = Batch { run, ..Batch::default() };
-        if round == 0 {
-            batch = Batch { run, ..one_more(&project) };
-        } else {
-            let mut visit =
-                orb_page::Visit::blank(PageId(1), HostId(1), "http://a/1".into(), Moment(round), "t".into());
-            visit.title = Some(format!("round {round}"));
-            batch.visits.push(visit);
-            batch.targets.push(Vec::new());
-            batch.finished.extend((round == 1).then_some((HostId(1), 1, PageId(1))));
-        }
-        project.commit(&mut batch, &[], &[]).unwrap();
-    }
-    project.close().unwrap();
-    let reader = crate::CatalogueReader::open(&dir.catalogue()).unwrap();
-    assert_eq!(reader.visits(PageId(1)).unwrap().len(), 1);
-    assert_eq!(reader.title(PageId(1)).unwrap().as_deref(), Some("round 2"));
-    assert!(crate::check(&dir).unwrap().is_clean());
+    assert!(project.index.folded() > 120);
 }
 
 #[test]
@@ -163,18 +126,18 @@ fn an_index_too_far_behind_to_follow_is_made_anew() {
     let tmp = tempfile::tempdir().unwrap();
     let dir = Home::open(tmp.path()).unwrap().project("p").unwrap();
     let mut project = Project::open(&dir).unwrap();
-    project.catalogue_mut().begin_run("crawl", "").unwrap();
+    project.begin_run(RunKind::Crawl, "").unwrap();
     for _ in 0..3 {
         let batch = one_more(&project);
-        project.catalogue.commit(&batch, &ArchiveEnd::default()).unwrap();
+        project.catalogue_mut().commit(&batch, &ArchiveEnd::default()).unwrap();
     }
     // Nothing was ever applied, and what the first batch touched is not listed any more.
     let db = rusqlite::Connection::open(dir.catalogue()).unwrap();
     db.execute("DELETE FROM batch_row WHERE no = 1", []).unwrap();
     project.index_behind = true;
     let mut batch = one_more(&project);
-    project.commit(&mut batch, &[], &[]).unwrap();
-    assert_eq!((project.index().queued(), project.index().known()), (4, 4));
+    project.commit(&mut batch).unwrap();
+    assert_eq!((project.index.queued(), project.index.known()), (4, 4));
     drop(project);
     assert!(crate::check(&dir).unwrap().is_clean());
 }

@@ -23,7 +23,7 @@ pub struct AckRow {
 
 impl Catalogue {
     /// Records that a run was acknowledged; the last word stands.
-    pub fn acknowledge(&mut self, run: RunId, by: Option<&str>, note: Option<&str>) -> Result<()> {
+    pub(crate) fn acknowledge(&mut self, run: RunId, by: Option<&str>, note: Option<&str>) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO ack_row (run, at, by, note) VALUES (?1, ?2, ?3, ?4)";
         let done = self.db.execute(sql, params![run.0, Moment::now().0, by, note]);
         done.map(|_| ()).map_err(|e| StoreError::sql("acknowledge a run", &self.path, e))
@@ -48,7 +48,7 @@ impl CatalogueReader {
     /// The last run that has ended and told something, unless it or a later one was acknowledged.
     pub fn unacknowledged(&self) -> Result<Option<RunId>> {
         let Some(run) = self.last_changed()? else { return Ok(None) };
-        let ended = self.run(run)?.is_some_and(|run| run.finished_at.is_some() && run.state != "stopped");
+        let ended = self.run(run)?.is_some_and(|run| run.finished_at.is_some() && !run.state.is_resumed());
         let acknowledged = self.one("SELECT 1 FROM ack_row WHERE run >= ?1 LIMIT 1", [run.0], |_| Ok(()))?.is_some();
         Ok((ended && !acknowledged).then_some(run))
     }
@@ -57,6 +57,7 @@ impl CatalogueReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orb_page::{RunKind, RunState};
     use rusqlite::Connection;
 
     #[test]
@@ -69,21 +70,21 @@ mod tests {
             let sql = "INSERT INTO change_row (run, page, flag, at) VALUES (?1, 1, ?2, 0)";
             Connection::open(&path).unwrap().execute(sql, params![run.0, flag.code()]).unwrap();
         };
-        let first = catalogue.begin_run("crawl", "").unwrap();
-        catalogue.finish_run(first, "done", "").unwrap();
+        let first = catalogue.begin_run(RunKind::Crawl, "").unwrap();
+        catalogue.finish_run(first, RunState::Done, "").unwrap();
         assert_eq!(reader.unacknowledged().unwrap(), None);
-        let second = catalogue.begin_run("track", "").unwrap();
+        let second = catalogue.begin_run(RunKind::Track, "").unwrap();
         told(second, Flag::Updated);
         assert_eq!(reader.unacknowledged().unwrap(), None, "it runs");
-        catalogue.finish_run(second, "stopped", "").unwrap();
+        catalogue.finish_run(second, RunState::Stopped, "").unwrap();
         assert_eq!(reader.unacknowledged().unwrap(), None, "it goes on");
-        catalogue.finish_run(second, "done", "").unwrap();
+        catalogue.finish_run(second, RunState::Done, "").unwrap();
         assert_eq!(reader.unacknowledged().unwrap(), Some(second));
         catalogue.acknowledge(first, None, None).unwrap();
         assert_eq!(reader.unacknowledged().unwrap(), Some(second));
-        let third = catalogue.begin_run("track", "").unwrap();
+        let third = catalogue.begin_run(RunKind::Track, "").unwrap();
         told(third, Flag::Error);
-        catalogue.finish_run(third, "done", "").unwrap();
+        catalogue.finish_run(third, RunState::Done, "").unwrap();
         assert_eq!(reader.unacknowledged().unwrap(), Some(second), "a passing failure is no change");
         catalogue.acknowledge(third, Some("jo"), None).unwrap();
         assert_eq!(reader.unacknowledged().unwrap(), None);

@@ -88,15 +88,13 @@ impl CatalogueReader {
 
     /// Gives the URLs of up to `most` pages numbered from `first` to `last`, in order.
     pub(crate) fn urls_between(&self, first: u64, last: u64, most: u64, mut each: impl FnMut(u64, &str)) -> Result<()> {
-        let fail = self.fail("read the pages");
+        let fail = self.fail("read");
         let sql = "SELECT id, url FROM page_row WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
-        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
-        let mut rows = rows.query([first.cast_signed(), last.cast_signed(), most.cast_signed()]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
+        self.each(sql, [first.cast_signed(), last.cast_signed(), most.cast_signed()], |row| {
             let url = row.get_ref(1).and_then(|url| Ok(url.as_str()?)).map_err(&fail)?;
             each(row.get::<_, i64>(0).map_err(&fail)?.cast_unsigned(), url);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -132,7 +130,7 @@ mod tests {
     use super::*;
     use crate::keys::RunMaker;
     use crate::{Batch, Home, NewHost, Project, ProjectDir, check};
-    use orb_page::{Discovered, HostId, Moment, PageKind, RunId};
+    use orb_page::{Discovered, HostId, Moment, PageKind, RunId, RunKind};
     use std::fs;
     use std::path::Path;
 
@@ -165,13 +163,13 @@ mod tests {
             asked: None,
             from: None,
         }));
-        project.commit(&mut batch, &[], &[]).unwrap();
+        project.commit(&mut batch).unwrap();
     }
 
     fn fresh(home: &Path) -> (ProjectDir, Project) {
         let dir = Home::open(home).unwrap().project("p").unwrap();
         let mut project = Project::open(&dir).unwrap();
-        project.catalogue_mut().begin_run("crawl", "").unwrap();
+        project.begin_run(RunKind::Crawl, "").unwrap();
         (dir, project)
     }
 

@@ -8,7 +8,7 @@ use super::schema;
 use super::upgrade::upgrade;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
-use orb_page::{HostId, Moment, PageId, RunId};
+use orb_page::{HostId, Moment, PageId, RunId, RunKind, RunState};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const EXAMINED: i64 = 4_096;
 
 /// The writer of the catalogue.
-pub struct Catalogue {
+pub(crate) struct Catalogue {
     // Before the connection: what moves the log ends first.
     pub(super) log: Log,
     pub(super) db: Connection,
@@ -39,10 +39,10 @@ pub struct Catalogue {
 pub struct RunRecord {
     /// Its number.
     pub id: RunId,
-    /// `crawl` or `track`.
-    pub kind: String,
-    /// `running`, or how it ended.
-    pub state: String,
+    /// What it is for.
+    pub kind: RunKind,
+    /// Whether it runs, or how it ended.
+    pub state: RunStatus,
     /// When it began.
     pub started_at: Moment,
     /// When it ended; `None` while it runs, and after a crash.
@@ -53,6 +53,46 @@ pub struct RunRecord {
     pub settings: String,
 }
 
+/// Whether a run goes on, according to the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// It runs, or was cut off.
+    Running,
+    /// It has ended.
+    Ended(RunState),
+}
+
+impl RunStatus {
+    /// The name stored with the run.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ended(state) => state.name(),
+        }
+    }
+
+    /// The status of this name. One that is not known is no reason to resume the run.
+    fn of(name: &str) -> Self {
+        let known = [RunState::Done, RunState::Budget, RunState::Stopped];
+        match known.into_iter().find(|state| state.name() == name) {
+            Some(state) => Self::Ended(state),
+            None if name == Self::Running.name() => Self::Running,
+            None => Self::Ended(RunState::Budget),
+        }
+    }
+
+    /// Whether the next run takes up where this one ended.
+    pub const fn is_resumed(self) -> bool {
+        matches!(self, Self::Running | Self::Ended(RunState::Stopped))
+    }
+}
+
+impl std::fmt::Display for RunStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl RunRecord {
     pub(super) const COLUMNS: &str =
         "id, kind, state, started_at, finished_at, coalesce(counters, ''), coalesce(settings, '')";
@@ -60,8 +100,8 @@ impl RunRecord {
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: RunId(row.get(0)?),
-            kind: row.get(1)?,
-            state: row.get(2)?,
+            kind: RunKind::of(row.get_ref(1)?.as_str()?),
+            state: RunStatus::of(row.get_ref(2)?.as_str()?),
             started_at: Moment(row.get(3)?),
             finished_at: row.get::<_, Option<i64>>(4)?.map(Moment),
             counters: row.get(5)?,
@@ -73,7 +113,7 @@ impl RunRecord {
 impl Catalogue {
     /// Opens the catalogue at `path`, making it if there is none, and upgrading it where it is of an older version. The caller holds
     /// the project's lock.
-    pub fn create_or_open(path: &Path) -> Result<Self> {
+    pub(crate) fn create_or_open(path: &Path) -> Result<Self> {
         let fail = |what| move |e| StoreError::sql(what, path, e);
         let mut db = Connection::open(path).map_err(fail("open"))?;
         db.set_prepared_statement_cache_capacity(64);
@@ -144,34 +184,34 @@ impl Catalogue {
     }
 
     /// The last batch recorded: its number, and what tells it from another of that number.
-    pub fn last_batch(&self) -> (u64, u64) {
+    pub(crate) fn last_batch(&self) -> (u64, u64) {
         (self.watermark.no, self.watermark.nonce)
     }
 
     /// The number the next page gets.
-    pub fn next_page_id(&self) -> PageId {
+    pub(crate) fn next_page_id(&self) -> PageId {
         PageId(self.next_page)
     }
 
     /// The number the next host gets.
-    pub fn next_host_id(&self) -> HostId {
+    pub(crate) fn next_host_id(&self) -> HostId {
         HostId(self.next_host)
     }
 
     /// The database file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Begins a run; `settings` is kept with it as given.
-    pub fn begin_run(&mut self, kind: &str, settings: &str) -> Result<RunId> {
+    pub(crate) fn begin_run(&mut self, kind: RunKind, settings: &str) -> Result<RunId> {
         let fail = |e| StoreError::sql("begin a run", &self.path, e);
         sql_point("before-run-begins").map_err(fail)?;
         let id = self
             .db
             .query_row(
-                "INSERT INTO run_row (kind, state, started_at, settings) VALUES (?1, 'running', ?2, ?3) RETURNING id",
-                params![kind, Moment::now().0, settings],
+                "INSERT INTO run_row (kind, state, started_at, settings) VALUES (?1, ?4, ?2, ?3) RETURNING id",
+                params![kind.name(), Moment::now().0, settings, RunStatus::Running.name()],
                 |r| r.get(0).map(RunId),
             )
             .map_err(fail)?;
@@ -180,28 +220,28 @@ impl Catalogue {
     }
 
     /// The last run if it has not ended: it runs, or was cut off by a crash.
-    pub fn open_run(&self) -> Result<Option<RunRecord>> {
+    pub(crate) fn open_run(&self) -> Result<Option<RunRecord>> {
         Ok(self.last_run()?.filter(|r| r.finished_at.is_none()))
     }
 
     /// The last run, ended or not.
-    pub fn last_run(&self) -> Result<Option<RunRecord>> {
+    pub(crate) fn last_run(&self) -> Result<Option<RunRecord>> {
         let sql = format!("SELECT {} FROM run_row ORDER BY id DESC LIMIT 1", RunRecord::COLUMNS);
         let row = self.db.query_row(&sql, [], RunRecord::read).optional();
         row.map_err(|e| StoreError::sql("read the last run", &self.path, e))
     }
 
-    /// Ends a run with its state (`finished`, `stopped`, `failed`, …) and counters.
-    pub fn finish_run(&mut self, id: RunId, state: &str, counters: &str) -> Result<()> {
+    /// Ends a run with its state and counters.
+    pub(crate) fn finish_run(&mut self, id: RunId, state: RunState, counters: &str) -> Result<()> {
         let sql = "UPDATE run_row SET state = ?2, finished_at = ?3, counters = ?4 WHERE id = ?1";
         let points = ["before-run-ends", "after-run-ended"];
-        self.set_run(sql, params![id.0, state, Moment::now().0, counters], points)
+        self.set_run(sql, params![id.0, state.name(), Moment::now().0, counters], points)
     }
 
     /// Goes on with a run that was stopped.
-    pub fn reopen_run(&mut self, id: RunId) -> Result<()> {
-        let sql = "UPDATE run_row SET state = 'running', finished_at = NULL WHERE id = ?1";
-        self.set_run(sql, params![id.0], ["before-run-goes-on", "after-run-went-on"])
+    pub(crate) fn reopen_run(&mut self, id: RunId) -> Result<()> {
+        let sql = "UPDATE run_row SET state = ?2, finished_at = NULL WHERE id = ?1";
+        self.set_run(sql, params![id.0, RunStatus::Running.name()], ["before-run-goes-on", "after-run-went-on"])
     }
 
     fn set_run(&self, sql: &str, values: impl rusqlite::Params, [before, after]: [&'static str; 2]) -> Result<()> {
@@ -214,7 +254,7 @@ impl Catalogue {
     }
 
     /// The archive's files with their lengths and numbers of records, as far as is committed.
-    pub fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
+    pub(crate) fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
         let fail = |e| StoreError::sql("list the archive's files", &self.path, e);
         let mut rows = self.db.prepare("SELECT name, length, records FROM warc_row ORDER BY id").map_err(fail)?;
         let files = rows.query_map([], crate::FileEnd::read);
@@ -222,12 +262,12 @@ impl Catalogue {
     }
 
     /// Begins to move the log into the database file beside what is done next, so that [`Self::checkpoint`] has little left to do.
-    pub fn begin_checkpoint(&mut self) {
+    pub(crate) fn begin_checkpoint(&mut self) {
         self.log.begin(&self.db);
     }
 
     /// Moves the log into the database file, so that a copy of that file alone is whole.
-    pub fn checkpoint(&mut self) -> Result<()> {
+    pub(crate) fn checkpoint(&mut self) -> Result<()> {
         self.log.rest();
         sql_point("before-checkpoint")
             .and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))

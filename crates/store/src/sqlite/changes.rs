@@ -49,7 +49,7 @@ pub(super) fn write_changes(db: &Connection, batch: &Batch) -> rusqlite::Result<
     let mut insert = db.prepare_cached(
         "INSERT INTO change_row (run, page, flag, at, moved, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    for visit in batch.visits.iter().filter(|visit| is_told(visit)) {
+    for visit in batch.visits.iter().map(|finished| &finished.visit).filter(|visit| is_told(visit)) {
         let detail = visit.detail.as_ref().or(visit.problem.as_ref().filter(|_| visit.flag == Flag::Error));
         let (page, flag) = (visit.page.0.cast_signed(), visit.flag.code());
         insert.execute(params![batch.run.0, page, flag, visit.at.0, visit.moved, detail])?;

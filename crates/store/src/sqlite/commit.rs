@@ -11,7 +11,7 @@ use super::replay::{Watermark, pack, pack_pairs};
 use super::visits::VisitWriter;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
-use crate::{ArchiveEnd, Batch, HostFact};
+use crate::{ArchiveEnd, Batch, DroppedPage, FinishedVisit, HostFact};
 use orb_page::{Discovered, RunId};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub(crate) const LOG: u64 = 1_000;
 
 impl Catalogue {
     /// Records the batch and the archive's new end in one transaction.
-    pub fn commit(&mut self, batch: &Batch, archive: &ArchiveEnd) -> Result<()> {
+    pub(crate) fn commit(&mut self, batch: &Batch, archive: &ArchiveEnd) -> Result<()> {
         self.examine(batch)?;
         let path = self.path.clone();
         let next = self.watermark.next();
@@ -70,15 +70,12 @@ impl Catalogue {
         if let Some((h, want)) = batch.hosts.iter().zip(self.next_host..).find(|(h, want)| h.id.0 != *want) {
             return bad(format!("host {} of {} should have the number {want}", h.id.0, h.name));
         }
-        if batch.visits.len() != batch.targets.len() {
-            return bad(format!("{} visits with targets for {}", batch.visits.len(), batch.targets.len()));
-        }
         let (pages, hosts) =
             (self.next_page + batch.discovered.len() as u64, self.next_host as usize + batch.hosts.len());
         if let Some(d) = batch.discovered.iter().find(|d| d.host.0 == 0 || d.host.0 as usize >= hosts) {
             return bad(format!("{} names the unknown host {}", d.url, d.host.0));
         }
-        for (visit, targets) in batch.visits.iter().zip(&batch.targets) {
+        for FinishedVisit { visit, targets, .. } in &batch.visits {
             if visit.links.len() != targets.len() {
                 return bad(format!("{} links of {} with {} targets", visit.links.len(), visit.url, targets.len()));
             }
@@ -208,9 +205,9 @@ fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, 
 
 fn write_dropped(db: &Connection, names: &mut HashMap<Arc<str>, i64>, batch: &Batch) -> rusqlite::Result<()> {
     let mut update = db.prepare_cached("UPDATE page_row SET kind = ?2, why = ?3 WHERE id = ?1")?;
-    for (page, _, _, kind, why) in &batch.dropped {
+    for DroppedPage { place, kind, why } in &batch.dropped {
         let why = name_id(db, names, why)?;
-        update.execute(params![page.0.cast_signed(), kind.code(), why])?;
+        update.execute(params![place.page.0.cast_signed(), kind.code(), why])?;
     }
     Ok(())
 }
@@ -262,8 +259,8 @@ fn write_traps(db: &Connection, counts: &[(u64, u32)]) -> rusqlite::Result<()> {
 
 /// Notes which pages and hosts the batch touched, so that the frontier index can catch up.
 fn write_log(db: &Connection, batch: &Batch, watermark: Watermark, moved: &[(u64, u64)]) -> rusqlite::Result<()> {
-    let visited = batch.visits.iter().map(|v| v.page.0);
-    let dropped = batch.dropped.iter().map(|d| d.0.0);
+    let visited = batch.visits.iter().map(|v| v.visit.page.0);
+    let dropped = batch.dropped.iter().map(|d| d.place.page.0);
     let pages = pack(visited.chain(dropped).collect());
     let hosts = pack(batch.facts.iter().map(|f| u64::from(f.id.0)).collect());
     let requeued = pack_pairs(moved);

@@ -14,7 +14,7 @@ impl Catalogue {
     /// Corrects the depths that are larger than the shortest way over links to follow; tells how many there were.
     ///
     /// Memory: eight bytes a page. Links marked `nofollow` count only where the crawl follows them; a redirect is no step.
-    pub fn settle_depths(&mut self, follow_nofollow: bool) -> Result<u64> {
+    pub(crate) fn settle_depths(&mut self, follow_nofollow: bool) -> Result<u64> {
         let fail = |e| StoreError::sql("settle the depths", &self.path, e);
         let (before, steps) = depths(&self.db, self.next_page).map_err(fail)?;
         let mut depths = before.clone();

@@ -55,13 +55,13 @@ impl CatalogueReader {
 
 impl Catalogue {
     /// Forgets when pages are due.
-    pub fn clear_dues(&mut self) -> Result<()> {
+    pub(crate) fn clear_dues(&mut self) -> Result<()> {
         let cleared = self.db.execute("DELETE FROM due_row", []);
         cleared.map(drop).map_err(|e| StoreError::sql("write when pages are due", &self.path, e))
     }
 
     /// Adds when some pages are due.
-    pub fn add_dues(&mut self, dues: &[DueRow]) -> Result<()> {
+    pub(crate) fn add_dues(&mut self, dues: &[DueRow]) -> Result<()> {
         let path = self.path.clone();
         let fail = |e| StoreError::sql("write when pages are due", &path, e);
         let tx = self.db.transaction().map_err(fail)?;
@@ -79,14 +79,14 @@ impl Catalogue {
     }
 
     /// Remembers which pages a run was asked to visit, for whoever goes on with it.
-    pub fn keep_choice(&mut self, run: RunId, choice: &str) -> Result<()> {
+    pub(crate) fn keep_choice(&mut self, run: RunId, choice: &str) -> Result<()> {
         let value = format!("{} {choice}", run.0);
         let kept = self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('choice', ?1)", [value]);
         kept.map(drop).map_err(|e| StoreError::sql("write the run", &self.path, e))
     }
 
     /// Which pages a run was asked to visit.
-    pub fn choice(&self, run: RunId) -> Result<Option<String>> {
+    pub(crate) fn choice(&self, run: RunId) -> Result<Option<String>> {
         let read = self.db.query_row("SELECT value FROM meta WHERE key = 'choice'", [], |r| r.get::<_, String>(0));
         let read = read.optional().map_err(|e| StoreError::sql("read the run", &self.path, e))?;
         Ok(read.and_then(|text| text.strip_prefix(&format!("{} ", run.0)).map(str::to_owned)))

@@ -24,13 +24,13 @@ pub struct Known {
 
 impl Catalogue {
     /// What earlier runs saw of a page; `None` where it was never visited.
-    pub fn before(&self, page: PageId) -> Result<Option<Before>> {
+    pub(crate) fn before(&self, page: PageId) -> Result<Option<Before>> {
         let read = BeforeReader::new(&self.db).and_then(|mut visits| visits.read(page));
         read.map_err(|e| StoreError::sql("read the visits of a page", &self.path, e))
     }
 
     /// The canonical URL of a page.
-    pub fn url_of(&self, page: PageId) -> Result<Option<String>> {
+    pub(crate) fn url_of(&self, page: PageId) -> Result<Option<String>> {
         let sql = "SELECT url FROM page_row WHERE id = ?1";
         let row = self.db.prepare_cached(sql);
         let row = row.and_then(|mut q| q.query_row([page.0.cast_signed()], |r| r.get(0)).optional());
@@ -39,7 +39,7 @@ impl Catalogue {
 
     /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has neither visited nor put into a queue; and the
     /// number to go on after, `None` at the end. Those that wait in their queues already are among them.
-    pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
+    pub(crate) fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
         let fail = |e| StoreError::sql("read the known pages", &self.path, e);
         let sql = format!(
             "SELECT p.id, p.host, p.url, p.rank, p.depth, p.step, coalesce(p.again, 0),

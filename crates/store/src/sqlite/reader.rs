@@ -54,6 +54,22 @@ impl CatalogueReader {
         move |e| StoreError::sql(what, &path, e)
     }
 
+    /// Gives the rows of a query one by one: what all other reading is made of.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        values: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let fail = self.fail("read");
+        let mut statement = self.db.prepare_cached(sql).map_err(&fail)?;
+        let mut rows = statement.query(values).map_err(&fail)?;
+        while let Some(row) = rows.next().map_err(&fail)? {
+            each(row)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn one<T>(
         &self,
         sql: &str,
@@ -69,11 +85,14 @@ impl CatalogueReader {
         &self,
         sql: &str,
         values: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let fail = self.fail("read");
-        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
-        rows.query_map(values, read).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
+        let (fail, mut out) = (self.fail("read"), Vec::new());
+        self.each(sql, values, |row| {
+            out.push(read(row).map_err(&fail)?);
+            Ok(())
+        })?;
+        Ok(out)
     }
 
     /// The page with this number.
@@ -105,12 +124,24 @@ impl CatalogueReader {
             Flag::New.code(),
             Flag::Updated.code()
         );
-        let mut statement = self.db.prepare(&sql).map_err(&fail)?;
-        let mut rows = statement.query([since.map(|run| run.0)]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            each(PageRow::read(row).map_err(&fail)?)?;
-        }
-        Ok(())
+        self.each(&sql, [since.map(|run| run.0)], |row| each(PageRow::read(row).map_err(&fail)?))
+    }
+
+    /// Gives every page of HTML that the archive holds, in the order of discovery: number, URL, when it was fetched, and title.
+    pub fn each_archived_html(
+        &self,
+        mut each: impl FnMut(PageId, &str, &str, Option<&str>) -> Result<()>,
+    ) -> Result<()> {
+        let sql = "SELECT id, url, fetched_at, title FROM page WHERE kind = 'HTML' AND warc_file NOTNULL";
+        self.each(sql, [], |row| {
+            let text = |column: usize| row.get_ref(column).and_then(|text| Ok(text.as_str_or_null()?));
+            let read = || Ok((row.get::<_, i64>(0)?.cast_unsigned(), text(1)?, text(2)?, text(3)?));
+            let (id, url, at, title) = read().map_err(self.fail("read"))?;
+            match (url, at) {
+                (Some(url), Some(at)) => each(PageId(id), url, at, title),
+                _ => Ok(()),
+            }
+        })
     }
 
     /// A page's visits, latest first.
@@ -172,14 +203,11 @@ impl CatalogueReader {
     /// Gives the rows of a query of ours one by one.
     pub fn each_row(&self, sql: &str, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
         let fail = self.fail("read");
-        let mut statement = self.db.prepare(sql).map_err(&fail)?;
-        let columns = statement.column_count();
-        let mut rows = statement.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
+        self.each(sql, [], |row| {
+            let columns = row.as_ref().column_count();
             let cells: rusqlite::Result<Vec<Cell<'_>>> = (0..columns).map(|i| row.get_ref(i).map(cell)).collect();
-            each(&cells.map_err(&fail)?)?;
-        }
-        Ok(())
+            each(&cells.map_err(&fail)?)
+        })
     }
 
     /// What was learnt of the noise of a host, as text.

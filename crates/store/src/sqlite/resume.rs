@@ -40,12 +40,12 @@ const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
 
 impl Catalogue {
     /// Hosts of which a run has fetched a page, the last run to do so.
-    pub fn hosts_fetched(&self, run: RunId) -> Result<Vec<HostId>> {
+    pub(crate) fn hosts_fetched(&self, run: RunId) -> Result<Vec<HostId>> {
         self.all("SELECT host FROM tally_row WHERE run = ?1", [run.0], |r| r.get(0).map(HostId))
     }
 
     /// The address at which a host was last seen.
-    pub fn host_ip(&self, host: HostId) -> Result<Option<IpAddr>> {
+    pub(crate) fn host_ip(&self, host: HostId) -> Result<Option<IpAddr>> {
         let read = |r: &Row<'_>| r.get::<_, Option<String>>(0);
         let mut row = self
             .db
@@ -56,7 +56,7 @@ impl Catalogue {
     }
 
     /// The host of a page.
-    pub fn host_of(&self, page: PageId) -> Result<Option<HostId>> {
+    pub(crate) fn host_of(&self, page: PageId) -> Result<Option<HostId>> {
         let sql = "SELECT host FROM page_row WHERE id = ?1";
         let row =
             self.db.prepare_cached(sql).and_then(|mut q| q.query_row([page.0.cast_signed()], |r| r.get(0)).optional());
@@ -64,26 +64,26 @@ impl Catalogue {
     }
 
     /// The largest `limit` counts behind the trap rules, smallest first.
-    pub fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
+    pub(crate) fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
         let sql =
             "SELECT key, count FROM (SELECT key, count FROM trap_row ORDER BY count DESC LIMIT ?1) ORDER BY count";
         self.all(sql, [limit], |r| Ok((number(r, 0)?, r.get(1)?)))
     }
 
     /// What is known of the session ids in URLs, by the names of up to `limit` hosts.
-    pub fn sessions(&self, limit: usize) -> Result<Vec<(String, String)>> {
+    pub(crate) fn sessions(&self, limit: usize) -> Result<Vec<(String, String)>> {
         let sql =
             "SELECT h.name, s.rules FROM session_row s JOIN host_row h ON h.id = s.host ORDER BY s.host DESC LIMIT ?1";
         self.all(sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// The URLs of the seeds of a step, or of those of none, and of the places they redirect to, one redirect after the other.
-    pub fn seed_urls(&self, step: Option<u32>) -> Result<Vec<String>> {
+    pub(crate) fn seed_urls(&self, step: Option<u32>) -> Result<Vec<String>> {
         self.all(SEEDS, (LinkKind::Redirect.code(), step), |r| r.get(0))
     }
 
     /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
-    pub fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
+    pub(crate) fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
         let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name, p.step
                    FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
                    WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT LIKE 'trap%'))
@@ -106,7 +106,7 @@ impl Catalogue {
     }
 
     /// Remembers the settings a run goes on with.
-    pub fn change_settings(&mut self, run: RunId, settings: &str) -> Result<()> {
+    pub(crate) fn change_settings(&mut self, run: RunId, settings: &str) -> Result<()> {
         self.db
             .execute("UPDATE run_row SET settings = ?2 WHERE id = ?1", rusqlite::params![run.0, settings])
             .map(drop)

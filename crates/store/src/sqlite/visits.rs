@@ -5,7 +5,7 @@
 
 use super::commit::{file_id, name_id};
 use super::links::{Earlier, LinkWriter};
-use crate::Batch;
+use crate::{Batch, FinishedVisit};
 use orb_page::{Flag, RunId, Visit};
 use rusqlite::{CachedStatement, Connection, params};
 use std::collections::HashMap;
@@ -60,9 +60,9 @@ impl<'db> VisitWriter<'db> {
         batch: &Batch,
     ) -> rusqlite::Result<i64> {
         let mut order: Vec<usize> = (0..batch.visits.len()).collect();
-        order.sort_unstable_by_key(|&i| batch.visits[i].page);
+        order.sort_unstable_by_key(|&i| batch.visits[i].visit.page);
         for i in order {
-            let (visit, targets) = (&batch.visits[i], &batch.targets[i]);
+            let FinishedVisit { visit, targets, .. } = &batch.visits[i];
             let by = name_id(self.db, names, &visit.by)?;
             let file = visit.warc.as_ref().map(|w| file_id(self.db, files, &w.file)).transpose()?;
             let saw_content = match visit.flag {

@@ -6,10 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "it is part of tests")]
 
 use orb_page::{
-    Body, Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, Pictured, RunId, UrlKey, Visit,
+    Body, Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, Pictured, RunId, RunKind, UrlKey, Visit,
 };
 use orb_store::{
-    Batch, Encoded, Encoder, Exchange, FrontierIndex, HostFact, NewHost, Project, Queued, Queues, RobotsRecord,
+    Batch, DroppedPage, Encoded, Encoder, Exchange, FinishedVisit, HostFact, NewHost, Project, QueuePlace, Queued,
+    Queues, RobotsRecord,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -48,46 +49,38 @@ pub struct Recorder {
     by: Arc<str>,
 }
 
-/// What one step would commit.
-pub struct Step {
-    pub batch: Batch,
-    pub records: Vec<Vec<Encoded>>,
-    pub extra: Vec<Encoded>,
-}
-
 impl Recorder {
     /// Goes on with the open run, or begins one with its seed.
     pub fn new(mut project: Project) -> Self {
-        let open = project.catalogue().open_run().unwrap();
+        let open = project.open_run().unwrap();
         let run = match open {
             Some(run) => run.id,
-            None => project.catalogue_mut().begin_run("crawl", "{}").unwrap(),
+            None => project.begin_run(RunKind::Crawl, "{}").unwrap(),
         };
         let mut recorder = Self { project, run, epoch: 0, encoder: Encoder::default(), by: "tester".into() };
-        if recorder.project.index().known() == 0 {
-            let mut step = recorder.empty();
+        if recorder.project.urls_known() == 0 {
+            let mut batch = recorder.empty();
             let mut names = Names::default();
-            recorder.discover(&mut step.batch, &mut names, 0, None, 0);
-            recorder.commit(&mut step);
+            recorder.discover(&mut batch, &mut names, 0, None, 0);
+            recorder.commit(&mut batch);
         }
         recorder
     }
 
-    fn empty(&self) -> Step {
-        let batch = Batch { run: self.run, counters: "{\"pages\":1}".to_owned(), ..Batch::default() };
-        Step { batch, records: Vec::new(), extra: Vec::new() }
+    fn empty(&self) -> Batch {
+        Batch { run: self.run, counters: "{\"pages\":1}".to_owned(), ..Batch::default() }
     }
 
-    pub fn commit(&mut self, step: &mut Step) {
-        self.project.commit(&mut step.batch, &step.records, &step.extra).unwrap();
+    pub fn commit(&mut self, batch: &mut Batch) {
+        self.project.commit(batch).unwrap();
     }
 
     /// Visits up to `n` queued pages and commits them.
     pub fn step(&mut self, n: usize) -> usize {
-        let mut step = self.prepare(n);
-        let visits = step.batch.visits.len();
+        let mut batch = self.prepare(n);
+        let visits = batch.visits.len();
         if visits > 0 {
-            self.commit(&mut step);
+            self.commit(&mut batch);
         }
         visits
     }
@@ -97,8 +90,8 @@ impl Recorder {
     }
 
     /// What the next step would commit.
-    pub fn prepare(&mut self, n: usize) -> Step {
-        let index = self.project.index().clone();
+    pub fn prepare(&mut self, n: usize) -> Batch {
+        let index = self.project.queues();
         let mut queued = Vec::new();
         let mut host = HostId(0);
         while let Some(next) = index.next_host(host).unwrap() {
@@ -107,54 +100,51 @@ impl Recorder {
         }
         queued.sort_by_key(|(_, q)| (q.rank, q.page));
         queued.truncate(n);
-        let mut step = self.empty();
+        let mut batch = self.empty();
         let mut names = Names::default();
         for (host, q) in queued {
             let n = number_of(&q.url);
+            let place = QueuePlace { host, rank: q.rank, page: q.page };
             if n % 50 == 13 {
-                step.batch.dropped.push((q.page, host, q.rank, PageKind::Disallowed, "robots"));
+                batch.dropped.push(DroppedPage { place, kind: PageKind::Disallowed, why: "robots" });
                 continue;
             }
-            let visit = self.visit(&mut step, &mut names, host, &q);
-            step.batch.finished.push((host, q.rank, q.page));
-            step.batch.facts.push(HostFact { id: host, pages: 1, backoff_ms: Some(n), ..HostFact::default() });
-            step.batch.visits.push(visit);
+            let visit = self.visit(&mut batch, &mut names, host, &q);
+            batch.finished.push(place);
+            batch.facts.push(HostFact { id: host, pages: 1, backoff_ms: Some(n), ..HostFact::default() });
+            batch.visits.push(visit);
         }
-        if let Some(host) = step.batch.visits.first().map(|v| v.host) {
+        if let Some(host) = batch.visits.first().map(|v| v.visit.host) {
             let robots = RobotsRecord { at: Moment(5), status: 200, text: format!("# {}", host.0), crawl_delay: None };
-            step.batch.facts.push(HostFact { id: host, robots: Some(robots), ..HostFact::default() });
-            step.extra.push(self.encode(&format!("http://{}/robots.txt", host_of(0)), "User-agent: *\n", Moment(1)));
+            batch.facts.push(HostFact { id: host, robots: Some(robots), ..HostFact::default() });
+            batch.extra.push(self.encode(&format!("http://{}/robots.txt", host_of(0)), "User-agent: *\n", Moment(1)));
         }
-        step
+        batch
     }
 
-    fn visit(&mut self, step: &mut Step, names: &mut Names, host: HostId, queued: &Queued) -> Visit {
+    fn visit(&mut self, batch: &mut Batch, names: &mut Names, host: HostId, queued: &Queued) -> FinishedVisit {
         let (page, n, depth) = (queued.page, number_of(&queued.url), queued.depth);
         use sha2::Digest;
         let content = content_of(n, self.epoch);
         let digest: [u8; 32] = sha2::Sha256::digest(content.as_bytes()).into();
         let failed = n % 31 == 11;
-        let earlier =
-            self.project.index().digest_first(&digest).unwrap().or_else(|| names.digests.get(&digest).copied());
+        let earlier = self.project.digest_first(&digest).unwrap().or_else(|| names.digests.get(&digest).copied());
         let earlier = earlier.filter(|p| *p != page && !failed);
         if earlier.is_none() && !failed {
             names.digests.insert(digest, page);
         }
         let at = Moment(1_700_000_000_000 + i64::try_from(n).unwrap_or(0) * 1_001);
-        let mut targets = Vec::new();
+        let (mut targets, mut records) = (Vec::new(), Vec::new());
         let mut links = Links::default();
         if !failed {
             for (i, to) in links_of(n).into_iter().enumerate() {
-                targets.push(self.discover(&mut step.batch, names, to, Some(page), depth + 1));
+                targets.push(self.discover(batch, names, to, Some(page), depth + 1));
                 let (url, words) = (url_of(to), if i == 0 { String::new() } else { format!("to {to}") });
                 links.push(&url, UrlKey::of(&url), if i % 4 == 3 { LinkKind::Img } else { LinkKind::A }, &words);
             }
-            step.records.push(vec![self.encode(&url_of(n), &content, at)]);
-        } else {
-            step.records.push(Vec::new());
+            records.push(self.encode(&url_of(n), &content, at));
         }
-        step.batch.targets.push(targets);
-        Visit {
+        let visit = Visit {
             depth,
             kind: match (failed, earlier) {
                 (true, _) => PageKind::Timeout,
@@ -182,18 +172,19 @@ impl Recorder {
                 mime: None,
             }],
             ..Visit::blank(page, host, url_of(n), at, self.by.clone())
-        }
+        };
+        FinishedVisit { visit, targets, records }
     }
 
     /// The number of page `n`, given it now if it has none.
     fn discover(&mut self, batch: &mut Batch, names: &mut Names, n: u64, from: Option<PageId>, depth: u32) -> PageId {
         let url = url_of(n);
         let key = UrlKey::of(&url);
-        if let Some(page) = self.project.index().seen(&[key]).unwrap()[0].or_else(|| names.pages.get(&n).copied()) {
+        if let Some(page) = self.project.pages_of(&[key]).unwrap()[0].or_else(|| names.pages.get(&n).copied()) {
             return page;
         }
         let name = host_of(n);
-        let known = self.project.index().host_id("http", &name, 80).unwrap();
+        let known = self.project.host_id("http", &name, 80).unwrap();
         let host = known.unwrap_or_else(|| {
             *names.hosts.entry(name.clone()).or_insert_with(|| {
                 let id = HostId(self.project.next_host_id().0 + u32::try_from(batch.hosts.len()).unwrap());
@@ -246,6 +237,20 @@ impl Recorder {
     }
 }
 
+/// The visits of a batch and what they found, without records, for another commit.
+pub fn again(batch: &Batch) -> Batch {
+    let visits = batch.visits.iter().map(|v| FinishedVisit::unarchived(v.visit.clone(), v.targets.clone()));
+    Batch {
+        run: batch.run,
+        visits: visits.collect(),
+        dropped: batch.dropped.clone(),
+        finished: batch.finished.clone(),
+        facts: batch.facts.clone(),
+        counters: batch.counters.clone(),
+        ..Batch::default()
+    }
+}
+
 #[derive(Default)]
 struct Names {
     pages: HashMap<u64, PageId>,
@@ -254,18 +259,19 @@ struct Names {
 }
 
 /// Everything a reader of the index can see, as text.
-pub fn render(index: &FrontierIndex) -> String {
+pub fn render(project: &Project) -> String {
     use std::fmt::Write as _;
+    let index = project.queues();
     let mut out = format!("queued {} known {}\n", index.queued(), index.known());
     for n in 0..PAGES {
-        let page = index.seen(&[UrlKey::of(&url_of(n))]).unwrap()[0];
+        let page = project.pages_of(&[UrlKey::of(&url_of(n))]).unwrap()[0];
         let digest: [u8; 32] =
             sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), content_of(n, 0)))
                 .into();
-        let _ = writeln!(out, "{n} {page:?} {:?}", index.digest_first(&digest).unwrap());
+        let _ = writeln!(out, "{n} {page:?} {:?}", project.digest_first(&digest).unwrap());
     }
     for h in 0..7 {
-        let id = index.host_id("http", &host_of(h), 80).unwrap();
+        let id = project.host_id("http", &host_of(h), 80).unwrap();
         let _ = writeln!(out, "host {h} {id:?}");
         if let Some(id) = id {
             let _ = writeln!(out, "{:?} queued {}", index.host(id).unwrap(), index.queued_of(id));

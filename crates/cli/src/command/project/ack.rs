@@ -7,7 +7,7 @@ use crate::out;
 use anyhow::anyhow;
 use clap::Args;
 use orb_page::RunId;
-use orb_store::{Catalogue, ProjectLock};
+use orb_store::acknowledge;
 use std::io::Write as _;
 
 /// `orb project ack`.
@@ -37,10 +37,7 @@ pub(super) fn run(common: &Common, args: &AckArgs) -> Result<(), Failure> {
         None => anyhow!("project {} was never run", project.name),
     })?;
     let by = args.by.clone().or_else(|| ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()));
-    {
-        let _lock = ProjectLock::take(&project)?;
-        Catalogue::create_or_open(&project.catalogue())?.acknowledge(run, by.as_deref(), args.note.as_deref())?;
-    }
+    acknowledge(&project, run, by.as_deref(), args.note.as_deref())?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &reader.ack(run)?)?;

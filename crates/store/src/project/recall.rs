@@ -1,0 +1,114 @@
+//! What do earlier runs know?
+//!
+//! Look-ups by key, what a run recalls when it begins, and walks over pages that are larger than memory.
+
+use super::Project;
+use crate::Queues as _;
+use crate::error::Result;
+use crate::index::FrontierIndex;
+use crate::sqlite::{DueRow, Known, Unfetched};
+use orb_page::{Before, HostId, PageId, RunId, UrlKey};
+use std::net::IpAddr;
+
+impl Project {
+    /// The queues, for whoever grants leases; clones share them, and may go to other threads.
+    pub fn queues(&self) -> FrontierIndex {
+        self.index.clone()
+    }
+
+    /// How many pages are queued.
+    pub fn queued(&self) -> u64 {
+        self.index.queued()
+    }
+
+    /// How many URLs are known.
+    pub fn urls_known(&self) -> u64 {
+        self.index.known()
+    }
+
+    /// The numbers of the pages with these URLs, as far as they are committed.
+    pub fn pages_of(&self, keys: &[UrlKey]) -> Result<Vec<Option<PageId>>> {
+        self.index.seen(keys)
+    }
+
+    /// The number of a host, if it is committed.
+    pub fn host_id(&self, scheme: &str, name: &str, port: u16) -> Result<Option<HostId>> {
+        self.index.host_id(scheme, name, port)
+    }
+
+    /// The address at which a host was last seen.
+    pub fn host_ip(&self, host: HostId) -> Result<Option<IpAddr>> {
+        self.catalogue().host_ip(host)
+    }
+
+    /// The page that first had this content.
+    pub fn digest_first(&self, digest: &[u8; 32]) -> Result<Option<PageId>> {
+        self.index.digest_first(digest)
+    }
+
+    /// The host of a page.
+    pub fn host_of(&self, page: PageId) -> Result<Option<HostId>> {
+        self.catalogue().host_of(page)
+    }
+
+    /// The canonical URL of a page.
+    pub fn url_of(&self, page: PageId) -> Result<Option<String>> {
+        self.catalogue().url_of(page)
+    }
+
+    /// What earlier runs saw of a page; `None` where it was never visited.
+    pub fn before(&self, page: PageId) -> Result<Option<Before>> {
+        self.catalogue().before(page)
+    }
+
+    /// Hosts of which a run has fetched a page, the last run to do so.
+    pub fn hosts_fetched(&self, run: RunId) -> Result<Vec<HostId>> {
+        self.catalogue().hosts_fetched(run)
+    }
+
+    /// The largest `limit` counts behind the trap rules, smallest first.
+    pub fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
+        self.catalogue().trap_counts(limit)
+    }
+
+    /// What is known of the session ids in URLs, by the names of up to `limit` hosts.
+    pub fn sessions(&self, limit: usize) -> Result<Vec<(String, String)>> {
+        self.catalogue().sessions(limit)
+    }
+
+    /// The URLs of the seeds of a step, or of those of none, and of the places they redirect to, one redirect after the other.
+    pub fn seed_urls(&self, step: Option<u32>) -> Result<Vec<String>> {
+        self.catalogue().seed_urls(step)
+    }
+
+    /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
+    pub fn each_parked(&self, each: impl FnMut(PageId)) {
+        self.index.each_parked(each);
+    }
+
+    /// Up to `limit` pages numbered above `after` that an earlier run has visited, and the number to go on after; `None` when all
+    /// have been looked at.
+    pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
+        self.catalogue().known_pages(run, after, limit)
+    }
+
+    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
+    pub fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
+        self.catalogue().unfetched(after, limit, traps)
+    }
+
+    /// Corrects depths that a shorter way has made smaller; how many there were.
+    pub fn settle_depths(&mut self, follow_nofollow: bool) -> Result<u64> {
+        self.catalogue_mut().settle_depths(follow_nofollow)
+    }
+
+    /// Forgets when pages are due.
+    pub fn clear_dues(&mut self) -> Result<()> {
+        self.catalogue_mut().clear_dues()
+    }
+
+    /// Notes when pages are due.
+    pub fn add_dues(&mut self, dues: &[DueRow]) -> Result<()> {
+        self.catalogue_mut().add_dues(dues)
+    }
+}
