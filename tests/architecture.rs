@@ -56,6 +56,21 @@ const ALONE: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
 ];
 
+/// Files outside `store` that may hold SQL: what another database is told, and an example for people.
+const SQL_ELSEWHERE: &[&str] = &["crates/export/src/postgres", "crates/cli/src/command/demo.rs"];
+
+/// How SQL is recognised.
+const SQL: &[&str] = &[
+    "SELECT ",
+    "INSERT INTO ",
+    "INSERT OR ",
+    "DELETE FROM ",
+    "CREATE TABLE ",
+    "CREATE VIEW ",
+    "CREATE INDEX ",
+    "PRAGMA ",
+];
+
 /// Names that say nothing about the content.
 const EMPTY_NAMES: &[&str] =
     &["core", "common", "utils", "util", "helpers", "misc", "types", "base", "manager", "data", "info"];
@@ -123,6 +138,27 @@ fn every_crate_obeys_the_common_lints_and_says_what_it_is_for() {
         assert_eq!(lints.and_then(toml::Value::as_bool), Some(true), "crate {name} has lints of its own");
         let description = manifest["package"].get("description").and_then(toml::Value::as_str);
         assert!(description.is_some_and(|text| !text.is_empty()), "crate {name} has no description");
+    }
+}
+
+#[test]
+fn sql_is_spoken_in_the_store_alone() {
+    let mut sources = Vec::new();
+    for name in manifests().into_keys().filter(|name| name != "store") {
+        collect(&root().join("crates").join(name).join("src"), &mut sources);
+    }
+    assert!(sources.len() > 20, "the sources were not found");
+    for path in sources {
+        let inside = path.strip_prefix(root()).unwrap();
+        if SQL_ELSEWHERE.iter().any(|place| inside.starts_with(place)) {
+            continue;
+        }
+        for (number, line) in (1..).zip(fs::read_to_string(&path).unwrap().lines()) {
+            // A message may tell people what to ask for.
+            let is_told = line.contains("orb sql") || line.trim_start().starts_with("//");
+            let spoken = SQL.iter().find(|word| !is_told && line.contains(**word));
+            assert!(spoken.is_none(), "{}:{number} speaks SQL: {}", inside.display(), line.trim());
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{ExportProgress, step};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use orb_page::Moment;
-use orb_store::{CatalogueReader, Cell, FileEnd, ProjectDir, index_lines};
+use orb_store::{CatalogueReader, FileEnd, ProjectDir, index_lines};
 use orb_store::{Result, StoreError};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -157,12 +157,10 @@ fn add_pages<W: Write + Seek>(
     zip.begin("pages/pages.jsonl").map_err(StoreError::Output)?;
     let head = json!({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"});
     writeln!(zip, "{head}").map_err(StoreError::Output)?;
-    let sql = "SELECT id, url, fetched_at, title FROM page WHERE kind = 'HTML' AND warc_file NOTNULL";
     let mut pages = 0;
-    reader.each_row(sql, |cells| {
-        let [Cell::Integer(id), Cell::Text(url), Cell::Text(at), title] = cells else { return Ok(()) };
-        let mut page = json!({"id": id.to_string(), "url": url, "ts": at});
-        if let Cell::Text(title) = title {
+    reader.each_archived_html(|id, url, at, title| {
+        let mut page = json!({"id": id.0.to_string(), "url": url, "ts": at});
+        if let Some(title) = title {
             page["title"] = json!(title);
         }
         writeln!(zip, "{page}").map_err(StoreError::Output)?;
