@@ -9,7 +9,6 @@ use super::reader::CatalogueReader;
 use crate::error::{Result, StoreError};
 use orb_page::{HostId, LinkKind, PageId, RunId};
 use rusqlite::{OptionalExtension as _, Row};
-use std::path::Path;
 
 /// How far a catalogue has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,13 +43,7 @@ pub struct LinkFact {
 }
 
 impl CatalogueReader {
-    /// The catalogue's file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Everything that `look` reads comes from one snapshot, however long it takes. What is written
-    /// meanwhile stays in the WAL.
+    /// Whatever is read by `look` is as of one moment, however long it takes. What is written meanwhile stays in the log.
     pub fn at_one_moment<T, E: From<StoreError>>(
         &self,
         look: impl FnOnce(&Self) -> std::result::Result<T, E>,
