@@ -146,7 +146,7 @@ impl World {
 
     /// A batch of visits to pages `first + 1 ..`, and the time the seen tests took.
     fn batch(&mut self, project: &Project, first: u64, count: u64, new: u64) -> (Batch, Duration) {
-        let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
+        let mut batch = Batch { run: self.run, ..Batch::default() };
         for n in first..first + count {
             let page = PageId(n + 1);
             let host = HostId(u32::try_from((n + 1) % HOSTS + 1).unwrap());

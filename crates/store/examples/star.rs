@@ -67,7 +67,7 @@ fn main() {
     let mut project = Project::open(&dir).unwrap();
     let run = project.begin_run(RunKind::Crawl, "").unwrap();
     for first in (1..=pages).step_by(usize::try_from(BATCH).unwrap()) {
-        let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
+        let mut batch = Batch { run, ..Batch::default() };
         if first == 1 {
             let at = Moment(1_700_000_000_000);
             let name = "star.example".into();
@@ -77,7 +77,7 @@ fn main() {
         project.commit(&mut batch).unwrap();
     }
     for first in (1..=pages).step_by(usize::try_from(BATCH).unwrap()) {
-        let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
+        let mut batch = Batch { run, ..Batch::default() };
         for page in (first..=pages).take(usize::try_from(BATCH).unwrap()) {
             let targets: Vec<u64> = (0..links).map(|k| if k == 0 { 1 } else { page * (k + 1) % pages + 1 }).collect();
             let visit = visit(page, &targets);

@@ -1,6 +1,6 @@
 //! What is committed together?
 
-use crate::{Encoded, RobotsRecord};
+use crate::{CounterDelta, Encoded, RobotsRecord};
 use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, Visit};
 use std::net::IpAddr;
 
@@ -31,8 +31,8 @@ pub struct Batch {
     pub traps: Vec<(u64, u32)>,
     /// What was learnt of the noise of hosts, as text.
     pub noises: Vec<(HostId, String)>,
-    /// The run's counters as JSON, to be stored with the run.
-    pub counters: String,
+    /// What it adds to the run's counters.
+    pub counters: CounterDelta,
     /// Set by the store once the archive has the bytes, to how many they are: a commit tried again does not write them twice.
     pub archived: Option<u64>,
     /// Set by the store once the catalogue has the batch: a commit tried again then only does what is left.

@@ -8,6 +8,7 @@
 mod archive;
 mod batch;
 mod check;
+mod counters;
 mod error;
 pub mod fault;
 mod home;
@@ -22,6 +23,7 @@ mod warc;
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
 pub use batch::{Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
 pub use check::{CheckCounts, CheckReport, Finding, check};
+pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
 pub use index::{FrontierIndex, IndexStart};

@@ -117,7 +117,7 @@ fn readers_see_the_contracts_names_and_forms() {
     assert_eq!(rows(&dir, "SELECT * FROM image WHERE page_id = 1"), ["1|http://h0.test/p/0.png|a|1|NULL|NULL"]);
     assert_eq!(
         rows(&dir, "SELECT id, kind, state, finished_at, counters FROM run"),
-        ["1|crawl|running|NULL|{\"pages\":1}"]
+        ["1|crawl|running|NULL|{\"commits\":3}"]
     );
     assert_eq!(
         rows(

@@ -23,8 +23,8 @@ use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
 use orb_page::{Found, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
 use orb_store::{
-    Admission, Batch, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace, Steps,
-    StoreError, Unfetched, free_space,
+    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace,
+    Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
 use std::path::Path;
@@ -95,6 +95,8 @@ pub(crate) struct Recorder {
     shared: Arc<Shared>,
     rules: RecorderRules,
     counters: Counters,
+    /// What the catalogue has of them.
+    counted: serde_json::Value,
     resumed_seconds: f64,
     started: Instant,
     clock: Clock,
@@ -177,6 +179,8 @@ impl Recorder {
         clock: Clock,
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
+        let last = project.last_run()?.map(|run| serde_json::from_str(&run.counters).unwrap_or_default());
+        let counted = last.unwrap_or_default();
         let hosts_fetched = project.hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
         let mut parked = IdSet::default();
         project.each_parked(|page| {
@@ -188,6 +192,7 @@ impl Recorder {
             shared,
             rules,
             counters,
+            counted,
             resumed_seconds,
             started: Instant::now(),
             clock,
@@ -408,7 +413,9 @@ impl Recorder {
         self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         self.pending.batch.run = self.rules.run;
         self.counters.frontier = self.queued_after();
-        self.pending.batch.counters = self.counters.to_json();
+        let counted = serde_json::to_value(&self.counters).unwrap_or_default();
+        self.pending.batch.counters = CounterDelta::between(&self.counted, &counted);
+        self.counted = counted;
         self.pending.batch.traps = self.shared.frontier().trap_counts();
         self.pending.batch.noises = self.rules.noises.as_ref().map(|noises| noises.learnt()).unwrap_or_default();
         facts::merge_facts(&mut self.pending.batch.facts);

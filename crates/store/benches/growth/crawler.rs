@@ -69,7 +69,7 @@ impl Crawler {
         let settings = std::fs::read_to_string(project.dir().settings()).unwrap_or_default();
         let run = project.begin_run(RunKind::Crawl, &settings).unwrap();
         let mut crawler = Self::of_run(run);
-        let mut batch = Batch { run, counters: "{}".into(), ..Batch::default() };
+        let mut batch = Batch { run, ..Batch::default() };
         for n in 1..=seeds {
             crawler.discover(&mut batch, PageId(n), None);
         }
@@ -124,7 +124,7 @@ impl Crawler {
 
     /// A batch of visits to these pages, and the keys of their links.
     fn make_up(&mut self, leased: &[(HostId, Queued)], known: u64, shape: Shape) -> (Batch, Vec<Vec<UrlKey>>) {
-        let mut batch = Batch { run: self.run, counters: "{}".into(), ..Batch::default() };
+        let mut batch = Batch { run: self.run, ..Batch::default() };
         let mut facts: BTreeMap<HostId, u64> = BTreeMap::new();
         for (host, queued) in leased {
             *facts.entry(*host).or_default() += 1;

@@ -108,8 +108,10 @@ impl Catalogue {
             .min(self.followed)
             .cast_signed()])?;
         if !batch.counters.is_empty() {
+            let mut row = tx.prepare_cached("SELECT coalesce(counters, '') FROM run_row WHERE id = ?1")?;
+            let before: Option<String> = row.query_row([batch.run.0], |r| r.get(0)).optional()?;
             tx.prepare_cached("UPDATE run_row SET counters = ?2 WHERE id = ?1")?
-                .execute(params![batch.run.0, batch.counters])?;
+                .execute(params![batch.run.0, batch.counters.added_to(&before.unwrap_or_default())])?;
         }
         sql_point("before-catalogue-commit")?;
         tx.commit()?;

@@ -9,9 +9,10 @@ use orb_page::{
     Body, Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, Pictured, RunId, RunKind, UrlKey, Visit,
 };
 use orb_store::{
-    Batch, DroppedPage, Encoded, Encoder, Exchange, FinishedVisit, HostFact, NewHost, Project, QueuePlace, Queued,
-    Queues, RobotsRecord,
+    Batch, CounterDelta, DroppedPage, Encoded, Encoder, Exchange, FinishedVisit, HostFact, NewHost, Project,
+    QueuePlace, Queued, Queues, RobotsRecord,
 };
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ impl Recorder {
     }
 
     fn empty(&self) -> Batch {
-        Batch { run: self.run, counters: "{\"pages\":1}".to_owned(), ..Batch::default() }
+        Batch { run: self.run, counters: CounterDelta::between(&json!({}), &json!({"commits": 1})), ..Batch::default() }
     }
 
     pub fn commit(&mut self, batch: &mut Batch) {
