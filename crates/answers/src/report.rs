@@ -105,7 +105,7 @@ impl<'a> Report<'a> {
             project: name.to_owned(),
             run: record.id.0,
             state: state_of(&record, ProjectLock::is_held(collection.project())).to_owned(),
-            kind: record.kind,
+            kind: record.kind.name().to_owned(),
             started_at: record.started_at,
             finished_at: record.finished_at,
             seconds: counters.seconds,

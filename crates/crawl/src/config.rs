@@ -7,7 +7,7 @@ use crate::drive::budget::Limits;
 use crate::indexing::WordingRules;
 use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
-use crate::read::{Packing, ReadRules};
+use crate::read::ReadRules;
 use crate::record::RecorderRules;
 use crate::record::replant::Replant;
 use crate::scope::SharedScope;

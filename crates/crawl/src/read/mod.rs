@@ -97,15 +97,6 @@ pub(crate) struct ReadRules {
     pub revisits: Option<Revisits>,
 }
 
-/// How bytes are packed for the archive.
-#[derive(Clone)]
-pub(crate) struct Packing {
-    /// The level, from 1 (fast) to 12 (small).
-    pub level: i32,
-    /// Where large records wait for their commit: on the disk that the archive is on.
-    pub spool_dir: Arc<Path>,
-}
-
 impl ReadRules {
     /// What belongs to the collection, and how far it goes, from a page of this step.
     pub(crate) fn of(&self, step: Option<u32>) -> (&SharedScope, Option<u32>) {

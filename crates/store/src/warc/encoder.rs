@@ -172,13 +172,6 @@ impl Encoder {
     /// The level that gives most for its time on pages of 20 kB (see the bench `encode`).
     pub const LEVEL: i32 = 1;
 
-    /// Has records that are too large for memory written to files without a name in this directory. On the disk of the archive
-    /// they take the room that is left there, as `store.min_free` counts it, and not that of a small temporary file system.
-    #[must_use]
-    pub fn spooling_in(self, dir: &Path) -> Self {
-        Self { spool_dir: Some(dir.to_owned()), ..self }
-    }
-
     /// An encoder with a level from 1 (fast) to 12 (small).
     pub fn new(level: i32) -> Self {
         let level = level.clamp(1, 12);
@@ -193,7 +186,9 @@ impl Encoder {
         }
     }
 
-    /// The same with large records made in unnamed files of this directory.
+    /// The same with records too large for memory written to unnamed files of this directory. On
+    /// the disk of the archive they take the room that `store.min_free` counts, and not that of a
+    /// small temporary file system.
     #[must_use]
     pub fn spooling_in(self, spool_dir: PathBuf) -> Self {
         Self { spool_dir, ..self }
