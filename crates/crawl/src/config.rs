@@ -5,9 +5,9 @@
 use crate::CrawlError;
 use crate::drive::budget::Limits;
 use crate::indexing::WordingRules;
+use crate::read::ReadRules;
 use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
-use crate::read::ReadRules;
 use crate::record::RecorderRules;
 use crate::record::replant::Replant;
 use crate::scope::SharedScope;
