@@ -222,7 +222,7 @@ impl Encoder {
         let answer = spooled.as_ref().map_or(self.packed.len() as u64, |(_, len)| *len);
         match x.recorded_as {
             RecordedAs::Resource { conversation: Some(said), .. } => {
-                self.beside(x, id, "metadata", (said.mime, &said.text))
+                self.beside(x, id, "metadata", (said.mime, &said.text));
             }
             _ if x.request_head.is_empty() => {}
             _ => self.beside(x, id, "request", ("application/http; msgtype=request", x.request_head)),
