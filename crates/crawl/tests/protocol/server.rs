@@ -45,8 +45,9 @@ impl ToyServer {
         let mut asked = String::new();
         BufReader::new(&stream).read_line(&mut asked).ok()?;
         let (path, known) = asked.trim_end().split_once('\t')?;
-        self.log.lock().unwrap().push(path.to_owned());
-        let answer = self.answer(path, known);
+        let path = path.replace("%20", " ");
+        let answer = self.answer(&path, known);
+        self.log.lock().unwrap().push(path);
         (&stream).write_all(&answer).ok()
     }
 
