@@ -84,7 +84,7 @@ impl Stage {
 /// Waits for the end of the question, then for leave to answer.
 async fn serve(mut stream: TcpStream, answer: &[u8], leave: &Semaphore) {
     let mut asked = Vec::new();
-    while !asked.ends_with(b"\r\n\r\n") && !(asked.ends_with(b"\n") && asked.starts_with(b"/")) {
+    while !(asked.ends_with(b"\r\n\r\n") || asked.ends_with(b"\n") && asked.starts_with(b"/")) {
         match stream.read_u8().await {
             Ok(byte) => asked.push(byte),
             Err(_) => return,

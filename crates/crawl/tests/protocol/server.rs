@@ -30,7 +30,7 @@ impl ToyServer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let this = this.clone();
-                std::thread::spawn(move || this.serve(stream));
+                std::thread::spawn(move || this.serve(&stream));
             }
         });
         server
@@ -41,14 +41,14 @@ impl ToyServer {
         format!("x-toy://{}{path}", self.addr)
     }
 
-    fn serve(&self, stream: TcpStream) -> Option<()> {
+    fn serve(&self, mut stream: &TcpStream) -> Option<()> {
         let mut asked = String::new();
-        BufReader::new(&stream).read_line(&mut asked).ok()?;
+        BufReader::new(stream).read_line(&mut asked).ok()?;
         let (path, known) = asked.trim_end().split_once('\t')?;
         let path = path.replace("%20", " ");
         let answer = self.answer(&path, known);
         self.log.lock().unwrap().push(path);
-        (&stream).write_all(&answer).ok()
+        stream.write_all(&answer).ok()
     }
 
     fn answer(&self, path: &str, known: &str) -> Vec<u8> {
