@@ -272,6 +272,8 @@ impl Normaliser {
             (r"\d+ kB in (\d segments)".to_owned(), "<size> in $1"),
             (r#"("segments":\d+,"bytes":)\d+"#.to_owned(), "${1}0"),
             (format!(r#"(\\?"(?:{keys})\\?":\s*)[-+.e\d]+"#), "${1}0"),
+            // What a plan makes of the measured sizes of such files.
+            (r#"("(?:bytes|scaled|disk_total)":\s*)\d+\.\d+"#.to_owned(), "${1}0"),
             (regex::escape(home.path().to_str().unwrap()), "<home>"),
             (regex::escape(root().to_str().unwrap()), "<root>"),
             (r"127\.0\.0\.1:\d+".to_owned(), "127.0.0.1:<port>"),

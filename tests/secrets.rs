@@ -222,7 +222,7 @@ fn no_url_decides_where_a_file_is_written() {
     for file in &all {
         let inside = file.strip_prefix(home.path()).unwrap_or_else(|_| panic!("{}", file.display()));
         let parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap()).collect();
-        let known = ["project.toml", "crawl.db", "warc", "frontier", "index", "runs", "lock"];
+        let known = ["project.toml", "crawl.db", "warc", "frontier", "index", "keys", "runs", "lock"];
         let ours = parts[0].starts_with("orb.db") || known.iter().any(|name| parts[1].starts_with(name));
         assert!(ours && !file.to_str().unwrap().contains("up.txt"), "{}", file.display());
     }
