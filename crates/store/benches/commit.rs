@@ -1,8 +1,9 @@
 //! What does a page cost in the store?
 //!
-//! `cargo bench -p orb-store --bench commit -- [PAGES] [NEW] [BATCH]`: commits PAGES pages of 40 links each, NEW of them to URLs not known before,
-//! BATCH pages a commit, archive and all, and prints the processor time a page for each step; then opens the project with its index taken
-//! away. Records are encoded once beforehand, as the crawl does it in other threads; the bench `encode` measures that.
+//! `cargo bench -p orb-store --bench commit -- [PAGES] [NEW] [BATCH]`: commits PAGES pages of 40
+//! links each, NEW of them to unknown URLs, BATCH pages per commit, including the archive, and
+//! prints the CPU time per page for each step; then opens the project without its index. Records
+//! are encoded beforehand, as the crawl does in other threads; the bench `encode` measures that.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
@@ -77,7 +78,7 @@ struct Spent {
     seen: Duration,
 }
 
-/// Processor time of this process so far.
+/// CPU time of this process so far.
 fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap(), u32::try_from(time.tv_nsec).unwrap())
@@ -144,7 +145,7 @@ impl World {
         }
     }
 
-    /// A batch of visits to pages `first + 1 ..`, and the time the seen tests took.
+    /// A batch of visits to pages `first + 1 ..`, and the duration of the seen tests.
     fn batch(&mut self, project: &Project, first: u64, count: u64, new: u64) -> (Batch, Duration) {
         let mut batch = Batch { run: self.run, ..Batch::default() };
         for n in first..first + count {
@@ -228,7 +229,7 @@ fn number_of(url: &str) -> u64 {
     url.rsplit('-').next().and_then(|s| s.strip_suffix(".html")).and_then(|s| s.parse().ok()).unwrap()
 }
 
-/// A number that looks random (splitmix64).
+/// A pseudo-random number (SplitMix64).
 fn mix(n: u64) -> u64 {
     let z = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -236,7 +237,7 @@ fn mix(n: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// 5 kB, so that encoding does not drown what is measured.
+/// 5 kB, so that encoding does not dominate the measurement.
 fn html() -> String {
     (0..100).map(|n| format!("<p>{} <a href=/{n}>words</a> of a page</p>", mix(n))).collect()
 }

@@ -1,6 +1,7 @@
-//! What does a page cost to compress for the archive, and how small does it get?
+//! What does it cost to compress a page for the archive, and how small does it get?
 //!
-//! `cargo bench -p orb-store --bench encode -- [FILE...]`: the pages given, or made-up ones of 20 kB.
+//! `cargo bench -p orb-store --bench encode -- [FILE...]`: the given pages, or generated ones of 20
+//! kB.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
@@ -32,7 +33,7 @@ fn main() {
     }
 }
 
-/// Processor time of this process so far.
+/// CPU time of this process so far.
 fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap(), u32::try_from(time.tv_nsec).unwrap())
@@ -55,7 +56,7 @@ fn encode(encoder: &mut Encoder, wire: &Body, digest: Option<[u8; 32]>) -> u64 {
     encoder.exchange(&exchange).unwrap().len()
 }
 
-/// HTML with the usual mixture of repeated markup and words.
+/// HTML with the usual mix of repeated markup and words.
 fn made_up(seed: u64) -> Vec<u8> {
     const WORDS: &[&str] = &[
         "archive",

@@ -1,13 +1,14 @@
-//! A collection in which every page points to one: `star HOME PAGES LINKS` makes the project `star` there.
+//! How is a collection made in which every page links to one?
 //!
-//! What `orb links --in` is measured on: as many backward links of one page as there are pages, among links to others.
+//! `star HOME PAGES LINKS` creates the project `star`. `orb links --in` is measured on it: one page
+//! has as many backlinks as there are pages, among links to others.
 #![expect(clippy::unwrap_used, reason = "a program for the bench")]
 
 use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunKind, RunState, UrlKey, Visit};
 use orb_store::{Batch, FinishedVisit, Home, NewHost, Project, QueuePlace};
 use std::path::Path;
 
-/// Pages committed together.
+/// Pages per commit.
 const BATCH: u64 = 1_000;
 
 fn url(page: u64) -> String {

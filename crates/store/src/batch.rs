@@ -4,14 +4,14 @@ use crate::{CounterDelta, Encoded, RobotsRecord};
 use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, Visit};
 use std::net::IpAddr;
 
-/// Everything one commit makes true: finished visits with what they found. All of it is recorded, or none.
+/// The contents of one commit: finished visits with what they found. It is recorded atomically.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// The run.
     pub run: RunId,
-    /// Hosts met for the first time, before any page that names them.
+    /// New hosts, before any page that refers to them.
     pub hosts: Vec<NewHost>,
-    /// Pages met for the first time, in the order of their numbers.
+    /// New pages, in the order of their numbers.
     pub discovered: Vec<Discovered>,
     /// Finished visits.
     pub visits: Vec<FinishedVisit>,
@@ -23,19 +23,21 @@ pub struct Batch {
     pub finished: Vec<QueuePlace>,
     /// What was learnt about hosts.
     pub facts: Vec<HostFact>,
-    /// Known pages that are to be fetched (again): visited before, or known as `Outside` or dropped until now.
+    /// Known pages to fetch (again): visited before, or so far `Outside` or dropped.
     pub requeued: Vec<Requeued>,
-    /// Whether none of these waits in its queue already.
+    /// Whether none of these is in its queue already.
     pub sifted: bool,
-    /// Counts behind the trap rules, by key: what they are from now on.
+    /// New values of trap counters, by key.
     pub traps: Vec<(u64, u32)>,
-    /// What was learnt of the noise of hosts, as text.
+    /// What was learnt about the noise of hosts, as text.
     pub noises: Vec<(HostId, String)>,
     /// What it adds to the run's counters.
     pub counters: CounterDelta,
-    /// Set by the store once the archive has the bytes, to how many they are: a commit tried again does not write them twice.
+    /// Set by the store once the archive has the bytes, to their number: a retried commit does not
+    /// write them twice.
     pub archived: Option<u64>,
-    /// Set by the store once the catalogue has the batch: a commit tried again then only does what is left.
+    /// Set by the store once the catalogue has the batch: a retried commit then only does what is
+    /// left.
     pub recorded: Option<u64>,
 }
 
@@ -88,48 +90,48 @@ pub struct Requeued {
     pub host: HostId,
     /// Its canonical URL.
     pub url: String,
-    /// Its place in its host's queue: smaller is sooner.
+    /// Its position in its host's queue: smaller is sooner.
     pub rank: u64,
-    /// Distance from the seed, as it is reckoned from now on.
+    /// Its distance from the seed from now on.
     pub depth: u32,
-    /// The step of the project that collects it, from now on.
+    /// The step of the project that collects it from now on.
     pub step: Option<u32>,
 }
 
-/// A host met for the first time.
+/// A new host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewHost {
     /// Its number.
     pub id: HostId,
     /// `http`, `https`, ….
     pub scheme: String,
-    /// Name or address, as in the URL, without brackets.
+    /// Name or IP address, as in the URL, without brackets.
     pub name: String,
     /// Port.
     pub port: u16,
-    /// When.
+    /// When it was discovered.
     pub at: Moment,
 }
 
-/// Something learnt about a host; `None` leaves what was known.
+/// Something learnt about a host; `None` leaves a value unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostFact {
     /// The host.
     pub id: HostId,
     /// The address it resolved to.
     pub ip: Option<IpAddr>,
-    /// Its robots.txt, when it was read and what it asks for.
+    /// Its robots.txt: when it was read and what it asks for.
     pub robots: Option<RobotsRecord>,
-    /// Sitemaps named there.
+    /// The sitemaps it lists.
     pub sitemaps: Option<Vec<String>>,
-    /// Not to be asked again before this moment (back-off, Retry-After).
+    /// Earliest moment of the next request (back-off, Retry-After).
     pub not_before: Option<Moment>,
-    /// The current length of its back-off in milliseconds; 0 when it answers well again.
+    /// Its current back-off in milliseconds; 0 when it has recovered.
     pub backoff_ms: Option<u64>,
-    /// What is known of the session ids in its URLs.
+    /// What is known about the session ids in its URLs.
     pub sessions: Option<String>,
-    /// Pages fetched, to be added.
+    /// Number of pages fetched, to be added.
     pub pages: u64,
-    /// Errors met, to be added.
+    /// Number of errors, to be added.
     pub errors: u64,
 }

@@ -1,11 +1,13 @@
-//! What can go wrong with what we keep?
+//! What can go wrong with what we store?
 //!
-//! Only our own failures: disks, locks, damage. What the web does wrong is data and never comes here.
+//! Only our own failures: disks, locks, damage. What the web does wrong is data and never gets
+//! here.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something failed, told by whatever keeps it: which library that is, is the store's own affair.
+/// Why something failed, told by whatever keeps it: which library that is, is the store's own
+/// affair.
 pub type BoxedSource = Box<dyn std::error::Error + Send + Sync>;
 
 /// A failure of the store, naming what was attempted and where.
@@ -22,7 +24,7 @@ pub enum StoreError {
         /// Why it failed.
         source: io::Error,
     },
-    /// The disk is full; nothing of the batch is kept, and the same commit may be tried again.
+    /// The disk is full; the batch was rolled back, and the same commit may be retried.
     #[error("no space left on the disk that holds {}", path.display())]
     NoSpace {
         /// What was being written.
@@ -36,12 +38,12 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
-    /// Another process works on the project.
+    /// Another process is using the project.
     #[error("project {project} is in use by another process{}", pid.map_or(String::new(), |p| format!(" (pid {p})")))]
     InUse {
         /// The project.
         project: String,
-        /// The process that holds it, where it said so.
+        /// The process that holds it, if known.
         pid: Option<u32>,
     },
     /// Written by a later version of this program.
@@ -51,10 +53,10 @@ pub enum StoreError {
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The latest version this program knows.
+        /// The latest version this program supports.
         known: i64,
     },
-    /// Not a name a project can have.
+    /// Not a valid project name.
     #[error(
         "{name:?} is not a project name: use 1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"
     )]
@@ -80,7 +82,7 @@ pub enum StoreError {
         /// The home.
         home: PathBuf,
     },
-    /// The catalogue refused.
+    /// A failure of the catalogue.
     #[error("cannot {what} in the catalogue {}", path.display())]
     Sql {
         /// What was attempted.
@@ -90,10 +92,10 @@ pub enum StoreError {
         /// Why it failed.
         source: BoxedSource,
     },
-    /// The query of a user is wrong, forbidden or too slow.
+    /// A user's query is invalid, forbidden or too slow.
     #[error("{0}")]
     Query(String),
-    /// The frontier index refused.
+    /// A failure of the frontier index.
     #[error("cannot {what} in the frontier index {}", path.display())]
     Index {
         /// What was attempted.
@@ -103,7 +105,7 @@ pub enum StoreError {
         /// Why it failed.
         source: BoxedSource,
     },
-    /// A file holds something else than it should.
+    /// A file's content is not what it should be.
     #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
@@ -111,7 +113,7 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
-    /// What is exported could not be written.
+    /// Exported data could not be written.
     #[error("cannot write what is exported")]
     Output(#[source] io::Error),
     /// The caller wanted to stop.
@@ -122,7 +124,7 @@ pub enum StoreError {
     BadBatch(String),
 }
 
-/// What the store's functions give back.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
@@ -134,10 +136,11 @@ impl StoreError {
         Self::Io { what, path: path.to_owned(), source }
     }
 
-    /// An SQL failure; a full disk becomes [`StoreError::NoSpace`], a broken file [`StoreError::Damaged`].
+    /// An SQL failure; a full disk becomes [`StoreError::NoSpace`], a broken file
+    /// [`StoreError::Damaged`].
     pub(crate) fn sql(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
         let code = source.sqlite_error();
-        // No room for the file that readers and writer share is told as an error of input and output.
+        // No space for the shared-memory file of the WAL is reported as an I/O error.
         if code.is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE) {
             return Self::NoSpace { path: path.to_owned() };
         }

@@ -1,7 +1,8 @@
-//! Which projects are there, and who works on one?
+//! Which projects are there, and who is using one?
 //!
-//! A home is one directory: `orb.db` lists its projects, and each has a directory of its own. A project is worked on by one process at a
-//! time, which holds a lock on the file `lock` in it; the system lets go of it however that process ends.
+//! A home is one directory: `orb.db` lists its projects, and each has its own directory. One
+//! process at a time uses a project, holding a lock on the file `lock` in it; the kernel releases
+//! it however that process ends.
 
 use crate::error::{Result, StoreError};
 use crate::fault;
@@ -11,29 +12,29 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The format of `orb.db` this program writes.
+/// The format of `orb.db` that this program writes.
 const VERSION: i64 = 1;
 
-/// A directory that holds everything kept on this machine.
+/// A directory that holds everything stored on this machine.
 #[derive(Debug)]
 pub struct Home {
     dir: PathBuf,
     db: Connection,
 }
 
-/// A project's directory and what lies where in it.
+/// A project's directory and the files in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectDir {
     /// The project's name.
     pub name: String,
     /// Its directory.
     pub dir: PathBuf,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Moment,
 }
 
 impl ProjectDir {
-    /// The project as it runs.
+    /// The settings as they run.
     pub fn settings(&self) -> PathBuf {
         self.dir.join("project.toml")
     }
@@ -73,19 +74,19 @@ impl ProjectDir {
         self.dir.join("runs").join(run.0.to_string())
     }
 
-    /// Whether anything was ever collected.
+    /// Whether nothing was ever collected.
     pub fn is_empty(&self) -> bool {
         !self.catalogue().exists()
     }
 }
 
 impl Home {
-    /// Opens a home, making it if there is none.
+    /// Opens a home, creating it if there is none.
     pub fn open(dir: &Path) -> Result<Self> {
         let denied = |source| StoreError::NotWritable { path: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(denied)?;
         let path = dir.join("orb.db");
-        // Asked of the file system first, since SQLite would only say that it cannot open the file.
+        // Check the file system first, since SQLite would only say that it cannot open the file.
         OpenOptions::new().append(true).create(true).open(&path).map_err(denied)?;
         let db = open_list(&path)?;
         Ok(Self { dir: dir.to_owned(), db })
@@ -111,7 +112,7 @@ impl Home {
         &self.dir
     }
 
-    /// The project of this name, made if there is none.
+    /// The project with this name, created if there is none.
     pub fn project(&self, name: &str) -> Result<ProjectDir> {
         check_name(name)?;
         let fail = |e| StoreError::sql("list the project", &self.dir.join("orb.db"), e);
@@ -123,7 +124,7 @@ impl Home {
         self.find(name)
     }
 
-    /// The project of this name, which must be there.
+    /// The project with this name, which must exist.
     pub fn find(&self, name: &str) -> Result<ProjectDir> {
         check_name(name)?;
         let created = self
@@ -134,7 +135,8 @@ impl Home {
         let dir = self.dir.join(name);
         match created {
             Some(at) => Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment(at) }),
-            // A directory copied from another home is a project too, and so is one with settings in it.
+            // A directory copied from another home is a project too, and so is one with settings in
+            // it.
             None if dir.join("crawl.db").is_file() || dir.join("project.toml").is_file() => {
                 Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment(0) })
             }
@@ -155,7 +157,7 @@ impl Home {
         rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
-    /// Removes a project with everything it holds, unless a process works on it.
+    /// Removes a project with everything in it, unless a process is using it.
     pub fn remove(&self, name: &str) -> Result<()> {
         let project = self.find(name)?;
         if project.dir.exists() {
@@ -169,7 +171,7 @@ impl Home {
     }
 }
 
-/// How many bytes are free on the disk that holds `path`.
+/// Free bytes on the disk that holds `path`.
 pub fn free_space(path: &Path) -> Result<u64> {
     let stat = rustix::fs::statvfs(path).map_err(|e| StoreError::io("look at the disk of", path, e.into()))?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
@@ -196,7 +198,7 @@ fn open_list(path: &Path) -> Result<Connection> {
     Ok(db)
 }
 
-/// Names are directory names too, so only plain ones will do.
+/// Names are also directory names, so only plain ones are valid.
 fn check_name(name: &str) -> Result<()> {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let good = (1..=64).contains(&name.len())
@@ -207,14 +209,14 @@ fn check_name(name: &str) -> Result<()> {
     if good { Ok(()) } else { Err(StoreError::BadName { name: name.to_owned() }) }
 }
 
-/// The right to write to a project, held until dropped.
+/// An exclusive lock on a project, until dropped.
 #[derive(Debug)]
 pub struct ProjectLock {
     _file: File,
 }
 
 impl ProjectLock {
-    /// Whether a process works on the project right now.
+    /// Whether a process is using the project right now.
     pub fn is_held(project: &ProjectDir) -> bool {
         let file = OpenOptions::new().read(true).open(project.dir.join("lock"));
         file.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -1,9 +1,11 @@
 //! Where does everything live?
 //!
-//! Two truths: the bytes in the archive (WARC), the facts in the catalogue (SQL). The frontier index (seen set, queues) is derived from
-//! the catalogue and can be thrown away. Nothing outside this crate speaks SQL, WARC or the index's key layout.
+//! Two sources of truth: the bytes in the archive (WARC), the facts in the catalogue (SQL). The
+//! frontier index (seen set, queues) is derived from the catalogue and disposable. Nothing outside
+//! this crate knows SQL, WARC or the index's key layout.
 //!
-//! [`Project`] is the front door for whoever writes, [`CatalogueReader`] and [`ArchiveReader`] for whoever reads, also while a crawl runs.
+//! [`Project`] is the entry point for writers, [`CatalogueReader`] and [`ArchiveReader`] for
+//! readers, even while a crawl runs.
 
 mod archive;
 mod batch;

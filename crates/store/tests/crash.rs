@@ -1,7 +1,8 @@
 //! What is left after the process ends in the middle of a commit?
 //!
-//! The test runs itself again as a child that is told by the environment to abort at the n-th pass of a point of the commit protocol, then
-//! goes on with what that left and compares the end with an undisturbed crawl.
+//! The test runs itself again as a child that aborts at the n-th pass of a point of the commit
+//! protocol, as told by the environment, then resumes from what that left and compares the result
+//! with an undisturbed crawl.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -19,7 +20,7 @@ fn project(home: &Path) -> ProjectDir {
     Home::open(home).unwrap().project("p").unwrap()
 }
 
-/// Goes on with the crawl until it is done.
+/// Resumes the crawl until it is done.
 fn crawl(home: &Path) {
     // Some batches go into the tree at once, some stay in memory for a while.
     let options = ProjectOptions { fold_at: Some(150), ..ProjectOptions::default() };
@@ -46,7 +47,7 @@ fn look_up_all(dir: &ProjectDir) {
     assert_eq!((found("http://h1.test/nowhere"), pages > 0), (None, true));
 }
 
-/// Everything that must not depend on when the crawl was cut off.
+/// Everything that must not depend on when the crawl was interrupted.
 fn facts(dir: &ProjectDir) -> Vec<String> {
     let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
     let mut out = Vec::new();
@@ -99,7 +100,8 @@ fn a_crash_at_any_point_of_a_commit_changes_nothing_in_the_end() {
                 .output()
                 .unwrap();
             if child.status.success() {
-                // A point of a run, of a recovery, or one passed less often; the program itself is tested at all of them.
+                // A point of a run or of a recovery, or one passed less often; the program itself
+                // is tested at all of them.
                 break;
             }
             crashed.insert(*point);

@@ -1,4 +1,4 @@
-//! Is what any run saw of a page's links told afterwards?
+//! Can it be reconstructed what any run saw of a page's links?
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,7 +17,7 @@ struct Page {
     first: Batch,
 }
 
-/// A link of the page: which of its eight, words, count.
+/// A link of the page: which of its eight, anchor text, count.
 type Said = (usize, &'static str, u32);
 
 impl Page {
@@ -58,7 +58,7 @@ impl Page {
         run
     }
 
-    /// Changes since a run, as `+words`, `-words` and `words>words`, sorted.
+    /// Changes since a run, as `+text`, `-text` and `text>text`, sorted.
     fn since(&self, run: u32) -> Vec<String> {
         let reader = CatalogueReader::open(&self.dir.catalogue()).unwrap();
         let mut told = Vec::new();

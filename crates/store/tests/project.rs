@@ -1,4 +1,4 @@
-//! Does what was committed come back, after a good end, a crash, and damage?
+//! Does what was committed come back, after a clean end, a crash, and damage?
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -41,7 +41,7 @@ fn list(dir: &Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Two renderings are equal, or the first line in which they differ is shown.
+/// Asserts that two renderings are equal, or shows the first line in which they differ.
 fn same(a: &str, b: &str) {
     let differ = a.lines().zip(b.lines()).find(|(a, b)| a != b);
     assert!(a == b, "{differ:?}");
@@ -295,7 +295,8 @@ fn what_the_catalogue_does_not_know_is_cut_off_the_archive() {
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(8);
     drop(recorder);
-    // As if the records of another batch had been written, and the process had ended before the catalogue knew.
+    // As if the records of another batch had been written, and the process had ended before the
+    // catalogue knew.
     let files = fs::read_dir(dir.archive()).unwrap().map(|e| e.unwrap().path());
     let last = files.filter(|p| p.extension().is_some_and(|e| e == "gz")).max().unwrap();
     let records = fs::read(&last).unwrap();

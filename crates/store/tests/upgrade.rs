@@ -1,8 +1,9 @@
 //! Does a catalogue of every earlier version open, agree with itself and go on?
 //!
-//! `catalogues/*.sql` hold the tables of each version that was ever on the main branch, word for word as that version made them, with
-//! a few rows written by hand: two pages visited and linked, one queued, one left outside. Building the old programs would
-//! show the same tables and cost minutes a version.
+//! `catalogues/*.sql` hold the tables of each version that was ever on the main branch, word for
+//! word as that version made them, with a few rows written by hand: two pages visited and linked,
+//! one queued, one left outside. Building the old programs would show the same tables and cost
+//! minutes a version.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,8 +1,9 @@
 //! Who visits the pages?
 //!
-//! What recorder and frontier do to the store, and nothing else: pages are taken from the queues of many hosts in turn, their links looked up,
-//! new ones numbered, and a thousand visits committed together. The time it takes to make things up, and to throw them away, is left out of the
-//! account. Another thread makes them up, as reading threads do, so that the store's own memory does not lie between theirs.
+//! What recorder and frontier do to the store, and nothing else: pages are taken from the queues of
+//! many hosts in turn, their links looked up, new ones numbered, and a thousand visits committed
+//! together. Generating and discarding data is not counted. Another thread generates it, as reading
+//! threads do, so that the store's own memory is not interleaved with theirs.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
 use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, RunKind, UrlKey, Visit};
@@ -12,51 +13,52 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Pages committed together, as the recorder does.
+/// Pages per commit, as in the recorder.
 const BATCH: u64 = 1_000;
 const ROWS: u64 = 100_000;
-/// Hosts served in turn, and pages read from a queue at once, as the frontier does.
+/// Hosts served in turn, and pages read from a queue at once, as in the frontier.
 const WORKBENCH: usize = 5_000;
 const REFILL: usize = 32;
 /// Links that every page of a host has: to the first pages of its host.
 const NAVIGATION: usize = 16;
 
-/// What pages are like: their links, and how many of these are new.
+/// The shape of pages: their links, and how many of these are new.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) links: u64,
     pub(crate) new: u64,
 }
 
-/// A crawl of the made-up web.
+/// A crawl of the generated web.
 pub(crate) struct Crawler {
     run: RunId,
     by: Arc<str>,
     turn: VecDeque<Site>,
     cursor: HostId,
-    /// The first pages of each host, by its number: as little memory as may be, which is not the store's.
+    /// The first pages of each host, by its number, in as little memory as possible, since it is
+    /// not the store's.
     first_pages: Vec<[u32; NAVIGATION]>,
-    /// Time this thread spent on what is made up.
+    /// Time this thread spent generating data.
     pub(crate) made_up: Duration,
     /// Time other threads spent on it.
     pub(crate) elsewhere: Duration,
     /// Pages read from queues.
     pub(crate) read: u64,
-    /// Time spent on reading queues, looking keys up, and committing.
+    /// Time spent on reading queues, looking up keys, and committing.
     pub(crate) parts: [Duration; 3],
 }
 
 /// A host in its turn: the pages read from its queue, and the last of them.
 type Site = (HostId, VecDeque<Queued>, Option<(u64, PageId)>);
 
-/// Processor time on a clock.
+/// CPU time of a clock.
 pub(crate) fn spent(clock: ClockId) -> Duration {
     let time = clock_gettime(clock);
     Duration::new(u64::try_from(time.tv_sec).unwrap(), u32::try_from(time.tv_nsec).unwrap())
 }
 
 impl Crawler {
-    /// Goes on with a project that a killed process left, or plants the first pages of a new one.
+    /// Resumes a project that a killed process left, or plants the first pages of a new one.
     pub(crate) fn new(project: &mut Project, seeds: u64) -> Self {
         if let Some(run) = project.open_run().unwrap() {
             let mut crawler = Self::of_run(run.id);
@@ -65,7 +67,7 @@ impl Crawler {
             }
             return crawler;
         }
-        // The settings of the project, where there are some, so that a crawl goes on under the same ones.
+        // The project's own settings, if any, so that a crawl resumes under the same ones.
         let settings = std::fs::read_to_string(project.dir().settings()).unwrap_or_default();
         let run = project.begin_run(RunKind::Crawl, &settings).unwrap();
         let mut crawler = Self::of_run(run);
@@ -93,7 +95,7 @@ impl Crawler {
 
     /// Visits a thousand pages, or as many as make a hundred thousand links.
     pub(crate) fn visit_batch(&mut self, project: &mut Project, shape: Shape) {
-        // No more rows than the recorder takes together.
+        // No more rows than the recorder commits together.
         let pages = BATCH.min(ROWS / shape.links);
         let first = spent(ClockId::ThreadCPUTime);
         let leased: Vec<(HostId, Queued)> = (0..pages).filter_map(|_| self.lease(project)).collect();
@@ -158,12 +160,12 @@ impl Crawler {
                 None => return None,
             };
             if pages.is_empty() {
-                // Hosts come in at all times: their queues are not read all at once.
+                // Hosts come in at all times, so their queues are not all read at once.
                 let limit = if after.is_none() { 1 + host.0 as usize % REFILL } else { REFILL };
                 pages.extend(index.peek(host, after, limit).unwrap());
                 self.read += pages.len() as u64;
             }
-            // A host whose queue is at its end comes again when all others have had their turn.
+            // A host whose queue is exhausted comes again when all others have had their turn.
             let Some(page) = pages.pop_front() else { continue };
             after = Some((page.rank, page.page));
             self.turn.push_back((host, pages, after));
@@ -171,7 +173,7 @@ impl Crawler {
         }
     }
 
-    /// What a page points to: the first pages of its host, any known ones, and new ones.
+    /// The targets of a page: the first pages of its host, random known ones, and new ones.
     fn targets(&mut self, batch: &mut Batch, page: PageId, host: HostId, known: u64, shape: Shape) -> Vec<PageId> {
         let first = self.first_pages.get(host.0 as usize).into_iter().flatten();
         let mut targets: Vec<PageId> = first.filter(|page| **page > 0).map(|page| PageId(u64::from(*page))).collect();

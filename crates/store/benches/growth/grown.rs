@@ -1,4 +1,4 @@
-//! What do the pages of a project cost that has grown so far?
+//! What do pages cost in a project that has grown this far?
 
 use crate::crawler::{Crawler, Shape, spent};
 use orb_store::{Home, Project};
@@ -12,36 +12,37 @@ const RICH: Shape = Shape { links: 60, new: 40 };
 const MILLION: u64 = 1_000_000;
 const SEEDS: u64 = 20_000;
 
-/// A project and who visits its pages.
+/// A project and its crawler.
 pub(crate) struct Grown {
     project: Project,
     crawler: Crawler,
     dir: PathBuf,
-    /// What had been spent on merging tables at the last size, how many URLs were known then, and what one has cost by then.
+    /// Time spent on compaction and the number of URLs known at the last size, and the cost per URL
+    /// since.
     merged: (Duration, u64),
     merging: f64,
 }
 
-/// What some pages have cost.
+/// The cost of some pages.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cost {
     pages: u64,
     cpu: Duration,
-    /// Spent by other threads than the one that commits and those that merge.
+    /// Time of threads other than the committing and the compacting ones.
     moving: Duration,
-    /// Spent on reading queues, looking keys up, and committing.
+    /// Time spent on reading queues, looking up keys, and committing.
     parts: [Duration; 3],
     written: u64,
-    /// Bytes that had to come from the disk.
+    /// Bytes read from disk.
     from_disk: u64,
     read: u64,
 }
 
-/// The cost of ordinary pages at one size, of one page each.
+/// The cost per ordinary page at one size.
 pub(crate) struct Figures {
     pub(crate) known: u64,
     cost: Cost,
-    /// Microseconds spent on merging tables.
+    /// Microseconds of compaction.
     merging: f64,
     rss: u64,
     peak: u64,
@@ -49,7 +50,7 @@ pub(crate) struct Figures {
 }
 
 impl Grown {
-    /// Opens the project in a home, or begins it.
+    /// Opens the project in a home, or creates it.
     pub(crate) fn open(home: &Path) -> Self {
         let dir = Home::open(home).unwrap().project("grown").unwrap();
         let begun = (Instant::now(), spent(ClockId::ProcessCPUTime));
@@ -59,7 +60,7 @@ impl Grown {
         eprintln!("opened with {known} known in {took:.1} s, {worked:.1} s of work");
         let crawler = Crawler::new(&mut project, SEEDS);
         let mut grown = Self { project, crawler, dir: dir.dir, merged: (Duration::ZERO, 0), merging: 0.0 };
-        // The tables in memory are filled piece by piece after a start.
+        // The tables in memory are warmed piece by piece after a start.
         for _ in 0..known.div_ceil(900_000) {
             grown.crawler.visit_batch(&mut grown.project, ORDINARY);
         }
@@ -71,7 +72,7 @@ impl Grown {
         self.project.urls_known()
     }
 
-    /// Visits pages until so many URLs are known.
+    /// Visits pages until this many URLs are known.
     pub(crate) fn grow_to(&mut self, size: u64) {
         let begun = Instant::now();
         while self.known() < size {
@@ -79,7 +80,7 @@ impl Grown {
             self.crawler.visit_batch(&mut self.project, shape);
         }
         eprintln!("grown to {size} in {:.0} s", begun.elapsed().as_secs_f64());
-        // What the growth has left to be tidied up is none of the pages' that are measured.
+        // Background work left by the growth must not count towards the measured pages.
         settle();
         self.share_out();
         for _ in 0..2 {
@@ -96,7 +97,7 @@ impl Grown {
         self.figures(known, &cost)
     }
 
-    /// Visits so many thousand ordinary pages.
+    /// Visits this many batches of ordinary pages.
     pub(crate) fn spell(&mut self, batches: u64) -> Cost {
         let reckoned = |crawler: &Crawler| {
             let (all, own) = (spent(ClockId::ProcessCPUTime), spent(ClockId::ThreadCPUTime));
@@ -120,7 +121,7 @@ impl Grown {
         }
     }
 
-    /// Shares out what was spent on merging since the last size over the URLs found since then.
+    /// Distributes the compaction time since the last size over the URLs found since then.
     fn share_out(&mut self) {
         let (now, known) = (merging(), self.known());
         let found = (known - self.merged.1).max(1);
@@ -128,7 +129,7 @@ impl Grown {
         self.merged = (now, known);
     }
 
-    /// What a page has cost, and what the process and its files take now.
+    /// What a page cost, and what the process and its files take now.
     pub(crate) fn figures(&self, known: u64, cost: &Cost) -> Figures {
         Figures {
             known,
@@ -157,22 +158,22 @@ impl Figures {
     pub(crate) const HEADS: &str = "| known URLs | CPU µs a page | of it queues | looking up | committing | moving the log | merging | written kB a page | from the disk | RSS MB | peak MB | crawl.db MB | frontier MB |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
-    /// Microseconds of a page.
+    /// Microseconds per page.
     fn of(&self, time: Duration) -> f64 {
         time.as_secs_f64() * 1e6 / self.cost.pages as f64
     }
 
-    /// Processor time of a page, in microseconds.
+    /// CPU time per page, in microseconds.
     pub(crate) fn cpu(&self) -> f64 {
         self.of(self.cost.cpu + self.cost.moving) + self.merging
     }
 
-    /// Bytes a page hands to the disk.
+    /// Bytes written per page.
     pub(crate) fn written(&self) -> f64 {
         self.cost.written as f64 / self.cost.pages as f64
     }
 
-    /// The most memory the process has taken so far, in megabytes.
+    /// Peak memory of the process so far, in megabytes.
     pub(crate) fn peak(&self) -> u64 {
         self.peak
     }
@@ -192,7 +193,8 @@ impl std::fmt::Display for Figures {
     }
 }
 
-/// What the threads of the index that merge tables have spent: they live as long as it does, and are named after its library.
+/// CPU time of the index's compaction threads: they live as long as it does, and are named after
+/// its library.
 fn merging() -> Duration {
     let threads = std::fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path());
     let read = |thread: &Path, file: &str| std::fs::read_to_string(thread.join(file)).unwrap_or_default();
@@ -201,7 +203,7 @@ fn merging() -> Duration {
     Duration::from_nanos(mergers.map(|thread| nanos(read(&thread, "schedstat"))).sum())
 }
 
-/// Waits until the threads in the background have nothing left to do.
+/// Waits until the background threads are idle.
 fn settle() {
     let mut before = spent(ClockId::ProcessCPUTime);
     loop {
@@ -214,7 +216,7 @@ fn settle() {
     }
 }
 
-/// Bytes this process has handed to the disk, and those that came from there.
+/// Bytes this process has written to disk and read from it.
 fn traffic() -> (u64, u64) {
     (field("/proc/self/io", "write_bytes:"), field("/proc/self/io", "read_bytes:"))
 }

@@ -1,8 +1,9 @@
 //! Do the stores agree?
 //!
-//! Proves, by reading everything, what the commit protocol promises: every visit's bytes are where the catalogue says and are what it says,
-//! the archive holds nothing the catalogue does not know, the CDXJ files say the same as the records, the catalogue does not contradict
-//! itself, and the frontier index is what the catalogue implies. Nothing is repaired here.
+//! Verifies, by reading everything, what the commit protocol promises: every visit's bytes are
+//! where the catalogue says and are what it says, the archive contains nothing unknown to the
+//! catalogue, the CDXJ files match the records, the catalogue does not contradict itself, and the
+//! frontier index is what the catalogue implies. Nothing is repaired here.
 
 mod archive;
 mod catalogue;
@@ -18,16 +19,16 @@ use std::path::Path;
 /// At most this many findings are listed; the rest are counted.
 const LISTED: usize = 1_000;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CheckReport {
     /// Contradictions and damage, the first thousand of them.
     pub findings: Vec<Finding>,
-    /// How many there are in all.
+    /// Their total number.
     pub found: u64,
-    /// What is not wrong but will be put right at the next start, as after a crash.
+    /// What is not wrong but will be repaired at the next start, as after a crash.
     pub notes: Vec<String>,
-    /// What was looked at.
+    /// What was examined.
     pub counts: CheckCounts,
 }
 
@@ -36,11 +37,11 @@ pub struct CheckReport {
 pub struct Finding {
     /// `catalogue`, `archive`, `cdxj`, `frontier`, `keys`, `graph` or `index`.
     pub store: &'static str,
-    /// What is wrong, with the file or page it is about.
+    /// What is wrong, with the file or page concerned.
     pub what: String,
 }
 
-/// How much was looked at.
+/// How much was examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CheckCounts {
     /// Pages.
@@ -55,7 +56,7 @@ pub struct CheckCounts {
     pub records: u64,
     /// Visits whose content was compared with its digest byte by byte.
     pub digests: u64,
-    /// Pages waiting in queues.
+    /// Pages in queues.
     pub queued: u64,
     /// Arcs of the web graph, compared with the links.
     pub arcs: u64,
@@ -69,7 +70,7 @@ impl CheckReport {
         self.found == 0
     }
 
-    /// Notes a contradiction or damage, also what was found in a store that is derived from these.
+    /// Records a contradiction or damage, including those found in stores derived from these.
     pub fn find(&mut self, store: &'static str, what: impl Into<String>) {
         self.found += 1;
         if self.findings.len() < LISTED {
@@ -90,7 +91,7 @@ impl CheckReport {
     }
 }
 
-/// Fails where the catalogue is damaged or contradicts itself.
+/// Fails if the catalogue is damaged or contradicts itself.
 pub(crate) fn examine_catalogue(path: &Path) -> Result<()> {
     let mut report = CheckReport::default();
     catalogue::check(&CatalogueReader::open(path)?, &mut report)?;
@@ -109,7 +110,7 @@ fn checked_open(path: &Path) -> Result<(CatalogueReader, Catalogue)> {
     Ok((CatalogueReader::open(path)?, catalogue))
 }
 
-/// Looks at everything a project holds. No process may be writing to it meanwhile.
+/// Checks everything a project contains. No process may be writing to it meanwhile.
 pub fn check(project: &ProjectDir) -> Result<CheckReport> {
     let _lock = ProjectLock::take(project)?;
     let mut report = CheckReport::default();

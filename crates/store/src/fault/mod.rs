@@ -1,8 +1,9 @@
 //! Where may a crash or a failing disk be staged?
 //!
-//! Tests break the work off at a named point, at its n-th pass: the process ends as by `kill -9`, or the disk is said to be full or broken.
-//! There is a point before and after every step that leaves a trace on the disk. Points can be armed only in programs built with the
-//! feature `faults`, as tests are; in any other a point is nothing at all.
+//! Tests break the work off at a named point, at its n-th pass: the process ends as by `kill -9`,
+//! or the disk is said to be full or broken. There is a point before and after every step that
+//! leaves a trace on the disk. Points can be armed only in programs built with the feature
+//! `faults`, as tests are; in any other a point is nothing at all.
 
 #[cfg(feature = "faults")]
 mod armed;
@@ -11,7 +12,8 @@ mod armed;
 pub use armed::arm;
 use std::io;
 
-/// The names of all points: those of opening a project, of a run's beginning, of a commit, of closing, each in the order they are passed.
+/// The names of all points: those of opening a project, of starting a run, of a commit, and of
+/// closing, each in order.
 pub const POINTS: &[&str] = &[
     "before-lock",
     "after-lock",
@@ -72,7 +74,8 @@ pub const POINTS: &[&str] = &[
     "report-kept",
 ];
 
-/// Arms the point that the environment names, where this program can arm any. `variable` reads the environment.
+/// Arms the point that the environment names, where this program can arm any. `variable` reads the
+/// environment.
 pub fn arm_from(variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
     #[cfg(feature = "faults")]
     if let Some(plan) = variable("ORB_FAIL") {
@@ -82,7 +85,7 @@ pub fn arm_from(variable: impl Fn(&str) -> Option<String>) -> Result<(), String>
     Ok(())
 }
 
-/// A point where a crash or a failure may be staged.
+/// An injection point for a crash or a failure.
 #[inline]
 pub fn point(name: &'static str) -> io::Result<()> {
     #[cfg(feature = "faults")]
@@ -91,7 +94,7 @@ pub fn point(name: &'static str) -> io::Result<()> {
     Ok(())
 }
 
-/// A staged failure as SQLite would tell it.
+/// An injected failure in the form of an SQLite error.
 pub(crate) fn sql_point(name: &'static str) -> rusqlite::Result<()> {
     use rusqlite::ffi;
     point(name).map_err(|e| {

@@ -1,8 +1,8 @@
 //! How does the index follow a batch?
 //!
-//! Step 3 of the commit protocol: hosts and the watermark in one atomic write, keys and queues in memory, from where they are folded into the
-//! tree now and then. Queue lengths are kept exactly, so every removal looks whether there is something to remove, unless it is known
-//! from reading.
+//! Step 3 of the commit protocol: hosts and the watermark in one atomic write; keys and queues in
+//! memory, from where they are periodically folded into the tree. Queue lengths are exact, so every
+//! removal first checks that there is something to remove, unless that is known from reading.
 
 use super::layout::{
     MARK, Mark, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
@@ -20,7 +20,7 @@ use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, HashSet};
 
 impl FrontierIndex {
-    /// Follows a batch the catalogue has recorded under this watermark.
+    /// Applies a batch that the catalogue has recorded under this watermark.
     pub(crate) fn apply(&self, batch: &Batch, watermark: Watermark) -> Result<()> {
         self.stage("before-index")?;
         let mut write = Write::new(self, true)?;
@@ -64,17 +64,18 @@ impl FrontierIndex {
     }
 }
 
-/// What a batch changes, in the making: a write to the hosts, and what memory learns once that is done.
+/// The changes of a batch under construction: a write to the hosts, and updates to memory once that
+/// is done.
 pub(super) struct Write<'a> {
     index: &'a FrontierIndex,
     spaces: Spaces,
-    /// `None` where the hosts are as they should be.
+    /// `None` if the hosts are up to date.
     hosts: Option<OwnedWriteBatch>,
     pub(super) mark: Mark,
     seen: Vec<(u128, u64)>,
     names: Vec<(u128, u64)>,
     owned: BTreeMap<u128, u64>,
-    /// Entries of queues to put in (`true`) or to take out.
+    /// Queue entries to insert (`true`) or to remove.
     entries: Vec<Entry>,
 }
 
@@ -115,7 +116,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Notes the page as the first with this content, unless another was before it.
+    /// Records the page as the first with this content, unless another was earlier.
     pub(super) fn own(&mut self, digest: &[u8; 32], page: PageId) -> Result<()> {
         if self.index.digest_first(digest)?.is_none() {
             self.owned.entry(digest_key(digest)).or_insert(page.0);
@@ -173,7 +174,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Makes it so; `visits` is how many pages have left their queues.
+    /// Commits it; `visits` is how many pages have left their queues.
     pub(super) fn commit(mut self, mark: Mark, visits: u64) -> Result<()> {
         if let Some(mut hosts) = self.hosts.take() {
             for (slot, block) in self.index.changed_blocks() {
@@ -205,7 +206,7 @@ impl<'a> Write<'a> {
     }
 }
 
-/// What a batch does to the queue of one host, from its entries in order.
+/// The net change of one host's queue, from its sorted entries.
 fn gathered(entries: &[Entry]) -> (HostId, Change) {
     let mut change = Change::default();
     let mut host = HostId(0);

@@ -1,12 +1,14 @@
-//! Which URLs are known, and what waits?
+//! Which URLs are known, and what is queued?
 //!
-//! The frontier index is a log-structured tree (fjall) beside the catalogue: the seen set, the first page of each digest, a queue for each
-//! host. Everything in it is derived from the catalogue, batch by batch; what does not fit the catalogue's history is thrown away and
-//! rebuilt. Hosts are written with every batch and its watermark, without fsync: after a power cut they may be behind, and catch up. The rest is kept
-//! in memory until there is enough of it for long tables (`fold`), and read again from the catalogue after a crash.
+//! The frontier index is an LSM tree (fjall) beside the catalogue: the seen set, the first page of
+//! each digest, a queue per host. Everything in it is derived from the catalogue, batch by batch;
+//! an index that does not match the catalogue's history is discarded and rebuilt. Hosts are written
+//! with every batch and its watermark, without fsync: after a power cut they may be behind, and
+//! catch up. The rest is kept in memory until there is enough for large tables (`fold`), and
+//! replayed from the catalogue after a crash.
 //!
-//! Memory: bounded tables before the tree, half a million changes not yet folded, some entries of queues read ahead, and 24 bytes for each host
-//! whose number is near that of one that has queued pages.
+//! Memory: bounded tables in front of the tree, half a million unfolded changes, the read-ahead of
+//! queues, and 24 bytes for each host whose number is near that of one with queued pages.
 
 mod ahead;
 mod apply;
@@ -54,7 +56,8 @@ use table::Answer;
 pub(crate) use varint::{put_varint, take_varint};
 use waiting::Changes;
 
-/// The seen set and the queues. A handle: clones share one index, and may be used from several threads.
+/// The seen set and the queues. A handle: clones share one index and may be used from several
+/// threads.
 #[derive(Clone)]
 pub struct FrontierIndex {
     shared: Arc<Shared>,
@@ -62,37 +65,38 @@ pub struct FrontierIndex {
 
 struct Shared {
     dir: PathBuf,
-    /// `None` only where opening it again has failed.
+    /// `None` only if reopening it has failed.
     spaces: RwLock<Option<Spaces>>,
     state: Mutex<State>,
     seen: Mutex<Known>,
     digests: Mutex<Known>,
     names: Mutex<Known>,
     parked: Mutex<Parked>,
-    /// What the queues have become since the last fold. Taken before `state` where both are needed.
+    /// Changes of the queues since the last fold. Locked before `state` if both are needed.
     waiting: RwLock<Changes>,
-    /// What was read of the tree's queues and not asked for yet. Used by who holds `waiting`.
+    /// The read-ahead of the tree's queues. Used while holding `waiting`.
     ahead: Mutex<Ahead>,
-    /// Reads what there is to say of queued pages; `None` once the index is closed.
+    /// Reads the details of queued pages; `None` once the index is closed.
     pages: Mutex<Option<PageReader>>,
-    /// Entries that are gathered before a fold.
+    /// Number of entries that trigger a fold.
     fold_at: AtomicUsize,
 }
 
-/// What is kept in memory of the queues.
+/// What is kept in memory about the queues.
 #[derive(Default)]
 struct State {
     mark: layout::Mark,
-    /// What the tree has.
+    /// The mark of the last fold.
     folded: layout::Mark,
     /// Visits since then.
     visits: u64,
     hosts: Lengths,
-    /// Ranks and pages of entries read and not yet taken out, so that taking them out needs no look. Not more than [`PEEKED`].
+    /// Ranks and pages of entries read and not yet removed, so that removing them needs no look-up.
+    /// At most [`PEEKED`].
     peeked: HashSet<(u64, u64)>,
 }
 
-/// Entries remembered as read.
+/// Maximum entries remembered as read.
 const PEEKED: usize = 1 << 18;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -115,7 +119,7 @@ impl FrontierIndex {
 
     fn spaces(&self) -> Result<Spaces> {
         let spaces = read(&self.shared.spaces);
-        // Closed while it is in use, it waits for room to be opened again.
+        // Closed while in use, it waits for disk space to be reopened.
         spaces.clone().ok_or_else(|| StoreError::NoSpace { path: self.shared.dir.clone() })
     }
 
@@ -130,7 +134,7 @@ impl FrontierIndex {
         }
     }
 
-    /// A point where a crash or a failure may be staged.
+    /// A fault injection point.
     fn stage(&self, point: &'static str) -> Result<()> {
         crate::fault::point(point).map_err(|e| StoreError::io("write", &self.shared.dir, e))
     }
@@ -196,7 +200,7 @@ impl FrontierIndex {
         }
     }
 
-    /// Looks for a key below the table.
+    /// Looks up a key below the table.
     fn ask(&self, known: &mut Known, key: u128, space: &Keyspace, slot: &[u8]) -> Result<Option<u64>> {
         let found = match known.fresh.get(key) {
             Some(n) => Some(n),
@@ -208,7 +212,7 @@ impl FrontierIndex {
         Ok(found)
     }
 
-    /// The number of a key whatever the table says.
+    /// The number of a key, ignoring the table.
     fn number_below(&self, known: &Mutex<Known>, space: &Keyspace, key: u128) -> Result<Option<u64>> {
         match lock(known).fresh.get(key) {
             Some(n) => Ok(Some(n)),
@@ -223,7 +227,7 @@ impl FrontierIndex {
 }
 
 impl FrontierIndex {
-    /// How many pages of a host are queued.
+    /// Number of queued pages of a host.
     pub fn queued_of(&self, host: HostId) -> u64 {
         lock(&self.shared.state).hosts.get(host.0).map_or(0, |p| p.count)
     }
@@ -232,7 +236,8 @@ impl FrontierIndex {
     pub fn longest(&self, most: usize) -> Vec<(HostId, u64)> {
         let mut longest = BinaryHeap::with_capacity(most.min(1_024) + 1);
         for (host, pending) in lock(&self.shared.state).hosts.each() {
-            // The heap's greatest is the shortest queue, and of equals the host that came last.
+            // The top of the heap is the shortest queue, and among equals the host with the highest
+            // number.
             let here = (Reverse(pending.count), host);
             if longest.len() < most {
                 longest.push(here);
@@ -243,23 +248,23 @@ impl FrontierIndex {
         longest.into_sorted_vec().into_iter().map(|(Reverse(count), host)| (HostId(host), count)).collect()
     }
 
-    /// Changes how many entries are gathered before they are folded into the tree.
+    /// Changes how many entries trigger a fold.
     pub(crate) fn fold_at(&self, entries: usize) {
         self.shared.fold_at.store(entries, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// The last batch that is folded: what the later ones touched must stay listed in the catalogue.
+    /// The last folded batch: the catalogue must keep listing what later ones touched.
     pub(crate) fn folded(&self) -> u64 {
         lock(&self.shared.state).folded.watermark.no
     }
 
-    /// How many URLs are known.
+    /// Number of known URLs.
     pub fn known(&self) -> u64 {
         lock(&self.shared.state).mark.seen
     }
 }
 
-/// The first and last key that begin with a letter in the `host` space.
+/// The range of keys with a leading letter in the `host` space.
 fn letter_range(letter: u8) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     debug_assert!([RECORD, ROBOTS, layout::PARKED].contains(&letter));
     (Bound::Included(vec![letter]), Bound::Excluded(vec![letter + 1]))

@@ -1,4 +1,4 @@
-//! Does the index fit the catalogue, and if not, how does it get there?
+//! Does the index match the catalogue, and if not, how does it get there?
 
 use super::ahead::Ahead;
 use super::intact::{self, Condition};
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, RwLock};
 
-/// Memory for known keys, unless said otherwise.
+/// Default memory for known keys.
 const MEMORY: u64 = 800_000_000;
 
-/// Why an index is of no use that knows of batches the catalogue does not.
+/// Why an index is unusable that knows batches unknown to the catalogue.
 pub(crate) const AHEAD: &str = "it was ahead of the catalogue";
 
 /// What had to be done to the index when it was opened.
@@ -29,34 +29,34 @@ pub(crate) const AHEAD: &str = "it was ahead of the catalogue";
 pub enum IndexStart {
     /// It was up to date.
     Current,
-    /// It was made for a new project.
+    /// It was created for a new project.
     Fresh,
     /// It was behind by this many batches and has caught up.
     CaughtUp(u64),
-    /// It did not fit the catalogue and was rebuilt, for this reason.
+    /// It did not match the catalogue and was rebuilt, for this reason.
     Rebuilt(&'static str),
 }
 
-/// How the index stands to the catalogue.
+/// How the index relates to the catalogue.
 pub(crate) enum Standing {
-    /// It is where the catalogue is.
+    /// It is up to date.
     Current(FrontierIndex),
     /// It is behind by this many batches and can catch up.
     Behind(u64),
-    /// It is of no use, for this reason.
+    /// It is unusable, for this reason.
     Unfit(&'static str),
 }
 
 /// What is there before anything is done to it.
 enum Found {
-    /// An index that has recorded all but this many batches, and what was touched since it was last folded.
+    /// An index that lacks this many batches, and what was touched since its last fold.
     Fit(FrontierIndex, u64, Touched),
-    /// Nothing of use, for this reason.
+    /// Nothing usable, for this reason.
     Unfit(&'static str),
 }
 
 impl FrontierIndex {
-    /// Looks how the index stands without changing it.
+    /// Examines the index without changing it.
     pub(crate) fn look(dir: &Path, catalogue: &Catalogue) -> Result<Standing> {
         if !dir.exists() {
             return Ok(Standing::Unfit("it is missing"));
@@ -74,7 +74,8 @@ impl FrontierIndex {
         }
     }
 
-    /// Opens the index in `dir` and brings it to where the catalogue is; it is rebuilt when it is missing, damaged, ahead or too far behind.
+    /// Opens the index in `dir` and brings it up to date with the catalogue; it is rebuilt if it is
+    /// missing, damaged, ahead or too far behind.
     pub(crate) fn open(dir: &Path, catalogue: &Catalogue) -> Result<(Self, IndexStart)> {
         let reason = match Self::try_open(dir, catalogue) {
             Ok(Ok(opened)) => return Ok(opened),
@@ -91,7 +92,7 @@ impl FrontierIndex {
         Ok((index, IndexStart::Rebuilt(reason)))
     }
 
-    /// The index if it can be used, else why it cannot.
+    /// The index if it is usable, otherwise why it is not.
     fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), &'static str>> {
         let (index, batches, touched) = match Self::find(dir, catalogue)? {
             Found::Unfit(reason) => return Ok(Err(reason)),
@@ -163,7 +164,7 @@ impl FrontierIndex {
         Ok(index)
     }
 
-    /// Reads what the tree says, and forgets what memory says.
+    /// Loads the state from the tree, discarding that in memory.
     fn load(&self) -> Result<()> {
         let spaces = self.spaces()?;
         let mut hosts = Lengths::default();
@@ -189,7 +190,8 @@ impl FrontierIndex {
         self.warm(warm::FIRST)
     }
 
-    /// Closes the database and opens it again, for when it refuses writes after a full disk; then catches up, or is made anew.
+    /// Closes and reopens the database, for when it refuses writes after a full disk; then catches
+    /// up, or rebuilds.
     pub(crate) fn recover(&self, catalogue: &Catalogue) -> Result<()> {
         let folded = self.reopen(false)?;
         if let Some(touched) = catalogue.facts().touched_since(folded.watermark)? {
@@ -202,11 +204,11 @@ impl FrontierIndex {
         self.load()
     }
 
-    /// Opens the database again, emptied if so wished; how far it was folded.
+    /// Reopens the database, optionally emptied; returns how far it was folded.
     fn reopen(&self, emptied: bool) -> Result<Mark> {
         let dir = &self.shared.dir;
         let mut spaces = write(&self.shared.spaces);
-        // The old database lets go of its directory only when its last handle is gone.
+        // The old database releases its directory only when its last handle is dropped.
         *spaces = None;
         if emptied {
             wipe(dir)?;
@@ -217,7 +219,7 @@ impl FrontierIndex {
         Ok(folded.unwrap_or_default())
     }
 
-    /// Hands everything to the disk and closes the database for all handles.
+    /// Syncs everything and closes the database for all handles.
     pub(crate) fn close(&self) -> Result<()> {
         if self.is_open() {
             self.fold()?;
@@ -246,7 +248,7 @@ impl FrontierIndex {
     }
 }
 
-/// How far hosts and queues have come.
+/// The marks of hosts and queues.
 fn marks(dir: &Path, spaces: &Spaces) -> Result<(Option<Mark>, Option<Mark>)> {
     let read = |space: &Keyspace, key: &[u8]| match space.get(key) {
         Ok(None) => Ok(None),
@@ -259,18 +261,19 @@ fn marks(dir: &Path, spaces: &Spaces) -> Result<(Option<Mark>, Option<Mark>)> {
     Ok((read(&spaces.host, MARK)?, read(&spaces.queue, &FOLDED)?))
 }
 
-/// Opens a database of which it is not known whether it is as it was left: it may refuse in any way.
+/// Opens a database in unknown condition: it may even panic.
 fn open_caught(dir: &Path) -> Result<Spaces> {
     let opened = catch_unwind(AssertUnwindSafe(|| open_spaces(dir)));
     opened.unwrap_or_else(|_| Err(StoreError::damaged(dir, "it cannot be opened")))
 }
 
-/// A file beside the index: `suspect` says by its presence that reading has failed, `intact` holds a fingerprint.
+/// A file beside the index: the presence of `suspect` says that reading has failed; `intact` holds
+/// a fingerprint.
 pub(super) fn beside(dir: &Path, what: &str) -> PathBuf {
     dir.with_extension(what)
 }
 
-/// Notes that reading the index has failed: it is rebuilt when it is opened next.
+/// Records that reading the index has failed: it is rebuilt when it is opened next.
 pub(super) fn suspect(dir: &Path) {
     // Best effort: the failure itself is reported by the caller.
     let _ = fs::write(beside(dir, "suspect"), b"reading the index failed; it is rebuilt at the next start\n");

@@ -1,7 +1,8 @@
 //! Which pages were left outside only because of the link that was seen first?
 //!
-//! A later link may bring them in, so the recorder asks this for every link to a known page: one bit each, in memory, and in the tree as
-//! blocks of 32,768, of which a batch rewrites few, since new pages have the highest numbers.
+//! A later link may bring them in, so the recorder asks this for every link to a known page: a bit
+//! set in memory, stored in the tree as blocks of 32,768, of which a batch rewrites few, since new
+//! pages have the highest numbers.
 
 use super::layout::{PARKED, block_slot, slot_host};
 use super::spaces::Spaces;
@@ -10,7 +11,7 @@ use crate::error::Result;
 use orb_page::{PageId, PageKind};
 use std::collections::BTreeSet;
 
-/// Words of a block.
+/// Words per block.
 const WORDS: usize = 512;
 
 /// The pages, by number.
@@ -26,7 +27,7 @@ pub(crate) fn is_parked(kind: PageKind, why: Option<&str>) -> bool {
 }
 
 impl Parked {
-    /// Puts a page in or takes it out.
+    /// Adds or removes a page.
     pub(super) fn set(&mut self, page: PageId, parked: bool) {
         let Ok(word) = usize::try_from(page.0 / 64) else { return };
         let bit = 1 << (page.0 % 64);
@@ -42,7 +43,7 @@ impl Parked {
         }
     }
 
-    /// The blocks that have changed since the last time, as they are to be stored.
+    /// The blocks that have changed since the last call, encoded.
     pub(super) fn take_changed(&mut self) -> Vec<(u32, Vec<u8>)> {
         let changed = std::mem::take(&mut self.changed);
         changed.into_iter().map(|block| (block, self.block(block))).collect()
@@ -53,7 +54,7 @@ impl Parked {
         words.flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Takes a stored block over; `None` where it cannot be one.
+    /// Loads a stored block; `None` if it is invalid.
     fn load(&mut self, block: u32, bytes: &[u8]) -> Option<()> {
         let (words, []) = bytes.as_chunks::<8>() else { return None };
         if words.len() != WORDS || block > 1 << 20 {
@@ -77,12 +78,13 @@ impl Parked {
 }
 
 impl FrontierIndex {
-    /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
+    /// Calls back with the pages left outside because of the link that was seen first, and not
+    /// because of a trap: a better link would bring them in.
     pub(crate) fn each_parked(&self, each: impl FnMut(PageId)) {
         lock(&self.shared.parked).each(each);
     }
 
-    /// Reads the blocks.
+    /// Loads the blocks.
     pub(super) fn load_parked(&self, spaces: &Spaces) -> Result<()> {
         let mut parked = Parked::default();
         for entry in spaces.host.range::<Vec<u8>, _>(letter_range(PARKED)) {
@@ -94,7 +96,7 @@ impl FrontierIndex {
         Ok(())
     }
 
-    /// The entries that make the tree know what memory knows.
+    /// The entries that bring the tree up to date with memory.
     pub(super) fn changed_blocks(&self) -> Vec<([u8; 5], Vec<u8>)> {
         let changed = lock(&self.shared.parked).take_changed();
         changed.into_iter().map(|(block, bytes)| (block_slot(block), bytes)).collect()

@@ -1,7 +1,8 @@
-//! How do the tables in memory come to know what the tree knows?
+//! How are the tables in memory warmed from the tree?
 //!
-//! Piece by piece in the order of the keys: some when the index is opened, and some after every batch, so that a crawl of fifty million URLs
-//! goes on at once. Below the key it has come to, a table's word is final; above it the tree is asked.
+//! Piece by piece in key order: some when the index is opened, and some after every batch, so that
+//! a crawl of fifty million URLs resumes at once. Below the key reached so far, a table's answer is
+//! final; above it the tree is consulted.
 
 use super::layout::{name_range, parse_number};
 use super::{FrontierIndex, Known, lock};
@@ -12,11 +13,13 @@ use std::sync::Mutex;
 
 /// Keys read when the index is opened: some tens of milliseconds.
 pub(super) const FIRST: usize = 200_000;
-/// Keys read after a batch: a third of a second. Until all are read, a batch looks up tens of thousands on disk, which takes longer.
+/// Keys read after a batch: a third of a second. Until all are read, a batch looks up tens of
+/// thousands on disk, which takes longer.
 pub(super) const MORE: usize = 1_000_000;
 
 impl FrontierIndex {
-    /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13 for a host. What does not fit is looked up on disk.
+    /// Maximum memory for known keys: about 13 bytes per URL, 13 per fetched page and 13 per host.
+    /// What does not fit is looked up on disk.
     pub(crate) fn limit_memory(&self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let (digests, names) = (bytes / 12, bytes / 64);
@@ -25,7 +28,8 @@ impl FrontierIndex {
         lock(&self.shared.seen).table.set_limit(bytes - digests - names);
     }
 
-    /// Empties the tables: nothing is known to them of what the tree holds, and the tree is all there is.
+    /// Clears the tables, which then know nothing of what the tree holds, and the tree is all there
+    /// is.
     pub(super) fn cool(&self) {
         for known in [&self.shared.seen, &self.shared.digests, &self.shared.names] {
             let mut known = lock(known);
@@ -34,7 +38,7 @@ impl FrontierIndex {
         }
     }
 
-    /// Reads on by so many keys, where something is left to be read and there is room for it.
+    /// Reads this many more keys, if any are left and there is room.
     pub(super) fn warm(&self, keys: usize) -> Result<()> {
         if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).table.is_told()) {
             return Ok(());
@@ -45,7 +49,8 @@ impl FrontierIndex {
         self.read_on(&self.shared.seen, &spaces.seen, 0, keys)
     }
 
-    /// Reads the next piece of a space into its table; `prefix` is how many bytes stand before a key.
+    /// Reads the next part of a keyspace into its table; `prefix` is the number of bytes before a
+    /// key.
     fn read_on(&self, known: &Mutex<Known>, space: &Keyspace, prefix: usize, keys: usize) -> Result<()> {
         let table = &mut lock(known).table;
         let Some(from) = table.told() else { return Ok(()) };

@@ -1,8 +1,9 @@
 //! Which numbers do candidates get?
 //!
-//! Whoever is about to record a batch asks here for the page and host of every link. What is committed has its number; what was
-//! asked for since the last commit has one that the next commit makes true; anything else gets the next. The caller puts what is
-//! new into its batch in the order in which it was told of it; new hosts come along by themselves.
+//! Whoever is about to record a batch asks here for the page and host of every link. What is
+//! committed has its number; what was asked for since the last commit has one that the next commit
+//! makes true; anything else gets the next. The caller puts what is new into its batch in the order
+//! in which it was told of it; new hosts come along by themselves.
 
 use super::Project;
 use super::numbers::Numbers;
@@ -80,7 +81,8 @@ impl Admitted {
 }
 
 impl Project {
-    /// Gives every candidate its number, in order. What is [`Admission::New`] is to be put into the next batch, in that order.
+    /// Gives every candidate its number, in order. What is [`Admission::New`] is to be put into the
+    /// next batch, in that order.
     pub fn admit(&mut self, keys: &[UrlKey], out: &mut Vec<Admission>) -> Result<()> {
         let known = self.index.seen(keys)?;
         let Self { admitted: Admitted { numbers, pages, .. }, .. } = self;
@@ -94,7 +96,8 @@ impl Project {
         Ok(())
     }
 
-    /// The number of a host; one that is met for the first time gets the next, and is recorded with the next batch.
+    /// The number of a host; one that is met for the first time gets the next, and is recorded with
+    /// the next batch.
     pub fn admit_host(&mut self, origin: &Origin, now: impl FnOnce() -> Moment) -> Result<HostId> {
         let key = name_key(origin.scheme, &origin.host, origin.port);
         if let Some(host) = self.admitted.hosts.get(&key) {

@@ -1,8 +1,9 @@
 //! How do archive, catalogue and index come to agree?
 //!
-//! [`Project`] opens them in the only right order (lock, catalogue, archive cut to what the catalogue knows, index brought to where the
-//! catalogue is) and commits a batch in the only right order (bytes, facts, index). Killed between any two steps, the next start sees
-//! either all of the batch or nothing of it.
+//! [`Project`] opens them in the only right order (lock, catalogue, archive cut to what the
+//! catalogue knows, index brought to where the catalogue is) and commits a batch in the only right
+//! order (bytes, facts, index). Killed between any two steps, the next start sees either all of the
+//! batch or nothing of it.
 
 mod admit;
 mod numbers;
@@ -49,8 +50,8 @@ enum Truth {
 pub struct ProjectOptions {
     /// An archive file that has become so long is followed by another.
     pub warc_size: Option<u64>,
-    /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13 for a host. What does not fit is
-    /// looked up on disk.
+    /// How much memory known keys may take: some 13 bytes for a URL, 13 for a page fetched and 13
+    /// for a host. What does not fit is looked up on disk.
     pub index_memory: Option<u64>,
     /// How many changes the frontier index gathers in memory before it folds them into its tables.
     pub fold_at: Option<usize>,
@@ -63,7 +64,7 @@ pub struct Start {
     pub archive: ArchiveStart,
     /// To the frontier index.
     pub index: IndexStart,
-    /// Whether the last run was cut off rather than ended.
+    /// Whether the last run crashed rather than ended.
     pub crashed: bool,
 }
 
@@ -74,23 +75,23 @@ pub struct Committed {
     pub batch: u64,
     /// Bytes added to the archive.
     pub archived: u64,
-    /// How long each of its steps took.
+    /// The duration of its steps.
     pub took: Steps,
 }
 
-/// How long the steps of a commit took.
+/// The duration of the steps of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Appending the bytes, and waiting until they are on the disk.
+    /// Appending and syncing the bytes.
     pub archive: Duration,
     /// The transaction with the facts.
     pub catalogue: Duration,
-    /// The batch on the frontier index.
+    /// Applying the batch to the frontier index.
     pub index: Duration,
 }
 
 impl Project {
-    /// Opens a project for writing and brings its stores to agreement.
+    /// Opens a project for writing and makes its stores consistent.
     pub fn open(dir: &ProjectDir) -> Result<Self> {
         Self::open_with(dir, &ProjectOptions::default())
     }
@@ -104,7 +105,8 @@ impl Project {
         let crashed = catalogue.open_run()?.is_some();
         let (index, index_start) = FrontierIndex::open(&dir.frontier(), &catalogue)?;
         if index_start == IndexStart::Rebuilt(AHEAD) {
-            // A commit is on the disk before the index follows it: the catalogue has lost some, or is an older one.
+            // A commit is on disk before the index follows it: so the catalogue has lost some, or
+            // is an older copy.
             crate::check::examine_catalogue(&dir.catalogue())?;
         }
         let (archive, archive_start) = Archive::open(&dir.archive(), &dir.name, &catalogue.archive_files()?)?;
@@ -168,8 +170,9 @@ impl Project {
 
     /// Commits a batch: bytes, then facts, then the index.
     ///
-    /// After an error the same call may be made again, with the same batch: what was already done is not done twice. After
-    /// [`StoreError::NoSpace`] that is what a caller should do once there is room.
+    /// After an error the same call may be made again, with the same batch: what was already done
+    /// is not done twice. After [`StoreError::NoSpace`] that is what a caller should do once there
+    /// is room.
     pub fn commit(&mut self, batch: &mut Batch) -> Result<Committed> {
         if self.index_behind {
             self.recover_index()?;
@@ -187,8 +190,8 @@ impl Project {
         Ok(Committed { batch: self.catalogue().watermark().no, archived: batch.archived.unwrap_or(0), took })
     }
 
-    /// Steps 1 and 2: bytes, then facts. Once the bytes are on the disk they stay, whatever the catalogue says to the facts: it may have
-    /// recorded them although it could not say so.
+    /// Steps 1 and 2: bytes, then facts. Once the bytes are on the disk they stay, whatever the
+    /// catalogue says to the facts: it may have recorded them although it could not say so.
     fn record(&mut self, batch: &mut Batch, took: &mut Steps) -> Result<()> {
         self.catalogue().sift_requeued(batch)?;
         let began = Instant::now();
@@ -252,13 +255,13 @@ impl Project {
         Ok(())
     }
 
-    /// Closes everything in good order.
+    /// Closes everything cleanly.
     pub fn close(mut self) -> Result<()> {
         self.finish()
     }
 
-    /// Leaves everything in good order: the archive's last file with its CDXJ file, the catalogue's log moved into it. Nothing can be committed
-    /// afterwards; what fails may be tried again.
+    /// Shuts down cleanly: closes the archive's last file with its CDXJ file and checkpoints the
+    /// catalogue's WAL. Nothing can be committed afterwards; may be retried after a failure.
     pub fn finish(&mut self) -> Result<()> {
         self.keys.finish()?;
         // Every commit is on the disk, in the log: none of the three waits for another.
@@ -282,7 +285,7 @@ pub fn acknowledge(dir: &ProjectDir, run: RunId, by: Option<&str>, note: Option<
     Catalogue::create_or_open(&dir.catalogue())?.acknowledge(run, by, note)
 }
 
-/// A project with an archive had a catalogue once: to begin another would throw the archive away.
+/// A project with an archive had a catalogue once: creating another would orphan the archive.
 fn catalogue_is_there(dir: &ProjectDir) -> Result<()> {
     let path = dir.catalogue();
     if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 0) {

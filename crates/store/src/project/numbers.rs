@@ -1,7 +1,8 @@
 //! Which number comes next?
 //!
-//! Pages and hosts are numbered in the order in which they are first seen. Numbers are given out ahead of the commit that records
-//! them, singly or in blocks; those of a batch that was never recorded are given out again.
+//! Pages and hosts are numbered in the order in which they are first seen. Numbers are given out
+//! ahead of the commit that records them, singly or in blocks; those of a batch that was never
+//! recorded are given out again.
 
 use orb_page::{HostId, PageId};
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! What do earlier runs know?
 //!
-//! Look-ups by key, what a run recalls when it begins, and walks over pages that are larger than memory.
+//! Look-ups by key, what a run recalls when it begins, and walks over pages that are larger than
+//! memory.
 
 use super::Project;
 use crate::Queues as _;
@@ -36,7 +37,7 @@ impl Project {
         self.index.host_id(scheme, name, port)
     }
 
-    /// The address at which a host was last seen.
+    /// The IP address at which a host was last seen.
     pub fn host_ip(&self, host: HostId) -> Result<Option<IpAddr>> {
         self.catalogue().host_ip(host)
     }
@@ -56,7 +57,7 @@ impl Project {
         self.catalogue().url_of(page)
     }
 
-    /// What earlier runs saw of a page; `None` where it was never visited.
+    /// What earlier runs saw of a page; `None` if it was never visited.
     pub fn before(&self, page: PageId) -> Result<Option<Before>> {
         self.catalogue().before(page)
     }
@@ -66,33 +67,35 @@ impl Project {
         self.catalogue().hosts_fetched(run)
     }
 
-    /// The largest `limit` counts behind the trap rules, smallest first.
+    /// The largest `limit` trap counters, smallest first.
     pub fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
         self.catalogue().trap_counts(limit)
     }
 
-    /// What is known of the session ids in URLs, by the names of up to `limit` hosts.
+    /// What is known about the session ids in URLs, by the names of up to `limit` hosts.
     pub fn sessions(&self, limit: usize) -> Result<Vec<(String, String)>> {
         self.catalogue().sessions(limit)
     }
 
-    /// The URLs of the seeds of a step, or of those of none, and of the places they redirect to, one redirect after the other.
+    /// The URLs of the seeds of a step, or of no step, and of their redirect targets, transitively.
     pub fn seed_urls(&self, step: Option<u32>) -> Result<Vec<String>> {
         self.catalogue().seed_urls(step)
     }
 
-    /// Gives the pages left outside because of the link that was seen first, and for no trap: a better link would bring them in.
+    /// Calls back with the pages left outside because of the link that was seen first, and not
+    /// because of a trap: a better link would bring them in.
     pub fn each_parked(&self, each: impl FnMut(PageId)) {
         self.index.each_parked(each);
     }
 
-    /// Up to `limit` pages numbered above `after` that an earlier run has visited, and the number to go on after; `None` when all
-    /// have been looked at.
+    /// Up to `limit` pages numbered above `after` that an earlier run has visited, and the number
+    /// to go on after; `None` when all have been looked at.
     pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
         self.catalogue().known_pages(run, after, limit)
     }
 
-    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
+    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside; with
+    /// `traps`, including those cut off as traps.
     pub fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
         self.catalogue().unfetched(after, limit, traps)
     }
@@ -102,7 +105,7 @@ impl Project {
         self.catalogue_mut().settle_depths(follow_nofollow)
     }
 
-    /// Forgets when pages are due.
+    /// Deletes all due times.
     pub fn clear_dues(&mut self) -> Result<()> {
         self.catalogue_mut().clear_dues()
     }

@@ -26,7 +26,7 @@ impl Project {
         self.catalogue().last_run()
     }
 
-    /// The last run if it has not ended: it runs, or was cut off by a crash.
+    /// The last run if it has not ended: it is running, or was interrupted by a crash.
     pub fn open_run(&self) -> Result<Option<RunRecord>> {
         self.catalogue().open_run()
     }
@@ -46,12 +46,13 @@ impl Project {
         self.catalogue().choice(run)
     }
 
-    /// The last batch recorded: its number, and what tells it from another of that number.
+    /// The last batch recorded: its number, and its nonce.
     pub fn last_batch(&self) -> (u64, u64) {
         self.catalogue().last_batch()
     }
 
-    /// Begins to checkpoint the catalogue's log beside what is done next, so that [`Self::finish`] has little left to do.
+    /// Begins to checkpoint the catalogue's log beside what is done next, so that [`Self::finish`]
+    /// has little left to do.
     pub fn begin_checkpoint(&mut self) {
         self.catalogue_mut().begin_checkpoint();
     }

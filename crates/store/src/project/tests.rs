@@ -95,7 +95,8 @@ fn a_queue_that_is_read_on_while_it_changes_and_is_folded_gives_every_page_in_or
         let read = project.index.peek(HostId(1), after, 7).unwrap();
         assert_eq!(read.iter().map(|q| (q.rank, q.page)).collect::<Vec<_>>(), want, "{step}");
         let mut batch = one_more(&project);
-        // Most come at the end, some just before what is read next; and now and then all is read again.
+        // Most come at the end, some just before what is read next; and now and then everything is
+        // read again.
         let new = batch.discovered[0].clone();
         let ranks = (0..12).map(|n| if n == 0 { after.map_or(1, |a| a.0 + step % 90) } else { step * 20 + n });
         let found = (0..).zip(ranks).map(|(n, rank)| {
@@ -131,7 +132,7 @@ fn an_index_too_far_behind_to_follow_is_made_anew() {
         let batch = one_more(&project);
         project.catalogue_mut().commit(&batch, &ArchiveEnd::default()).unwrap();
     }
-    // Nothing was ever applied, and what the first batch touched is not listed any more.
+    // Nothing was ever applied, and what the first batch touched is no longer listed.
     let db = rusqlite::Connection::open(dir.catalogue()).unwrap();
     db.execute("DELETE FROM batch_row WHERE no = 1", []).unwrap();
     project.index_behind = true;

@@ -1,6 +1,6 @@
-//! What is a page like here, and what does it take?
+//! What is an average page like, and what does it take?
 //!
-//! Sums over one project, from which averages follow: the ground on which the next crawl is planned.
+//! Sums over one project, from which averages follow: the basis for planning the next crawl.
 
 use super::CatalogueReader;
 use crate::error::Result;
@@ -65,7 +65,7 @@ impl AddAssign for Sums {
 }
 
 impl Sums {
-    /// The sums over a project. Reads all its rows once.
+    /// The sums over a project. Scans all its rows once.
     pub fn of(project: &ProjectDir) -> Result<Self> {
         let reader = CatalogueReader::open(&project.catalogue())?;
         let mut sums = Self {
@@ -94,7 +94,7 @@ impl Sums {
     }
 }
 
-/// The bytes of a file, or of everything in a directory; 0 where there is nothing.
+/// The size of a file, or of everything in a directory; 0 if there is nothing.
 fn size(path: &Path) -> u64 {
     match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().map(|entry| size(&entry.path())).sum(),

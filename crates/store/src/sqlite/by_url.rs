@@ -1,6 +1,7 @@
 //! Which page has this URL?
 //!
-//! The table of keys (`keys`) names candidates, the catalogue decides. Pages that no sound run covers are scanned.
+//! The table of keys (`keys`) names candidates, the catalogue decides. Pages that no sound run
+//! covers are scanned.
 
 use super::{Catalogue, CatalogueReader, PageRow};
 use crate::error::{Result, StoreError};
@@ -18,7 +19,8 @@ impl CatalogueReader {
         self.page_id_by_url(url)?.map_or(Ok(None), |id| self.page(id))
     }
 
-    /// The number of the page with this canonical URL, also while a crawl goes on: as of the last commit.
+    /// The number of the page with this canonical URL, also while a crawl goes on: as of the last
+    /// commit.
     pub fn page_id_by_url(&self, url: &str) -> Result<Option<PageId>> {
         let last = self.one("SELECT coalesce(max(id), 0) FROM page_row", [], |r| r.get::<_, i64>(0))?;
         let end = last.unwrap_or(0).cast_unsigned();
@@ -50,7 +52,8 @@ impl CatalogueReader {
                 return Ok(Some(page));
             }
         }
-        // Not there, if all runs are of this catalogue; one that was restored from a copy may have others until it is written to.
+        // Not there, if all runs are of this catalogue; one that was restored from a copy may have
+        // others until it is written to.
         for run in table.runs() {
             let (key, page) = run.witness;
             if self.url_at(page)?.map(|url| short_key(UrlKey::of(&url))) != Some(key)
@@ -99,7 +102,8 @@ impl CatalogueReader {
 }
 
 impl Catalogue {
-    /// Whether a run of keys is of this catalogue's history, as far as batches are listed and one of its pages can tell.
+    /// Whether a run of keys is of this catalogue's history, as far as batches are listed and one
+    /// of its pages can tell.
     pub(crate) fn has_recorded(&self, run: &KeyRun) -> Result<bool> {
         let fail = |e| StoreError::sql("read the pages", &self.path, e);
         let (key, page) = run.witness;

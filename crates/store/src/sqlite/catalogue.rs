@@ -1,6 +1,7 @@
 //! Who writes the facts?
 //!
-//! One [`Catalogue`] a project, held by the process that holds the project's lock. It knows the next free numbers and the runs.
+//! One [`Catalogue`] per project, owned by the process that holds the project's lock. It knows the
+//! next free numbers and the runs.
 
 use super::log::Log;
 use super::replay::Watermark;
@@ -14,27 +15,28 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Up to so many pages (16 MB) are looked at whenever the catalogue is opened for writing, which takes a tenth of a second.
+/// Up to this many database pages (16 MB) the integrity is checked whenever the catalogue is opened
+/// for writing, which takes a tenth of a second.
 const EXAMINED: i64 = 4_096;
 
 /// The writer of the catalogue.
 pub(crate) struct Catalogue {
-    // Before the connection: what moves the log ends first.
+    // Before the connection, so that the checkpoint thread ends first.
     pub(super) log: Log,
     pub(super) db: Connection,
     pub(super) path: PathBuf,
     pub(super) next_page: u64,
     pub(super) next_host: u32,
-    /// The number the next page with links gets.
+    /// The number of the next page with links.
     pub(super) next_source: i64,
     pub(super) watermark: Watermark,
-    /// The last batch of which nobody asks any more what it touched.
+    /// The last batch whose touched pages are no longer needed.
     pub(super) followed: u64,
     pub(super) names: HashMap<Arc<str>, i64>,
     pub(super) files: HashMap<Arc<str>, i64>,
 }
 
-/// A run as the catalogue has it.
+/// A run in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// Its number.
@@ -49,7 +51,7 @@ pub struct RunRecord {
     pub finished_at: Option<Moment>,
     /// Its counters as JSON; may be empty.
     pub counters: String,
-    /// The settings it runs under, as the caller gave them.
+    /// Its settings, as the caller gave them.
     pub settings: String,
 }
 
@@ -111,8 +113,8 @@ impl RunRecord {
 }
 
 impl Catalogue {
-    /// Opens the catalogue at `path`, making it if there is none, and upgrading it where it is of an older version. The caller holds
-    /// the project's lock.
+    /// Opens the catalogue at `path`, making it if there is none, and upgrading it where it is of
+    /// an older version. The caller holds the project's lock.
     pub(crate) fn create_or_open(path: &Path) -> Result<Self> {
         let fail = |what| move |e| StoreError::sql(what, path, e);
         let mut db = Connection::open(path).map_err(fail("open"))?;
@@ -154,7 +156,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Fails where the database is damaged, as far as SQLite can tell; one that is not small is found out about when it is read.
+    /// Fails if the database is damaged, as far as SQLite can tell; damage of a larger one is found
+    /// when it is read.
     pub(crate) fn examine_if_small(&self) -> Result<()> {
         let fail = |e| StoreError::sql("examine", &self.path, e);
         let pages: i64 = self.db.query_row("PRAGMA page_count", [], |r| r.get(0)).map_err(fail)?;
@@ -165,7 +168,7 @@ impl Catalogue {
         if said == "ok" { Ok(()) } else { Err(StoreError::damaged(&self.path, said)) }
     }
 
-    /// Reads again what is kept in memory: at the start, and after a transaction that failed.
+    /// Reloads what is kept in memory: at the start, and after a failed transaction.
     pub(super) fn reload(&mut self) -> Result<()> {
         self.names.clear();
         self.files.clear();
@@ -183,7 +186,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The last batch recorded: its number, and what tells it from another of that number.
+    /// The last batch recorded: its number, and its nonce.
     pub(crate) fn last_batch(&self) -> (u64, u64) {
         (self.watermark.no, self.watermark.nonce)
     }
@@ -203,7 +206,7 @@ impl Catalogue {
         &self.path
     }
 
-    /// Begins a run; `settings` is kept with it as given.
+    /// Begins a run; `settings` is stored with it.
     pub(crate) fn begin_run(&mut self, kind: RunKind, settings: &str) -> Result<RunId> {
         let fail = |e| StoreError::sql("begin a run", &self.path, e);
         sql_point("before-run-begins").map_err(fail)?;
@@ -219,7 +222,7 @@ impl Catalogue {
         Ok(id)
     }
 
-    /// The last run if it has not ended: it runs, or was cut off by a crash.
+    /// The last run if it has not ended: it is running, or was interrupted by a crash.
     pub(crate) fn open_run(&self) -> Result<Option<RunRecord>> {
         Ok(self.last_run()?.filter(|r| r.finished_at.is_none()))
     }
@@ -238,7 +241,7 @@ impl Catalogue {
         self.set_run(sql, params![id.0, state.name(), Moment::now().0, counters], points)
     }
 
-    /// Goes on with a run that was stopped.
+    /// Resumes a run that was stopped.
     pub(crate) fn reopen_run(&mut self, id: RunId) -> Result<()> {
         let sql = "UPDATE run_row SET state = ?2, finished_at = NULL WHERE id = ?1";
         self.set_run(sql, params![id.0, RunStatus::Running.name()], ["before-run-goes-on", "after-run-went-on"])
@@ -253,7 +256,7 @@ impl Catalogue {
         }
     }
 
-    /// The archive's files with their lengths and numbers of records, as far as is committed.
+    /// The archive's committed files with their lengths and numbers of records.
     pub(crate) fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
         let fail = |e| StoreError::sql("list the archive's files", &self.path, e);
         let mut rows = self.db.prepare("SELECT name, length, records FROM warc_row ORDER BY id").map_err(fail)?;
@@ -261,12 +264,13 @@ impl Catalogue {
         files.map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
-    /// Begins to move the log into the database file beside what is done next, so that [`Self::checkpoint`] has little left to do.
+    /// Starts a checkpoint of the WAL in the background, so that [`Self::checkpoint`] has little
+    /// left to do.
     pub(crate) fn begin_checkpoint(&mut self) {
         self.log.begin(&self.db);
     }
 
-    /// Moves the log into the database file, so that a copy of that file alone is whole.
+    /// Checkpoints the WAL, so that a copy of the database file alone is complete.
     pub(crate) fn checkpoint(&mut self) -> Result<()> {
         self.log.rest();
         sql_point("before-checkpoint")
@@ -286,7 +290,7 @@ impl crate::FileEnd {
     }
 }
 
-/// Application and format version, or `None` for an empty file.
+/// Application id and format version, or `None` for an empty file.
 pub(super) fn version(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
     if tables == 0 {
@@ -297,7 +301,7 @@ pub(super) fn version(db: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     Ok(Some((application, version)))
 }
 
-/// 24 MB of page cache, every commit on the disk when it returns (see the module above).
+/// 24 MB of page cache; every commit is on disk when it returns (see the parent module).
 fn tune(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;

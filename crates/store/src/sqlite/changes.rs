@@ -1,8 +1,8 @@
-//! What has a run to tell?
+//! What does a run report?
 //!
-//! A row for each document that a run found new, updated, gone, or could not get although it was there before; in the order in which that was
-//! recorded, and never changed. Their numbers are what whoever follows the changes remembers. Of a project's first run there are none: all of
-//! it is new.
+//! A row for each document that a run found new, updated or gone, or could not fetch although it
+//! existed before; in the order of recording, and immutable. Their numbers are the cursors of
+//! consumers. A project's first run has none: everything in it is new.
 
 use super::CatalogueReader;
 use super::known::known_before;
@@ -11,10 +11,10 @@ use crate::error::Result;
 use orb_page::{Flag, Moment, PageId, RunId, Visit};
 use rusqlite::{Connection, Row, params};
 
-/// What a run says of a document.
+/// A run's report on a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeRow {
-    /// Its place among all changes.
+    /// Its number among all changes.
     pub seq: u64,
     /// The run that saw it.
     pub run: RunId,
@@ -22,17 +22,17 @@ pub struct ChangeRow {
     pub page: PageId,
     /// Its canonical URL.
     pub url: String,
-    /// What is said.
+    /// Its flag.
     pub flag: Flag,
     /// When it was seen.
     pub at: Moment,
     /// Where the document has moved to.
     pub moved_to: Option<String>,
-    /// What is different, or what went wrong, one line.
+    /// What changed, or what went wrong, in one line.
     pub detail: Option<String>,
 }
 
-/// Whether a visit is worth telling.
+/// Whether a visit is reported.
 fn is_told(visit: &Visit) -> bool {
     match visit.flag {
         Flag::New => visit.is_document(),
@@ -41,7 +41,7 @@ fn is_told(visit: &Visit) -> bool {
     }
 }
 
-/// Adds what the visits of a batch have to tell.
+/// Adds the changes of a batch's visits.
 pub(super) fn write_changes(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
     if batch.run.0 <= 1 {
         return Ok(());
@@ -58,19 +58,19 @@ pub(super) fn write_changes(db: &Connection, batch: &Batch) -> rusqlite::Result<
 }
 
 impl CatalogueReader {
-    /// Up to `limit` changes after a place, in order; of one run where one is named.
+    /// Up to `limit` changes after a number, in order; optionally of one run.
     pub fn changes(&self, after: u64, run: Option<RunId>, limit: u32) -> Result<Vec<ChangeRow>> {
         let sql = "SELECT c.seq, c.run, c.page, p.url, c.flag, c.at, c.moved, c.detail FROM change_row c
                    JOIN page_row p ON p.id = c.page WHERE c.seq > ?1 AND (?2 IS NULL OR c.run = ?2) ORDER BY c.seq LIMIT ?3";
         self.all(sql, params![after.cast_signed(), run.map(|run| run.0), limit], read)
     }
 
-    /// The place of the last change; 0 where there is none.
+    /// The number of the last change; 0 if there is none.
     pub fn last_change(&self) -> Result<u64> {
         self.count("SELECT coalesce(max(seq), 0) FROM change_row")
     }
 
-    /// How many documents were there before a run began.
+    /// Number of documents known before a run began.
     pub fn known_before(&self, run: RunId) -> Result<u64> {
         self.count(&known_before(run))
     }

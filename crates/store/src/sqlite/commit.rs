@@ -1,8 +1,9 @@
-//! How is a batch recorded whole or not at all?
+//! How is a batch recorded atomically?
 //!
-//! Step 2 of the commit protocol: one transaction of prepared statements, rows in the order of their clustering keys so that SQLite
-//! writes at the ends of its trees as far as may be. A link lives from the run that first saw it to the run that last did: when a page is visited
-//! again, its living links are closed with its previous run, and those still there are opened again.
+//! Step 2 of the commit protocol: one transaction of prepared statements, with rows in the order of
+//! their clustering keys, so that SQLite appends to its B-trees as far as possible. A link lives
+//! from the run that first saw it to the run that last did: when a page is revisited, its current
+//! links are closed with its previous run, and those still there are reopened.
 
 use super::Catalogue;
 use super::changes::write_changes;
@@ -17,7 +18,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many batches stay listed although the frontier index has them: an older copy of it can still catch up.
+/// How many batches stay listed although the frontier index has them: an older copy of it can still
+/// catch up.
 pub(crate) const LOG: u64 = 1_000;
 
 impl Catalogue {
@@ -34,18 +36,19 @@ impl Catalogue {
         self.next_page += batch.discovered.len() as u64;
         self.next_host += u32::try_from(batch.hosts.len()).unwrap_or(0);
         self.watermark = next;
-        // It is recorded: nothing but a crash can come between.
+        // It is recorded: only a crash can intervene.
         let _ = sql_point("after-catalogue");
         self.log.tend(&self.db);
         Ok(())
     }
 
-    /// Says that the frontier index has all batches up to this one for good: what they touched need not stay listed.
+    /// Records that the frontier index has persisted all batches up to this one: what they touched
+    /// need not stay listed.
     pub(crate) fn followed(&mut self, batch: u64) {
         self.followed = batch;
     }
 
-    /// Takes out of the batch those pages to be queued again that wait in their queue already, or are named twice.
+    /// Removes from the batch those pages to re-queue that are already queued, or are named twice.
     pub(crate) fn sift_requeued(&self, batch: &mut Batch) -> Result<()> {
         if batch.requeued.is_empty() || batch.sifted {
             return Ok(());
@@ -61,7 +64,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Numbers must go on where the catalogue ends, and every link must have a target.
+    /// Numbers must continue where the catalogue ends, and every link must have a target.
     fn examine(&self, batch: &Batch) -> Result<()> {
         let bad = |what: String| Err(StoreError::BadBatch(what));
         if let Some((d, want)) = batch.discovered.iter().zip(self.next_page..).find(|(d, want)| d.page.0 != *want) {
@@ -181,7 +184,7 @@ fn write_archive(db: &Connection, files: &mut HashMap<Arc<str>, i64>, archive: &
     Ok(())
 }
 
-/// The number of an archive file; an error where the catalogue has none of that name.
+/// The number of an archive file; an error if the catalogue has none with that name.
 pub(super) fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &str) -> rusqlite::Result<i64> {
     if let Some(id) = files.get(name) {
         return Ok(*id);
@@ -189,7 +192,7 @@ pub(super) fn file_id(db: &Connection, files: &HashMap<Arc<str>, i64>, name: &st
     db.prepare_cached("SELECT id FROM warc_row WHERE name = ?1")?.query_row([name], |r| r.get(0))
 }
 
-/// Puts pages into their queues again; the places they had before.
+/// Re-queues pages; returns their previous positions.
 fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, u64)>> {
     let mut before = db.prepare_cached("SELECT rank FROM page_row WHERE id = ?1")?;
     let mut update = db.prepare_cached(
@@ -259,7 +262,7 @@ fn write_traps(db: &Connection, counts: &[(u64, u32)]) -> rusqlite::Result<()> {
     counts.iter().try_for_each(|(key, count)| insert.execute(params![key.cast_signed(), count]).map(drop))
 }
 
-/// Notes which pages and hosts the batch touched, so that the frontier index can catch up.
+/// Records which pages and hosts the batch touched, so that the frontier index can catch up.
 fn write_log(db: &Connection, batch: &Batch, watermark: Watermark, moved: &[(u64, u64)]) -> rusqlite::Result<()> {
     let visited = batch.visits.iter().map(|v| v.visit.page.0);
     let dropped = batch.dropped.iter().map(|d| d.place.page.0);

@@ -1,9 +1,11 @@
 //! How far is each page really from the seeds?
 //!
-//! A page's depth is settled when it is discovered. With many requests at once, or in another order than breadth first, a page may be
-//! discovered over a longer way first, and what lies behind it be cut off by a limit that the shorter way keeps. Shortest distances
-//! follow from the link table by relaxation (Bellman and Ford): a pass over the links in the order of visits, until nothing changes. Mostly
-//! the first pass changes nothing. Steps of a project reckon their distances apart: a way through another step is none.
+//! A page's depth is set when it is discovered. With many concurrent requests, or in an order other
+//! than breadth-first, a page may be discovered over a longer path first, and what lies behind it
+//! be cut off by a limit that the shorter path satisfies. Shortest distances follow from the link
+//! table by relaxation (Bellman–Ford): passes over the links in the order of visits, until nothing
+//! changes. Usually the first pass changes nothing. Steps of a project have separate distances: a
+//! path through another step does not count.
 
 use super::Catalogue;
 use crate::error::{Result, StoreError};
@@ -11,9 +13,11 @@ use orb_page::LinkKind;
 use rusqlite::{Connection, params};
 
 impl Catalogue {
-    /// Corrects the depths that are larger than the shortest way over links to follow; tells how many there were.
+    /// Corrects the depths that are larger than the shortest path over followed links; returns
+    /// their number.
     ///
-    /// Memory: eight bytes a page. Links marked `nofollow` count only where the crawl follows them; a redirect is no step.
+    /// Memory: eight bytes per page. `nofollow` links count only if the crawl follows them; a
+    /// redirect is not a step.
     pub(crate) fn settle_depths(&mut self, follow_nofollow: bool) -> Result<u64> {
         let fail = |e| StoreError::sql("settle the depths", &self.path, e);
         let (before, steps) = depths(&self.db, self.next_page).map_err(fail)?;
@@ -48,7 +52,7 @@ fn depths(db: &Connection, pages: u64) -> rusqlite::Result<(Vec<u32>, Vec<u32>)>
     Ok((depths, steps))
 }
 
-/// One pass over the links; tells whether any distance became shorter.
+/// One pass over the links; returns whether any distance became shorter.
 fn relax(db: &Connection, depths: &mut [u32], steps: &[u32], follow_nofollow: bool) -> rusqlite::Result<bool> {
     let sql = "SELECT s.page, l.dst, l.kind FROM source_row s CROSS JOIN link_row l ON l.source = s.id
                WHERE last_run IS NULL AND kind <> ?1 AND (?2 OR rel IS NULL OR rel NOT LIKE '%nofollow%')";

@@ -1,23 +1,23 @@
 //! What does each table and column mean?
 //!
-//! A sentence for each, shown by `orb sql --schema`; a test holds them against the database.
+//! A sentence for each, shown by `orb sql --schema`; a test compares them with the database.
 
 use super::CatalogueReader;
 use crate::error::Result;
 use serde::Serialize;
 
-/// A table or view as it is described to people.
+/// A table or view as described to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TableNote {
     /// Its name.
     pub table: &'static str,
     /// What a row of it is.
     pub about: &'static str,
-    /// Its columns with their meanings, in their order.
+    /// Its columns with their meanings, in order.
     pub columns: Vec<ColumnNote>,
 }
 
-/// A column as it is described to people.
+/// A column as described to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ColumnNote {
     /// Its name.
@@ -27,12 +27,12 @@ pub struct ColumnNote {
 }
 
 impl CatalogueReader {
-    /// The tables and views that may be relied on, with what they mean.
+    /// The tables and views that users may rely on, with their meanings.
     pub fn schema(&self) -> Result<Vec<TableNote>> {
         let described = NOTES.iter().map(|(table, about, columns)| {
             let names: Vec<String> = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
             let meaning = |name: &String| columns.iter().find(|(n, _)| n == name).map_or("", |(_, about)| about);
-            // The ranks are described also where they have not been made.
+            // The ranks are described even if they have not been computed.
             let names =
                 if names.is_empty() { columns.iter().map(|(name, _)| (*name).to_owned()).collect() } else { names };
             let columns = names.into_iter().map(|name| ColumnNote { about: meaning(&name), name }).collect();

@@ -1,13 +1,14 @@
-//! When was a page looked at, what did that tell, and when is it due again?
+//! When was a page visited, what did that reveal, and when is it due again?
 //!
-//! Visits are told in the order of pages, as they lie. When a page is due is derived from them after a run, and replaced as a whole.
+//! Visits are read in page order, as stored. Due times are derived from them after a run, and
+//! replaced completely.
 
 use super::{Catalogue, CatalogueReader};
 use crate::error::{Result, StoreError};
 use orb_page::{Flag, HostId, Moment, PageId, RunId};
 use rusqlite::{OptionalExtension, params};
 
-/// One visit of a page, as far as it tells how often the page changes.
+/// One visit of a page, as far as it reveals how often the page changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The page.
@@ -16,7 +17,7 @@ pub struct Seen {
     pub host: HostId,
     /// When it was visited.
     pub at: Moment,
-    /// What was said of it.
+    /// Its flag.
     pub flag: Flag,
 }
 
@@ -25,14 +26,15 @@ pub struct Seen {
 pub struct DueRow {
     /// The page.
     pub page: PageId,
-    /// Changes a day, as estimated.
+    /// Estimated changes per day.
     pub rate: f64,
-    /// When it is to be visited again; `None` where it never is.
+    /// When it is due; `None` if never.
     pub due: Option<Moment>,
 }
 
 impl CatalogueReader {
-    /// Tells every visit of every page that may be visited again, page by page, the first visit first.
+    /// Calls back with every visit of every page that may be revisited, page by page, earliest
+    /// first.
     pub fn each_seen(&self, mut each: impl FnMut(Seen)) -> Result<()> {
         let fail = self.fail("read the visits");
         let sql = "SELECT v.page, p.host, v.at, v.flag FROM visit_row v JOIN page_row p ON p.id = v.page AND p.kind = 0 ORDER BY v.page, v.run";
@@ -54,13 +56,13 @@ impl CatalogueReader {
 }
 
 impl Catalogue {
-    /// Forgets when pages are due.
+    /// Deletes all due times.
     pub(crate) fn clear_dues(&mut self) -> Result<()> {
         let cleared = self.db.execute("DELETE FROM due_row", []);
         cleared.map(drop).map_err(|e| StoreError::sql("write when pages are due", &self.path, e))
     }
 
-    /// Adds when some pages are due.
+    /// Adds due times.
     pub(crate) fn add_dues(&mut self, dues: &[DueRow]) -> Result<()> {
         let path = self.path.clone();
         let fail = |e| StoreError::sql("write when pages are due", &path, e);
@@ -78,7 +80,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Remembers which pages a run was asked to visit, for whoever goes on with it.
+    /// Stores which pages a run was asked to visit, for when it is resumed.
     pub(crate) fn keep_choice(&mut self, run: RunId, choice: &str) -> Result<()> {
         let value = format!("{} {choice}", run.0);
         let kept = self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('choice', ?1)", [value]);

@@ -1,7 +1,8 @@
-//! Which pages are visited again?
+//! Which pages are revisited?
 //!
-//! Every page that was ever asked for and is not kept out by now. A document counts as known when the last visit that was no passing failure
-//! found one; the others are asked again too, since what was missing may have come.
+//! Every page that was ever requested and is not excluded by now. A document counts as known if the
+//! last visit that was not a temporary failure found one; the others are requested again too, since
+//! what was missing may have appeared.
 
 use super::Catalogue;
 use super::before::BeforeReader;
@@ -11,19 +12,19 @@ use crate::error::{Result, StoreError};
 use orb_page::{Before, Flag, HostId, PageId, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// A page to visit again.
+/// A page to revisit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// What puts it into its queue.
+    /// Its queue entry.
     pub page: Requeued,
     /// Whether a document was there.
     pub there: bool,
-    /// Whether it waits in its queue already, from a run that had spent its budget.
+    /// Whether it is already queued, from a run that had exhausted its budget.
     pub waits: bool,
 }
 
 impl Catalogue {
-    /// What earlier runs saw of a page; `None` where it was never visited.
+    /// What earlier runs saw of a page; `None` if it was never visited.
     pub(crate) fn before(&self, page: PageId) -> Result<Option<Before>> {
         let read = BeforeReader::new(&self.db).and_then(|mut visits| visits.read(page));
         read.map_err(|e| StoreError::sql("read the visits of a page", &self.path, e))
@@ -37,8 +38,9 @@ impl Catalogue {
         row.map_err(|e| StoreError::sql("read a page", &self.path, e))
     }
 
-    /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has neither visited nor put into a queue; and the
-    /// number to go on after, `None` at the end. Those that wait in their queues already are among them.
+    /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has
+    /// neither visited nor queued, including those that are already queued; and the number to
+    /// continue after, `None` at the end.
     pub(crate) fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
         let fail = |e| StoreError::sql("read the known pages", &self.path, e);
         let sql = format!(
@@ -62,7 +64,7 @@ impl Catalogue {
     }
 }
 
-/// A page that is to be visited in a run, where it is one.
+/// A page to visit in a run, if it is one.
 fn read(r: &Row<'_>, run: RunId) -> rusqlite::Result<Option<Known>> {
     let again: u32 = r.get(6)?;
     let Some(visited) = r.get::<_, Option<u32>>(7)?.filter(|visited| again < run.0 && *visited < run.0) else {
@@ -80,13 +82,13 @@ fn read(r: &Row<'_>, run: RunId) -> rusqlite::Result<Option<Known>> {
     Ok(Some(Known { page, there, waits: again > visited }))
 }
 
-/// Keeps what was learnt of the noise of hosts.
+/// Stores what was learnt about the noise of hosts.
 pub(super) fn write_noises(db: &Connection, noises: &[(HostId, String)]) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached("INSERT OR REPLACE INTO noise_row (host, text) VALUES (?1, ?2)")?;
     noises.iter().try_for_each(|(host, text)| insert.execute(params![host.0, text]).map(drop))
 }
 
-/// Counts the documents that were there before a run.
+/// Counts the documents known before a run.
 pub(super) fn known_before(run: RunId) -> String {
     format!(
         "SELECT count(*) FROM (SELECT v.page, max(v.run), v.flag, v.kind FROM visit_row v

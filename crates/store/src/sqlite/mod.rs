@@ -1,11 +1,13 @@
 //! Where are the facts?
 //!
-//! The catalogue is an SQLite database in WAL mode: one writer (the recorder), any number of readers beside it. A batch is one
-//! transaction. This module and its children are the only place that speaks SQL.
+//! The catalogue is an SQLite database in WAL mode: one writer (the recorder), any number of
+//! concurrent readers. A batch is one transaction. This module and its children are the only place
+//! that contains SQL.
 //!
-//! `synchronous = FULL`: the log is on the disk (fdatasync) when a commit returns, as the archive's bytes were before it began. So a power
-//! cut takes back no more than a killed process does, the batch under way, and a catalogue behind the frontier index has been
-//! damaged or replaced by an older one.
+//! `synchronous = FULL`: the WAL is synced (fdatasync) when a commit returns, as the archive's
+//! bytes were before it began. So a power cut loses no more than a killed process does, the batch
+//! in progress, and a catalogue behind the frontier index has been damaged or replaced by an older
+//! one.
 
 mod acks;
 mod anchors;

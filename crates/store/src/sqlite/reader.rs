@@ -1,6 +1,7 @@
 //! Who reads the facts?
 //!
-//! Any number of readers, also while a crawl writes: each sees the last commit before its query began.
+//! Any number of readers, even while a crawl writes: each sees the last commit before its query
+//! began.
 
 use super::catalogue::{RunRecord, version};
 use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
@@ -26,7 +27,8 @@ pub struct CatalogueReader {
 }
 
 impl CatalogueReader {
-    /// Opens a catalogue that is there. One of an older version is upgraded first, which takes the project's lock.
+    /// Opens a catalogue that is there. One of an older version is upgraded first, which takes the
+    /// project's lock.
     pub fn open(path: &Path) -> Result<Self> {
         let mut db = connect(path)?;
         let found = version(&db).map_err(|e| StoreError::sql("read the version", path, e))?;
@@ -100,7 +102,7 @@ impl CatalogueReader {
         self.one("SELECT * FROM page WHERE id = ?1", [id.0.cast_signed()], PageRow::read)
     }
 
-    /// What is known of the session ids in the URLs of a host, by its name.
+    /// What is known about the session ids in the URLs of a host, by its name.
     pub fn sessions(&self, host: &str) -> Result<Vec<String>> {
         let sql = "SELECT s.rules FROM session_row s JOIN host_row h ON h.id = s.host WHERE h.name = ?1";
         self.all(sql, [host], |r| r.get(0))
@@ -115,7 +117,8 @@ impl CatalogueReader {
         Ok(title.flatten())
     }
 
-    /// Gives every page of HTML, in the order of discovery: all, or those found new or changed after a run.
+    /// Calls back with every HTML page, in the order of discovery: all, or those found new or
+    /// changed after a run.
     pub fn each_html(&self, since: Option<RunId>, mut each: impl FnMut(PageRow) -> Result<()>) -> Result<()> {
         let fail = self.fail("read");
         let sql = format!(
@@ -127,7 +130,8 @@ impl CatalogueReader {
         self.each(&sql, [since.map(|run| run.0)], |row| each(PageRow::read(row).map_err(&fail)?))
     }
 
-    /// Gives every page of HTML that the archive holds, in the order of discovery: number, URL, when it was fetched, and title.
+    /// Gives every page of HTML that the archive holds, in the order of discovery: number, URL,
+    /// when it was fetched, and title.
     pub fn each_archived_html(
         &self,
         mut each: impl FnMut(PageId, &str, &str, Option<&str>) -> Result<()>,
@@ -149,19 +153,20 @@ impl CatalogueReader {
         self.all("SELECT * FROM visit WHERE page_id = ?1 ORDER BY run DESC", [page.0.cast_signed()], VisitRow::read)
     }
 
-    /// A page's links with the URLs they point to, those that are gone included.
+    /// A page's links with their target URLs, including those that have disappeared.
     pub fn links_out(&self, page: PageId, limit: u64, offset: u64) -> Result<Vec<LinkRow>> {
         let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.dst WHERE l.src = ?1 ORDER BY l.dst LIMIT ?2 OFFSET ?3";
         self.all(sql, params![page.0.cast_signed(), sql_limit(limit), sql_limit(offset)], LinkRow::read)
     }
 
-    /// The links that point to a page, with the URLs they come from and by them. There is no index by target: this reads all links.
+    /// The links that point to a page, ordered by their source URLs. There is no index by target:
+    /// this scans all links.
     pub fn links_in(&self, page: PageId, limit: u64, offset: u64) -> Result<Vec<LinkRow>> {
         let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.src WHERE l.dst = ?1 ORDER BY p.url, l.kind LIMIT ?2 OFFSET ?3";
         self.all(sql, params![page.0.cast_signed(), sql_limit(limit), sql_limit(offset)], LinkRow::read)
     }
 
-    /// A page's pictures in document order.
+    /// A page's images in document order.
     pub fn images(&self, page: PageId) -> Result<Vec<ImageRow>> {
         let sql = "SELECT page AS page_id, url, alt, width, height, mime FROM image_row WHERE page = ?1 ORDER BY seq";
         self.all(sql, [page.0.cast_signed()], ImageRow::read)
@@ -188,19 +193,19 @@ impl CatalogueReader {
         self.one(&format!("SELECT {} FROM run_row WHERE id = ?1", RunRecord::COLUMNS), [id.0], RunRecord::read)
     }
 
-    /// How many visits of a run have each flag, by the flags' names.
+    /// Number of visits of a run by flag name.
     pub fn flags(&self, run: RunId) -> Result<Vec<(String, u64)>> {
         let flag = schema::case("flag", Flag::ALL.iter().map(|f| (f.code(), f.name())));
         let sql = format!("SELECT {flag}, count(*) FROM visit_row WHERE run = ?1 GROUP BY flag");
         self.all(&sql, [run.0], |r| Ok((r.get(0)?, r.get::<_, i64>(1)?.cast_unsigned())))
     }
 
-    /// The archive's files as far as is committed.
+    /// The archive's committed files.
     pub fn archive_files(&self) -> Result<Vec<crate::FileEnd>> {
         self.all("SELECT name, length, records FROM warc_row ORDER BY id", [], crate::FileEnd::read)
     }
 
-    /// Gives the rows of a query of ours one by one.
+    /// Calls back with the rows of one of our queries.
     pub fn each_row(&self, sql: &str, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
         let fail = self.fail("read");
         self.each(sql, [], |row| {
@@ -215,7 +220,7 @@ impl CatalogueReader {
         self.one("SELECT text FROM noise_row WHERE host = ?1", [host.0], |r| r.get(0))
     }
 
-    /// How many pages wait in queues.
+    /// Number of queued pages.
     pub fn queued(&self) -> Result<u64> {
         self.facts().count_queued()
     }
@@ -237,7 +242,8 @@ pub(super) fn sql_limit(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// A connection that cannot write. On a disk that cannot be written to, where the log's files cannot be made, the database is read as it is.
+/// A read-only connection. On a read-only disk, where the WAL's files cannot be created, the
+/// database is opened as immutable.
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     let fail = |e| StoreError::sql("open", path, e);
     if !path.is_file() {
@@ -252,9 +258,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
         db = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).map_err(fail)?;
     }
     db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
-    // Otherwise a statement that is kept is planned anew for every value it is asked with.
+    // Otherwise a cached statement is re-planned for every bound value.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
-    // What is temporary goes where that setting changes, so that it comes first.
+    // Changing this setting drops temporary tables, so it comes first.
     db.execute_batch("PRAGMA temp_store = FILE").map_err(fail)?;
     schema::complete_for_reading(&db).map_err(fail)?;
     ranks::attach(&db, path);

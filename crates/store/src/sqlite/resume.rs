@@ -1,4 +1,4 @@
-//! What must a run know that goes on where another stopped?
+//! What must a resumed run know?
 
 use super::Catalogue;
 use crate::error::{Result, StoreError};
@@ -19,17 +19,18 @@ pub struct Unfetched {
     pub from: Option<String>,
     /// Distance from the seed.
     pub depth: u32,
-    /// Importance.
+    /// Priority.
     pub priority: f64,
-    /// Its place in its host's queue.
+    /// Its position in its host's queue.
     pub rank: u64,
-    /// Why it is outside; `None` where it is queued.
+    /// Why it is outside; `None` if it is queued.
     pub why: Option<String>,
     /// The step of the project that collects it, or met it first.
     pub step: Option<u32>,
 }
 
-/// The seeds of a step and where they have moved. `CROSS JOIN` keeps the order of tables: from the few seeds to their pages, never through all pages.
+/// The seeds of a step and their redirect targets. `CROSS JOIN` fixes the join order: from the few
+/// seeds to their pages, never a scan of all pages.
 const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
     SELECT id FROM page_row WHERE origin IS NULL AND step IS ?2
     UNION
@@ -44,7 +45,7 @@ impl Catalogue {
         self.all("SELECT host FROM tally_row WHERE run = ?1", [run.0], |r| r.get(0).map(HostId))
     }
 
-    /// The address at which a host was last seen.
+    /// The IP address at which a host was last seen.
     pub(crate) fn host_ip(&self, host: HostId) -> Result<Option<IpAddr>> {
         let read = |r: &Row<'_>| r.get::<_, Option<String>>(0);
         let mut row = self
@@ -63,26 +64,27 @@ impl Catalogue {
         row.map(|host| host.map(HostId)).map_err(|e| StoreError::sql("read a page's host", &self.path, e))
     }
 
-    /// The largest `limit` counts behind the trap rules, smallest first.
+    /// The largest `limit` trap counters, smallest first.
     pub(crate) fn trap_counts(&self, limit: u32) -> Result<Vec<(u64, u32)>> {
         let sql =
             "SELECT key, count FROM (SELECT key, count FROM trap_row ORDER BY count DESC LIMIT ?1) ORDER BY count";
         self.all(sql, [limit], |r| Ok((number(r, 0)?, r.get(1)?)))
     }
 
-    /// What is known of the session ids in URLs, by the names of up to `limit` hosts.
+    /// What is known about the session ids in URLs, by the names of up to `limit` hosts.
     pub(crate) fn sessions(&self, limit: usize) -> Result<Vec<(String, String)>> {
         let sql =
             "SELECT h.name, s.rules FROM session_row s JOIN host_row h ON h.id = s.host ORDER BY s.host DESC LIMIT ?1";
         self.all(sql, [i64::try_from(limit).unwrap_or(i64::MAX)], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
-    /// The URLs of the seeds of a step, or of those of none, and of the places they redirect to, one redirect after the other.
+    /// The URLs of the seeds of a step, or of no step, and of their redirect targets, transitively.
     pub(crate) fn seed_urls(&self, step: Option<u32>) -> Result<Vec<String>> {
         self.all(SEEDS, (LinkKind::Redirect.code(), step), |r| r.get(0))
     }
 
-    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside, for a trap where `traps` are asked for.
+    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside; with
+    /// `traps`, including those cut off as traps.
     pub(crate) fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
         let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name, p.step
                    FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
@@ -105,7 +107,7 @@ impl Catalogue {
         })
     }
 
-    /// Remembers the settings a run goes on with.
+    /// Stores the settings with which a run is resumed.
     pub(crate) fn change_settings(&mut self, run: RunId, settings: &str) -> Result<()> {
         self.db
             .execute("UPDATE run_row SET settings = ?2 WHERE id = ?1", rusqlite::params![run.0, settings])

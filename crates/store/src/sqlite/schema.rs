@@ -1,13 +1,16 @@
 //! What do the catalogue's tables look like?
 //!
-//! Base tables (`*_row`) hold small codes, raw digests and milliseconds, and are written almost only at their ends: `page_row` by the dense
-//! number given at discovery, `visit_row` and `link_row` in the order of visits, the latter by the number a page gets when links are first seen
-//! on it (`source_row`). Hosts take turns and their pages were discovered at all times, so what is ordered by page costs a leaf for each visit: only
-//! the index of `visit_row` is, some twelve bytes a visit, and `image_row`, for pages with pictures. What is counted for a host with every batch
-//! stands apart in `tally_row`, whose rows are so short that all of them fit few leaves.
+//! Base tables (`*_row`) hold small codes, raw digests and milliseconds, and are almost
+//! append-only: `page_row` by the dense number assigned at discovery, `visit_row` and `link_row` in
+//! the order of visits, the latter by the number a page gets when links are first seen on it
+//! (`source_row`). Hosts take turns and their pages were discovered at all times, so anything
+//! ordered by page costs a leaf per visit: only the index of `visit_row` is, about twelve bytes per
+//! visit, and `image_row`, for pages with images. Per-host counters that change with every batch
+//! are in `tally_row`, whose rows are so short that all of them fit in few leaves.
 //!
-//! Readers see CONTRACT.md's `host page visit link image run`, which are views of them with names, hexadecimal digests and times as text.
-//! Besides these keys there is only an index of the seeds: who asks for a URL's number on the hot path asks the frontier index.
+//! Readers see CONTRACT.md's `host page visit link image run`, which are views with names,
+//! hexadecimal digests and times as text. Besides these keys there is only an index of the seeds:
+//! on the hot path, a URL's number comes from the frontier index.
 
 use orb_page::{Flag, LinkKind, PageKind};
 use rusqlite::Connection;
@@ -16,7 +19,7 @@ use std::fmt::Write as _;
 /// The format this program writes.
 pub(crate) const VERSION: i64 = 4;
 
-/// `orbc`: tells our catalogue from any other SQLite file.
+/// `orbc`: distinguishes our catalogue from any other SQLite file.
 pub(crate) const APPLICATION: i64 = 0x6f72_6263;
 
 const TABLES: &str = "
@@ -78,7 +81,7 @@ const ADDED: [(&str, &str); 7] = [
     ),
 ];
 
-/// Makes the tables in an empty database.
+/// Creates the tables in an empty database.
 pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
     let (added, views, more) = (added(), views(), super::views::statements(""));
     db.execute_batch(&format!(
@@ -96,7 +99,7 @@ pub(super) fn complete_upgrade(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&(added() + &views() + &super::views::statements("")))
 }
 
-/// Gives a connection that may not write what an older catalogue lacks, for itself alone.
+/// Gives a read-only connection what an older catalogue lacks, as temporary tables.
 pub(crate) fn complete_for_reading(db: &Connection) -> rusqlite::Result<()> {
     let mut known = db.prepare("SELECT count(*) FROM main.sqlite_schema WHERE name = ?1")?;
     for (name, columns) in ADDED {
@@ -115,17 +118,19 @@ fn added() -> String {
 pub(crate) const LATEST: &str =
     "LEFT JOIN visit_row v ON v.page = p.id AND v.run = (SELECT max(run) FROM visit_row w WHERE w.page = p.id)";
 
-/// The code of what a page is: what keeps it from being fetched, else what its latest visit found, else `FRONTIER`.
+/// The code of a page's kind: what keeps it from being fetched, otherwise what its latest visit
+/// found, otherwise `FRONTIER`.
 pub(crate) const KIND: &str = "CASE WHEN p.kind <> 0 THEN p.kind ELSE coalesce(v.kind, 0) END";
 
 /// The codes of pages that are documents.
 pub(crate) const DOCUMENTS: &str = "1, 2, 3";
 
-/// The visit that saw page `p` as it stands, as a join: what was told of it last, passing failures and visits that found it unchanged aside.
+/// The visit that saw page `p` in its current version, as a join: what was last reported, ignoring
+/// temporary failures and visits that found it unchanged.
 pub(crate) const TOLD: &str = "LEFT JOIN visit_row v ON v.page = p.id AND v.run = coalesce(
     (SELECT max(run) FROM visit_row w WHERE w.page = p.id AND w.flag NOT IN (1, 4)), (SELECT max(run) FROM visit_row w WHERE w.page = p.id))";
 
-/// Whether page `p` with latest visit `v` waits in its host's queue.
+/// Whether page `p` with latest visit `v` is in its host's queue.
 pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR coalesce(p.again > v.run, 0)))";
 
 fn views() -> String {

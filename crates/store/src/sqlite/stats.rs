@@ -1,7 +1,8 @@
-//! How large is what was collected, and of what kinds?
+//! How large is the collection, and what is in it?
 //!
-//! The table of a crawl (sites, pages, kinds, documents, pictures, links and degrees), for the hosts of the seeds and for everything. One
-//! sequential pass each over pages with their visits, pictures and links.
+//! The statistics of a crawl (sites, pages, kinds, documents, images, links and degrees), for the
+//! hosts of the seeds and for everything. One sequential scan each over pages with their visits,
+//! images and links.
 
 use super::CatalogueReader;
 use crate::error::{Result, StoreError};
@@ -9,66 +10,66 @@ use orb_page::PageKind;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The table of a crawl.
+/// The statistics of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stats {
-    /// The hosts of the seeds alone.
+    /// The hosts of the seeds only.
     pub seeds: Column,
     /// Everything.
     pub whole: Column,
 }
 
-/// One column of the table.
+/// One column of the statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Column {
     /// Hosts of which a page was fetched or tried.
     pub sites: u64,
-    /// Pages fetched: an answer came.
+    /// Pages fetched: there was a response.
     pub pages: u64,
     /// Of these, HTML.
     pub html: u64,
-    /// Of these, with the content of an earlier page.
+    /// Of these, duplicates of an earlier page.
     pub duplicates: u64,
     /// Of these, anything but HTML.
     pub binary: u64,
-    /// Of these, answers that point elsewhere.
+    /// Of these, responses that point elsewhere.
     pub redirects: u64,
     /// Binary pages by document type: `pdf`, `doc`, `docx`, `ppt`, `pptx`, ….
     pub documents: BTreeMap<&'static str, u64>,
-    /// Pictures on pages.
+    /// Images on pages.
     pub images: u64,
-    /// Pictures for each HTML page.
+    /// Images per HTML page.
     pub images_per_page: f64,
-    /// Pages that could not be had, by kind.
+    /// Pages that could not be fetched, by kind.
     pub errors: BTreeMap<&'static str, u64>,
-    /// Pages not fetched because robots.txt says so.
+    /// Pages not fetched because robots.txt disallows them.
     pub disallowed: u64,
     /// Pages known and never to be fetched.
     pub outside: u64,
-    /// Of these, cut off as belonging to a trap, by its name.
+    /// Of these, cut off as a trap, by its name.
     pub traps: BTreeMap<String, u64>,
     /// Pages still queued.
     pub frontier: u64,
     /// Bodies as transferred.
     pub bytes: u64,
-    /// Links that are there now.
+    /// Current links.
     pub links: u64,
-    /// Links going out of a fetched page.
+    /// Links out of a fetched page.
     pub out_degree: Degrees,
-    /// Links coming into a known page.
+    /// Links into a known page.
     pub in_degree: Degrees,
 }
 
-/// How links are spread.
+/// A degree distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Degrees {
-    /// On average.
+    /// Mean.
     pub mean: f64,
-    /// At the most.
+    /// Maximum.
     pub max: u64,
 }
 
-/// What one page adds to the table.
+/// What one page adds to the statistics.
 struct Seen<'a> {
     kind: PageKind,
     url: &'a str,
@@ -101,7 +102,7 @@ impl CatalogueReader {
         rows.query_map([], |r| r.get(0)).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
     }
 
-    /// The names of traps, by the number they have as reasons.
+    /// The names of traps, by their number as reasons.
     fn traps(&self) -> Result<HashMap<i64, String>> {
         let fail = self.fail("read the names of traps");
         let mut rows = self.db.prepare("SELECT id, name FROM name_row WHERE name LIKE 'trap-%'").map_err(&fail)?;
@@ -109,7 +110,7 @@ impl CatalogueReader {
         pairs.collect::<rusqlite::Result<_>>().map_err(&fail)
     }
 
-    /// Counts pages; which of them belong to a seed's host, by number.
+    /// Counts pages; returns which of them belong to a seed's host, by number.
     fn count_pages(&self, seeds: &HashSet<u32>, stats: &mut Stats) -> Result<Vec<bool>> {
         let fail = self.fail("count the pages");
         let (latest, queued) = (super::schema::LATEST, super::schema::QUEUED);
@@ -201,7 +202,7 @@ impl CatalogueReader {
     }
 }
 
-/// The columns a page counts in: everything, and the seeds' where it belongs to one.
+/// The columns a page counts in: everything, and the seeds' if it belongs to one.
 fn columns(stats: &mut Stats, seed: bool) -> impl Iterator<Item = &mut Column> {
     std::iter::once(&mut stats.whole).chain(seed.then_some(&mut stats.seeds))
 }
@@ -246,10 +247,10 @@ impl Column {
     }
 }
 
-/// Families of media types and what they mean.
+/// Families of media types and their document types.
 const FAMILIES: &[(&str, &str)] = &[("image/", "image"), ("audio/", "audio"), ("video/", "video"), ("font/", "font")];
 
-/// Media types, file name extensions and the document types they mean.
+/// Media types, file extensions and their document types.
 const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("application/pdf", "pdf", "pdf"),
     ("application/msword", "doc", "doc"),
@@ -274,13 +275,13 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("application/gzip", "gz", "gz"),
 ];
 
-/// All types that [`document_type`] knows, each once.
+/// All types that [`document_type`] knows, without duplicates.
 pub fn document_types() -> std::collections::BTreeSet<&'static str> {
     let documents = DOCUMENTS.iter().map(|(_, _, name)| *name);
     documents.chain(FAMILIES.iter().map(|(_, name)| *name)).chain(["other"]).collect()
 }
 
-/// What a binary page is, by its media type or else its name.
+/// The document type of a binary page, by its media type or else its name.
 pub fn document_type(mime: Option<&str>, url: &str) -> &'static str {
     let mime = mime.unwrap_or("application/octet-stream");
     if let Some((_, name)) = FAMILIES.iter().find(|(family, _)| mime.starts_with(family)) {

@@ -43,7 +43,8 @@ pub struct LinkFact {
 }
 
 impl CatalogueReader {
-    /// Whatever is read by `look` is as of one moment, however long it takes. What is written meanwhile stays in the log.
+    /// Everything that `look` reads comes from one snapshot, however long it takes. What is written
+    /// meanwhile stays in the WAL.
     pub fn at_one_moment<T, E: From<StoreError>>(
         &self,
         look: impl FnOnce(&Self) -> std::result::Result<T, E>,

@@ -1,8 +1,9 @@
-//! What is told of a run, and of all runs one after the other?
+//! What is reported for a run, and for all runs in sequence?
 //!
-//! Two ways through the same facts. The feed is in the order of the changes, which never changes, so that a reader goes on where it was. The
-//! report of a run is by flag and URL, with the documents that stayed the same at its end: those come from the visits, since nothing is
-//! recorded for what did not change. Either gives row after row and holds none.
+//! Two views of the same facts. The feed is in the order of the changes, which is immutable, so a
+//! reader can continue where it was. The report of a run is ordered by flag and URL, with unchanged
+//! documents at its end: those come from the visits, since nothing is recorded for what did not
+//! change. Both stream row by row.
 
 use super::CatalogueReader;
 use super::reader::sql_limit;
@@ -16,28 +17,28 @@ use std::sync::Arc;
 /// The flags in the order of a report.
 const ORDER: [Flag; 5] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error, Flag::Same];
 
-/// What is told of a document: a change, or in a report also that there is none.
+/// What is reported about a document: a change, or in a report also that there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ToldRow {
-    /// Its place among all changes; nothing where there is no change.
+    /// Its number among all changes; `None` if there is no change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The run that saw it.
     pub run: u32,
-    /// When.
+    /// When it was discovered.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub at: Moment,
-    /// What is told.
+    /// Its flag.
     #[schemars(with = "String")]
     pub flag: Flag,
     /// The document's URL.
     pub url: String,
-    /// Its title; of what is gone, the last one known.
+    /// Its title; for what is gone, the last one known.
     pub title: Option<String>,
     /// Where it has moved to.
     pub moved_to: Option<String>,
-    /// What is different, or what went wrong.
+    /// What changed, or what went wrong.
     pub detail: Option<String>,
     /// Media type.
     pub mime: Option<String>,
@@ -49,21 +50,21 @@ pub struct ToldRow {
     pub length: Option<u64>,
     /// sha256 of the content.
     pub digest: Option<String>,
-    /// sha256 of the version told of before.
+    /// sha256 of the previously reported version.
     pub digest_before: Option<String>,
-    /// The run that told of that.
+    /// The run that reported that.
     pub run_before: Option<u32>,
     /// The page's number.
     #[serde(rename = "page_id")]
     #[schemars(with = "u64")]
     pub page: PageId,
-    /// What it was found to be.
+    /// Its kind.
     #[serde(skip)]
     pub kind: Option<PageKind>,
-    /// Where the archive holds it.
+    /// Its archive position.
     #[serde(skip)]
     pub warc: Option<WarcPosition>,
-    /// Where the archive holds the version told of before.
+    /// Archive position of the previously reported version.
     #[serde(skip)]
     pub warc_before: Option<WarcPosition>,
 }
@@ -72,17 +73,17 @@ fn as_text<S: serde::Serializer>(moment: &Moment, serializer: S) -> std::result:
     serializer.collect_str(moment)
 }
 
-/// How many documents a run flagged how.
+/// Number of documents of a run by flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlagCounts([u64; 5]);
 
 impl FlagCounts {
-    /// Those with this flag.
+    /// The number with this flag.
     pub fn of(&self, flag: Flag) -> u64 {
         self.0[usize::from(flag.code())]
     }
 
-    /// Documents that were there before the run and are accounted for.
+    /// Documents that existed before the run and are accounted for.
     pub fn accounted(&self) -> u64 {
         [Flag::Same, Flag::Updated, Flag::Missing, Flag::Error].iter().map(|flag| self.of(*flag)).sum()
     }
@@ -100,13 +101,13 @@ pub struct Wanted<'a> {
     pub run: RunId,
     /// With these flags.
     pub flags: &'a [Flag],
-    /// So many at most.
+    /// Maximum number of rows.
     pub limit: u64,
-    /// After so many.
+    /// Number of rows to skip.
     pub offset: u64,
 }
 
-/// What is seen of a document: the visit `v`, and `b`, the visit that told of it before.
+/// The columns of a document: the visit `v`, and `b`, the visit that was reported before.
 const SEEN: &str = "coalesce(iif(c.flag IN (3, 4), b.title, v.title), v.title, b.title), coalesce(v.mime, b.mime), v.lang, v.status, v.length,
     lower(hex(v.digest)), lower(hex(b.digest)), b.run, v.kind, vf.name, v.warc_offset, v.warc_length, bf.name, b.warc_offset, b.warc_length";
 
@@ -129,7 +130,8 @@ fn changed(flag: Flag) -> String {
     format!("{} WHERE c.run = ?1 AND c.flag = {code} ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3", changes())
 }
 
-/// What visits alone tell of documents: that they are the same, and of a project's first run, which has no changes, that they are new.
+/// What visits alone tell about documents: that they are unchanged, and in a project's first run,
+/// which has no changes, that they are new.
 fn unchanged(flag: Flag) -> String {
     format!(
         "SELECT NULL, c.run, c.at, c.flag, p.url, NULL, NULL, c.page, {SEEN} FROM visit_row c JOIN page_row p ON p.id = c.page {VISITS}
@@ -139,7 +141,7 @@ fn unchanged(flag: Flag) -> String {
 }
 
 impl CatalogueReader {
-    /// Up to `limit` changes with these flags after a place, in order.
+    /// Up to `limit` changes with these flags after a number, in order.
     pub fn feed(&self, after: u64, flags: &[Flag], limit: u32) -> Result<Vec<ToldRow>> {
         let sql = format!("{} WHERE c.seq > ?1 AND c.flag IN ({}) ORDER BY c.seq LIMIT ?2", changes(), codes(flags));
         self.all(&sql, [sql_limit(after), limit.into()], read)
@@ -150,7 +152,7 @@ impl CatalogueReader {
         self.all(&format!("{} ORDER BY c.seq DESC LIMIT ?1", changes()), [limit], read)
     }
 
-    /// How many changes with these flags lie after a place.
+    /// Number of changes with these flags after a number.
     pub fn changes_after(&self, after: u64, flags: &[Flag]) -> Result<u64> {
         self.count(&format!(
             "SELECT count(*) FROM change_row WHERE seq > {} AND flag IN ({})",
@@ -159,7 +161,7 @@ impl CatalogueReader {
         ))
     }
 
-    /// How many documents a run flagged how.
+    /// Number of documents of a run by flag.
     pub fn flag_counts(&self, run: RunId) -> Result<FlagCounts> {
         let mut counts = FlagCounts::default();
         let changes = "SELECT flag, count(*) FROM change_row WHERE run = ?1 GROUP BY flag";
@@ -179,7 +181,8 @@ impl CatalogueReader {
         Ok(counts)
     }
 
-    /// Gives what a run tells, by flag and URL; what stayed the same comes last, in the order of discovery.
+    /// Calls back with the report of a run, by flag and URL; unchanged documents come last, in the
+    /// order of discovery.
     pub fn each_told(&self, wanted: &Wanted<'_>, mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
         let by_visits = told_by_visits(wanted.run);
         let (run, mut limit, mut offset) = (i64::from(wanted.run.0), wanted.limit, wanted.offset);
@@ -213,7 +216,7 @@ impl CatalogueReader {
     }
 }
 
-/// The flags of a run that stand with its visits alone.
+/// The flags of a run that only its visits contain.
 fn told_by_visits(run: RunId) -> &'static [Flag] {
     if run.0 <= 1 { &[Flag::New, Flag::Same] } else { &[Flag::Same] }
 }

@@ -1,8 +1,9 @@
 //! How does a catalogue of an older version become one of this version?
 //!
-//! Step by step, from each version to the next, in place and under the project's lock. A step is one transaction and ends with the
-//! new version number, so that a process that is killed on the way leaves the version before or the one after. Versions were not
-//! always counted up when something was added; a step therefore looks for what is there.
+//! Step by step, from each version to the next, in place and under the project's lock. A step is
+//! one transaction and ends with the new version number, so that a process that is killed on the
+//! way leaves the version before or the one after. Versions were not always counted up when
+//! something was added; a step therefore looks for what is there.
 //!
 //! Every step has a catalogue of its version in `tests/catalogues`.
 
@@ -26,15 +27,16 @@ pub(super) fn upgrade(db: &Connection, found: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Views are made again when the tables are as they should be; until then they would keep columns from being dropped.
+/// Views are made again when the tables are as they should be; until then they would keep columns
+/// from being dropped.
 fn drop_views(db: &Connection) -> rusqlite::Result<()> {
     let mut names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'")?;
     let names: Vec<String> = names.query_map([], |r| r.get(0))?.collect::<rusqlite::Result<_>>()?;
     names.iter().try_for_each(|name| db.execute_batch(&format!("DROP VIEW \"{name}\"")))
 }
 
-/// 1 → 2: links by the number a page gets when some are first seen on it, in the order of visits, instead of by page; what is
-/// counted for a host in a table of its own.
+/// 1 → 2: links by the number a page gets when some are first seen on it, in the order of visits,
+/// instead of by page; what is counted for a host in a table of its own.
 fn number_sources(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(
         "CREATE TABLE tally_row (host INTEGER PRIMARY KEY, pages INTEGER NOT NULL, errors INTEGER NOT NULL, run INTEGER);
@@ -66,8 +68,8 @@ fn number_sources(db: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// 2 → 3: what a batch lists of the pages queued again has another form. A new batch that lists nothing takes the place of all, so
-/// that an index of the older form cannot follow and is rebuilt.
+/// 2 → 3: what a batch lists of the pages queued again has another form. A new batch that lists
+/// nothing takes the place of all, so that an index of the older form cannot follow and is rebuilt.
 fn renumber_batches(db: &Connection) -> rusqlite::Result<()> {
     let last: i64 = db.query_row("SELECT coalesce(max(no), 0) FROM batch_row", [], |r| r.get(0))?;
     db.execute_batch(
@@ -82,7 +84,8 @@ fn renumber_batches(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// 3 → 4: visits in the order they came instead of by page, and whatever an early catalogue of version 3 lacks.
+/// 3 → 4: visits in the order they came instead of by page, and whatever an early catalogue of
+/// version 3 lacks.
 fn append_visits(db: &Connection) -> rusqlite::Result<()> {
     for (column, kind) in [("step", "INTEGER"), ("asked", "TEXT")] {
         if !has_column(db, "page_row", column)? {

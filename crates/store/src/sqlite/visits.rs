@@ -1,7 +1,7 @@
 //! How do visits become rows?
 //!
-//! In the order of their pages, each with its links and pictures. A page gets a number for its links (`source`) when some are first
-//! seen on it, and keeps it: the one visit that it was given with names it.
+//! In page order, each with its links and images. A page gets a number for its links (`source`)
+//! when some are first seen on it, and keeps it: the visit with which it was assigned stores it.
 
 use super::commit::{file_id, name_id};
 use super::links::{Earlier, LinkWriter};
@@ -30,7 +30,8 @@ pub(super) struct VisitWriter<'db> {
     images: ImageWriter<'db>,
 }
 
-/// What was known of a page before a visit: its last run before this one, and the number of its links.
+/// What was known about a page before a visit: its last run before this one, and the number of its
+/// links.
 #[derive(Clone, Copy, Default)]
 struct Before {
     run: Option<u32>,
@@ -38,7 +39,7 @@ struct Before {
 }
 
 impl<'db> VisitWriter<'db> {
-    /// A writer that goes on numbering pages with links at `next_source`.
+    /// A writer that numbers pages with links from `next_source` on.
     pub(super) fn new(db: &'db Connection, run: RunId, next_source: i64) -> rusqlite::Result<Self> {
         Ok(Self {
             db,
@@ -52,7 +53,7 @@ impl<'db> VisitWriter<'db> {
         })
     }
 
-    /// Writes them all; the number the next page with links gets.
+    /// Writes them all; returns the number of the next page with links.
     pub(super) fn write(
         mut self,
         names: &mut HashMap<Arc<str>, i64>,
@@ -92,8 +93,8 @@ impl<'db> VisitWriter<'db> {
         self.earlier.query_row(params![page, self.run.0], |r| Ok(Before { run: r.get(0)?, source: r.get(1)? }))
     }
 
-    /// Writes the row of a visit; the number of the page's links, where it has any or had some before, and whether this run has visited
-    /// the page before.
+    /// Writes the row of a visit; returns the number of the page's links, if it has any or had some
+    /// before, and whether this run has visited the page before.
     fn record(
         &mut self,
         visit: &Visit,
@@ -105,7 +106,8 @@ impl<'db> VisitWriter<'db> {
         let mut own = fresh;
         let repeated = insert_visit(&mut self.insert, self.run, by, visit, (file, own))? == 0;
         if repeated {
-            // Visited before in this run: the later visit stands, with the number the earlier one gave.
+            // Visited before in this run: the later visit replaces the earlier one, with the same
+            // number.
             let page = visit.page.0.cast_signed();
             let kept: Option<i64> = self
                 .db
@@ -160,7 +162,7 @@ fn insert_visit(
     ])
 }
 
-/// Writes the pictures of one page after another; a page's later pictures replace its earlier ones.
+/// Writes the images of one page after another; a page's later images replace its earlier ones.
 struct ImageWriter<'db> {
     clear: CachedStatement<'db>,
     insert: CachedStatement<'db>,

@@ -1,8 +1,10 @@
 //! How does an exchange become records?
 //!
-//! This runs in the threads that extract, so that the recorder only copies finished bytes. Bodies in memory are compressed in one
-//! shot (at level 1 by [`Deflater`], above by libdeflate), spooled ones streamed through zlib-rs into another unnamed file. What is compressed already (a body that
-//! came as gzip, a picture) is told by its bytes and stored as it is: a second compression gains nothing and costs most.
+//! This runs in the threads that extract, so that the recorder only copies finished bytes. Bodies
+//! in memory are compressed in one shot (at level 1 by [`Deflater`], above by libdeflate), spooled
+//! ones are streamed through zlib-rs into another unnamed file. Data that is already compressed (a
+//! gzip body, an image) is recognised by its bytes and stored: compressing it again gains nothing
+//! and costs most.
 
 use super::deflate::Deflater;
 use super::density;
@@ -20,13 +22,13 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Buffers larger than this are given back.
+/// Larger buffers are freed.
 const KEEP: usize = 1 << 20;
 
-/// One request with its answer.
+/// One request with its response.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
-    /// The URL asked for.
+    /// The requested URL.
     pub url: &'a str,
     /// Its key in CDXJ files (`orb_urls::surt::cdx_key`).
     pub key: &'a str,
@@ -36,16 +38,16 @@ pub struct Exchange<'a> {
     pub recorded_as: RecordedAs<'a>,
     /// The request's head as sent; empty to record no request.
     pub request_head: &'a [u8],
-    /// The answer's head as received, with its empty line. Of a resource, bytes that belong in front
-    /// of `wire`; usually none.
+    /// The answer's head as received, with its empty line. Of a resource, bytes that belong in
+    /// front of `wire`; usually none.
     pub head: &'a [u8],
     /// Everything after it as received.
     pub wire: &'a Body,
-    /// sha256 of `wire`, where somebody has it already.
+    /// sha256 of `wire`, if already computed.
     pub digest: Option<[u8; 32]>,
-    /// Why `wire` is not whole, if it is not.
+    /// Why `wire` is incomplete, if it is.
     pub truncated: Option<Truncation>,
-    /// The address that answered.
+    /// The server's IP address.
     pub ip: Option<IpAddr>,
     /// Set to record only the head, and that the body equals an earlier one.
     pub revisit: Option<Revisit<'a>>,
@@ -65,7 +67,7 @@ pub enum RecordedAs<'a> {
     },
 }
 
-/// The earlier record whose payload an answer repeats.
+/// The earlier record whose payload a response repeats.
 #[derive(Clone, Copy, Debug)]
 pub struct Revisit<'a> {
     /// Its URL.
@@ -74,34 +76,34 @@ pub struct Revisit<'a> {
     pub at: Moment,
 }
 
-/// An exchange as it will stand in the archive.
+/// An exchange as it will be stored in the archive.
 #[derive(Debug)]
 pub struct Encoded {
     /// The gzip members: the answer, then the request or the conversation.
     pub(crate) members: Body,
-    /// The length of the answer's member.
+    /// Length of the response's member.
     pub(crate) answer: u64,
     pub(crate) line: IndexLine,
 }
 
 impl Encoded {
-    /// Bytes it takes in the archive.
+    /// Length in the archive in bytes.
     pub fn len(&self) -> u64 {
         self.members.len()
     }
 
-    /// Whether it takes none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 }
 
-/// A line of a CDXJ file, as far as it is known before the record has its place.
+/// A CDXJ line, as far as it is known before the record has its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexLine(pub(crate) String);
 
 impl IndexLine {
-    /// Key, time (fourteen digits), URL, and what is known of media type, status and digest.
+    /// Key, time (fourteen digits), URL, and what is known about media type, status and digest.
     pub(super) fn new(key: &str, at: &str, url: &str, known: [Option<&str>; 3]) -> Self {
         let mut line = String::with_capacity(key.len() + url.len() + 200);
         for c in key.chars() {
@@ -118,7 +120,7 @@ impl IndexLine {
         Self(line)
     }
 
-    /// The whole line, now that the record has its place.
+    /// The complete line, now that the record has its position.
     pub(crate) fn write_at(&self, out: &mut Vec<u8>, length: u64, offset: u64, file: &str) {
         out.extend_from_slice(self.0.as_bytes());
         // Writing to memory does not fail.
@@ -126,7 +128,7 @@ impl IndexLine {
     }
 }
 
-/// A JSON string in ASCII.
+/// Appends a JSON string in ASCII.
 fn quote(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -144,7 +146,7 @@ fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Turns exchanges into records. One for each thread: it keeps its buffers.
+/// Turns exchanges into records. One per thread: it reuses its buffers.
 pub struct Encoder {
     ids: RecordIds,
     packer: Packer,
@@ -169,7 +171,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// The level that gives most for its time on pages of 20 kB (see the bench `encode`).
+    /// The level with the best trade-off for pages of 20 kB (see the bench `encode`).
     pub const LEVEL: i32 = 1;
 
     /// An encoder with a level from 1 (fast) to 12 (small).
@@ -266,7 +268,7 @@ impl Encoder {
         self.finish_member(false);
     }
 
-    /// Ends the record in `raw` and adds it to `packed`, compressed unless that is of no use.
+    /// Finishes the record in `raw` and adds it to `packed`, compressed unless that is pointless.
     fn finish_member(&mut self, dense: bool) {
         self.raw.extend_from_slice(b"\r\n\r\n");
         if dense {
@@ -280,7 +282,7 @@ impl Encoder {
         StoreError::io("spool a record in", &self.spool_dir, e)
     }
 
-    /// The record whose head is in `raw`, with the body streamed, in a file without a name.
+    /// The record whose head is in `raw`, with the body streamed, in an unnamed file.
     fn stream(&mut self, wire: &Body) -> io::Result<(std::fs::File, u64)> {
         let mut sample = [0; density::SAMPLE];
         let read = read_up_to(&mut wire.reader()?, &mut sample)?;
@@ -296,7 +298,7 @@ impl Encoder {
     }
 }
 
-/// Fills the buffer as far as there is something to read.
+/// Fills the buffer as far as there is input.
 fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -308,7 +310,7 @@ fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// What kind of record an answer becomes.
+/// The record type of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Response,
@@ -377,11 +379,11 @@ fn index_line(x: &Exchange<'_>, kind: Kind, digest: &[u8; 32]) -> IndexLine {
     IndexLine::new(x.key, &x.at.compact(), x.url, [mime, status, Some(&text)])
 }
 
-/// What makes gzip members.
+/// What produces gzip members.
 enum Packer {
-    /// In next to no time.
+    /// Fast.
     Quick(Box<Deflater>),
-    /// As small as its level says.
+    /// Small, according to its level.
     Thorough(Compressor),
 }
 
@@ -400,7 +402,7 @@ impl Packer {
             Self::Thorough(compressor) => {
                 let from = out.len();
                 out.resize(from + compressor.gzip_compress_bound(raw.len()), 0);
-                // The bound is enough for anything, so this does not fail.
+                // The bound suffices for any input, so this does not fail.
                 let len = compressor.gzip_compress(raw, &mut out[from..]).unwrap_or(0);
                 out.truncate(from + len);
             }
@@ -408,7 +410,7 @@ impl Packer {
     }
 }
 
-/// The record that begins every file, as a gzip member.
+/// The `warcinfo` record that begins every file, as a gzip member.
 pub(crate) fn warcinfo(file: &str, project: &str, at: Moment) -> Vec<u8> {
     let fields = format!(
         "software: orbweaver/{}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\nisPartOf: {project}\r\n",

@@ -1,6 +1,7 @@
-//! What do the bytes of an answer's head and framing say?
+//! What do a response's head and framing say?
 //!
-//! Only as much as the index line and the reader need, read as warcio reads it, so that others' indexes agree with ours.
+//! Only as much as the index line and the reader need, parsed as warcio does, so that other tools'
+//! indexes agree with ours.
 
 use orb_page::Headers;
 
@@ -20,7 +21,7 @@ pub(super) fn summary(head: &[u8]) -> (String, Option<String>) {
     (status, mime)
 }
 
-/// UTF-8, or else Latin 1.
+/// UTF-8, or else Latin-1.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(s) => s.to_owned(),
@@ -28,7 +29,7 @@ fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// The status code of a head, where it has one: three digits, as the fetcher reads them.
+/// The status code of a head, if it has one: three digits, as in the fetcher.
 pub(super) fn status(head: &[u8]) -> Option<u16> {
     let line = head.split(|b| *b == b'\n').next()?;
     let rest = line[memchr::memchr2(b' ', b'\t', line)?..].trim_ascii_start();
@@ -36,7 +37,7 @@ pub(super) fn status(head: &[u8]) -> Option<u16> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Whether the body of these headers comes in chunks (RFC 9112, 6.3): chunking is the last coding applied.
+/// Whether the body is chunked (RFC 9112, 6.3): chunked must be the last coding applied.
 pub(super) fn is_chunked(headers: &Headers) -> bool {
     headers.values("transfer-encoding").any(|value| {
         let last = value.rsplit(|b| *b == b',').next().unwrap_or_default();
@@ -58,7 +59,7 @@ pub(super) fn headers(head: &[u8]) -> Headers {
     headers
 }
 
-/// The body with the chunk framing taken off, as the fetcher takes it off; what cannot be read as chunks is given as it is.
+/// Removes chunked framing like the fetcher; invalid framing is returned as it is.
 pub(super) fn dechunk(wire: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(wire.len());
     let mut rest = wire;
@@ -81,7 +82,7 @@ pub(super) fn dechunk(wire: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The size a chunk begins with, and what follows its line.
+/// The size of a chunk, and what follows its line.
 pub(super) fn chunk_size(rest: &[u8]) -> Option<(usize, &[u8])> {
     let (line, after) = rest.split_at(memchr::memchr(b'\n', rest)?);
     let digits = line.iter().take_while(|b| b.is_ascii_hexdigit()).count();

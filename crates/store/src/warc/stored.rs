@@ -11,22 +11,22 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Reads exchanges at known places.
+/// Reads exchanges at known positions.
 #[derive(Clone, Debug)]
 pub struct ArchiveReader {
     pub(super) dir: PathBuf,
 }
 
-/// An answer as it was received.
+/// A response as it was received.
 #[derive(Clone, Debug)]
 pub struct StoredExchange {
-    /// The URL asked for.
+    /// The requested URL.
     pub url: String,
-    /// When, as the record says.
+    /// When it was fetched, according to the record.
     pub date: String,
-    /// The fields of the record's own head, in order.
+    /// The fields of the record's own header, in order.
     pub fields: Vec<(String, String)>,
-    /// Status code, where it is HTTP.
+    /// Status code, if it is HTTP.
     pub status: Option<u16>,
     /// The head as received.
     pub head: Vec<u8>,
@@ -34,9 +34,9 @@ pub struct StoredExchange {
     pub headers: Headers,
     /// Everything after the head, as received.
     pub wire: Bytes,
-    /// The body with the transfer coding taken off; the content coding is still on.
+    /// The body without its transfer coding but with its content coding.
     pub body: Bytes,
-    /// Why it is not whole, if it is not: `length`, `time`, `disconnect`, `unspecified`.
+    /// Why it is incomplete, if it is: `length`, `time`, `disconnect`, `unspecified`.
     pub truncated: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl ArchiveReader {
         Self { dir: dir.to_owned() }
     }
 
-    /// The exchange at this place.
+    /// The exchange at this position.
     pub fn exchange(&self, at: &WarcPosition) -> Result<StoredExchange> {
         let record = self.record(at)?;
         let field = |name: &str| record.field(name).map(str::to_owned);
@@ -88,7 +88,7 @@ fn head_fields(record: &Scanned) -> Headers {
     }
 }
 
-/// sha256 of an answer's content with its codings taken off, if they are such as can be taken off here and the content is
+/// sha256 of a response's decoded content, if its codings are supported here and the content is
 /// `length` bytes long.
 pub(crate) fn content(record: &Scanned, length: u64) -> Option<[u8; 32]> {
     let headers = http::headers(&record.head);

@@ -32,7 +32,7 @@ fn spooled(bytes: &[u8]) -> Body {
     Body::Spooled { file, len: bytes.len() as u64 }
 }
 
-/// Writes the exchanges into an archive of their own; its directory, the records and the CDXJ lines.
+/// Writes the exchanges into a new archive; returns its directory, the records and the CDXJ lines.
 fn archive(exchanges: &[Exchange<'_>]) -> (tempfile::TempDir, Vec<Scanned>, String) {
     let tmp = tempfile::tempdir().unwrap();
     let (mut archive, _) = Archive::open(tmp.path(), "p", &[]).unwrap();

@@ -1,6 +1,8 @@
-//! A small recorder that grows a project from a made-up web, so that stores can be compared, broken and looked at.
+//! How is a project grown from a generated web, so that stores can be compared, broken and
+//! examined?
 //!
-//! Page `n` links to pages by arithmetic on `n`, so every crawl of the same seed finds the same pages, in whatever batches.
+//! Page `n` links to pages by arithmetic on `n`, so every crawl of the same seed finds the same
+//! pages, in whatever batches.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 #![allow(clippy::unwrap_used, reason = "it is part of tests")]
@@ -16,7 +18,7 @@ use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How many pages the made-up web has.
+/// Number of pages in the generated web.
 pub const PAGES: u64 = 400;
 
 pub fn host_of(n: u64) -> String {
@@ -36,7 +38,7 @@ pub fn links_of(n: u64) -> Vec<u64> {
     (1..=8).map(|k| (n * 3 + k * k * 5 + 1) % PAGES).collect()
 }
 
-/// What a page says: every tenth has the content of another.
+/// The content of a page: every tenth duplicates another.
 pub fn content_of(n: u64, epoch: u32) -> String {
     let n = if n % 10 == 6 { n - 1 } else { n };
     format!("<html><title>Page {n}</title><p>{}</p>", format!("words of {n} in {epoch} ").repeat(40))
@@ -51,7 +53,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Goes on with the open run, or begins one with its seed.
+    /// Resumes the open run, or begins one with its seed.
     pub fn new(mut project: Project) -> Self {
         let open = project.open_run().unwrap();
         let run = match open {
@@ -177,7 +179,7 @@ impl Recorder {
         FinishedVisit { visit, targets, records }
     }
 
-    /// The number of page `n`, given it now if it has none.
+    /// The number of page `n`, assigned now if it has none.
     fn discover(&mut self, batch: &mut Batch, names: &mut Names, n: u64, from: Option<PageId>, depth: u32) -> PageId {
         let url = url_of(n);
         let key = UrlKey::of(&url);
@@ -284,7 +286,8 @@ pub fn render(project: &Project) -> String {
     out
 }
 
-/// The pages of the made-up web that links lead to from page 0 without passing through one that is never fetched.
+/// The pages of the generated web that are reachable from page 0 without passing through one that
+/// is never fetched.
 pub fn reachable() -> HashSet<u64> {
     let mut seen = HashSet::from([0]);
     let mut todo = vec![0];
