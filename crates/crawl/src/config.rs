@@ -1,6 +1,7 @@
 //! What do the settings mean for each part?
 //!
-//! [`Settings`] is what the user wrote; [`Config`] is valid and complete: what each crate needs, in its own words.
+//! [`Settings`] is what the user wrote; [`Config`] is valid and complete: what each crate needs, in
+//! its own types.
 
 use crate::CrawlError;
 use crate::drive::budget::Limits;
@@ -34,18 +35,18 @@ pub(crate) struct Config {
     pub fetch: FetchConfig,
     /// How to read.
     pub read: ReadRules,
-    /// Reading threads.
+    /// Number of reading threads.
     pub workers: usize,
-    /// What their names begin with.
+    /// Prefix of their names.
     pub worker_name: String,
-    /// Read sitemaps that robots.txt names.
+    /// Whether to read sitemaps that robots.txt names.
     pub sitemaps: bool,
     settings: Settings,
 }
 
 impl Config {
-    /// Checks the settings and spreads them over the parts. `seeds` are those a person gave, no place they redirect to, and none that
-    /// was ever public: only they may be private.
+    /// Validates the settings and distributes them to the parts. `seeds` are those the user gave,
+    /// without redirect targets and without hosts that were ever public: only they may be private.
     pub(crate) fn new(
         settings: &Settings,
         scope: Arc<SharedScope>,
@@ -74,7 +75,7 @@ impl Config {
         })
     }
 
-    /// What the frontier needs, for a run that has fetched so many pages already.
+    /// What the frontier needs, for a run that has already fetched this many pages.
     pub(crate) fn frontier(&self, pages: u64) -> FrontierConfig {
         let frontier = &self.settings.frontier;
         FrontierConfig {
@@ -98,12 +99,13 @@ impl Config {
         }
     }
 
-    /// What the frontier of a walk through the steps needs: no page counts.
+    /// What the frontier of a walk through the steps needs: no page counts towards the budget.
     pub(crate) fn walking(&self) -> FrontierConfig {
         FrontierConfig { budget: Budget { pages: None }, ..self.frontier(0) }
     }
 
-    /// How to judge pages anew: where the settings of the last run judged otherwise, and where depths count and may have been settled.
+    /// How to re-evaluate pages: if the settings of the last run would judge differently, and if
+    /// depths matter and may have been corrected.
     pub(crate) fn replant(&self, before: &str) -> Option<Replant> {
         let rules = || {
             let traps = self.settings.traps_otherwise(before);
@@ -112,17 +114,17 @@ impl Config {
         (self.has_depth() || self.settings.judges_otherwise(before)).then(rules)
     }
 
-    /// Whether pages are left outside because of their distance from the seeds.
+    /// Whether pages are excluded by their distance from the seeds.
     pub(crate) fn has_depth(&self) -> bool {
         self.settings.frontier.depth.is_some() || self.read.steps.values().any(|rules| rules.depth.is_some())
     }
 
-    /// What the user asked for.
+    /// The user's settings.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The same for a run that visits pages again.
+    /// The same for a run that revisits pages.
     pub(crate) fn tracking(mut self, archive: ArchiveReader, noises: Noises) -> Result<Self, CrawlError> {
         let track = &self.settings.track;
         self.read.revisits = Some(Revisits {
@@ -156,7 +158,7 @@ impl Config {
         }
     }
 
-    /// What bounds the run's speed, as far as it is known beforehand.
+    /// What bounds the run's speed, as far as known beforehand.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
             delay: self.settings.frontier.delay.0.as_secs_f64(),
@@ -168,17 +170,17 @@ impl Config {
         }
     }
 
-    /// How much of the line the run may take, and when.
+    /// How much of the bandwidth the run may take, and when.
     pub(crate) fn schedule(&self) -> Schedule {
         Schedule::new(self.settings.limits.clone(), self.fetch.bandwidth, self.fetch.connections)
     }
 
-    /// Pages that may be fetched and not yet committed.
+    /// Maximum pages fetched and not yet committed.
     pub(crate) fn uncommitted(&self) -> usize {
         self.settings.crawl.batch_pages.max(1)
     }
 
-    /// What is left of the budgets of bytes and time.
+    /// What is left of the byte and time budgets.
     pub(crate) fn limits(&self, used: &Counters) -> Limits {
         let frontier = &self.settings.frontier;
         let seconds = Duration::try_from_secs_f64(used.seconds).unwrap_or_default();
@@ -195,7 +197,7 @@ fn order(frontier: &FrontierSettings) -> Order {
     }
 }
 
-/// The name robots.txt knows us by: the first word of the user agent, up to its version.
+/// The name by which robots.txt knows us: the first word of the user agent, up to its version.
 pub(crate) fn agent(fetch: &FetchSettings) -> &str {
     fetch.user_agent.split(['/', ' ']).next().unwrap_or_default()
 }

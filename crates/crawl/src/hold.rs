@@ -1,13 +1,13 @@
 //! May the next run begin?
 //!
-//! A project may ask that nothing new is told until somebody has looked at what was told last. A run that was stopped or cut off goes on: it has
-//! not told everything yet.
+//! A project may require that nothing new is reported until the last report was acknowledged. A run
+//! that was stopped or interrupted may be resumed: it has not reported everything yet.
 
 use crate::CrawlError;
 use orb_project::Settings;
 use orb_store::{CatalogueReader, ProjectDir};
 
-/// Refuses a run where the project is held and nobody has acknowledged the last run with changes.
+/// Refuses a run if the project is on hold and the last run with changes was not acknowledged.
 pub fn may_begin(project: &ProjectDir, settings: &Settings) -> Result<(), CrawlError> {
     if !settings.track.hold_until_acknowledged || project.is_empty() {
         return Ok(());

@@ -1,7 +1,8 @@
 //! The story, told once: the only crate that knows the order of things.
 //!
-//! A page's life is driven from here: [`run`] sets the parts up, `drive` asks the frontier and sends for the bytes, `read`
-//! makes a visit of them, `recorder` commits it and feeds what was discovered back to the frontier.
+//! A page's life is driven from here: [`run`] sets up the parts, `drive` asks the frontier and
+//! fetches the bytes, `read` turns them into a visit, `record` commits it and feeds discoveries
+//! back to the frontier.
 
 mod config;
 mod drive;

@@ -1,14 +1,16 @@
 //! What will a crawl of so many pages take: disk, time, memory, files?
 //!
-//! Every figure is a product of a few assumptions, each of which says where it comes from: given, measured on crawls made here, or a
-//! default. A store takes a fixed number of bytes, whatever it holds (the journal of the frontier index is laid out in
-//! advance), and some for every page, URL and link. Both are those of this program's stores, seen on crawls of two hundred
-//! to ten million known URLs. Where projects were measured, what they take beyond the fixed part is compared with what this
-//! would have said of them, and the part that grows is scaled by that; the larger they are the more it counts, since what
-//! a small project takes tells little about a large one.
+//! Every figure is a product of a few assumptions, each of which says where it comes from: given,
+//! measured on crawls made here, or a default. A store takes a fixed number of bytes, whatever it
+//! holds (the journal of the frontier index is laid out in advance), and some for every page, URL
+//! and link. Both are those of this program's stores, seen on crawls of two hundred to ten million
+//! known URLs. Where projects were measured, what they take beyond the fixed part is compared with
+//! what this would have said of them, and the part that grows is scaled by that; the larger they
+//! are the more it counts, since what a small project takes tells little about a large one.
 //!
-//! Time is what the slower of two bounds allows: the line, and politeness, which lets the largest host decide. The graph is
-//! estimated from the literature: 3.08 bits a link (Boldi and Vigna, WebBase 2001).
+//! Time is what the slower of two bounds allows: the line, and politeness, which lets the largest
+//! host decide. The graph is estimated from the literature: 3.08 bits a link (Boldi and Vigna,
+//! WebBase 2001).
 
 use orb_store::Sums;
 use serde::Serialize;
@@ -17,11 +19,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// The user said so.
+    /// Given by the user.
     Given,
-    /// The crawls in this home are so.
+    /// Measured on the crawls in this home.
     Measured,
-    /// Nobody said otherwise.
+    /// A default.
     Default,
 }
 
@@ -34,7 +36,7 @@ pub struct Assumed {
     pub from: Origin,
 }
 
-/// What the user says of the crawl to come; what is left out is measured or assumed.
+/// What the user says about the planned crawl; what is left out is measured or assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wishes {
     /// Pages to fetch.
@@ -43,46 +45,46 @@ pub struct Wishes {
     pub page_size: Option<f64>,
     /// Bytes in the archive for each byte transferred.
     pub compression: Option<f64>,
-    /// Links of a page.
+    /// Links per page.
     pub links_per_page: Option<f64>,
-    /// URLs known for each page fetched.
+    /// URLs known per page fetched.
     pub urls_per_page: Option<f64>,
     /// Bytes of a URL.
     pub url_length: Option<f64>,
     /// Hosts.
     pub hosts: Option<f64>,
-    /// Bits of a link in the graph.
+    /// Bits per link in the graph.
     pub bits_per_link: Option<f64>,
-    /// Bytes a second that the line allows.
+    /// Bandwidth in bytes per second.
     pub bandwidth: Option<f64>,
     /// Seconds between two requests to one host.
     pub delay: Option<f64>,
-    /// Memory for known URLs at most, in bytes.
+    /// Maximum memory for known URLs, in bytes.
     pub index_memory: Option<f64>,
 }
 
-/// What the estimate rests on.
+/// What the estimate is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Assumptions {
     /// Bytes of a body as transferred.
     pub page_size: Assumed,
     /// Bytes in the archive for each byte transferred.
     pub compression: Assumed,
-    /// Links of a page.
+    /// Links per page.
     pub links_per_page: Assumed,
-    /// URLs known for each page fetched.
+    /// URLs known per page fetched.
     pub urls_per_page: Assumed,
     /// Bytes of a URL.
     pub url_length: Assumed,
     /// Hosts.
     pub hosts: Assumed,
-    /// Bits of a link in the graph.
+    /// Bits per link in the graph.
     pub bits_per_link: Assumed,
     /// Seconds between two requests to one host.
     pub delay: Assumed,
     /// Pages of the largest host.
     pub largest_host: Assumed,
-    /// Bytes a second; `None` where the line is no bound.
+    /// Bytes per second; `None` if bandwidth is not a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Assumed>,
 }
@@ -98,7 +100,7 @@ pub struct Share {
     pub fixed: f64,
     /// Whether this version builds it.
     pub built: bool,
-    /// How the figure comes about.
+    /// How the figure is derived.
     pub derived: &'static str,
     /// By how much what grows was scaled to agree with what was measured here; 1 where nothing was.
     pub scaled: f64,
@@ -107,13 +109,13 @@ pub struct Share {
 /// How long it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Days {
-    /// As far as the line allows; `None` where no bandwidth is given.
+    /// As bounded by bandwidth; `None` if none is given.
     pub bandwidth: Option<f64>,
-    /// As far as politeness allows.
+    /// As bounded by politeness.
     pub politeness: f64,
     /// The longer of the two.
     pub total: f64,
-    /// Which that is.
+    /// Which of them that is.
     pub bound: &'static str,
 }
 
@@ -122,15 +124,15 @@ pub struct Days {
 pub struct Plan {
     /// Pages to fetch.
     pub pages: f64,
-    /// Pages the measured averages rest on.
+    /// Pages that the measured averages are based on.
     pub measured_pages: u64,
-    /// What it rests on.
+    /// Its assumptions.
     pub assumptions: Assumptions,
     /// Bytes to be transferred.
     pub download: f64,
     /// URLs that become known.
     pub known: f64,
-    /// Bytes of these URLs, written out.
+    /// Bytes of these URLs, uncompressed.
     pub url_bytes: f64,
     /// Links that are recorded.
     pub links: f64,
@@ -149,37 +151,40 @@ pub struct Plan {
 /// So many bytes that the formulae foresee count as much as so many that were measured.
 const BELIEF: f64 = 1e5;
 
-/// Bytes besides the body in the archive: the heads of request and answer, both records' headers, the line of the CDXJ file.
+/// Archive bytes besides the body: the heads of request and response, both record headers, the CDXJ
+/// line.
 const ARCHIVE_PAGE: f64 = 1_500.0;
-/// Bytes of an empty catalogue, of a visit with its pictures, of a known page besides its URL, and of a link.
+/// Bytes of an empty catalogue, of a visit with its pictures, of a known page besides its URL, and
+/// of a link.
 const CATALOGUE: f64 = 120e3;
 const VISIT: f64 = 200.0;
 const KNOWN: f64 = 55.0;
 const LINK: f64 = 50.0;
-/// Bytes of the frontier index's journal, of a known URL in the index, of an entry of a queue besides its URL, and the part
-/// of the known URLs that waits at the most.
+/// Bytes of the frontier index's journal, of a known URL in the index, of an entry of a queue
+/// besides its URL, and the part of the known URLs that waits at the most.
 const JOURNAL: f64 = 67.2e6;
 const SEEN: f64 = 30.0;
 const QUEUED: f64 = 35.0;
 const WAITING: f64 = 0.5;
-/// Bytes of memory for a known URL, and in any case.
+/// Memory per known URL, and the fixed part.
 const MEMORY_URL: f64 = 13.0;
 const MEMORY_BASE: f64 = 200e6;
-/// Bytes of an empty text index, and the part of a packed body's bytes that its words take with their positions.
+/// Bytes of an empty text index, and the part of a packed body's bytes that its words take with
+/// their positions.
 const INDEX: f64 = 12e3;
 const TEXT: f64 = 0.45;
 /// Bytes of a graph with nothing in it, and of a page's ranks and places in it.
 const GRAPH: f64 = 26e3;
 const RANKS: f64 = 125.0;
-/// The part of the URLs' bytes that is left when each only says how it differs from the one before.
+/// Front-coded size of URLs, relative to their bytes.
 const FRONT_CODED: f64 = 0.3;
-/// Bytes of a WARC file.
+/// Bytes per WARC file.
 const WARC_FILE: f64 = 1e9;
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
 
 impl Plan {
-    /// Estimates a crawl from wishes and from what was measured here.
+    /// Estimates a crawl from the user's wishes and local measurements.
     pub fn new(wishes: &Wishes, measured: &Sums) -> Self {
         let a = Assumptions::new(wishes, measured);
         let pages = wishes.pages;
@@ -200,7 +205,7 @@ impl Plan {
             disk,
             days: Days::new(&a, pages),
             memory: MEMORY_BASE + memory.min(wishes.index_memory.unwrap_or(800e6)),
-            // Two for each WARC file, one for each table of the index, and the few that are always there.
+            // Two files per WARC file, one per table of the index, and a few fixed ones.
             files: 2.0 * (archive / WARC_FILE).ceil() + (frontier / 64e6).ceil() + 10.0,
         }
     }
@@ -237,7 +242,7 @@ impl Assumptions {
             delay: assume(wishes.delay, None, 1.0),
             largest_host: match share {
                 Some(share) => Assumed { value: share * wishes.pages, from: Origin::Measured },
-                // Nobody knows: as if all hosts were of one size.
+                // Unknown: as if all hosts were of equal size.
                 None => Assumed { value: (wishes.pages / hosts.value.max(1.0)).ceil(), from: hosts.from },
             },
             bandwidth: wishes.bandwidth.map(|value| Assumed { value, from: Origin::Given }),
@@ -245,7 +250,7 @@ impl Assumptions {
     }
 }
 
-/// What of the archive is bodies, for each byte transferred.
+/// Archive bytes of bodies per byte transferred.
 fn packed(m: &Sums) -> Option<f64> {
     let bodies = m.archive_bytes as f64 - m.pages as f64 * ARCHIVE_PAGE;
     (bodies > 0.0 && m.transferred > 0).then(|| bodies / m.transferred as f64)
@@ -281,8 +286,8 @@ impl Holding {
     }
 }
 
-/// By how much what grows with the holding is to be scaled: what was really taken beyond the fixed part of so many stores,
-/// against what was foreseen.
+/// By how much what grows with the holding is to be scaled: what was really taken beyond the fixed
+/// part of so many stores, against what was foreseen.
 fn fitted(really: u64, fixed: f64, foreseen: f64) -> f64 {
     if really == 0 { 1.0 } else { ((really as f64 - fixed).max(0.0) + BELIEF) / (foreseen + BELIEF) }
 }

@@ -1,10 +1,13 @@
 //! How does a run go, from its first page to its last?
 //!
 //! ```text
-//! driver ──lease──▶ fetching tasks ──answers──▶ reading threads ──readings──▶ recorder ──commit──▶ frontier ──▶ driver
+//! driver ──lease──▶ fetching tasks ──responses──▶ reading threads ──readings──▶ recorder
+//!    ▲                                                                            │
+//!    └────────────────── frontier ◀──────────────── commit ◀──────────────────────┘
 //! ```
-//! This file sets the parts up, starts them in the order of the page's life and takes them down again. A run that was stopped or killed
-//! is gone on with under its old number; a run that was done or had spent its budget is followed by a new one.
+//! This file sets up the parts, starts them in the order of the page's life and shuts them down
+//! again. A run that was stopped or killed is resumed under its old number; a run that was done or
+//! had exhausted its budget is followed by a new one.
 
 use crate::CrawlError;
 use crate::config::{Config, agent};
@@ -48,27 +51,27 @@ pub fn open_project(dir: &ProjectDir, settings: &Settings) -> Result<Project, St
     Project::open_with(dir, &ProjectOptions { warc_size, index_memory, ..ProjectOptions::default() })
 }
 
-/// A crawl to be done.
+/// A crawl to run.
 pub struct Crawl {
     /// The project, opened for writing.
     pub project: Project,
-    /// What the user asked for.
+    /// The user's settings.
     pub settings: Settings,
-    /// Collect, or visit again.
+    /// Whether to collect or to revisit.
     pub kind: RunKind,
-    /// Which known pages to visit again.
+    /// Which known pages to revisit.
     pub choice: Choice,
     /// Where to start.
     pub seeds: Vec<Address>,
     /// How to ask it to stop.
     pub stop: Arc<Stop>,
-    /// Where it tells how it is going.
+    /// Where it reports its progress.
     pub progress: Arc<Progress>,
     /// What can be fetched; [`orb_fetch::PROTOCOLS`] unless the program brings its own.
     pub protocols: &'static [Protocol],
 }
 
-/// The run at hand: a new one, or an old one gone on with.
+/// The current run: a new one, or a resumed one.
 struct Run {
     id: RunId,
     kind: RunKind,
@@ -78,7 +81,7 @@ struct Run {
 }
 
 impl Run {
-    /// The first line of its log, or the next one.
+    /// The line that opens its log.
     fn opening(&self) -> String {
         let pages = self.counters.pages;
         match (pages, self.unclean) {
@@ -108,7 +111,7 @@ struct Crew {
 }
 
 impl Crawl {
-    /// Crawls until everything in scope is visited, a budget is spent or somebody asks to stop.
+    /// Crawls until everything in scope is visited, a budget is exhausted or the user asks to stop.
     pub fn run(mut self) -> Result<Summary, CrawlError> {
         if self.kind == RunKind::Crawl
             && let Some(summary) = self.nothing_left()?
@@ -183,7 +186,7 @@ impl Crawl {
         Ok(summary)
     }
 
-    /// The account of the last run, where it visited everything and nothing has been asked for since.
+    /// The summary of the last run, if it visited everything and nothing has been requested since.
     fn nothing_left(&self) -> Result<Option<Summary>, StoreError> {
         let Some(last) = self.project.last_run()? else { return Ok(None) };
         let keys: Vec<UrlKey> = self.seeds.iter().map(|s| UrlKey::of(s.as_str())).collect();
@@ -197,7 +200,8 @@ impl Crawl {
     }
 }
 
-/// The pages that a tracking run visits, in order; `None` for all. A run that is gone on with keeps to what it was asked for.
+/// The pages that a tracking run visits, in order; `None` for all. A resumed run keeps its original
+/// choice.
 fn choose_pages(
     project: &mut Project,
     settings: &Settings,
@@ -223,7 +227,7 @@ fn choose_pages(
     choose(&reader, choice, settings.track.budget.map(Pace::a_day), since, now)
 }
 
-/// The text index beside the crawl, where one is wanted.
+/// The text index beside the crawl, if one is wanted.
 fn start_indexing(project: &Project, settings: &Settings) -> Result<Option<Indexing>, CrawlError> {
     if !settings.index.enabled {
         return Ok(None);
@@ -232,7 +236,7 @@ fn start_indexing(project: &Project, settings: &Settings) -> Result<Option<Index
     Indexing::start(project.dir(), &settings.index, agent(&settings.fetch), &mark(batch, nonce)).map(Some)
 }
 
-/// Does something again and again while there is no room on the disk for it, until somebody asks to stop.
+/// Retries an operation while the disk is full, until the user asks to stop.
 fn patiently<T>(shared: &Shared, mut what: impl FnMut() -> Result<T, CrawlError>) -> Result<T, CrawlError> {
     loop {
         match what() {
@@ -246,7 +250,8 @@ fn patiently<T>(shared: &Shared, mut what: impl FnMut() -> Result<T, CrawlError>
     }
 }
 
-/// Drives until nothing is left; where a depth is set, until nothing is left that a shorter way would bring in.
+/// Drives until nothing is left; with a maximum depth, until nothing is left that a shorter path
+/// would bring in.
 fn pass(
     mut project: Project,
     seeds: &[Address],
@@ -265,7 +270,7 @@ fn pass(
             recorder.plant(addresses, Some(*step))?;
         }
         if run.kind == RunKind::Track {
-            // Seeds come along: what is new is found from there.
+            // Seeds are included: new pages are found from there.
             let wanted = |known: &Known| {
                 known.page.depth == 0 || chosen.is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
             };
@@ -290,7 +295,7 @@ fn pass(
     }
 }
 
-/// Goes on with the run that was not finished, or begins a new one.
+/// Resumes the unfinished run, or begins a new one.
 fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Run, CrawlError> {
     let last = project.last_run()?;
     if let Some(last) = last.as_ref().filter(|run| run.state.is_resumed()) {
@@ -309,7 +314,7 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Ru
     Ok(Run { id, kind, counters: Counters::default(), unclean: false, settings_before })
 }
 
-/// The seeds given now, those of earlier runs, and where those have moved.
+/// The seeds given now, those of earlier runs, and their redirect targets.
 fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, StoreError> {
     let known: HashSet<&Address> = given.iter().collect();
     let stored = project.seed_urls(None)?;
@@ -317,8 +322,9 @@ fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, Store
     Ok(given.iter().cloned().chain(stored).collect())
 }
 
-/// The seeds whose hosts no earlier run saw at a public address: only they may turn out to be private. A name that was public once and leads
-/// inwards now has been bound anew since (DNS rebinding).
+/// The seeds whose hosts no earlier run saw at a public address: only they may turn out to be
+/// private. A name that was public once and now resolves to a private address has been rebound (DNS
+/// rebinding).
 fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, StoreError> {
     let mut judged: HashMap<&str, bool> = HashMap::new();
     for seed in seeds {
@@ -336,7 +342,7 @@ fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, St
     Ok(seeds.iter().filter(|s| judged.get(s.host()) == Some(&false)).cloned().collect())
 }
 
-/// Starts recorder and readers, and gives the driver that will keep them busy.
+/// Starts recorder and readers, and returns the driver that will keep them busy.
 fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<FrontierIndex>, Crew), CrawlError> {
     let Scene { config, shared, clock, .. } = scene;
     let (to_recorder, items) = unbounded();
@@ -372,11 +378,12 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<Fron
     Ok((driver, Crew { readers, recorder }))
 }
 
-/// Drives to the end of the run; afterwards no task is left, and the readers see the end of their work.
+/// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
 fn drive(driver: Driver<FrontierIndex>, chronicle: &Arc<Chronicle>) -> Result<RunState, CrawlError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CrawlError::Threads)?;
     let watcher = chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
-    // Among its tasks, not in a thread of its own: for every page one woke the other and was woken by it.
+    // As one of its tasks, not in a thread of its own: otherwise the two woke each other for every
+    // page.
     let driven = runtime.block_on(runtime.spawn(async move { driver.drive().await }));
     watcher.finish();
     runtime.shutdown_timeout(Duration::from_millis(500));
@@ -384,7 +391,7 @@ fn drive(driver: Driver<FrontierIndex>, chronicle: &Arc<Chronicle>) -> Result<Ru
 }
 
 impl Crew {
-    /// Waits until everything handed over is read and recorded.
+    /// Waits until everything passed on is read and recorded.
     fn go_home(self) -> Result<(Project, Counters), CrawlError> {
         for reader in self.readers {
             reader.join().map_err(|_| CrawlError::Panicked("reader"))?;

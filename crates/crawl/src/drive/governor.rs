@@ -1,7 +1,8 @@
-//! How much of the line do we take right now?
+//! How much of the bandwidth do we take right now?
 //!
-//! Looks at the schedule now and then while a run goes on, and tells the sockets what holds from here: the rate for all of them, and how
-//! many there may be. It also keeps a full line from getting fuller: what has begun is finished before more is begun.
+//! Checks the schedule periodically during a run and sets the current limits of the sockets: the
+//! rate of all of them together, and their number. It also applies backpressure on a full line:
+//! what was started is finished before more is started.
 
 use crate::watch::ledger::Idle;
 use crate::watch::progress::Progress;
@@ -11,17 +12,17 @@ use orb_project::{Regime, Schedule};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the schedule is looked at.
+/// How often the schedule is checked.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// The longest that a driver may wait before it asks again.
+/// Maximum time a driver waits before it asks again.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// As many pages may be under way as the line carries in this time: more would only make each of them slower, fewer would leave it empty
-/// while servers think.
+/// As many pages may be in flight as the line carries in this time: more would only slow each of
+/// them down, fewer would leave it idle while servers think.
 const AHEAD: Duration = Duration::from_secs(2);
 
-/// Keeps a run within its share of the line.
+/// Keeps a run within its share of the bandwidth.
 pub(crate) struct Governor {
     schedule: Schedule,
     state: Mutex<State>,
@@ -33,12 +34,13 @@ struct State {
 }
 
 impl Governor {
-    /// One that follows this schedule.
+    /// A governor with this schedule.
     pub(crate) fn new(schedule: Schedule) -> Self {
         Self { schedule, state: Mutex::new(State { looked: None, regime: None }) }
     }
 
-    /// Makes what holds now hold, and says why nothing more may be asked for and for how long, where that is so.
+    /// Applies the current limits, and returns why and for how long nothing more may be requested,
+    /// if so.
     pub(crate) fn holds_back(&self, line: &Line, progress: &Progress, active: usize) -> Option<(Idle, Duration)> {
         let regime = self.regime(line, progress);
         if regime.paused {
@@ -54,7 +56,8 @@ impl Governor {
         full.or(enough.then_some(EVERY)).map(|wait| (Idle::Bandwidth, wait.min(EVERY)))
     }
 
-    /// What holds now, told to the sockets where it is news. The time is the machine's own, as people read it off a wall.
+    /// The current limits, passed to the sockets when they change. The time is the machine's local
+    /// time, as people read it off a wall.
     fn regime(&self, line: &Line, progress: &Progress) -> Regime {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(regime), true) = (state.regime, state.looked.is_some_and(|at| at.elapsed() < EVERY)) {

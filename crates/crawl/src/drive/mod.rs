@@ -1,7 +1,8 @@
-//! Who asks the frontier what comes next, and sends somebody to fetch it?
+//! Who asks the frontier what comes next, and has it fetched?
 //!
-//! The driver holds no pages. It asks the frontier for leases as long as there are free connections and room in the pipeline, starts a
-//! task for each, and otherwise waits for whatever the frontier says it waits for. Tasks come back through [`Errand::attend`].
+//! The driver holds no pages. It asks the frontier for leases while there are free connections and
+//! room in the pipeline, spawns a task for each, and otherwise waits for whatever the frontier says
+//! it waits for. Tasks report back through [`Errand::attend`].
 
 pub(crate) mod budget;
 pub(crate) mod clock;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// An answer for a reading thread.
+/// A response for a reading thread.
 pub(crate) struct Work {
     /// What was leased.
     pub lease: Lease,
@@ -34,13 +35,13 @@ pub(crate) struct Work {
     pub rank: u64,
     /// What came back.
     pub outcome: Outcome,
-    /// Since when it waits to be read.
+    /// When it was queued for reading.
     pub since: Instant,
 }
 
 /// What a fetching task needs.
 pub(crate) struct Errand {
-    /// What all threads share.
+    /// State shared by all threads.
     pub shared: Arc<Shared>,
     /// The time.
     pub clock: Clock,
@@ -52,7 +53,7 @@ pub(crate) struct Errand {
     pub readers: Sender<Work>,
     /// To the recorder.
     pub recorder: Sender<Item>,
-    /// Tasks under way.
+    /// Number of running tasks.
     pub active: AtomicUsize,
 }
 
@@ -64,14 +65,14 @@ pub(crate) struct Driver<Q> {
     pub queues: Q,
     /// Where those threads say that the store failed.
     pub failures: (Sender<StoreError>, Receiver<StoreError>),
-    /// Tasks at once, and the share of the line they have.
+    /// Limits on concurrent tasks and on bandwidth.
     pub governor: Governor,
     /// Budgets besides pages.
     pub limits: Limits,
 }
 
 impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
-    /// Drives until there is nothing left, a budget is spent, or somebody asks to stop.
+    /// Drives until there is nothing left, a budget is exhausted, or the user asks to stop.
     pub(crate) async fn drive(&self) -> Result<RunState, StoreError> {
         let shared = &self.errand.shared;
         let ending = loop {
@@ -102,14 +103,15 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         Ok(ending)
     }
 
-    /// Why nothing more may be sent for whatever there is, if so, and for how long at most.
+    /// Why nothing more may be requested, if so, and for how long at most.
     fn is_full(&self) -> Option<(Idle, Duration)> {
         let Errand { fetchers, shared, active, .. } = &*self.errand;
         let held = self.governor.holds_back(fetchers.line(), &shared.progress, active.load(Ordering::Relaxed));
         held.or_else(|| shared.pipeline.is_full().then_some((Idle::Backlog, Duration::from_secs(1))))
     }
 
-    /// Does what the frontier says, or waits for the reason it gives; a state means the run is over.
+    /// Does what the frontier says, or waits for the reason it gives; a returned state means the
+    /// run is over.
     async fn act(&self, next: Next, why: Idle) -> Option<RunState> {
         let shared = &self.errand.shared;
         match next {
@@ -146,13 +148,15 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         None
     }
 
-    /// Reads the store for the frontier, on a thread of its own: neither sockets nor the frontier wait for the disk.
+    /// Reads the store for the frontier, on a thread of its own: neither sockets nor the frontier
+    /// wait for the disk.
     fn read(&self, read: StoreRead) {
         let (errand, queues, failures) = (Arc::clone(&self.errand), self.queues.clone(), self.failures.0.clone());
         tokio::task::spawn_blocking(move || {
             let answer = loop {
                 match read.answer(&queues) {
-                    // The queues are closed until there is room for them on the disk again, which the recorder waits for.
+                    // The queues are unreadable until there is disk space again, which the recorder
+                    // waits for.
                     Err(StoreError::NoSpace { .. }) if errand.shared.stop.wait(Duration::from_secs(1)) => return,
                     Err(StoreError::NoSpace { .. }) => {}
                     answer => break answer,
@@ -166,7 +170,8 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         });
     }
 
-    /// Nothing can be fetched until what came in is read and the recorder commits: makes it hurry, and waits for it.
+    /// Nothing can be fetched until what arrived is read and committed: makes the recorder hurry,
+    /// and waits for it.
     async fn starve(&self) {
         if !self.errand.shared.hurry.set(true) {
             self.errand.record(Item::Flush);
@@ -175,14 +180,15 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         self.pause(if unread { Idle::Backlog } else { Idle::Commit }, Duration::from_secs(1)).await;
     }
 
-    /// Waits until something happens, or for this long, and writes down what for.
+    /// Waits for an event, or for this long, and records the reason.
     async fn pause(&self, why: Idle, at_most: Duration) {
         let began = Instant::now();
         let _ = tokio::time::timeout(at_most, self.errand.shared.wake.notified()).await;
         self.errand.shared.progress.ledger().note_idle(why, began.elapsed());
     }
 
-    /// Lets what is under way come in, but not for long: whoever asks to stop does not want to wait for a slow server.
+    /// Lets requests in flight finish, but not for long: a user who stops a run does not want to
+    /// wait for a slow server.
     async fn drain(&self) {
         let patience = tokio::time::Instant::now() + Duration::from_secs(3);
         while self.errand.active.load(Ordering::Relaxed) > 0 {
@@ -194,7 +200,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
     }
 }
 
-/// Tells the frontier when a request is on the wire: politeness is counted from there.
+/// Tells the frontier when a request is on the wire: politeness counts from there.
 struct OnWire<'a> {
     errand: &'a Errand,
     host: HostId,
@@ -208,7 +214,7 @@ impl Watch for OnWire<'_> {
 }
 
 impl Errand {
-    /// Fetches what a lease allows and hands it on.
+    /// Fetches what a lease permits and passes it on.
     async fn attend(self: Arc<Self>, mut lease: Lease, rank: u64) {
         let (progress, began) = (&self.shared.progress, Instant::now());
         progress.note_begin();
@@ -247,21 +253,23 @@ impl Errand {
         respells
     }
 
-    /// Looks a name up for the frontier.
+    /// Resolves a name for the frontier.
     async fn resolve(self: Arc<Self>, host: HostId, name: String, port: u16) {
         let began = Instant::now();
         let answer = self.fetchers.resolve(&name, port).await;
         self.shared.progress.ledger().note(Stage::Dns, began.elapsed());
         let mut frontier = self.shared.frontier();
         if let Some(fact) = frontier.resolved(host, answer, self.clock.now()) {
-            // While nothing can be fetched from there: what was seen at a public address must not be forgotten.
+            // Even if nothing can be fetched from there: a host seen at a public address must not
+            // be forgotten.
             self.record(Item::Fact(fact));
         }
         drop(frontier);
         self.finished();
     }
 
-    /// Hands something to the recorder. It is gone only when it failed, which the end of the run reports.
+    /// Sends something to the recorder. It is gone only if it failed, which the end of the run
+    /// reports.
     fn record(&self, item: Item) {
         let _ = self.recorder.send(item);
     }
@@ -272,7 +280,7 @@ impl Errand {
     }
 }
 
-/// What the frontier wants to know of an outcome.
+/// What the frontier needs to know about an outcome.
 pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
     let t = outcome.timings;
     let elapsed = t.wait + t.body;
@@ -289,7 +297,8 @@ pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ende
     }
 }
 
-/// Whether an answer is a redirect to the page itself that sets a cookie, as some servers find out whether cookies are kept.
+/// Whether a response is a redirect to the same page that sets a cookie, as some servers test
+/// whether cookies are kept.
 fn is_turned(url: &str, response: &Response) -> bool {
     let to_itself = |to: &str| to == url || (to.starts_with('/') && !to.starts_with("//") && Some(to) == path_of(url));
     (300..400).contains(&response.status)

@@ -89,7 +89,8 @@ fn the_store_is_read_while_others_have_the_frontier() {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let driven = runtime.spawn(async move { driver.drive().await });
-    // A private address that nobody opened: every page fails without a request, and comes out as such.
+    // A private address that nobody opened: every page fails without a request, and comes out as
+    // such.
     let failed = (0..40).map(|_| work.recv_timeout(Duration::from_secs(60)).unwrap().lease.page.0);
     let mut failed: Vec<u64> = failed.collect();
     failed.sort_unstable();

@@ -1,9 +1,11 @@
 //! How does the text index follow the crawl?
 //!
-//! Beside the recorder, after its commits: what a batch has recorded is handed over with its words and the batch's mark, and a thread of its own
-//! puts it into the index, which is committed now and then with the last mark. The crawl waits for it no longer than a second a batch: where more words wait than
-//! `index.queue` allows even then, a batch's words are dropped, and the end of the run reads them from the archive instead ([`catch_up`]), as it does
-//! after a crash or a failure of the index. A failing index is told and does not end a crawl.
+//! Beside the recorder, after its commits: the pages of a batch are passed on with their tokens and
+//! the batch's mark, and an indexing thread adds them to the index, which is committed periodically
+//! with the last mark. The crawl waits for it at most a second per batch. If `index.queue` is still
+//! exceeded then, a batch's tokens are dropped, and at the end of the run those pages are read from
+//! the archive instead ([`catch_up`]), as after a crash or a failure of the index. A failing index
+//! is reported and does not end a crawl.
 
 mod anchors;
 mod catch_up;
@@ -30,29 +32,30 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{JoinHandle, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// One part in so many of an index must be new for the anchors to be read again at the end of a run.
+/// The anchor texts are read again at the end of a run if at least one in this many pages is new.
 const FEW: u64 = 50;
 
 /// How long a batch waits for room in the queue.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is handed to the indexing thread.
+/// A message to the indexing thread.
 enum Job {
-    /// A batch was recorded: pages to put, pages to take out, the links of all its pages where somebody listens, and its mark.
+    /// A batch was recorded: pages to add, pages to delete, the links of all its pages if they are
+    /// collected, and its mark.
     Batch(Vec<IndexEntry>, Vec<PageId>, Vec<Linked>, String),
     /// The crawl is over.
     End,
 }
 
-/// Where the recorder hands pages over.
+/// Where the recorder passes pages on.
 #[derive(Clone)]
 pub(crate) struct Feed {
     jobs: Sender<Job>,
     load: Arc<AtomicU64>,
     most: u64,
-    /// Whether something was not handed over.
+    /// Whether anything was dropped.
     gap: Arc<AtomicBool>,
-    /// Whether what links say is overheard.
+    /// Whether anchor texts are collected.
     listens: Arc<AtomicBool>,
 }
 
@@ -65,7 +68,7 @@ pub(crate) struct Indexing {
     thread: JoinHandle<Desk>,
 }
 
-/// What the indexing thread works with, and leaves behind.
+/// The state of the indexing thread.
 struct Desk {
     writer: Option<PageIndexWriter>,
     failed: Option<String>,
@@ -77,26 +80,26 @@ struct Desk {
     put: u64,
 }
 
-/// How the index stands after a run.
+/// The state of the index after a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IndexAccount {
-    /// Pages that can be found.
+    /// Pages in the index.
     pub pages: u64,
     /// Pages that had to be read from the archive.
     pub from_archive: u64,
-    /// Whether it lacks nothing.
+    /// Whether it is complete.
     pub current: bool,
     /// What went wrong, if anything did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// How far a catalogue has come, as a mark.
+/// The mark of a catalogue's extent.
 pub(crate) fn mark_of(extent: &Extent) -> String {
     mark(extent.batch, extent.nonce)
 }
 
-/// Commits, where a failure may be staged.
+/// Commits, with a fault injection point.
 fn commit(writer: &mut PageIndexWriter, mark: Option<&str>) -> Result<(), CrawlError> {
     fault::point("before-text").map_err(CrawlError::TextIndex)?;
     writer.commit(mark)?;
@@ -104,8 +107,8 @@ fn commit(writer: &mut PageIndexWriter, mark: Option<&str>) -> Result<(), CrawlE
 }
 
 impl Feed {
-    /// Whether so many bytes of words and links find room, now or within a moment: where the processor is the limit, that costs less than reading
-    /// the pages once more.
+    /// Whether this many bytes of tokens and links fit now or shortly: if the CPU is the
+    /// bottleneck, waiting costs less than reading the pages again.
     fn has_room(&self, bytes: u64) -> bool {
         let begin = Instant::now();
         while self.load.load(Ordering::Relaxed) + bytes > self.most {
@@ -117,7 +120,7 @@ impl Feed {
         true
     }
 
-    /// Hands over what a batch has recorded; waits no longer than a moment.
+    /// Passes on what a batch has recorded; waits only briefly.
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
         let listens = self.listens.load(Ordering::Relaxed);
         let linked = |finished: &FinishedVisit| if listens { finished.visit.links.size() as u64 } else { 0 };
@@ -130,7 +133,7 @@ impl Feed {
         let visits = batch.visits.iter_mut().filter(|_| listens);
         let links = visits.map(|finished| Linked::take(finished, &self.load)).collect();
         for (FinishedVisit { visit, .. }, words) in std::mem::take(&mut batch.visits).into_iter().zip(words) {
-            // What was found unchanged, or not to be had this time, stays findable as it was.
+            // What was unchanged, or failed this time, stays in the index as it was.
             if visit.known && matches!(visit.flag, Flag::Same | Flag::Error) {
                 continue;
             }
@@ -143,13 +146,13 @@ impl Feed {
     }
 }
 
-/// Whether a page is one to be found.
+/// Whether a page belongs in the index.
 fn is_wanted(visit: &Visit) -> bool {
     is_searchable(visit.kind, visit.status, visit.simhash.is_some() || visit.title.is_some())
 }
 
 impl Indexing {
-    /// Starts the thread; `mark` is where the catalogue is.
+    /// Starts the thread; `mark` is the catalogue's current one.
     pub(crate) fn start(
         project: &ProjectDir,
         settings: &IndexSettings,
@@ -170,7 +173,7 @@ impl Indexing {
                     ExistingIndex::Index(None) | ExistingIndex::Unfit(_) => false,
                 };
                 gap.store(!whole, Ordering::SeqCst);
-                // All links there will be are yet to come.
+                // All links there will ever be are yet to come.
                 listens.store(whole && found == ExistingIndex::Nothing, Ordering::Relaxed);
                 (Some(writer), None)
             }
@@ -191,7 +194,8 @@ impl Indexing {
         self.feed.clone()
     }
 
-    /// Waits until everything handed over can be found, and reads from the archive what was not, unless somebody asks to stop.
+    /// Waits until everything passed on is indexed, and reads dropped pages from the archive,
+    /// unless the user asks to stop.
     pub(crate) fn finish(self, progress: &Progress, stopped: &dyn Fn() -> bool) -> IndexAccount {
         let _ = self.feed.jobs.send(Job::End);
         let Ok(desk) = self.thread.join() else {
@@ -209,7 +213,8 @@ impl Indexing {
     }
 }
 
-/// Commits what is left, catches up where something is missing, and reads the anchors where enough is new.
+/// Commits what is left, catches up if anything is missing, and reads the anchor texts if enough is
+/// new.
 fn settle(
     mut desk: Desk,
     project: &ProjectDir,
@@ -222,7 +227,7 @@ fn settle(
     let mut changed = desk.put;
     let mut writer = match desk.writer.take() {
         Some(writer) if desk.failed.is_none() => writer,
-        // What failed may have been a full disk: another try is worth it.
+        // The failure may have been a full disk: worth another try.
         failed => {
             drop(failed);
             PageIndexWriter::open(&project.text_index(), &settings.writer(crate::machine::cores()))?.0
@@ -234,7 +239,8 @@ fn settle(
         (account.current, account.pages) = (true, pages.len() as u64);
         let due = is_due(changed, account.pages) && watch(0, 0);
         let overheard = desk.listens.load(Ordering::Relaxed).then_some(&desk.overheard);
-        // What links say is put together, or read from the catalogue, while the last words are written.
+        // Anchor texts are assembled, or read from the catalogue, while the last segments are
+        // written.
         return std::thread::scope(|scope| {
             let folding = due.then(|| scope.spawn(|| anchors::fold(project, Some((&pages, overheard)))));
             if writer.uncommitted() > 0 || desk.mark.is_some() {
@@ -285,7 +291,7 @@ impl Desk {
         }
     }
 
-    /// Notes what links say, as long as that is of use.
+    /// Collects anchor texts as long as that is useful.
     fn listen(&mut self, links: Vec<Linked>, mark: &str) {
         if self.listens.load(Ordering::Relaxed)
             && (self.gap.load(Ordering::SeqCst) || !self.overheard.hear(links, mark))
@@ -306,7 +312,8 @@ impl Desk {
         }
     }
 
-    /// Does something with the index; after a failure nothing more is done until the end of the run.
+    /// Runs an operation on the index; after a failure nothing more is done until the end of the
+    /// run.
     fn attempt(&mut self, what: impl FnOnce(&mut PageIndexWriter) -> Result<(), CrawlError>) {
         let Some(writer) = self.writer.as_mut().filter(|_| self.failed.is_none()) else { return };
         if let Err(e) = what(writer) {

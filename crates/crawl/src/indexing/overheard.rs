@@ -1,8 +1,9 @@
-//! What do links say, told while the crawl goes on?
+//! Which anchor texts can be collected while the crawl runs?
 //!
-//! A crawl that begins a project records every link there is, so what links say need not be read from the catalogue at its end: it is overheard batch by batch,
-//! as long as it fits [`MEMORY`]. Links of a page count as the catalogue has them, one for each target and kind, and in its order. Where a page is visited
-//! twice, nothing is said at all, and the catalogue is asked.
+//! A crawl that starts a project records every link there is, so anchor texts need not be read from
+//! the catalogue at its end: they are collected batch by batch, as long as they fit into
+//! [`MEMORY`]. The links of a page count as in the catalogue, one for each target and kind, in its
+//! order. If a page is visited twice, the result is discarded, and the catalogue is read.
 
 use super::heard::Texts;
 use orb_index::MemoryReservation;
@@ -11,23 +12,23 @@ use orb_store::{FinishedVisit, Said};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Bytes of texts and of the places of pages.
+/// Maximum bytes of texts and page entries.
 const MEMORY: usize = 64 << 20;
 
-/// The links of a page that was recorded, with the numbers of their targets.
+/// The links of a recorded page, with the numbers of their targets.
 pub(super) struct Linked {
     page: PageId,
     flag: Flag,
     links: Links,
     targets: Vec<PageId>,
-    /// What it takes of the room for what waits.
+    /// Its share of the queue's memory budget.
     _load: MemoryReservation,
 }
 
-/// What was overheard so far.
+/// What was collected so far.
 #[derive(Default)]
 pub(super) struct Overheard {
-    /// By the numbers of the pages.
+    /// Indexed by page number.
     texts: Texts,
     visited: IdSet,
     /// The last batch.
@@ -36,7 +37,7 @@ pub(super) struct Overheard {
 }
 
 impl Linked {
-    /// Takes the links of a visit, which wait with everything else.
+    /// Takes the links of a visit, which count against the queue's memory budget.
     pub(super) fn take(finished: &mut FinishedVisit, load: &Arc<AtomicU64>) -> Self {
         let FinishedVisit { visit, targets, .. } = finished;
         let load = MemoryReservation::take(load, visit.links.size() as u64);
@@ -46,7 +47,7 @@ impl Linked {
 }
 
 impl Overheard {
-    /// Listens to a batch; tells whether there is any use in going on.
+    /// Processes a batch; returns whether to continue.
     pub(super) fn hear(&mut self, mut batch: Vec<Linked>, mark: &str) -> bool {
         batch.sort_unstable_by_key(|linked| linked.page);
         self.mark = Some(mark.to_owned());
@@ -54,7 +55,7 @@ impl Overheard {
     }
 
     fn hear_page(&mut self, linked: &Linked) -> bool {
-        // A failure leaves the links as they are.
+        // A failed visit leaves the links unchanged.
         if linked.flag == Flag::Error {
             return true;
         }
@@ -83,7 +84,8 @@ impl Overheard {
         true
     }
 
-    /// The pages links point to among these, as of this mark: the texts with how often each was heard, and from how many pages.
+    /// The pages among these that are linked to, as of this mark: the texts with their counts, and
+    /// the number of linking pages.
     pub(super) fn each<'a>(
         &'a self,
         pages: &'a [PageId],
@@ -113,7 +115,7 @@ mod tests {
         format!("http://a/{page}")
     }
 
-    /// All pages there are, found at once.
+    /// All pages, discovered at once.
     fn found(run: orb_page::RunId) -> Batch {
         let at = Moment(1);
         let host = NewHost { id: HostId(1), scheme: "http".into(), name: "a".into(), port: 80, at };
@@ -137,7 +139,7 @@ mod tests {
         Batch { run, hosts: vec![host], discovered: discovered.collect(), ..Batch::default() }
     }
 
-    /// A visit with links of all kinds, several to one target, some to itself, some without words.
+    /// A visit with links of all kinds, several to one target, some to itself, some without text.
     fn visit(page: u64, flag: Flag) -> (Visit, Vec<PageId>) {
         let (mut links, mut targets) = (Links::default(), Vec::new());
         for n in 0..if flag == Flag::Error { 0 } else { 30 } {
@@ -151,7 +153,7 @@ mod tests {
         (Visit { flag, kind: PageKind::Html, status: Some(200), links, ..blank }, targets)
     }
 
-    /// A page, the texts with how often each was heard, and from how many pages.
+    /// A page, its texts with their counts, and the number of linking pages.
     type Told = (u64, Vec<(String, u64)>, u64);
 
     fn told<'a>(heard: impl Iterator<Item = (PageId, impl Iterator<Item = (&'a str, u64)>, u64)>) -> Vec<Told> {

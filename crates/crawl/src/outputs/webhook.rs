@@ -1,9 +1,11 @@
-//! Receivers over HTTP.
+//! How are changes delivered to webhooks?
 //!
-//! A batch of changes is one POST of JSON. An answer of 2xx means it was taken, and only then the mark moves on; anything else is tried again after
-//! a while that doubles, and in the end left for the next delivery under the same name and with the same changes. So a receiver gets everything
-//! at least once and can tell what it has had. The request goes through the fetcher, so that name server, proxy, certificates and the guard
-//! of inner addresses hold here too; inner is only what the project file itself names.
+//! A batch of changes is one POST of JSON. A 2xx response means it was accepted, and only then the
+//! cursor advances; anything else is retried with exponential back-off, and finally left for the
+//! next delivery under the same id and with the same changes. So a receiver gets everything at
+//! least once and can deduplicate. The request goes through the fetcher, so name server, proxy,
+//! certificates and the address guard apply here too; only internal addresses that the project file
+//! itself names are allowed.
 
 use super::Source;
 use super::sign::signature;
@@ -20,13 +22,13 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
-/// The longest wait between two attempts.
+/// Maximum wait between two attempts.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// An answer is looked at no further than this.
+/// Maximum bytes read of a response.
 const ANSWER: u64 = 64_000;
 
-/// A receiver with what is needed to reach it.
+/// A receiver and how to reach it.
 struct Receiver<'a> {
     hook: &'a WebhookSettings,
     secret: Option<String>,
@@ -34,13 +36,13 @@ struct Receiver<'a> {
     runtime: tokio::runtime::Runtime,
 }
 
-/// A delivery: what the receiver gets, and the name under which it always gets it.
+/// A delivery: its body, and its stable id.
 struct Parcel {
     id: String,
     payload: Payload,
 }
 
-/// Tells a receiver, batch by batch.
+/// Delivers to a webhook, batch by batch.
 pub(super) fn post(
     source: &Source<'_>,
     hook: &WebhookSettings,
@@ -69,7 +71,7 @@ pub(super) fn post(
     Ok(told)
 }
 
-/// What is sent: the changes with where they begin and end.
+/// The body: the changes with their range.
 fn parcel(source: &Source<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldRow]) -> Parcel {
     let project = source.project;
     let next = rows.last().and_then(|row| row.seq).unwrap_or(after);
@@ -115,7 +117,7 @@ impl<'a> Receiver<'a> {
         Ok(Self { hook, secret, fetchers, runtime })
     }
 
-    /// Sends until it is taken, or until there is no more patience.
+    /// Sends until it is accepted, or the retries are exhausted.
     fn deliver(&self, source: &Source<'_>, parcel: &Parcel) -> Result<(), CrawlError> {
         let mut wait = Duration::from_secs(1);
         let mut attempt = 0;
@@ -155,7 +157,7 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// Why a receiver did not take something.
+/// Why a receiver rejected a delivery.
 struct Refused {
     why: String,
     may_pass: bool,

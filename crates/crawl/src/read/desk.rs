@@ -1,7 +1,8 @@
-//! Who reads the answers?
+//! Who reads the responses?
 //!
-//! A few threads, each named, take answers from the sockets' side and hand readings to the recorder's. A page that makes a reader
-//! panic is recorded with that as its problem: one page is never the end of a crawl.
+//! A few named threads take responses from the fetching side and pass readings to the recorder. A
+//! page that makes a reader panic is recorded with that as its problem: one page never ends a
+//! crawl.
 
 use crate::config::Config;
 use crate::drive::Work;
@@ -19,20 +20,20 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// Where the readers sit: their work comes in, what they read goes out.
+/// The readers' channels: work comes in, readings go out.
 #[derive(Clone)]
 pub(crate) struct Desk {
-    /// What all threads share.
+    /// State shared by all threads.
     pub shared: Arc<Shared>,
     /// The time.
     pub clock: Clock,
-    /// Answers to read.
+    /// Responses to read.
     pub work: Receiver<Work>,
     /// To the recorder.
     pub recorder: Sender<Item>,
 }
 
-/// Starts the reading threads; they end when no more work can come.
+/// Starts the reading threads; they end when the channel closes.
 pub(crate) fn spawn_readers(desk: &Desk, config: &Config) -> std::io::Result<Vec<JoinHandle<()>>> {
     let spawn = |number: usize| {
         let name: Arc<str> = format!("{}-{}", config.worker_name, number + 1).into();
@@ -71,7 +72,7 @@ impl Desk {
         }
     }
 
-    /// A page of this weight is to be asked for once more before it is recorded.
+    /// A page with this many wire bytes is to be fetched once more before it is recorded.
     fn look_again(&self, lease: &Lease, weight: u64) {
         self.shared.frontier().look_again(lease, self.clock.now());
         self.shared.taken(weight);
@@ -79,7 +80,7 @@ impl Desk {
         self.shared.wake.notify_one();
     }
 
-    /// Reads a robots.txt, tells the frontier, and keeps the sitemaps that are in scope.
+    /// Reads a robots.txt, informs the frontier, and keeps the sitemaps that are in scope.
     fn read_robots(&self, reader: &mut Reader, lease: &Lease, outcome: &Outcome, sitemaps: bool) -> RobotsRead {
         let at = self.clock.now();
         let host = lease.host;
@@ -124,7 +125,7 @@ impl Desk {
     }
 }
 
-/// Reads a page; a panic on the way becomes a fact of the page.
+/// Reads a page; a panic becomes a fact about the page.
 fn read_safely(reader: &mut Reader, lease: &Lease, outcome: Outcome) -> Option<Reading> {
     let at = outcome.at;
     let timings = outcome.timings;

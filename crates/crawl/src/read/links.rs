@@ -1,7 +1,7 @@
 //! Where does a page point, and may we go there?
 //!
-//! The links of a page become addresses, are judged, and lose the session ids of their host: what is found is known by its URL without them, and asked for
-//! by the one that stands on the page.
+//! The links of a page are resolved, judged, and stripped of their host's session ids: a target is
+//! identified by its URL without them, and requested by the one on the page.
 
 use super::Reader;
 use crate::read::picture::mime_of_path;
@@ -14,29 +14,29 @@ use orb_urls::session::Site;
 use orb_urls::{Address, Judgement};
 use std::sync::Arc;
 
-/// The most that the links of one page may take in memory, and its pictures as much again: a long base address makes them many times
-/// larger than the page.
+/// Maximum memory for the links of one page, and the same for its images: a long base URL makes
+/// them many times larger than the page.
 const MAX_FOUND: usize = 16 << 20;
 
-/// Links of a page from which session ids are learnt.
+/// Maximum links of a page from which session ids are learnt.
 const LEARNT_FROM: usize = 2_000;
 
-/// Links that a page is likely to have, and bytes that address and words of one are likely to take.
+/// Expected links per page, and expected bytes of URL and anchor text of one, for capacity.
 const LIKELY: usize = 16;
 const ROOM: usize = 80;
 
-/// A page on its way from its links to what is found.
+/// A page whose links are being resolved.
 struct Origin<'a> {
     lease: &'a Lease,
-    /// What it is known by.
+    /// Its canonical identity.
     own: &'a Address,
     robots: RobotsMeta,
-    /// What is known of the session ids of its host.
+    /// What is known about the session ids of its host.
     site: Option<Arc<Site>>,
 }
 
 impl Reader {
-    /// Resolves and judges the links and pictures of a page.
+    /// Resolves and judges the links and images of a page.
     pub(super) fn point(
         &self,
         lease: &Lease,
@@ -68,7 +68,7 @@ impl Reader {
         learnt
     }
 
-    /// Lets a page's links to its own host say what they know of session ids.
+    /// Learns session ids from a page's links to its own host.
     fn learn(&self, asked: &Address, targets: &[(Address, Link)]) -> Option<String> {
         let is_own = |target: &Address, link: &Link| leads_on(link.kind) && target.host() == asked.host();
         let own: Vec<&str> = targets.iter().filter(|(t, l)| is_own(t, l)).map(|(t, _)| t.as_str()).collect();
@@ -108,7 +108,7 @@ impl Reader {
         out
     }
 
-    /// What a target is known by, and what it is to be asked for by where that is another URL.
+    /// The identity of a target, and the URL to request if it differs.
     fn known_by(&self, origin: &Origin<'_>, target: Address) -> (Address, Option<String>) {
         let site = origin.site.as_deref().filter(|_| target.host() == origin.own.host());
         match site.and_then(|site| self.rules.sessions.identity(site, &target)) {
@@ -117,7 +117,8 @@ impl Reader {
         }
     }
 
-    /// The target of a link. On a page that is not in UTF-8 its query is written in the page's own encoding, as browsers do.
+    /// The target of a link. On a page that is not in UTF-8, its query is written in the page's own
+    /// encoding, as browsers do.
     fn resolve(&self, base: &Address, target: String, charset: Option<&str>, site: Option<&Site>) -> Option<Address> {
         let canonical = self.rules.sessions.reader(site);
         match charset {
@@ -128,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// Whether a link in scope is one to follow.
+    /// Whether to follow a link in scope.
     fn verdict(&self, lease: &Lease, link: &Link, robots: RobotsMeta) -> Verdict {
         if link.kind == LinkKind::Form {
             return Verdict::Outside("form");
@@ -188,7 +189,8 @@ impl Reader {
         if lease.depth == 0 {
             self.rules.of(lease.step).0.seed_moved(&own, &target);
         }
-        // The page is in scope itself, so where it has moved to stands as its own link on a seed's host would.
+        // The page itself is in scope, so its redirect target is judged like its own link on a
+        // seed's host.
         let (scope, _) = self.rules.of(lease.step);
         let from = scope.a_seed().unwrap_or(&own);
         let verdict = match scope.current().judge(&target, Some(from)) {
@@ -203,7 +205,7 @@ impl Reader {
     }
 }
 
-/// Whether a link of this kind leads a visitor on, as links do into which sites write session ids.
+/// Whether a link of this kind is navigational, since sites write session ids into those.
 const fn leads_on(kind: LinkKind) -> bool {
     matches!(
         kind,
@@ -211,7 +213,7 @@ const fn leads_on(kind: LinkKind) -> bool {
     )
 }
 
-/// How many bytes the addresses of links take.
+/// Total bytes of the links' URLs.
 fn size_of_targets(links: &Links) -> usize {
     links.iter().map(|link| links.url(link).len()).sum()
 }

@@ -1,8 +1,9 @@
-//! What does a worker make of an answer?
+//! What does a worker make of a response?
 //!
-//! The middle of a page's life, and the part that costs the processor most: take the codings off, tell what it is, extract, resolve and
-//! judge its links, hash it, and pack it for the archive. It runs on the reading threads, touches no store and no socket, and ends
-//! in a [`Reading`] for the recorder. Whatever the web did wrong is written down as the visit's problem.
+//! The middle of a page's life, and its most CPU-intensive part: remove the codings, sniff the
+//! type, extract, resolve and judge the links, hash, and pack for the archive. It runs on the
+//! reading threads, touches no store and no socket, and ends in a [`Reading`] for the recorder.
+//! Whatever the web did wrong is recorded as the visit's problem.
 
 pub(crate) mod desk;
 mod links;
@@ -33,19 +34,19 @@ use std::time::Duration;
 
 /// A page read and packed, ready to be recorded.
 pub(crate) struct Reading {
-    /// What is known of it now.
+    /// Its visit.
     pub visit: Visit,
     /// Its archive records; the last one answers for the visit.
     pub records: Vec<Encoded>,
-    /// What it weighs in the pipeline.
+    /// Its wire bytes, counted against the pipeline's limit.
     pub weight: u64,
-    /// What it says, its own address aside; see [`orb_extract::gist`].
+    /// Its gist, apart from its own URL; see [`orb_extract::gist`].
     pub gist: Option<u64>,
-    /// About how many bytes its links and its words take in memory.
+    /// Approximate heap bytes of its links and tokens.
     pub heft: u64,
-    /// Its words, where there is an index.
+    /// Its tokens, if there is an index.
     pub words: Option<Box<Wording>>,
-    /// What is known of the session ids of its host, where it has told something new.
+    /// What is known about the session ids of its host, if it revealed something new.
     pub sessions: Option<String>,
 }
 
@@ -56,7 +57,7 @@ impl Reading {
     }
 }
 
-/// What a document has told besides its visit.
+/// What a document revealed besides its visit.
 #[derive(Default)]
 struct Taken {
     gist: Option<u64>,
@@ -67,54 +68,54 @@ struct Taken {
 /// How a reader reads.
 #[derive(Clone)]
 pub(crate) struct ReadRules {
-    /// Canonical form.
+    /// The canonicaliser.
     pub canonical: Arc<Canonicaliser>,
     /// The session ids of hosts.
     pub sessions: Arc<Sessions>,
-    /// What belongs to the collection; seeds that redirect widen it.
+    /// What belongs to the collection; redirecting seeds extend it.
     pub scope: Arc<SharedScope>,
-    /// Links to follow from a seed at most.
+    /// Maximum distance from a seed.
     pub depth: Option<u32>,
-    /// What holds in place of both for the pages of a step.
+    /// What replaces both for the pages of a step.
     pub steps: Arc<HashMap<u32, StepRules>>,
-    /// Redirects in a row to follow.
+    /// Maximum length of a redirect chain.
     pub max_redirects: u8,
-    /// Follow what is marked nofollow.
+    /// Whether `nofollow` links are followed.
     pub follow_nofollow: bool,
-    /// The largest content to take the codings off.
+    /// Maximum decoded size of content.
     pub max_content: u64,
     /// Our name, for X-Robots-Tag.
     pub agent: Arc<str>,
-    /// What makes a page important.
+    /// The topic for best-first order.
     pub topic: Arc<Topic>,
-    /// Pack the bytes for the archive, at this level.
+    /// Compression level of archive records; `None` without an archive.
     pub archive_level: Option<i32>,
     /// Where large records wait to be archived.
     pub spool_dir: PathBuf,
-    /// Keep the words for the index.
+    /// How to tokenize for the index, if there is one.
     pub wording: Option<WordingRules>,
-    /// How pages that were visited before are judged, where there are any.
+    /// How revisited pages are judged, if there are any.
     pub revisits: Option<Revisits>,
 }
 
 impl ReadRules {
-    /// What belongs to the collection, and how far it goes, from a page of this step.
+    /// Scope and maximum depth for a page of this step.
     pub(crate) fn of(&self, step: Option<u32>) -> (&SharedScope, Option<u32>) {
         step.and_then(|step| self.steps.get(&step))
             .map_or((&self.scope, self.depth), |rules| (&rules.scope, rules.depth))
     }
 }
 
-/// One reading thread's tools.
+/// The state of one reading thread.
 pub(crate) struct Reader {
     rules: ReadRules,
     encoder: Option<Encoder>,
     by: Arc<str>,
-    /// Memory for the text of the next page.
+    /// A buffer for the text of the next page.
     room: String,
 }
 
-/// Content with the codings off.
+/// Decoded content.
 struct Opened {
     bytes: Bytes,
     length: u64,
@@ -129,7 +130,8 @@ impl Reader {
         Self { rules, encoder, by, room: String::new() }
     }
 
-    /// Reads what came back for a lease; nothing where the page must be asked for once more before anything can be said of it.
+    /// Reads what came back for a lease; `None` if the page must be fetched once more before it can
+    /// be judged.
     pub(crate) fn read(&mut self, lease: &Lease, outcome: Outcome) -> Option<Reading> {
         let mut visit = self.blank(lease, outcome.at, total(&outcome));
         match outcome.result {
@@ -142,12 +144,12 @@ impl Reader {
         }
     }
 
-    /// Packs an exchange that is archived but no page, such as a robots.txt.
+    /// Packs an exchange that is archived but is not a page, such as a robots.txt.
     pub(crate) fn pack(&mut self, url: &str, at: Moment, response: &Response) -> Option<Encoded> {
         self.encode(url, at, response, (None, None)).unwrap_or_default()
     }
 
-    /// A robots.txt or the like: its content, up to `cap` bytes.
+    /// The content of a robots.txt or the like, up to `cap` bytes.
     pub(crate) fn content(&self, response: &Response, cap: u64) -> Bytes {
         orb_fetch::decode(&response.body, &response.headers.codings(), cap).bytes
     }
@@ -226,7 +228,7 @@ impl Reader {
         Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words, sessions })
     }
 
-    /// A page that is as it was: nothing is read, and the archive gets a record that points to the earlier one.
+    /// A page that has not changed: nothing is extracted, and the archive gets a revisit record.
     fn unchanged(&mut self, lease: &Lease, mut visit: Visit, response: &Response, version: &Version) -> Reading {
         visit.etag = response.headers.get("etag");
         visit.last_modified = response.headers.get("last-modified");
@@ -245,7 +247,7 @@ impl Reader {
         Reading { records: records.into_iter().collect(), ..Reading::bare(visit, response.wire.len()) }
     }
 
-    /// Takes the content coding off and hashes what is there.
+    /// Removes the content coding and hashes the content.
     fn open(&self, response: &Response) -> Opened {
         let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), self.rules.max_content);
         let problem = decoded.problem.or_else(|| {
@@ -256,7 +258,7 @@ impl Reader {
         Opened { length: decoded.bytes.len() as u64, digest, problem, bytes: decoded.bytes }
     }
 
-    /// Moves what the document says into the visit; gives the gist of a page that is read as one, and its words.
+    /// Moves the document into the visit; returns the gist of an HTML page, and its tokens.
     fn take(
         &mut self,
         lease: &Lease,
@@ -322,14 +324,14 @@ fn recorded_as<'a>(kind: &'a ResponseKind, mime: Option<&'a str>) -> RecordedAs<
     }
 }
 
-/// What the content says, as the media type of its header has it.
+/// Extracts the content, with the media type of its header.
 fn extract(lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8], room: String) -> Document {
     let charset = response.headers.charset();
     let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
     orb_extract::extract_within(&content, room)
 }
 
-/// How long everything took together.
+/// The total duration.
 fn total(outcome: &Outcome) -> Duration {
     let t = outcome.timings;
     t.dns + t.connect + t.tls + t.wait + t.body
@@ -340,7 +342,7 @@ fn shares_payload(response: &Response) -> bool {
     response.headers.get("content-encoding").is_none() && response.headers.get("transfer-encoding").is_none()
 }
 
-/// What an answer makes of its page.
+/// The page kind of a response.
 fn kind_of(response: &Response, mime: &str) -> PageKind {
     match (response.status, response.truncated) {
         (300..=399, _) if response.headers.get("location").is_some() => PageKind::Redirect,
@@ -374,7 +376,7 @@ fn truncation(why: Truncation) -> Problem {
     }
 }
 
-/// What was odd about where the answer ended.
+/// What was odd about the end of the response.
 fn framing(response: &Response) -> Option<Problem> {
     let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
     let told = |l: &[u8]| l.split(|b| *b == b',').all(|n| is_number(n.trim_ascii()));

@@ -1,8 +1,10 @@
 //! Which session ids do the hosts of this crawl write into their links?
 //!
-//! What one reader learns from a page, all others and the sockets' side know at once. A page is found, stored and looked up by its URL
-//! without ids; what is asked of the server is the URL as it was last seen, with the ids of now ([`Sessions::prepare`]). The catalogue keeps what was
-//! learnt, so that the next run knows the ids of this one and tells them from its own. The learning itself is `orb_urls::session`.
+//! What one reader learns from a page is visible to all others and to the fetching side at once. A
+//! page is identified, stored and looked up by its URL without session ids; requests use the URL as
+//! last seen, with the current ids ([`Sessions::prepare`]). The catalogue stores what was learnt,
+//! so the next run knows the ids of this one and distinguishes them from its own. The learning
+//! itself is `orb_urls::session`.
 
 use hashbrown::HashMap;
 use orb_page::{Lease, PageId, Response};
@@ -11,24 +13,25 @@ use orb_urls::{Address, Canonicaliser, Rules};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Hosts with ids that are remembered at most, and pages that wait to be asked for with theirs.
+/// Maximum hosts with session ids that are remembered, and maximum pages waiting to be requested
+/// with theirs.
 pub(crate) const MAX_HOSTS: usize = 20_000;
 
-/// What is known of session ids, shared by all threads of a crawl.
+/// What is known about session ids, shared by all threads of a crawl.
 pub(crate) struct Sessions {
     enabled: bool,
-    /// Whether any host has ids: on most crawls none has, and nobody need look further.
+    /// Whether any host has session ids: on most crawls none has, which makes this a fast path.
     any: AtomicBool,
     sites: RwLock<HashMap<Box<str>, Arc<Site>>>,
-    /// Pages whose server wants them asked for by another URL of theirs.
+    /// Pages whose server wants them requested by another URL.
     turned: Mutex<HashMap<PageId, String>>,
     canonical: Canonicaliser,
-    /// The same rules, but known session ids stay.
+    /// The same rules, but well-known session ids stay.
     verbatim: Canonicaliser,
 }
 
 impl Sessions {
-    /// What earlier runs have learnt: the names of hosts, and what was stored for each.
+    /// Restores what earlier runs have learnt: host names, and what was stored for each.
     pub(crate) fn new(rules: Rules, known: Vec<(String, String)>) -> Self {
         let read = |(host, stored): (String, String)| {
             let mut site: Site = serde_json::from_str(&stored).ok()?;
@@ -46,15 +49,17 @@ impl Sessions {
         }
     }
 
-    /// What is known of a host, if anything.
+    /// What is known about a host, if anything.
     pub(crate) fn of(&self, host: &str) -> Option<Arc<Site>> {
+        // Set once and never cleared: a stale `false` only means that this page came a moment
+        // earlier.
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
         self.sites.read().unwrap_or_else(PoisonError::into_inner).get(host).cloned()
     }
 
-    /// Reads URLs as they are to be asked for: ids known by their names stay where the host wants them.
+    /// Parses URLs as they are to be requested: well-known session ids stay if the host wants them.
     pub(crate) fn reader(&self, site: Option<&Site>) -> &Canonicaliser {
         if site.is_some_and(Site::wants_known) { &self.verbatim } else { &self.canonical }
     }
@@ -65,7 +70,7 @@ impl Sessions {
         self.verbatim.resolve(&asked, location).ok()
     }
 
-    /// The address that a page was asked for by.
+    /// The URL by which a page was requested.
     pub(crate) fn asked(&self, lease: &Lease) -> Option<Address> {
         match &lease.asked {
             Some(asked) => self.verbatim.parse(asked).ok(),
@@ -73,13 +78,13 @@ impl Sessions {
         }
     }
 
-    /// The address without its ids; nothing where it has none.
+    /// The URL without its session ids; `None` if it has none.
     pub(crate) fn identity(&self, site: &Site, address: &Address) -> Option<Address> {
         let identity = site.identity(address.as_str());
         if identity == address.as_str() { None } else { self.canonical.parse(&identity).ok() }
     }
 
-    /// Learns from the links of a page to its own host. What is known afterwards is to be stored where something is new.
+    /// Learns from a page's links to its own host. Returns what to store if there is something new.
     pub(crate) fn observe(&self, asked: &Address, links: &[&str]) -> Option<String> {
         self.update(asked.host(), |site| site.observe(asked.as_str(), links))
     }
@@ -96,7 +101,7 @@ impl Sessions {
         let none = Site::default();
         let known = self.of(host);
         learn(known.as_deref().unwrap_or(&none))?;
-        // Somebody else may have learnt something meanwhile.
+        // Another thread may have learnt something meanwhile.
         let mut sites = self.sites.write().unwrap_or_else(PoisonError::into_inner);
         let has_room = sites.len() < MAX_HOSTS || sites.contains_key(host);
         let after = learn(sites.get(host).map_or(&none, |site| site)).filter(|_| has_room)?;
@@ -106,7 +111,7 @@ impl Sessions {
         Some(stored)
     }
 
-    /// Puts the ids of now into what a lease asks for.
+    /// Puts the current session ids into a lease's request URL.
     pub(crate) fn prepare(&self, lease: &mut Lease) {
         if !self.any.load(Ordering::Relaxed) {
             return;
@@ -121,8 +126,8 @@ impl Sessions {
         }
     }
 
-    /// Whether an answer redirects to another spelling of the page's own URL, as servers do that put
-    /// a session id into it. The page is then requested by that spelling. Also returns what was
+    /// Whether an answer redirects to another spelling of the page's own URL, as servers do that
+    /// put a session id into it. The page is then requested by that spelling. Also returns what was
     /// learnt and must be stored.
     pub(crate) fn turns(&self, lease: &Lease, response: &Response) -> (bool, Option<String>) {
         let Some((asked, target)) = self.moved_to(lease, response) else { return (false, None) };

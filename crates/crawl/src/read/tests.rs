@@ -1,4 +1,4 @@
-//! Answers made by hand, and what a reader makes of them.
+//! What does a reader make of hand-made responses?
 
 use super::*;
 use orb_page::{Body, HostId, PageId, Purpose, Timings, Verdict};

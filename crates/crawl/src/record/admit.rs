@@ -1,7 +1,8 @@
 //! Which number does a link's target get, and may it be fetched?
 //!
-//! The part of recording that meets the frontier index and the frontier: known targets are looked up, new ones get the next number, their host
-//! and their place, and pages that were left outside are brought in when a better link points to them.
+//! The part of recording that consults the frontier index and the frontier: known targets are
+//! looked up, new ones get the next number, their host and their rank, and pages that were left
+//! outside are brought in when a better link points to them.
 
 use super::Recorder;
 use orb_frontier::rank;
@@ -11,7 +12,7 @@ use orb_urls::Address;
 use std::sync::Arc;
 
 impl Recorder {
-    /// The number of every link's target; a target met for the first time gets one.
+    /// The number of every link's target; new targets get one.
     pub(super) fn number_targets(&mut self, visit: &Visit) -> Result<Vec<PageId>, StoreError> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.keys.clear();
@@ -36,7 +37,7 @@ impl Recorder {
         Ok(out)
     }
 
-    /// A page that was left outside is pointed to by a link to follow.
+    /// A page that was left outside is the target of a link to follow.
     fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
         let url = visit.links.url(found);
         let address = self.address(url)?;
@@ -67,7 +68,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// A link leads one step away from the seed; a redirect does not, and a seed that has moved is a seed.
+    /// A link is one step away from the seed; a redirect is not, and a seed that has moved is a
+    /// seed.
     fn depth_of(&self, visit: &Visit, found: &Found) -> u32 {
         match found.kind {
             LinkKind::Redirect if self.shared.scope.is_seed(visit.links.url(found)) => 0,
@@ -103,7 +105,8 @@ impl Recorder {
         self.admit(blank, found.verdict)
     }
 
-    /// A page that no page points to: a seed, of a step where one is named, or (from page 0) a sitemap named in a robots.txt.
+    /// A page without a linking page: a seed, possibly of a step, or (from page 0) a sitemap named
+    /// in a robots.txt.
     pub(super) fn discover_root(
         &mut self,
         address: &Address,
@@ -114,7 +117,7 @@ impl Recorder {
         let mut admissions = Vec::with_capacity(1);
         self.project.admit(&[key], &mut admissions)?;
         let Some(Admission::New(page)) = admissions.first().copied() else {
-            // What was left outside by other rules is a step's own where the step begins there.
+            // A page left outside by other rules belongs to a step that starts there.
             if let Some(Admission::Known(page)) = admissions.first().copied()
                 && step.is_some()
                 && self.parked.remove(page.0)

@@ -1,4 +1,4 @@
-//! Which pages does a tracking run visit, and what becomes of those it may not?
+//! Which pages does a tracking run visit, and what happens to those it may not?
 
 use super::Recorder;
 use crate::read::ReadRules;
@@ -9,12 +9,12 @@ use orb_urls::{Address, Judgement};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Pages looked at between two commits.
+/// Pages examined between two commits.
 const CHUNK: u32 = 20_000;
 
 impl Recorder {
-    /// Puts the pages that earlier runs have visited, belong to the collection and are `wanted` into their queues once more. What was put there
-    /// before a crash stays, and is not counted twice.
+    /// Re-queues the pages that earlier runs have visited, that are in scope and that are `wanted`.
+    /// Pages queued before a crash stay, and are not counted twice.
     pub(crate) fn plant_known(
         &mut self,
         rules: &ReadRules,
@@ -38,7 +38,8 @@ impl Recorder {
         }
     }
 
-    /// A sitemap says when a page was last changed: where that is after its last visit, it is visited in this run although it was not chosen.
+    /// A sitemap gives a page's last modification: if that is after its last visit, it is visited
+    /// in this run although it was not chosen.
     pub(super) fn look_if_newer(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
         let Some(changed) = changed_by(visit.links.anchor(found)).filter(|_| found.verdict == Verdict::Follow) else {
             return Ok(());
@@ -57,7 +58,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A visit that was not made, where a document was there before: it counts as known and not to be had.
+    /// A visit that was not made, if the document existed before: it counts as known and failed.
     pub(super) fn kept_out(&self, dropped: &DroppedPage, at: Moment) -> Result<Option<Visit>, StoreError> {
         if self.rules.noises.is_none() {
             return Ok(None);
@@ -78,7 +79,7 @@ impl Recorder {
     }
 }
 
-/// Whether a known page still belongs to the collection, by the rules of its step.
+/// Whether a known page is still in scope, by the rules of its step.
 fn belongs(rules: &ReadRules, page: &Requeued) -> bool {
     let Ok(address) = Address::from_canonical(&page.url) else { return false };
     let (scope, _) = rules.of(page.step);

@@ -1,8 +1,9 @@
 //! How do finished pages become facts?
 //!
-//! One thread gathers readings and commits them together: numbers for what was discovered, duplicates told from originals, then
-//! archive, catalogue and frontier index in the order of the commit protocol (`orb_store::Project::commit`). Until a batch is
-//! committed none of it is visible anywhere; afterwards all of it is. A full disk makes it wait, not fail.
+//! One thread batches readings and commits them together: it numbers discoveries, detects
+//! duplicates, then writes archive, catalogue and frontier index in the order of the commit
+//! protocol (`orb_store::Project::commit`). Until a batch is committed none of it is visible
+//! anywhere; afterwards all of it is. A full disk makes it wait, not fail.
 
 mod admit;
 mod again;
@@ -31,19 +32,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rows that one commit takes at most, give or take a page.
+/// Maximum rows per commit, give or take a page.
 const MAX_ROWS: usize = 100_000;
 
-/// Bytes for the archive that one commit takes at most, give or take a page.
+/// Maximum archive bytes per commit, give or take a page.
 const MAX_BYTES: u64 = 64_000_000;
 
-/// Counts behind the trap rules that a resumed run goes on from, at most.
+/// Maximum trap counters that a resumed run restores.
 const MAX_TRAP_COUNTS: u32 = 100_000;
 
-/// How long a host's wish to be left alone may wait to be recorded: a process that is killed meanwhile takes it along.
+/// How long a host's back-off may wait to be recorded: a process killed meanwhile would lose it.
 const URGENT: Duration = Duration::from_millis(50);
 
-/// What is handed to the recorder.
+/// A message to the recorder.
 pub(crate) enum Item {
     /// A page was read, with its rank in its host's queue, and when.
     Read(Box<Reading>, u64, Instant),
@@ -53,11 +54,11 @@ pub(crate) enum Item {
     Dropped(DroppedPage),
     /// Something was learnt about a host.
     Fact(HostFact),
-    /// Commit what is there: somebody waits for it.
+    /// Commit what is there: somebody is waiting for it.
     Flush,
 }
 
-/// What a robots.txt gave.
+/// The result of a robots.txt.
 pub(crate) struct RobotsRead {
     /// What was learnt.
     pub fact: HostFact,
@@ -65,7 +66,7 @@ pub(crate) struct RobotsRead {
     pub records: Option<Encoded>,
     /// Sitemaps in scope.
     pub sitemaps: Vec<Address>,
-    /// What it weighs in the pipeline.
+    /// Its wire bytes, counted against the pipeline's limit.
     pub weight: u64,
 }
 
@@ -75,21 +76,21 @@ pub(crate) struct RecorderRules {
     pub run: RunId,
     /// Order of the queues.
     pub order: Order,
-    /// Pages fetched and not yet committed at most.
+    /// Maximum pages fetched and not yet committed.
     pub batch_pages: usize,
     /// How long a page waits for others.
     pub batch_time: Duration,
-    /// Keep the link table.
+    /// Whether to keep the link table.
     pub links: bool,
-    /// What is drawn anew for every answer, where pages are visited again.
+    /// What is dynamic per response, if pages are revisited.
     pub noises: Option<Arc<Noises>>,
     /// The name under which seeds and sitemaps are discovered.
     pub by: Arc<str>,
-    /// Pause while the disk has less room.
+    /// Pause while there is less disk space.
     pub min_free: u64,
 }
 
-/// The one writer of a project.
+/// The only writer of a project.
 pub(crate) struct Recorder {
     project: Project,
     shared: Arc<Shared>,
@@ -103,7 +104,8 @@ pub(crate) struct Recorder {
     pending: Pending,
     /// Hosts of which the run has fetched a page.
     hosts_fetched: IdSet,
-    /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one too deep. A later link may bring them in.
+    /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one
+    /// too deep. A later link may bring them in.
     parked: IdSet,
     scratch: Scratch,
 }
@@ -115,7 +117,7 @@ struct Scratch {
     admissions: Vec<Admission>,
 }
 
-/// What the next commit will make true.
+/// The contents of the next commit.
 #[derive(Default)]
 struct Pending {
     batch: Batch,
@@ -124,12 +126,12 @@ struct Pending {
     fed: HashSet<HostId>,
     /// Known pages that a sitemap brings in.
     renewed: HashSet<PageId>,
-    /// What it holds of the pipeline's pages.
+    /// Number of the pipeline's pages it holds.
     held: usize,
     rows: usize,
     bytes: u64,
     since: Option<Instant>,
-    /// Since when it holds a wish of a host to be left alone.
+    /// Since when it has held a host's back-off.
     urgent: Option<Instant>,
 }
 
@@ -149,7 +151,8 @@ impl Pending {
         self.held >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
     }
 
-    /// An empty one in the memory of this one, which need not be asked for and grown anew for each commit.
+    /// An empty one that reuses the buffers, which need not be allocated and grown again for each
+    /// commit.
     fn emptied(self) -> Self {
         let batch = Batch {
             discovered: emptied(self.batch.discovered),
@@ -170,7 +173,7 @@ fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
 }
 
 impl Recorder {
-    /// A recorder that goes on counting where the run was.
+    /// A recorder that continues the run's counters.
     pub(crate) fn new(
         project: Project,
         shared: Arc<Shared>,
@@ -203,7 +206,7 @@ impl Recorder {
         })
     }
 
-    /// Records the seeds that are not known yet, of a step where one is named.
+    /// Records the seeds that are not known yet, possibly of a step.
     pub(crate) fn plant(&mut self, seeds: &[Address], step: Option<u32>) -> Result<(), StoreError> {
         self.pending.since = Some(Instant::now());
         for seed in seeds {
@@ -216,7 +219,7 @@ impl Recorder {
         self.commit()
     }
 
-    /// Corrects depths that a shorter way has made smaller; tells whether there were any.
+    /// Corrects depths that a shorter path has reduced; returns whether there were any.
     pub(crate) fn settle_depths(project: &mut Project, config: &Config) -> Result<bool, StoreError> {
         Ok(config.has_depth() && project.settle_depths(config.read.follow_nofollow)? > 0)
     }
@@ -226,7 +229,7 @@ impl Recorder {
         self.project.queues()
     }
 
-    /// Judges what was never fetched anew, where it may be judged otherwise than it was.
+    /// Re-evaluates pages that were never fetched, if the settings changed.
     pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
         let (mut after, now) = (PageId(0), self.clock.now());
@@ -257,9 +260,11 @@ impl Recorder {
         self.project.change_settings(self.rules.run, &config.text())
     }
 
-    /// Records until every sender is gone, then commits the rest and gives the project and the counters back.
+    /// Records until every sender is gone, then commits the rest and returns the project and the
+    /// counters.
     pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, Counters), StoreError> {
-        // One half is committed while the other is fetched: together they are all that a crash can cost.
+        // One half is committed while the other is fetched: together they are all that a crash can
+        // cost.
         let share = self.rules.batch_pages.div_ceil(2);
         loop {
             match items.recv_timeout(self.pending.rest(self.rules.batch_time)) {
@@ -325,7 +330,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Something about a host; how long it wants to be left alone must outlive this process.
+    /// A fact about a host; its back-off must outlive this process.
     fn learn(&mut self, fact: HostFact) {
         if fact.not_before.is_some() || fact.robots.as_ref().is_some_and(|robots| robots.crawl_delay.is_some()) {
             self.pending.urgent.get_or_insert_with(Instant::now);
@@ -377,7 +382,8 @@ impl Recorder {
         self.pending.words.push(words);
     }
 
-    /// A page with the content of an earlier one is a duplicate of it. The frontier hears what the page was like.
+    /// Marks a page with the content of an earlier one as its duplicate, and tells the frontier
+    /// what the page was like.
     fn tell_duplicate(&mut self, visit: &mut Visit, gist: Option<u64>) -> Result<(), StoreError> {
         let (Some(digest), PageKind::Html | PageKind::Binary) = (visit.digest, visit.kind) else { return Ok(()) };
         if visit.length == 0 {
@@ -452,7 +458,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Tells how the run stands after a commit, and how long that took.
+    /// Updates the progress after a commit, with its duration.
     fn note_commit(&self, took: Steps) {
         let progress = &self.shared.progress;
         progress.note_commit(&self.counters, self.project.queued(), self.project.urls_known());
@@ -460,7 +466,7 @@ impl Recorder {
         steps.into_iter().for_each(|(stage, took)| progress.ledger().note(stage, took));
     }
 
-    /// How many pages will be queued when the batch is committed.
+    /// Number of queued pages after the batch is committed.
     fn queued_after(&self) -> u64 {
         let batch = &self.pending.batch;
         let fresh = batch.discovered.iter().filter(|d| d.kind == PageKind::Frontier).count() + batch.requeued.len();
@@ -472,7 +478,7 @@ impl Recorder {
         &self.project.dir().dir
     }
 
-    /// Waits, before a commit, while the disk has less room than the project wants to leave free.
+    /// Waits, before a commit, while there is less disk space than the project wants to leave free.
     fn wait_for_room(&self) {
         while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
             self.shared.wait_for_room(Pause::DiskLow);
@@ -480,7 +486,8 @@ impl Recorder {
     }
 }
 
-/// Redirects are recorded even where links are not wanted: a resumed run must know where its seeds have moved.
+/// Redirects are recorded even if links are not wanted: a resumed run must know where its seeds
+/// have moved.
 fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
     let is_redirect = |link: &Found| link.kind == LinkKind::Redirect;
     let mut kept = links.iter().map(is_redirect);

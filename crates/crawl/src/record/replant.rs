@@ -1,8 +1,9 @@
-//! What becomes of pages that were judged under other settings?
+//! What happens to pages that were judged under other settings?
 //!
-//! A crawl may be gone on with under a wider or narrower scope, another depth, other limits for traps, or more seeds. Then every page that was never fetched is judged
-//! anew: what was outside and now belongs to the collection is queued, what is queued and no longer belongs to it leaves the queue. Pages
-//! are looked at a few thousand at a time, so that memory stays bounded.
+//! A crawl may be resumed with a wider or narrower scope, another depth, other trap limits, or more
+//! seeds. Then every page that was never fetched is re-evaluated: what was outside and is now in
+//! scope is queued, what is queued and no longer in scope leaves the queue. Pages are processed a
+//! few thousand at a time, so memory is bounded.
 
 use crate::read::ReadRules;
 use orb_frontier::{Order, rank};
@@ -10,15 +11,15 @@ use orb_page::{PageId, PageKind};
 use orb_store::{Batch, DroppedPage, Project, QueuePlace, Requeued, StoreError, Unfetched};
 use orb_urls::{Address, Judgement};
 
-/// Pages looked at together.
+/// Pages per chunk.
 const CHUNK: u32 = 5_000;
 
-/// The rules under which pages are judged anew.
+/// The rules by which pages are re-evaluated.
 pub(crate) struct Replant {
     rules: ReadRules,
     follow_nofollow: bool,
     order: Order,
-    /// Whether traps began elsewhere before.
+    /// Whether the trap limits have changed.
     traps: bool,
 }
 
@@ -29,8 +30,8 @@ impl Replant {
         Self { rules, follow_nofollow, order, traps }
     }
 
-    /// The next pages to change, and the number to go on after; `None` when all have been looked at. Whether a page that was cut off as
-    /// belonging to a trap still is one, `is_trap` says.
+    /// The next pages to change, and the number to continue after; `None` when all have been
+    /// examined. `is_trap` says whether a page that was cut off is still a trap.
     pub(crate) fn next(
         &self,
         project: &Project,
@@ -61,7 +62,7 @@ impl Replant {
         Ok(Some((batch, last)))
     }
 
-    /// Why a page does not belong to the collection, if it does not.
+    /// Why a page is not in scope, if it is not.
     fn why_outside(&self, page: &Unfetched) -> Option<&'static str> {
         let Ok(address) = Address::from_canonical(&page.url) else { return Some("scope") };
         let from = page.from.as_deref().and_then(|url| Address::from_canonical(url).ok());

@@ -1,4 +1,4 @@
-//! How do the steps begin a run?
+//! How do the steps start a run?
 
 use super::path::{Path, Roots};
 use crate::CrawlError;
@@ -13,8 +13,8 @@ use orb_store::Project;
 use orb_urls::Address;
 use std::sync::Arc;
 
-/// Walks the steps and gives the roots of those that collect. Where that fails the run is left to be gone on with; where somebody asks
-/// to stop, there are none.
+/// Walks the steps and returns the roots of those that collect. On failure the run is left to be
+/// resumed; if the user asks to stop, there are none.
 pub(crate) fn walk(
     project: &mut Project,
     settings: &Settings,

@@ -1,6 +1,7 @@
-//! Which links of pages that were collected does a later step take?
+//! Which links of collected pages does a later step take?
 //!
-//! The pages are read from the archive once all of them are there, so that it makes no difference in how many runs they were collected.
+//! The pages are read from the archive once all of them are there, so it makes no difference in how
+//! many runs they were collected.
 
 use super::choose::{Choice, Source};
 use super::path::{Roots, waits};
@@ -17,7 +18,7 @@ use orb_urls::{Address, Canonicaliser, Judgement};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The largest content of a page that links are chosen on.
+/// Maximum size of a page on which links are chosen.
 const MAX_CONTENT: u64 = 40_000_000;
 
 /// The steps that wait for pages to be collected, in order.
@@ -34,7 +35,7 @@ impl<'a> Later<'a> {
         Self { settings, rules, waiting }
     }
 
-    /// Where the next of them begins, now that all before is collected.
+    /// Where the next of them starts, now that everything before it is collected.
     pub(crate) fn next(&mut self, project: &ProjectDir) -> Result<Option<Roots>, CrawlError> {
         let Some(n) = self.waiting.pop_front() else { return Ok(None) };
         let (Some(step), Some(before)) = (self.settings.steps.get(n), n.checked_sub(1)) else { return Ok(None) };
@@ -76,7 +77,7 @@ impl<'a> Later<'a> {
     }
 }
 
-/// The links chosen on a page that the archive holds; none where it does not.
+/// The links chosen on a page in the archive; none if it is not there.
 fn links(
     choice: &Choice,
     canonical: &Canonicaliser,

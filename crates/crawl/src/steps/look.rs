@@ -12,7 +12,8 @@ use orb_project::Settings;
 use orb_urls::{Address, Canonicaliser};
 use std::sync::Arc;
 
-/// Asks for one page as a step would, robots.txt first, and reads it; gives its address in the end and what it says.
+/// Requests one page as a step would, robots.txt first, and extracts it; returns its final URL and
+/// its document.
 pub fn look(settings: &Settings, url: &Address) -> Result<(String, Document), CrawlError> {
     let seeds = std::slice::from_ref(url);
     let scope = Arc::new(SharedScope::new(&settings.scope, seeds)?);

@@ -1,7 +1,7 @@
 //! Where do the steps lead?
 //!
-//! [`Path::walk`] goes through the steps in order and gives the roots of those that collect. What does not go as a step expects ends it with
-//! the key of the project file that says so.
+//! [`Path::walk`] goes through the steps in order and returns the roots of those that collect. If
+//! something does not go as a step expects, it ends with the offending key of the project file.
 
 use super::areas;
 use super::choose::{Choice, Source, unexpected};
@@ -21,52 +21,53 @@ use orb_project::number;
 use orb_urls::{Address, Canonicaliser, Judgement, Rules};
 use std::sync::Arc;
 
-/// Pages that one step passes through at most.
+/// Maximum pages that one step passes through.
 const MOST_PASSED: usize = 1_000;
-/// Roots of one step at most.
+/// Maximum roots of one step.
 const MOST_ROOTS: usize = 1_000_000;
 
-/// Where a step that collects begins.
+/// Where a step that collects starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roots {
     /// The step's number in the catalogue.
     pub step: u32,
-    /// Canonical addresses, each once.
+    /// Distinct canonical addresses.
     pub addresses: Vec<Address>,
 }
 
-/// The way through the steps of a project.
+/// The path through the steps of a project.
 pub(crate) struct Path<'a> {
     settings: &'a Settings,
     rules: Arc<HashMap<u32, StepRules>>,
     walker: Walker<'a>,
-    /// The project's own way to write addresses.
+    /// The project's own canonicaliser.
     canonical: Canonicaliser,
     /// What was passed through, for the log.
     told: Vec<String>,
 }
 
-/// What a step hands to the next.
+/// What a step passes to the next.
 #[derive(Default)]
 struct Handed {
     /// The links that the next step chooses.
     chosen: Vec<Address>,
-    /// The pages that the next step's form stands on.
+    /// The pages that contain the next step's form.
     pages: Vec<Passed>,
-    /// How many pages there were, and one of them.
+    /// Number of pages, and one of them.
     seen: usize,
     example: String,
 }
 
 impl<'a> Path<'a> {
-    /// The way that the settings describe.
+    /// The path that the settings describe.
     pub(crate) fn new(
         settings: &'a Settings,
         rules: Arc<HashMap<u32, StepRules>>,
         (fetch, frontier): (FetchConfig, FrontierConfig),
         stop: &'a Stop,
     ) -> Result<Self, CrawlError> {
-        // A page that is passed through is asked for as its links say, session ids and all.
+        // A page that is passed through is requested exactly as its links say, including session
+        // ids.
         let lenient = Rules { strip_session_ids: false, tidy_query: false, sort_query: false, ..settings.urls };
         let fetchers = Fetchers::new(fetch)?;
         let walker =
@@ -74,12 +75,12 @@ impl<'a> Path<'a> {
         Ok(Self { settings, rules, walker, canonical: Canonicaliser::new(settings.urls), told: Vec::new() })
     }
 
-    /// What was passed through, a line for each step.
+    /// What was passed through, a line per step.
     pub(crate) fn told(&self) -> &[String] {
         &self.told
     }
 
-    /// Walks all steps that wait for no page to be collected; `None` where somebody asked to stop.
+    /// Walks all steps that do not wait for collected pages; `None` if the user asked to stop.
     pub(crate) fn walk(&mut self) -> Result<Option<Vec<Roots>>, CrawlError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
@@ -121,7 +122,7 @@ impl<'a> Path<'a> {
         Ok(Went::Collects(Roots { step: number(&step.name), addresses }))
     }
 
-    /// The questions a step begins with, its form filled in, and how many pages that took.
+    /// The requests a step starts with, its form filled in, and how many pages that took.
     async fn begin(&mut self, n: usize, step: &StepSettings, before: Handed) -> Result<(usize, Vec<Question>), Ended> {
         let addresses = if step.goes_on() { self.chosen(n, step, &before)? } else { self.starts(step) };
         let Some(form) = &step.form else { return Ok((0, addresses.into_iter().map(Question::plain).collect())) };
@@ -143,7 +144,7 @@ impl<'a> Path<'a> {
         step.start.iter().filter_map(|url| self.walker.canonical().parse_seed(url).ok()).collect()
     }
 
-    /// The links that a step takes of the pages before, as far as they belong to it.
+    /// The links in scope that a step takes from the previous pages.
     fn chosen(&self, n: usize, step: &StepSettings, before: &Handed) -> Result<Vec<Address>, Ended> {
         if !step.chooses() {
             return Ok(Vec::new());
@@ -171,7 +172,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The addresses that belong to a step, each once.
+    /// The distinct addresses in a step's scope.
     fn within<'b>(&self, step: &StepSettings, addresses: impl Iterator<Item = &'b Address>) -> Vec<Address> {
         let Some(rules) = self.rules.get(&number(&step.name)) else { return Vec::new() };
         let scope = rules.scope.current();
@@ -180,7 +181,7 @@ impl<'a> Path<'a> {
         addresses.filter(fits).cloned().collect()
     }
 
-    /// The address of a page that a step collects, once it was looked at.
+    /// The address of a page that a step collects, after examining it.
     async fn collected(&mut self, n: usize, step: &StepSettings, question: Question) -> Result<Address, Ended> {
         let page = self.first_page(n, step, question).await?;
         if !page.addressed {
@@ -191,14 +192,14 @@ impl<'a> Path<'a> {
         Ok(page.address)
     }
 
-    /// A first page of a step, looked at.
+    /// A first page of a step, examined.
     async fn first_page(&mut self, n: usize, step: &StepSettings, question: Question) -> Result<Passed, Ended> {
         let key = if step.form.is_some() { "form" } else { "start" };
         let page = self.walker.pass(question).await.map_err(|halt| ended(n, step, key, halt))?;
         if let Some((key, why)) = unexpected(step, &page) {
             return Err(wrong(n, step, key, &why));
         }
-        // Where the way leads is part of its area, as a seed's new place is.
+        // The path's target is part of its area, like the redirect target of a seed.
         for later in areas(self.settings)
             .iter()
             .enumerate()
@@ -213,7 +214,7 @@ impl<'a> Path<'a> {
         Ok(page)
     }
 
-    /// Passes through a step's pages, as deep as it says, and gathers what the next step takes of them.
+    /// Passes through a step's pages to its depth, and gathers what the next step takes from them.
     async fn pass_through(&mut self, n: usize, step: &StepSettings, first: Vec<Question>) -> Result<Handed, Ended> {
         let next = self.settings.steps.get(n + 1).filter(|next| next.goes_on());
         let choice = next.filter(|next| next.chooses()).map(Choice::of).transpose();
@@ -244,7 +245,7 @@ impl<'a> Path<'a> {
         Ok(handed)
     }
 
-    /// Keeps of a page what the next step wants.
+    /// Keeps what the next step needs of a page.
     fn hand(
         &self,
         n: usize,
@@ -262,7 +263,7 @@ impl<'a> Path<'a> {
                 return Err(wrong(n + 1, step, "links", &format!("more than {MOST_ROOTS} links are chosen")));
             }
         } else if self.settings.steps.get(n + 1).is_some_and(|next| next.goes_on() && !page.document.forms.is_empty()) {
-            // Of a page with a form, the form is wanted.
+            // Of a page with a form, only the form is needed.
             let mut page = Passed { html: String::new(), ..page };
             page.document.links = Vec::new();
             page.document.text = String::new();
@@ -271,7 +272,7 @@ impl<'a> Path<'a> {
         Ok(())
     }
 
-    /// The links of a page that a step follows and that nobody has met.
+    /// The links of a page that a step follows and that are new.
     fn links(&self, step: &StepSettings, page: &Passed, known: &mut HashSet<Address>) -> Vec<Address> {
         let followed = |link: &&orb_page::Link| {
             matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame)
@@ -283,7 +284,7 @@ impl<'a> Path<'a> {
         self.within(step, found.iter()).into_iter().filter(|address| known.insert(address.clone())).collect()
     }
 
-    /// Addresses as the project writes them, each once.
+    /// Distinct addresses in the project's canonical form.
     fn canonical_roots(&self, addresses: &[Address]) -> Vec<Address> {
         let mut known = HashSet::new();
         let written = addresses.iter().filter_map(|address| self.canonical.parse(address.as_str()).ok());
@@ -314,7 +315,8 @@ fn ended(n: usize, step: &StepSettings, key: &str, halt: Halt) -> Ended {
     }
 }
 
-/// Whether a step waits for pages to be collected: it, or one on its way before it, chooses links on them.
+/// Whether a step waits for collected pages: it, or an earlier one on its path, chooses links on
+/// them.
 pub(super) fn waits(settings: &Settings, n: usize) -> bool {
     let way = (0..=n).rev().take_while(|at| settings.steps[*at].goes_on());
     way.filter_map(|at| at.checked_sub(1)).any(|before| settings.steps[before].collects())

@@ -1,8 +1,9 @@
 //! How is a page passed through?
 //!
-//! Like any other page: under a lease of a frontier, which reads the host's robots.txt first and keeps to every delay, but one page at a
-//! time, as a person goes, and with nothing recorded. Redirects are followed as browsers do: what was sent along by POST is sent on after 307
-//! and 308, and to the same host only; after 301, 302 and 303 the next request is a plain one (Fetch standard, 4.4).
+//! Like any other page: under a lease from a frontier, which reads the host's robots.txt first and
+//! enforces every delay, but one page at a time, as a person would, and without recording anything.
+//! Redirects are followed as in browsers: a POST body is resent after 307 and 308, and to the same
+//! host only; after 301, 302 and 303 the next request is a GET (Fetch standard, 4.4).
 
 use super::trail::Trail;
 use crate::drive::clock::Clock;
@@ -19,19 +20,19 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The largest content read of a page that is passed through.
+/// Maximum content read of a page that is passed through.
 const MAX_CONTENT: u64 = 40_000_000;
 
-/// What is to be asked.
+/// A request to make.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) address: Address,
-    /// What is sent along, by POST.
+    /// The POST body.
     pub(super) payload: Option<Payload>,
 }
 
 impl Question {
-    /// A plain one.
+    /// A plain GET.
     pub(super) fn plain(address: Address) -> Self {
         Self { address, payload: None }
     }
@@ -39,15 +40,15 @@ impl Question {
 
 /// A page that was passed through.
 pub(super) struct Passed {
-    /// Where it came from in the end.
+    /// Its final URL.
     pub(super) address: Address,
-    /// Whether it has an address of its own, so that it could be asked for again.
+    /// Whether it has a URL of its own, so that it could be requested again.
     pub(super) addressed: bool,
     /// Status code.
     pub(super) status: u16,
-    /// What its links are relative to.
+    /// The base of its links.
     pub(super) base: Address,
-    /// What it says.
+    /// Its document.
     pub(super) document: Document,
     /// Its source.
     pub(super) html: String,
@@ -58,7 +59,7 @@ pub(super) struct Passed {
 pub(super) enum Halt {
     /// For this reason.
     Why(String),
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     Stopped,
 }
 
@@ -91,14 +92,15 @@ fn lock(frontier: &Mutex<Frontier>) -> std::sync::MutexGuard<'_, Frontier> {
     frontier.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What came of one look at the frontier.
+/// The result of one call to the frontier.
 enum Step {
     Answered(Box<Response>),
     Again,
 }
 
 impl<'a> Walker<'a> {
-    /// A walker that has asked nobody yet; others may have, so that every host counts as just asked.
+    /// A walker that has made no requests yet; others may have, so every host counts as just
+    /// contacted.
     pub(super) fn new(
         fetchers: Fetchers,
         config: FrontierConfig,
@@ -111,12 +113,12 @@ impl<'a> Walker<'a> {
         Self { fetchers, frontier, trail: Trail::default(), clock, canonical, max_redirects, stop }
     }
 
-    /// How addresses are written on this walk.
+    /// The canonicaliser of this walk.
     pub(super) fn canonical(&self) -> &Canonicaliser {
         &self.canonical
     }
 
-    /// Asks, and follows where the answer leads.
+    /// Makes a request and follows redirects.
     pub(super) async fn pass(&mut self, question: Question) -> Result<Passed, Halt> {
         let mut question = question;
         for _ in 0..=self.max_redirects {
@@ -135,7 +137,7 @@ impl<'a> Walker<'a> {
         Err(Halt::Why(format!("{} leads on and on (frontier.max_redirects)", question.address)))
     }
 
-    /// One question, when its host's turn comes, and its answer.
+    /// Makes one request, when its host is due.
     async fn ask(&mut self, question: &Question) -> Result<Response, Halt> {
         let (page, host) = self.trail.queue(&question.address);
         lock(&self.frontier).admitted(host, self.clock.now());
@@ -206,7 +208,7 @@ impl<'a> Walker<'a> {
         match outcome.result {
             Ok(response) if after == After::Record => Ok(Step::Answered(Box::new(response))),
             Ok(_) => Ok(Step::Again),
-            // What was sent along may have been taken although no answer came.
+            // A request body may have been processed although no response arrived.
             Err(failure)
                 if after == After::Record
                     || (question.payload.is_some()
@@ -270,7 +272,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Where an answer leads on to.
+/// The redirect target of a response.
 fn redirect(response: &Response) -> Option<String> {
     matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.headers.get("location")).flatten()
 }

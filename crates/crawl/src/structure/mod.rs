@@ -1,7 +1,7 @@
 //! How does the web graph follow the catalogue?
 //!
-//! The graph is derived: it is built on demand from the catalogue's pages and links ([`build`]), ranked
-//! ([`rank`]), and says by a mark how far it has come. Losing it costs the time to build it.
+//! The graph is derived: it is built on demand from the catalogue's pages and links ([`build`]),
+//! ranked ([`rank`]), and says by a mark how far it has come. Losing it costs the time to build it.
 
 mod build;
 mod rank;
@@ -13,18 +13,18 @@ pub use rank::rank;
 use orb_graph::{CatalogueMark, Standing};
 use orb_store::Extent;
 
-/// How a graph built at a mark stands to a catalogue of this extent.
+/// How a graph built at a mark relates to a catalogue of this extent.
 fn standing(built: &CatalogueMark, now: &Extent) -> Standing {
     built.standing(&mark(now))
 }
 
-/// The extent of a catalogue as a graph keeps it.
+/// The extent of a catalogue as a graph stores it.
 fn mark(extent: &Extent) -> CatalogueMark {
     let Extent { batch, nonce, run, pages, sources } = *extent;
     CatalogueMark { batch, nonce, run, pages, sources }
 }
 
-/// A link as the graph looks at it.
+/// A link as the graph sees it.
 fn seen(link: &orb_store::LinkFact) -> orb_graph::SeenLink {
     let orb_store::LinkFact { src, dst, kind, nofollow, gone } = *link;
     orb_graph::SeenLink { src, dst, kind, nofollow, gone }

@@ -1,8 +1,9 @@
-//! Which pages are worth a visit now, and when are the others?
+//! Which pages are worth a visit now, and when are the others due?
 //!
-//! Before a tracking run that may not visit everything, and after every run of a project with a budget: the visits there were are read page by page, twice.
-//! The first time a sample tells what the project's pages are like and what a visit must be worth; the second time every page is judged by that. Memory
-//! holds the sample and what is chosen, whatever the number of pages.
+//! Before a tracking run with a limit, and after every run of a project with a budget, the history
+//! of visits is scanned page by page, twice. The first scan takes a sample, from which priors and
+//! price are estimated; the second judges every page. Memory holds the sample and the result,
+//! whatever the number of pages.
 
 use crate::CrawlError;
 use orb_page::{Flag, HostId, Moment, PageId};
@@ -10,13 +11,13 @@ use orb_store::{CatalogueReader, DueRow, Project, Seen, StoreError};
 use orb_track::rate::simulate::Dice;
 use orb_track::rate::{Belief, Best, History, Outlook, Price, Priors, days_after, days_between};
 
-/// Pages of the sample, at most.
+/// Maximum sample size.
 const SAMPLE: usize = 4_000;
 
-/// Rows written at once.
+/// Rows per write.
 const CHUNK: usize = 20_000;
 
-/// Runs follow each other by an hour at least, as far as a budget goes.
+/// Minimum time between runs, as far as a budget is concerned.
 const SHORTEST: f64 = 1.0 / 24.0;
 
 /// Which known pages a tracking run visits.
@@ -27,12 +28,12 @@ pub enum Choice {
     All,
     /// Those that are due under the project's budget.
     Due,
-    /// So many, where a visit is worth most.
+    /// This many, where a visit is worth most.
     Best(u64),
 }
 
 impl Choice {
-    /// As it is remembered with a run.
+    /// As stored with a run.
     pub(crate) fn text(self) -> String {
         match self {
             Self::All => "all".to_owned(),
@@ -41,7 +42,7 @@ impl Choice {
         }
     }
 
-    /// What was remembered.
+    /// Restores it.
     pub(crate) fn of(text: &str) -> Self {
         match (text, text.strip_prefix("best ").and_then(|n| n.parse().ok())) {
             ("due", _) => Self::Due,
@@ -51,7 +52,7 @@ impl Choice {
     }
 }
 
-/// What the visits of one page told.
+/// The visit history of one page.
 #[derive(Clone, Debug)]
 pub(crate) struct Visited {
     pub(crate) page: PageId,
@@ -73,7 +74,8 @@ impl Visited {
         }
     }
 
-    /// Adds a later visit; `Some` with its interval in days and whether the page had changed, where it told that.
+    /// Adds a later visit; `Some` with its interval in days and whether the page had changed, if it
+    /// revealed that.
     pub(crate) fn add(&mut self, visit: &Seen) -> Option<(f64, bool)> {
         let changed = match visit.flag {
             Flag::Error => return None,
@@ -88,13 +90,14 @@ impl Visited {
         Some((days, changed))
     }
 
-    /// A number of its own from 0 to 1, the same every time.
+    /// A deterministic pseudo-random number from 0 to 1.
     fn chance(&self) -> f64 {
         Dice::new(self.page.0).unit()
     }
 }
 
-/// Tells page by page what visits told; `visit` hears every visit after the first of its page.
+/// Calls back with the history of each page; `visit` is called for every visit after the first of
+/// its page.
 pub(crate) fn each_page(
     reader: &CatalogueReader,
     mut visit: impl FnMut(&Visited, &Seen),
@@ -112,14 +115,14 @@ pub(crate) fn each_page(
     Ok(())
 }
 
-/// What the project's pages are like, and what a visit must be worth.
+/// Priors and price of a project.
 pub(crate) struct Forecast {
     pub(crate) priors: Priors,
     price: Price,
 }
 
 impl Forecast {
-    /// For so many visits a day.
+    /// For this many visits per day.
     pub(crate) fn of(reader: &CatalogueReader, visits_a_day: f64) -> Result<Self, StoreError> {
         let mut sample = Sample::default();
         each_page(reader, |_, _| {}, |page| sample.offer(page))?;
@@ -136,8 +139,8 @@ impl Forecast {
         (belief, outlook)
     }
 
-    /// How many days after its last visit a page is due. Pages that were never visited again are spread over that time: otherwise all that was
-    /// collected at once would be due at once.
+    /// How many days after its last visit a page is due. Pages that were never revisited are spread
+    /// over that time: otherwise everything that was collected at once would be due at once.
     fn days(page: &Visited, outlook: &Outlook) -> Option<f64> {
         let early = if page.history.looks() == 0 { page.chance() } else { 1.0 };
         outlook.days().map(|days| days * early)
@@ -151,11 +154,11 @@ impl Forecast {
     }
 }
 
-/// Some of the pages, each as likely as every other, whatever their number.
+/// A uniform sample of the pages, whatever their number.
 #[derive(Default)]
 struct Sample {
     kept: Vec<(f64, Visited)>,
-    /// Pages with a smaller chance are left out.
+    /// Pages with a smaller random number are left out.
     least: f64,
     pages: u64,
 }
@@ -175,7 +178,8 @@ impl Sample {
     }
 }
 
-/// The pages to visit now, in order; `None` for all of them. `since` is when the run before began.
+/// The pages to visit now, in order; `None` for all of them. `since` is when the previous run
+/// began.
 pub(crate) fn choose(
     reader: &CatalogueReader,
     choice: Choice,
@@ -212,7 +216,7 @@ pub(crate) fn choose(
     Ok(Some(best.into_sorted()))
 }
 
-/// Writes down when pages are due under a budget.
+/// Stores when pages are due under a budget.
 pub(crate) fn write_dues(project: &mut Project, visits_a_day: f64) -> Result<(), StoreError> {
     let reader = project.reader()?;
     let forecast = Forecast::of(&reader, visits_a_day)?;

@@ -1,8 +1,10 @@
-//! What is said of a page that was visited before?
+//! How is a page judged that was visited before?
 //!
-//! The middle of tracking, on the reading threads: an answer is held against what the lease tells of earlier runs. The bytes decide where they are
-//! equal, the project's comparators where they are not, and a second look where only another answer can tell a change from noise. What
-//! the web does wrong on the way (no answer, an error, half a body) says nothing about the document: that is `ERR`, and it stays known.
+//! The middle of tracking, on the reading threads: a response is compared with what the lease says
+//! about earlier runs. Equal bytes decide; otherwise the project's comparators; and a second
+//! request where only another response can tell a change from noise. What the web does wrong on the
+//! way (no response, an error, a truncated body) says nothing about the document: that is `ERR`,
+//! and it stays known.
 
 use super::looks::{First, Looks, Noises};
 use bytes::Bytes;
@@ -13,41 +15,42 @@ use orb_store::ArchiveReader;
 use orb_track::compare::{CompareJudgement, Comparison, Views};
 use std::sync::Arc;
 
-/// The largest version that is compared by what it says.
+/// Maximum size of a version that is compared by its content.
 const MAX_COMPARED: u64 = 64 << 20;
 
-/// Answers besides the first after which a page that still seems to have changed is believed: two answers may agree by chance on what is drawn
-/// anew for each. The second number is for hosts of which little is known yet.
+/// Number of additional responses after which a page that still seems to have changed is believed:
+/// two responses may agree by chance on dynamic content. The second number is for hosts about which
+/// little is known yet.
 const ENOUGH_LOOKS: u8 = 2;
 const MOST_LOOKS: u8 = 4;
 
-/// How pages that were visited before are judged.
+/// How revisited pages are judged.
 #[derive(Clone)]
 pub(crate) struct Revisits {
     /// The project's comparators.
     pub comparison: Arc<Comparison>,
     /// Where earlier versions are.
     pub archive: ArchiveReader,
-    /// What is drawn anew for every answer, by host.
+    /// What is dynamic per response, by host.
     pub noises: Arc<Noises>,
-    /// Answers that wait for another.
+    /// Responses that wait for another.
     pub looks: Arc<Looks>,
-    /// Runs in a row that must be told that a page is gone.
+    /// Consecutive runs that must be told that a page is gone.
     pub confirm_missing: u32,
-    /// Look twice where a page seems to have changed.
+    /// Whether to fetch a page twice if it seems to have changed.
     pub second_look: bool,
 }
 
-/// What is to be done with an answer.
+/// What to do with a response.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// The flag is set.
     Flagged,
-    /// The page is to be asked for once more first.
+    /// The page must be fetched once more first.
     LookAgain,
 }
 
-/// The version that an answer repeats, where its status or its bytes say so.
+/// The version that a response repeats, by its status or its bytes.
 pub(crate) fn repeated(lease: &Lease, status: u16, digest: Option<[u8; 32]>) -> Option<&Version> {
     let before = lease.before.as_deref()?;
     let latest = before.latest.as_ref().filter(|latest| before.there || latest.kind == PageKind::Listing)?;
@@ -60,7 +63,7 @@ pub(crate) fn repeated(lease: &Lease, status: u16, digest: Option<[u8; 32]>) -> 
     same.then_some(latest)
 }
 
-/// Says of a visit that it found the page as it was.
+/// Copies an unchanged version into a visit.
 pub(crate) fn copy_version(visit: &mut Visit, version: &Version) {
     visit.flag = Flag::Same;
     visit.known = version.kind != PageKind::Listing;
@@ -82,8 +85,8 @@ pub(crate) fn copy_version(visit: &mut Visit, version: &Version) {
     }
 }
 
-/// Says of a directory whether it lists what it listed before. It is no document: its flag is not counted
-/// and not told, what its entries are is.
+/// Says of a directory whether it lists what it listed before. It is no document: its flag is not
+/// counted and not told, what its entries are is.
 pub(crate) fn flag_listing(lease: &Lease, visit: &mut Visit) {
     let before = lease.before.as_deref().and_then(|before| before.latest.as_ref());
     visit.flag = match before {
@@ -93,13 +96,13 @@ pub(crate) fn flag_listing(lease: &Lease, visit: &mut Visit) {
     };
 }
 
-/// Says of a visit that failed whether the document was there before.
+/// Flags a failed visit by whether the document existed before.
 pub(crate) fn flag_failure(lease: &Lease, visit: &mut Visit) {
     visit.known = lease.before.as_ref().is_some_and(|before| before.there);
 }
 
 impl Revisits {
-    /// Flags a visit that got an answer which does not repeat the last one.
+    /// Flags a visit whose response does not repeat the last one.
     pub(crate) fn flag(&self, lease: &Lease, visit: &mut Visit, response: &Response, content: &Bytes) -> Said {
         let Some(before) = lease.before.as_deref() else { return Said::Flagged };
         visit.known = before.there;
@@ -137,7 +140,7 @@ impl Revisits {
             Some(format!("the server answered {status}; gone if it says so in {} runs in a row", self.confirm_missing));
     }
 
-    /// Holds a version against the one that was told of last.
+    /// Compares a version with the one last reported.
     fn compare(
         &self,
         lease: &Lease,
@@ -202,14 +205,14 @@ impl Revisits {
         if self.second_look && self.looks.keep(lease.page, kept) {
             return CompareJudgement::AskAgain;
         }
-        // Nothing more will be known: what differs has changed.
+        // Nothing more will be known: any difference is a change.
         match judged {
             CompareJudgement::AskAgain => self.comparison.judge(url, &then, &new, Some(&new), &noise),
             judged => judged,
         }
     }
 
-    /// An earlier version as the archive holds it, or why it cannot be had, in one line.
+    /// An earlier version from the archive, or why it is unavailable, in one line.
     fn old(&self, version: &Version) -> Result<First, String> {
         let Some(place) = &version.warc else { return Err("the earlier version was not archived".into()) };
         let stored = self.archive.exchange(place).map_err(|e| format!("the earlier version cannot be read: {e}"))?;

@@ -6,19 +6,20 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What a run has done so far: stored with the run at every commit, so that a resumed run goes on counting.
+/// What a run has done so far: stored with the run at every commit, so that a resumed run continues
+/// counting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counters {
     /// Pages fetched, of every kind.
     pub pages: u64,
-    /// HTML pages with content of their own.
+    /// HTML pages with original content.
     pub html: u64,
     /// Anything else.
     pub binary: u64,
-    /// Pages with the content of an earlier one.
+    /// Pages with the same content as an earlier one.
     pub duplicates: u64,
-    /// Answers that point elsewhere.
+    /// Responses that point elsewhere.
     pub redirects: u64,
     /// Pages not fetched because of robots.txt.
     pub disallowed: u64,
@@ -28,7 +29,7 @@ pub struct Counters {
     pub hosts: u64,
     /// Links recorded, one for each source, target and kind.
     pub links: u64,
-    /// Pictures recorded.
+    /// Images recorded.
     pub images: u64,
     /// Bytes of bodies as transferred.
     pub bytes: u64,
@@ -36,14 +37,14 @@ pub struct Counters {
     pub discovered: u64,
     /// Pages still queued.
     pub frontier: u64,
-    /// Pages cut off as belonging to a trap, by its name.
+    /// Pages cut off as part of a trap, by its name.
     pub traps: BTreeMap<Cow<'static, str>, u64>,
     /// Seconds of work, over all resumptions.
     pub seconds: f64,
-    /// Documents known before, of those that the run is to visit.
+    /// Previously known documents that the run is to visit.
     #[serde(skip_serializing_if = "is_zero")]
     pub known: u64,
-    /// Pages asked for once more where no document was before and none is now.
+    /// Pages requested again that had no document before and have none now.
     #[serde(skip_serializing_if = "is_zero")]
     pub absent: u64,
     /// Visits by flag.
@@ -80,7 +81,8 @@ impl Counters {
 
     /// Counts a visit that is about to be recorded.
     ///
-    /// In a run that visits pages again, flags are those of documents: `known = SAM + UPD + MIS + ERR` when all are visited.
+    /// In a run that revisits pages, flags are those of documents: `known = SAM + UPD + MIS + ERR`
+    /// when all are visited.
     pub fn count(&mut self, visit: &Visit, tracks: bool) {
         self.pages += u64::from(visit.status.is_some());
         self.bytes += visit.transferred;
@@ -99,7 +101,7 @@ impl Counters {
         }
     }
 
-    /// Counts a page that is not fetched, where the reason is a trap.
+    /// Counts a page that is not fetched because of a trap.
     pub fn count_trap(&mut self, why: &'static str) {
         if why.starts_with("trap-") {
             *self.traps.entry(Cow::Borrowed(why)).or_default() += 1;
@@ -140,21 +142,21 @@ pub struct Summary {
     pub kind: &'static str,
     /// How it ended.
     pub state: RunState,
-    /// What it did.
+    /// Its counters.
     #[serde(flatten)]
     pub counters: Counters,
-    /// Pages a second, over the run's working time.
+    /// Pages per second, over the run's working time.
     pub pages_per_second: f64,
-    /// Why pages are left in the queue, where some are: reason, hosts, an example.
+    /// Why pages remain in the queue, if any do: reason, hosts, an example.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
-    /// How the text index stands, where one is kept.
+    /// The state of the text index, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexAccount>,
 }
 
 impl Summary {
-    /// The account of a run that has ended.
+    /// The summary of a run that has ended.
     pub fn new(project: String, run: RunId, kind: RunKind, state: RunState, counters: Counters) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let pages_per_second = if counters.seconds > 0.0 { counters.pages as f64 / counters.seconds } else { 0.0 };

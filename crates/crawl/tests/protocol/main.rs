@@ -1,7 +1,7 @@
 //! Is a protocol that nobody here knows crawled, archived and tracked like the web?
 //!
-//! It is one module and one entry of a table: this one. Guard, connection cap and bandwidth are tested
-//! for every protocol by the conformance suite of `orb-fetch`.
+//! It is one module and one entry of a table: this one. Guard, connection cap and bandwidth are
+//! tested for every protocol by the conformance suite of `orb-fetch`.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod server;

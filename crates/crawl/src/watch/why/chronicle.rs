@@ -1,9 +1,10 @@
-//! Who looks at a run while it runs, and writes down what it sees?
+//! Who observes a run while it runs, and records what it sees?
 //!
-//! A thread of its own looks twice a second: at the ledger, the frontier, the queues, the connections. What it sees goes to the display and,
-//! once a second, into `runs/<n>/why.json`, which is replaced as a whole, so that another process never reads half of it and sees what
-//! is at most a second or so old. It is derived and disposable: it is not flushed, a run goes on without it where it cannot be written, and
-//! what cannot be read is begun anew. A run gone on with adds to what the file says of it.
+//! A thread samples ledger, frontier, queues and connections twice a second. The samples go to the
+//! display and, once a second, into `runs/<n>/why.json`, which is replaced atomically, so another
+//! process never reads half of it and sees what is at most about a second old. The file is derived
+//! and disposable: it is not synced, a run continues without it if it cannot be written, and if it
+//! cannot be read it is started again. A resumed run adds to what the file says.
 
 use super::facts::{Bounds, Facts, Held, HostWait, SlowHost, Sockets, Stretch};
 use crate::drive::Errand;
@@ -22,19 +23,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the run is looked at.
+/// Sampling interval.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Looks from one writing of the file to the next.
+/// Samples between two writes of the file.
 const WRITE_EVERY: u64 = 2;
 
-/// Looks from one search for the longest queues to the next.
+/// Samples between two searches for the longest queues.
 const SEARCH_EVERY: u64 = 4;
 
-/// Looks that make up the recent past.
+/// Samples that make up the recent past.
 const RECENT: usize = 20;
 
-/// Hosts with long queues that are named.
+/// Maximum hosts with long queues that are listed.
 const HOSTS: usize = 20;
 
 /// Keeps a run's facts.
@@ -42,7 +43,7 @@ pub(crate) struct Chronicle {
     place: PathBuf,
     run: RunId,
     bounds: Bounds,
-    /// What was written down before this process went on with the run.
+    /// What was recorded before this process resumed the run.
     earlier: Stretch,
     cpu_at_start: f64,
     load_at_start: Option<(u64, u64)>,
@@ -54,22 +55,22 @@ struct Looks {
     number: u64,
     recent: VecDeque<Stretch>,
     hosts: Vec<HostWait>,
-    /// What held at the last look.
+    /// The limits at the last sample.
     bounds: Option<Bounds>,
 }
 
-/// What there is to be looked at.
+/// What is sampled.
 struct Scene<'a> {
     shared: &'a Shared,
     queues: &'a FrontierIndex,
     sockets: Sockets,
-    /// What holds at this hour.
+    /// The current limits.
     bounds: Bounds,
     now: Moment,
 }
 
 impl Scene<'_> {
-    /// Why a host waits, in words: where nothing of its own keeps it, what keeps everybody.
+    /// Why a host waits, in words: if nothing of its own delays it, what delays everybody.
     fn reason(&self, why: Why) -> &'static str {
         match why {
             Why::InFlight if self.bounds.delay == 0.0 => "as many requests under way as per_host allows",
@@ -86,7 +87,7 @@ impl Scene<'_> {
 }
 
 impl Chronicle {
-    /// Opens the chronicle of a run that begins or is gone on with.
+    /// Opens the chronicle of a run that starts or is resumed.
     pub(crate) fn open(project: &ProjectDir, run: RunId, bounds: Bounds) -> Arc<Self> {
         let earlier = Facts::read(project, run).map(|facts| facts.whole).unwrap_or_default();
         Arc::new(Self {
@@ -100,7 +101,7 @@ impl Chronicle {
         })
     }
 
-    /// Looks at the run again and again until it is told to end.
+    /// Samples the run until it is told to stop.
     pub(crate) fn watch(self: &Arc<Self>, errand: &Arc<Errand>, queues: &FrontierIndex) -> std::io::Result<Watcher> {
         let (chronicle, errand, queues) = (Arc::clone(self), Arc::clone(errand), queues.clone());
         let (end, ended) = channel();
@@ -129,7 +130,7 @@ impl Chronicle {
         Ok(Watcher { end, thread })
     }
 
-    /// Writes down how the run ended, and says what there is to say.
+    /// Records how the run ended, and logs what there is to say.
     pub(crate) fn close(&self, shared: &Shared, queues: &FrontierIndex, clock: Clock, state: &str) -> Facts {
         let sockets = Sockets::default();
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +201,7 @@ impl Chronicle {
         }
     }
 
-    /// The hosts with the longest queues, and why they are not being asked.
+    /// The hosts with the longest queues, and why they are not being fetched.
     fn longest(scene: &Scene<'_>) -> Vec<HostWait> {
         let longest = scene.queues.longest(HOSTS);
         let plights: Vec<_> = {
@@ -209,7 +210,7 @@ impl Chronicle {
         };
         let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| {
             let record = scene.queues.host(host).ok().flatten();
-            // Who is left out of this run is no longer in memory, but the store knows until when.
+            // A host excluded from this run is no longer in memory, but the store knows until when.
             let gone = plight.is_some_and(|p| p.why == Why::LongWait);
             let later = record.as_ref().and_then(|r| r.not_before).filter(|_| gone);
             HostWait {
@@ -222,7 +223,7 @@ impl Chronicle {
         told.collect()
     }
 
-    /// What this process has done so far, and what of it lately.
+    /// What this process has done so far, and recently.
     fn stretches(&self, progress: &Progress, looks: &mut Looks) -> (Stretch, Stretch) {
         let seen = progress.snapshot();
         let present = Stretch {
@@ -242,13 +243,13 @@ impl Chronicle {
         (present, recent)
     }
 
-    /// How much of the machine was used since the start, by anybody.
+    /// How much of the machine was used since the start, by any process.
     fn load(&self) -> (u64, u64) {
         let since = self.load_at_start.zip(machine::load());
         since.map_or((0, 0), |(then, now)| (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1)))
     }
 
-    /// Puts the facts in the place of the last ones; a run does not fail for want of them.
+    /// Replaces the facts; failing to do so does not fail the run.
     fn write(&self, facts: &Facts) {
         let new = self.place.with_extension("json.new");
         let Ok(text) = serde_json::to_vec(facts) else { return };
@@ -258,7 +259,7 @@ impl Chronicle {
     }
 }
 
-/// A host's name, with its port where that is unusual.
+/// A host's name, with its port if it is not the default.
 fn name(host: HostRecord) -> String {
     match (host.scheme.as_str(), host.port) {
         ("http", 80) | ("https", 443) => host.name,
@@ -266,17 +267,17 @@ fn name(host: HostRecord) -> String {
     }
 }
 
-/// The thread that looks, until it is told to end.
+/// The sampling thread.
 pub(crate) struct Watcher {
     end: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Watcher {
-    /// Ends the looking.
+    /// Stops the thread.
     pub(crate) fn finish(self) {
         drop(self.end);
-        // A chronicle that failed is no reason for the run to fail.
+        // A failed chronicle is no reason for the run to fail.
         let _ = self.thread.join();
     }
 }
