@@ -1,8 +1,9 @@
 //! How many pages a second could be fetched if nothing else had to be done?
 //!
-//! `ceiling URLS [CA_FILE]` fetches every URL of a file, one a line, with the client and the concurrency of a crawl, on all
-//! cores, and forgets what comes: nothing is decoded, read or stored, and nobody decides what comes next. `cargo xtask bench` divides the
-//! crawler's rate by this one.
+//! `ceiling URLS [CA_FILE]` fetches every URL of a file, one a line, with the client and the
+//! concurrency of a crawl, on all cores, and forgets what comes: nothing is decoded, read or
+//! stored, and nobody decides what comes next. `cargo xtask bench` divides the crawler's rate by
+//! this one.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What a crawl has by default.
+/// A crawl's default.
 const CONNECTIONS: usize = 128;
 const PER_HOST: usize = 8;
 
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Fetches all of it; says how much, and how fast.
+/// Fetches everything and reports how much, and how fast.
 fn run(text: &str, ca_file: Option<PathBuf>) -> Result<String, FetchError> {
     let (urls, hosts) = in_turns(text);
     let (connections, per_host) = (CONNECTIONS, PER_HOST);
@@ -60,7 +61,7 @@ fn run(text: &str, ca_file: Option<PathBuf>) -> Result<String, FetchError> {
     Ok(format!("{fetched} of {} pages, {:.0} a second", all.urls.len(), fetched as f64 / seconds))
 }
 
-/// What all lanes share.
+/// State shared by all tasks.
 struct All {
     urls: Vec<String>,
     fetcher: Fetchers,
@@ -68,7 +69,7 @@ struct All {
 }
 
 impl All {
-    /// Fetches what is next until nothing is left; says how much came.
+    /// Fetches the next URL until none is left; returns the number of responses.
     async fn fetch(self: Arc<Self>) -> usize {
         let mut fetched = 0;
         while let Some(url) = self.urls.get(self.next.fetch_add(1, Ordering::Relaxed)) {
@@ -79,7 +80,7 @@ impl All {
     }
 }
 
-/// The URLs so that the hosts take turns, as politeness has it, and how many hosts there are.
+/// The URLs interleaved by host, as politeness would order them, and the number of hosts.
 fn in_turns(text: &str) -> (Vec<String>, usize) {
     let mut by_host: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for url in text.lines() {

@@ -1,8 +1,9 @@
 //! What does one request cost, and what would it cost through hyper with a tee below its parser?
 //!
-//! `cargo run --release -p orb-fetch --example cost [REQUESTS] [BYTES]` fetches a page over kept connections from a
-//! responder on a thread of its own and prints the CPU time of the client's thread for each request, the two clients
-//! taking turns. Loopback charges the sender for part of the receiver's work; both pay it alike.
+//! `cargo run --release -p orb-fetch --example cost [REQUESTS] [BYTES]` fetches a page over
+//! keep-alive connections from a responder on its own thread and prints the CPU time of the
+//! client's thread per request, the two clients taking turns. Loopback charges the sender for part
+//! of the receiver's work; both pay it alike.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot be taken may end at once")]
 
@@ -38,7 +39,7 @@ fn main() {
     }
 }
 
-/// A thread a connection, each answering every request with the same bytes.
+/// A thread per connection that answers every request with the same bytes.
 fn respond(size: usize) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
@@ -59,7 +60,7 @@ fn respond(size: usize) -> SocketAddr {
     addr
 }
 
-/// Microseconds of this thread's CPU and of the clock for each request.
+/// Microseconds of this thread's CPU time and of wall time per request.
 fn measure(requests: usize, work: impl FnOnce()) -> String {
     let cpu = || {
         let t = clock_gettime(ClockId::ThreadCPUTime);
@@ -145,7 +146,7 @@ async fn ask(addr: SocketAddr, send: &mut SendRequest<Empty<Bytes>>) {
     assert!(!body.is_empty());
 }
 
-/// Keeps what is read.
+/// Records what is read.
 struct Tee {
     tcp: TcpStream,
     heard: Arc<Mutex<Vec<u8>>>,

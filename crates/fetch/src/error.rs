@@ -1,14 +1,14 @@
 //! What can go wrong on our own side, before anything is fetched?
 //!
-//! What goes wrong on the web's side is no error but an [`Outcome`](orb_page::Outcome).
+//! What goes wrong on the web's side is not an error but an [`Outcome`](orb_page::Outcome).
 
 use std::io;
 use std::path::PathBuf;
 
-/// A failure of ours: a setting that cannot work, or a resource the machine does not give.
+/// A failure of ours: an invalid setting, or a resource that the machine does not provide.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The file with further root certificates cannot be read.
+    /// The file with additional root certificates cannot be read.
     #[error("cannot read the certificates in {}", path.display())]
     CaFile {
         /// The file.
@@ -16,7 +16,7 @@ pub enum FetchError {
         /// Why.
         source: io::Error,
     },
-    /// The file with further root certificates holds none that can be used.
+    /// The file with additional root certificates contains no usable one.
     #[error("no usable certificate in {}", path.display())]
     NoCertificate {
         /// The file.
@@ -25,7 +25,7 @@ pub enum FetchError {
     /// The TLS library refuses the settings.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
-    /// The directory for large bodies cannot be written.
+    /// The spool directory is not writable.
     #[error("cannot keep large bodies in {}", path.display())]
     SpoolDir {
         /// The directory.
@@ -60,7 +60,7 @@ pub enum FetchError {
         /// What is wrong.
         why: &'static str,
     },
-    /// The file of cookies cannot be read.
+    /// The cookie file cannot be read.
     #[error("cannot read the cookies in {}", path.display())]
     CookieFile {
         /// The file.
@@ -68,7 +68,7 @@ pub enum FetchError {
         /// Why.
         source: io::Error,
     },
-    /// The file of cookies holds what is none.
+    /// The cookie file contains an invalid line.
     #[error("{}:{line}: {what}", path.display())]
     BadCookie {
         /// The file.
@@ -78,17 +78,17 @@ pub enum FetchError {
         /// What is wrong there.
         what: &'static str,
     },
-    /// A limit of zero, under which nothing could be fetched.
+    /// A limit of zero, with which nothing could be fetched.
     #[error("{0} must be at least 1")]
     Zero(&'static str),
-    /// The machine does not allow as many open files as are needed.
+    /// The machine does not allow as many open files as needed.
     #[error(
         "{wanted} open files are needed and {limit} are allowed; raise the limit (ulimit -n) or use fewer connections"
     )]
     OpenFiles {
-        /// How many are needed.
+        /// Number needed.
         wanted: u64,
-        /// How many there can be.
+        /// Number allowed.
         limit: u64,
     },
     /// The limit on open files cannot be changed.

@@ -55,7 +55,7 @@ impl Fetchers {
         }
     }
 
-    /// The one address to connect to for a host: what a lease pins.
+    /// The address to connect to for a host, which a lease pins.
     pub async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
         self.line.resolve(host, port).await
     }

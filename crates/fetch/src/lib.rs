@@ -1,9 +1,10 @@
 //! Give me the bytes.
 //!
-//! A page comes here as a [`Lease`](orb_page::Lease) and leaves as an [`Outcome`](orb_page::Outcome): the answer with
-//! its bytes exactly as they came over the wire, or the reason why there is none, as a fact. This crate alone opens
-//! sockets to crawled hosts, and all of them through one [`Line`]. It never decides
-//! whether a page may be fetched, follows no redirect and reads nothing into the bytes but their framing.
+//! A page comes here as a [`Lease`](orb_page::Lease) and leaves as an
+//! [`Outcome`](orb_page::Outcome): the answer with its bytes exactly as they came over the wire, or
+//! the reason why there is none, as a fact. This crate alone opens sockets to crawled hosts, and
+//! all of them through one [`Line`]. It never decides whether a page may be fetched, follows no
+//! redirect and reads nothing into the bytes but their framing.
 //!
 //! A protocol is one module behind the trait [`Fetch`] and one line in [`PROTOCOLS`].
 

@@ -14,12 +14,12 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A future on the heap, as trait objects need it.
+/// A boxed future, as trait objects need it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// One protocol, opened.
 pub trait Fetch: Send + Sync {
-    /// Fetches what the lease allows. Never fails: whatever happens is an outcome.
+    /// Fetches what the lease permits. Never fails: whatever happens is an outcome.
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome>;
 
     /// Makes an HTTP request, where the protocol is HTTP.
@@ -34,24 +34,24 @@ pub trait Fetch: Send + Sync {
     }
 }
 
-/// Who wants to know what happens while a fetch is under way.
+/// An observer of a fetch in progress.
 pub trait Watch: Sync {
     /// A request has been handed to the socket: politeness counts from here.
     ///
-    /// Called once for every request put on the wire. That is once a fetch, or twice where a kept
-    /// connection turned out to be dead before any byte of an answer and the request went out again
+    /// Called once for every request put on the wire: once per fetch, or twice if a keep-alive
+    /// connection turned out to be dead before any byte of a response and the request was retried
     /// on a new one. `peer` is `None` behind a proxy.
     fn sent(&self, peer: Option<SocketAddr>) {
         let _ = peer;
     }
 
-    /// So many more bytes have come.
+    /// This many more bytes have arrived.
     fn received(&self, bytes: usize) {
         let _ = bytes;
     }
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

@@ -1,7 +1,7 @@
 //! What must hold of every protocol, whoever wrote it?
 //!
-//! Each test runs once for each of [`SUBJECTS`]: the guard refuses, the caps of connections, bandwidth
-//! and size hold, and a silent server is an outcome like any other.
+//! Each test runs once for each of [`SUBJECTS`]: the guard refuses, the caps of connections,
+//! bandwidth and size hold, and a silent server is an outcome like any other.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod toy;

@@ -1,7 +1,7 @@
 //! Who has which connection, and who waits for one?
 //!
-//! The books of the pool: plain bookkeeping without locks, waits or sockets of its own. What must be closed or dropped
-//! is handed back as [`Afterwards`].
+//! The pool's bookkeeping: no locks, waits or sockets of its own. What must be closed or dropped is
+//! returned as [`Afterwards`].
 
 use super::conn::Conn;
 use super::h2::Multiplexed;
@@ -15,9 +15,9 @@ use tokio::time::Instant;
 #[derive(Debug, Default)]
 pub(super) struct Books {
     pub(super) hosts: HashMap<Arc<Key>, Host>,
-    /// Connections not in use by ticket, the longest unused first.
+    /// Idle connections by ticket, least recently used first.
     pub(super) parked: BTreeMap<u64, Parked>,
-    /// Hosts with somebody waiting for room under the global cap, first come first served.
+    /// Hosts with requests that wait for the global limit, in FIFO order.
     pub(super) starved: VecDeque<Arc<Key>>,
     pub(super) sockets: usize,
     pub(super) tickets: u64,
@@ -28,12 +28,12 @@ pub(super) struct Books {
 #[derive(Debug, Default)]
 pub(super) struct Host {
     pub(super) sockets: usize,
-    /// Tickets of its parked HTTP/1.1 connections, the longest unused first.
+    /// Tickets of its idle HTTP/1.1 connections, least recently used first.
     pub(super) parked: Vec<u64>,
     pub(super) waiting: VecDeque<Waiter>,
     /// Its HTTP/2 connection.
     pub(super) line: Option<Multiplexed>,
-    /// Whether it stands in the line of the starved, where it stands once.
+    /// Whether it is in the queue of starved hosts, which it enters once.
     starving: bool,
 }
 
@@ -73,7 +73,7 @@ impl Books {
         self.tickets
     }
 
-    /// A connection of this host that can be used again.
+    /// A reusable connection of this host.
     pub(super) fn reuse(
         &mut self,
         pool: &Arc<Pool>,
@@ -121,20 +121,20 @@ impl Books {
         }
     }
 
-    /// Takes a host's HTTP/2 connection off the books.
+    /// Removes a host's HTTP/2 connection.
     pub(super) fn take_line(&mut self, key: &Arc<Key>) -> Option<Multiplexed> {
         self.unpark_line(key);
         self.hosts.get_mut(key)?.line.take()
     }
 
-    /// Closes one parked connection; `false` where there is none.
+    /// Closes one idle connection; `false` if there is none.
     pub(super) fn evict_oldest(&mut self, after: &mut Afterwards) -> bool {
         let Some((&ticket, _)) = self.parked.first_key_value() else { return false };
         self.evict(ticket, after);
         true
     }
 
-    /// Closes what has been unused for too long, or was closed by the other side.
+    /// Closes connections that were idle for too long, or closed by the peer.
     pub(super) fn evict_stale(&mut self, after: &mut Afterwards) {
         let now = Instant::now();
         let is_stale = |p: &mut Parked| p.until <= now || p.conn.as_mut().is_some_and(|c| !c.stream.is_quiet());
@@ -154,7 +154,7 @@ impl Books {
         }
     }
 
-    /// Puts a host with somebody waiting into the line for room.
+    /// Adds a host with waiting requests to the queue.
     pub(super) fn starve(&mut self, key: &Arc<Key>) {
         let waits = |h: &&mut Host| !h.waiting.is_empty() && !h.starving;
         if let Some(host) = self.hosts.get_mut(key).filter(waits) {
@@ -163,14 +163,14 @@ impl Books {
         }
     }
 
-    /// Gives free room to those who wait for it.
+    /// Grants free capacity to those who wait.
     pub(super) fn serve(&mut self, pool: &Arc<Pool>, after: &mut Afterwards) {
         while self.sockets < pool.cap() {
             let Some(key) = self.starved.pop_front() else { return };
             let limit = pool.limit(&key);
             let Some(host) = self.hosts.get_mut(&key) else { continue };
             host.starving = false;
-            // Who is held up by its host's cap comes back when one of the host's sockets closes.
+            // A host at its own limit is served when one of its sockets closes.
             if host.sockets >= limit || host.line.is_some() {
                 continue;
             }
@@ -186,8 +186,9 @@ impl Books {
         }
     }
 
-    /// Whether a connection is rather closed than kept. Those that are closing already make room for as many: if every connection that
-    /// comes back were closed meanwhile, its own host would be the next to want room.
+    /// Whether to close a connection instead of keeping it. Those already closing make room for as
+    /// many: if every returned connection were closed meanwhile, its own host would be the next to
+    /// need one.
     pub(super) fn is_room_wanted(&mut self, pool: &Pool) -> bool {
         let closing = pool.closing.load(Ordering::Relaxed);
         self.shut || self.sockets > pool.cap() || (self.starved.len() > closing && self.is_anybody_starved(pool))
@@ -209,7 +210,7 @@ impl Books {
         false
     }
 
-    /// Strikes a host off that nobody has a use for.
+    /// Removes a host that nobody uses.
     pub(super) fn forget_unused(&mut self, key: &Arc<Key>) {
         let Some(host) = self.hosts.get_mut(key) else { return };
         host.waiting.retain(|w| !w.grant.is_closed());
@@ -229,7 +230,7 @@ impl Host {
         None
     }
 
-    /// Gives free streams of the HTTP/2 connection to those who wait.
+    /// Grants free streams of the HTTP/2 connection to those who wait.
     pub(super) fn feed_line(&mut self, pool: &Arc<Pool>, key: &Arc<Key>, after: &mut Afterwards) {
         while self.line.as_ref().is_some_and(|l| l.streams < pool.per_host) {
             let Some(waiter) = self.next_waiter() else { return };

@@ -1,7 +1,7 @@
 //! What is one HTTP/1.1 connection, and how does it end?
 //!
-//! Politely where it can: we say goodbye, the server does too, and only then is its place free for another. Abruptly
-//! where the server has more to say than we want to hear: a reset ends the connection on both sides at once.
+//! Gracefully if possible: both sides shut down, and only then is its slot free. Abruptly (RST) if
+//! the server has more to send than we want: a reset ends the connection on both sides at once.
 
 use super::connect::Dialed;
 use super::pool::Slot;
@@ -16,25 +16,25 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The bounds of what is reserved for an answer whose length is not yet known.
+/// Minimum and maximum buffer for a response of unknown length.
 const ROOM: (usize, usize) = (4 * 1024, 128 * 1024);
 
-/// A connection with its place in the pool.
+/// A connection with its slot in the pool.
 #[derive(Debug)]
 pub(super) struct Conn {
     pub(super) stream: Stream,
     pub(super) timer: Timer,
-    /// The server's address; `None` where a proxy hides it.
+    /// The server's address; `None` if a proxy hides it.
     pub(super) peer: Option<SocketAddr>,
-    /// The address asked for.
+    /// The requested address.
     pub(super) addr: Option<IpAddr>,
-    /// How large the last answer was: the next is likely to be alike.
+    /// Size of the last response: the next is likely to be similar.
     last: usize,
-    /// How long it took to open, and so about as long as an answer of the other side's system takes.
+    /// Time to connect, an estimate of the round-trip time.
     rtt: Duration,
-    /// Whether dropping it ends it abruptly.
+    /// Whether dropping it resets the connection.
     abrupt: bool,
-    /// Declared last and thereby dropped last: the place is free once the socket is closed.
+    /// Declared last, so it is dropped last: the slot is free once the socket is closed.
     pub(super) slot: Slot,
 }
 
@@ -45,27 +45,27 @@ impl Conn {
         Box::new(Self { stream, timer, peer, addr, last, rtt, abrupt: true, slot })
     }
 
-    /// A buffer as large as the next answer is likely to need.
+    /// A buffer for the expected size of the next response.
     pub(super) fn buffer(&self) -> BytesMut {
         BytesMut::with_capacity((self.last + self.last / 8).clamp(ROOM.0, ROOM.1))
     }
 
-    /// Remembers how large an answer was.
+    /// Records the size of a response.
     pub(super) const fn remember(&mut self, size: usize) {
         self.last = size;
     }
 
-    /// Reads on into `buf`: how many bytes came, nothing at the end; `None` where the deadline comes first.
+    /// Reads into `buf`: the number of bytes, 0 at the end; `None` on timeout.
     pub(super) async fn read(&mut self, buf: &mut BytesMut, deadline: Instant) -> Option<io::Result<usize>> {
         match self.timer.before(deadline, self.stream.read_buf(buf)).await? {
-            // Many servers end TLS without saying so.
+            // Many servers close TLS without close_notify.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Some(Ok(0)),
             result => Some(result),
         }
     }
 
-    /// Ends a connection that has nothing more to say, in the background. Where the other side has ended it already, it counts until our own
-    /// goodbye is likely to have been heard.
+    /// Closes a connection in the background. If the peer has closed it already, it counts until
+    /// our own FIN has probably arrived.
     pub(super) fn close(mut self) {
         let over = !self.stream.is_quiet();
         let Ok(runtime) = Handle::try_current() else { return };

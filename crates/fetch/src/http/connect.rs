@@ -1,6 +1,7 @@
 //! How does a connection for HTTP begin?
 //!
-//! The line opens it; what is added here is TLS, and with it the choice between HTTP/1.1 and HTTP/2.
+//! The line opens it; what is added here is TLS, and with it the choice between HTTP/1.1 and
+//! HTTP/2.
 
 use super::pool::Key;
 use super::stream::Stream;
@@ -24,14 +25,14 @@ pub(super) struct Dialer {
     patience: Duration,
 }
 
-/// A connection just opened.
+/// A new connection.
 pub(super) struct Dialed {
     pub(super) stream: Stream,
-    /// Whether the two sides agreed on HTTP/2.
+    /// Whether HTTP/2 was negotiated.
     pub(super) h2: bool,
-    /// The server's address; `None` where a proxy hides it.
+    /// The server's address; `None` if a proxy hides it.
     pub(super) peer: Option<SocketAddr>,
-    /// How long it took to open, TLS aside.
+    /// Time to connect, without TLS.
     pub(super) rtt: Duration,
 }
 
@@ -40,7 +41,7 @@ impl Dialer {
         Ok(Self { line, tls: tls::client(config)?, patience: config.timeouts.tls })
     }
 
-    /// Connects to a server at `addr`, or through the proxy where there is one.
+    /// Connects to a server at `addr`, or through the proxy if there is one.
     pub(super) async fn dial(&self, key: &Key, addr: Option<IpAddr>, timings: &mut Timings) -> Result<Dialed, Failure> {
         let opened = self.line.dial(key, addr, key.tls, timings).await?;
         let (peer, rtt) = (opened.peer, opened.rtt);

@@ -1,13 +1,14 @@
-//! One question and one answer over HTTP/1.1 (RFC 9112).
+//! How does one request and response over HTTP/1.1 work? (RFC 9112)
 //!
-//! Written by hand instead of putting a tee below a general client: the archive wants the bytes as they came, and with
-//! those in hand a client that parses, copies and reassembles them a second time is only in the way. Head and body are
-//! read into one buffer and never copied (contents of several chunks excepted), and no task but the caller's is
-//! involved. Measured by `examples/cost.rs`: a page of 20 kB costs 11–14 µs of CPU with pool, guard, clocks, cookies and
-//! header list, as much as hyper with a tee costs without any of them.
+//! Written by hand instead of a tee below a general client: the archive needs the bytes as
+//! received, and with those in memory a client that parses, copies and reassembles them again is
+//! only overhead. Head and body are read into one buffer and never copied (except the content of
+//! several chunks), and no task but the caller's is involved. Measured by `examples/cost.rs`: a
+//! page of 20 kB costs 11–14 µs of CPU with pool, guard, timers, cookies and header list, as much
+//! as hyper with a tee costs without any of them.
 //!
-//! What a server does wrong once it has sent a head is a fact of its answer: the bytes that came are kept, and
-//! [`Truncation`] says why there are no more.
+//! What a server does wrong after it has sent a head is a fact about its response: the bytes
+//! received are kept, and [`Truncation`] says why there are no more.
 
 use super::chunked::{Dechunker, Progress};
 use super::conn::Conn;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 
-/// What accompanies a request on its way, whatever carries it.
+/// The context of a request, whatever connection carries it.
 pub(super) struct Trip<'a> {
     pub(super) config: &'a FetchConfig,
     pub(super) request: &'a Request<'a>,
@@ -31,27 +32,28 @@ pub(super) struct Trip<'a> {
     pub(super) timings: Timings,
 }
 
-/// An answer, and what may become of the connection it came on.
+/// A response, and what becomes of its connection.
 pub(super) struct Exchanged {
     pub(super) response: Response,
     pub(super) ending: Ending,
 }
 
-/// What becomes of a connection after an answer.
+/// What becomes of a connection after a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// It can carry another request, within this time.
     Keep(Duration),
     /// It is to be closed.
     Close,
-    /// There is more on it that nobody wants to hear.
+    /// It has more unwanted data: reset it.
     Abort,
 }
 
-/// No answer.
+/// No response.
 pub(super) struct Lost {
     pub(super) failure: Failure,
-    /// Whether the connection ended without a single byte of an answer, as kept ones do that the server gave up.
+    /// Whether the connection ended without a single byte of a response, as stale keep-alive
+    /// connections do.
     pub(super) silent: bool,
 }
 
@@ -66,7 +68,7 @@ impl<'a> Trip<'a> {
         SpoolRule { over: self.config.spool_over, dir: &self.config.spool_dir }
     }
 
-    /// Why the body of an answer is not even begun, where it is not.
+    /// Why the body of a response is not read, if so.
     pub(super) fn refusal(&self, status: u16, mime: Option<&str>, length: Option<u64>) -> Option<Truncation> {
         if length == Some(0) || self.request.method == Method::Head {
             return None;
@@ -83,7 +85,7 @@ impl<'a> Trip<'a> {
     }
 }
 
-/// Whether a media type is of a kind such as `text/html`, `image/*` or `*/*`.
+/// Whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
 fn matches_pattern(mime: &str, pattern: &str) -> bool {
     match pattern.trim().strip_suffix('*') {
         Some(front) => mime.get(..front.len()).is_some_and(|m| front == "*/" || m.eq_ignore_ascii_case(front)),
@@ -91,7 +93,7 @@ fn matches_pattern(mime: &str, pattern: &str) -> bool {
     }
 }
 
-/// Sends a request whose head is rendered and reads the answer.
+/// Sends a rendered request and reads the response.
 pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>) -> Result<Exchanged, Lost> {
     let held = conn.stream.held();
     let mut clock = Clock::new(trip.config, held);
@@ -143,7 +145,7 @@ fn length_of(framing: Framing) -> Option<u64> {
     }
 }
 
-/// How long to keep a connection: a second less than the server would, so that we are the first to let go.
+/// How long to keep a connection: a second less than the server, so that we close first.
 fn kept_for(told: Option<u64>, keep_alive: Duration) -> Duration {
     told.map_or(keep_alive, |s| keep_alive.min(Duration::from_secs(s.saturating_sub(1))))
 }
@@ -162,13 +164,13 @@ async fn write(conn: &mut Conn, asked: &[u8], clock: &mut Clock) -> Result<(), L
     }
 }
 
-/// A connection that ended before any answer.
+/// A connection that ended before any response.
 fn hung_up(why: &str) -> Lost {
     let line = format!("the connection ended without an answer: {why}");
     Lost { failure: Failure::new(FailureKind::Protocol, line), silent: true }
 }
 
-/// Reads up to the end of the final head: buffer, length of the head in it, what it says.
+/// Reads up to the end of the final head: the buffer, the head's length, and the parsed head.
 async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Result<(BytesMut, usize, Head), Lost> {
     let protocol = |line: &str| Lost::from(Failure::new(FailureKind::Protocol, line));
     let malformed = |line: &str| Lost::from(Failure::new(FailureKind::Malformed, line));
@@ -202,7 +204,7 @@ async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Res
 }
 
 fn find_end(buf: &mut BytesMut, finder: &mut Finder) -> Result<Option<usize>, &'static str> {
-    // Line ends left over from an answer that was longer than it said.
+    // Line endings left over from a response that was longer than announced.
     while matches!(buf.first(), Some(b'\r' | b'\n')) {
         buf.advance(1);
     }
@@ -213,7 +215,7 @@ fn find_end(buf: &mut BytesMut, finder: &mut Finder) -> Result<Option<usize>, &'
     }
 }
 
-/// A body on its way in.
+/// A body being received.
 struct Intake<'c, 'a> {
     conn: &'c mut Conn,
     watch: &'a dyn Watch,
@@ -225,11 +227,12 @@ struct Intake<'c, 'a> {
 /// How reading a body ended.
 struct Taken<'a> {
     truncated: Option<Truncation>,
-    /// Whether more came than belongs to the answer.
+    /// Whether more arrived than belongs to the response.
     excess: bool,
-    /// Whether that is more than line ends.
+    /// Whether that is more than line endings.
     unasked: bool,
-    /// What was between the frames, where there were any, and where the wire bytes began in the buffer.
+    /// The content between the frames, if there are any, and where the wire bytes begin in the
+    /// buffer.
     contents: Option<Contents<'a>>,
     start: usize,
 }
@@ -239,7 +242,7 @@ impl Taken<'_> {
         Self { truncated, excess, unasked: excess, contents: None, start: 0 }
     }
 
-    /// What may become of the connection.
+    /// What becomes of the connection.
     fn ending(&self, head: &Head, framing: Framing, keep_alive: Duration) -> Ending {
         match (self.truncated, head.keeps(framing)) {
             (Some(_), _) => Ending::Abort,
@@ -248,7 +251,7 @@ impl Taken<'_> {
         }
     }
 
-    /// The body in the wire bytes.
+    /// The body within the wire bytes.
     async fn body(self, wire: &Body) -> Result<Body, Failure> {
         match self.contents {
             Some(contents) => contents.finish(wire, self.start).await,
@@ -257,7 +260,7 @@ impl Taken<'_> {
     }
 }
 
-/// What came of one more read.
+/// The result of one more read.
 enum More {
     Some,
     End,
@@ -266,7 +269,7 @@ enum More {
 }
 
 impl<'a> Intake<'_, 'a> {
-    /// Leaves the body where it is.
+    /// Does not read the body.
     fn refuse(&mut self, truncation: Truncation) -> Taken<'a> {
         self.spool.cut(0);
         Taken::plain(Some(truncation), true)
@@ -322,7 +325,7 @@ impl<'a> Intake<'_, 'a> {
     async fn chunked(&mut self, rule: SpoolRule<'a>) -> Result<Taken<'a>, Failure> {
         let mut frames = Dechunker::new(self.max_size);
         let mut contents = Contents::new(rule);
-        // Frames may take their share, but not without end.
+        // Framing may take its share, but not without bound.
         let most_wire = self.max_size.saturating_add(self.max_size / 2).saturating_add(64 * 1024);
         let (mut start, mut seen) = (self.spool.start(), self.spool.start());
         let (truncated, excess) = loop {
@@ -363,7 +366,7 @@ impl<'a> Intake<'_, 'a> {
         Ok(Taken { contents: Some(contents), start, ..Taken::plain(truncated, excess) })
     }
 
-    /// Makes room where nobody knows how much is to come: twice what there is.
+    /// Doubles the buffer when the length is unknown.
     fn reserve_more(&mut self) {
         let buf = &self.spool.buf;
         if buf.capacity() - buf.len() < 2 * 1024 {

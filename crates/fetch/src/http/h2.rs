@@ -1,8 +1,8 @@
-//! One question and one answer over HTTP/2 (RFC 9113).
+//! How does one request and response over HTTP/2 work? (RFC 9113)
 //!
-//! One connection carries all requests to a host, as many at a time as the cap for a host allows. HTTP/2 has no bytes
-//! that an archive of HTTP/1.1 messages could hold, so both heads are rendered as HTTP/1.1 would have them; the body
-//! is what came.
+//! One connection carries all requests to a host, up to the limit per host. HTTP/2 has no bytes
+//! that an archive of HTTP/1.1 messages could hold, so both heads are rendered as HTTP/1.1; the
+//! body is as received.
 
 use super::exchange::{Lost, Trip};
 use super::head::{LARGEST_HEAD, decimal};
@@ -22,19 +22,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// How much of one body may be under way before we have read it.
+/// Flow control window of a stream.
 const STREAM_WINDOW: u32 = 1 << 20;
-/// The same for all bodies on a connection.
+/// Flow control window of a connection.
 const CONNECTION_WINDOW: u32 = 4 << 20;
 
-/// The HTTP/2 connection of a host, as the pool keeps it; the connection ends when the last handle on it is dropped.
+/// The HTTP/2 connection of a host in the pool; it ends when its last handle is dropped.
 #[derive(Debug)]
 pub(super) struct Multiplexed {
     pub(super) id: u64,
     pub(super) addr: Option<IpAddr>,
-    /// How many requests are on it.
+    /// Number of streams on it.
     pub(super) streams: usize,
-    /// Its ticket while there are none.
+    /// Its ticket while it is idle.
     pub(super) parked: Option<u64>,
     send: SendRequest<Bytes>,
     peer: Option<SocketAddr>,
@@ -66,7 +66,7 @@ impl Multiplexed {
     }
 }
 
-/// Begins HTTP/2 on a new connection and makes it known to the pool.
+/// Starts HTTP/2 on a new connection and registers it with the pool.
 pub(super) async fn begin(
     stream: Stream,
     slot: Slot,
@@ -87,14 +87,14 @@ pub(super) async fn begin(
     let id = pool.number();
     let line = Multiplexed { id, addr, streams: 1, parked: None, send, peer, held };
     tokio::spawn(async move {
-        // How a connection ends is told to each request on it.
+        // Each request on it learns how the connection ended.
         let _ = connection.await;
         slot.pool.forget_line(&slot.key, id);
     });
     Ok(pool.share(&key, line))
 }
 
-/// Sends a request and reads the answer.
+/// Sends a request and reads the response.
 pub(super) async fn exchange(lane: &Lane, asker: &Asker, trip: &mut Trip<'_>) -> Result<Response, Lost> {
     let held = lane.held.so_far();
     let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, held));
@@ -147,7 +147,7 @@ pub(super) async fn exchange(lane: &Lane, asker: &Asker, trip: &mut Trip<'_>) ->
     Ok(Response { status, kind, headers, wire, body, truncated, excess, challenged, peer, protocol })
 }
 
-/// The request in the terms of HTTP/2.
+/// The request in HTTP/2 terms.
 fn request(trip: &Trip<'_>, asker: &Asker) -> Result<http::Request<()>, Failure> {
     let unsupported = |e: &dyn std::fmt::Display| {
         Failure::new(FailureKind::Unsupported, format!("{} cannot be asked for: {e}", trip.request.url))
@@ -174,7 +174,7 @@ fn headers_of(map: &http::HeaderMap) -> Headers {
     map.iter().collect()
 }
 
-/// The head an HTTP/1.1 server would have sent.
+/// The head that an HTTP/1.1 server would have sent.
 fn render_head(status: StatusCode, headers: &Headers) -> Bytes {
     let mut head = Vec::with_capacity(512);
     let reason = status.canonical_reason().unwrap_or_default();
@@ -189,14 +189,15 @@ fn render_head(status: StatusCode, headers: &Headers) -> Bytes {
     head.into()
 }
 
-/// A request that got no answer; silent where the server said it did not touch it or the connection was gone already.
+/// A request without a response; silent if the server did not process it or the connection was
+/// already gone.
 fn lost(error: &h2::Error) -> Lost {
     let untouched = error.reason() == Some(Reason::REFUSED_STREAM) || (error.is_go_away() && error.is_remote());
     let silent = untouched || error.is_io() || error.reason() == Some(Reason::NO_ERROR);
     Lost { failure: Failure::new(FailureKind::Protocol, format!("no answer over HTTP/2: {error}")), silent }
 }
 
-/// A body on its way in.
+/// A body being received.
 struct Intake<'a, 'b> {
     stream: RecvStream,
     timer: Timer,

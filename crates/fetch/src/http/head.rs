@@ -1,30 +1,30 @@
-//! Where does the head of an answer end, what does it say, and how long is what follows?
+//! Where does the head of a response end, what does it say, and how long is what follows?
 //!
-//! Our own reader of RFC 9112 heads, because the archive needs the bytes as they came (case, order, folding, reason
-//! phrase) and because servers err in more ways than strict parsers allow: bare line feeds, blanks before colons, lines
-//! without one, folded values. The end is looked for once over all bytes, so that a head dripping in byte by byte costs
-//! no more than one that comes at once.
+//! Our own parser of RFC 9112 heads, because the archive needs the bytes as received (case, order,
+//! folding, reason phrase) and because servers err in more ways than strict parsers allow: bare
+//! newlines, spaces before colons, lines without one, folded values. Each byte is searched for the
+//! end once, so a head that drips in byte by byte costs no more than one that arrives at once.
 
 use orb_page::Headers;
 
-/// Heads longer than this are no heads.
+/// Maximum length of a head.
 pub(super) const LARGEST_HEAD: usize = 256 * 1024;
-/// Heads with more fields than this neither: each costs far more memory than the three bytes it takes to send.
+/// Maximum number of fields: each costs far more memory than the three bytes it takes to send.
 const MOST_FIELDS: usize = 2_000;
 
-/// Finds the end of a head in bytes that arrive piece by piece.
+/// Finds the end of a head that arrives piece by piece.
 #[derive(Debug, Default)]
 pub(crate) struct Finder {
-    /// Where to look on.
+    /// Where to continue the search.
     from: usize,
 }
 
-/// What bytes can be said not to be a head of HTTP.
+/// The bytes are certainly not an HTTP head.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotHttp;
 
 impl Finder {
-    /// The length of the head with its empty line, as soon as that has come.
+    /// The length of the head including its empty line, once that has arrived.
     pub(crate) fn find(&mut self, bytes: &[u8]) -> Result<Option<usize>, NotHttp> {
         const START: &[u8] = b"HTTP/";
         let known = bytes.len().min(START.len());
@@ -37,7 +37,7 @@ impl Finder {
             match after {
                 [b'\n', ..] => return Ok(Some(line_feed + 2)),
                 [b'\r', b'\n', ..] => return Ok(Some(line_feed + 3)),
-                // Not enough has come to tell.
+                // Not enough has arrived to tell.
                 [] | [b'\r'] => break,
                 _ => self.from = line_feed + 1,
             }
@@ -49,7 +49,7 @@ impl Finder {
     }
 }
 
-/// What a head says.
+/// A parsed head.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// 1 for HTTP/1.1 and above, 0 for HTTP/1.0.
@@ -60,21 +60,21 @@ pub(crate) struct Head {
     pub(crate) headers: Headers,
 }
 
-/// How the length of a body is told (RFC 9112, 6.3).
+/// How the length of a body is determined (RFC 9112, 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// There is none.
+    /// There is no body.
     Empty,
-    /// So many bytes.
+    /// This many bytes.
     Length(u64),
     /// In chunks.
     Chunked,
-    /// Until the connection ends.
+    /// Until the connection closes.
     Close,
 }
 
 impl Head {
-    /// Reads a whole head, empty line included, or says why it is none.
+    /// Parses a complete head including its empty line, or says why it is invalid.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         let mut lines = bytes.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
         let malformed = "the status line of the answer is malformed";
@@ -99,7 +99,8 @@ impl Head {
         Ok(Self { minor, status, standard, headers })
     }
 
-    /// How the body of this answer ends; `bodiless` where the request was one that gets none.
+    /// How the body of this response is framed; `bodiless` if the request method has no response
+    /// body.
     pub(super) fn framing(&self, bodiless: bool) -> Framing {
         if bodiless || matches!(self.status, 100..=199 | 204 | 304) {
             return Framing::Empty;
@@ -126,7 +127,7 @@ impl Head {
         length.map_or(Framing::Close, Framing::Length)
     }
 
-    /// Whether the server keeps the connection, and for how many seconds where it says so.
+    /// Whether the server keeps the connection alive, and for how many seconds if it says so.
     pub(super) fn keeps(&self, framing: Framing) -> Option<Option<u64>> {
         let contradictory = framing == Framing::Chunked && self.values("content-length").next().is_some();
         if framing == Framing::Close || contradictory || self.status == 101 {
@@ -147,7 +148,7 @@ impl Head {
         Some(parameters.map(timeout).find(Option::is_some).flatten())
     }
 
-    /// The values of a field, by its name in lower case.
+    /// The values of a field, by its lower-case name.
     pub(super) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.headers.values(name)
     }
@@ -170,7 +171,7 @@ fn status_line(line: &[u8]) -> Option<(u8, u16)> {
     Some((minor, u16::try_from(code).ok()?))
 }
 
-/// A number in digits alone; one too large for us is as large as can be.
+/// A number of digits only; saturates.
 pub(super) fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;

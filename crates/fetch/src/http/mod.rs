@@ -1,7 +1,8 @@
 //! How is a page fetched over HTTP?
 //!
-//! [`HttpFetcher::send`] is the whole story: find the way (address or proxy), get a connection from the pool, make the
-//! exchange on it, give the connection back. Redirects are not followed: where a page points is the crawl's business.
+//! [`HttpFetcher::send`] is the whole story: find the route (address or proxy), get a connection
+//! from the pool, make the exchange on it, return the connection. Redirects are not followed: where
+//! a page points is the crawl's business.
 
 mod books;
 mod chunked;
@@ -39,7 +40,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Fetches over HTTP/1.1 and HTTP/2, in the clear and under TLS.
+/// Fetches over HTTP/1.1 and HTTP/2, in plain text and under TLS.
 pub(crate) struct HttpFetcher {
     config: Arc<FetchConfig>,
     line: Arc<Line>,
@@ -49,12 +50,12 @@ pub(crate) struct HttpFetcher {
     keyring: Arc<Keyring>,
 }
 
-/// The way to a server.
+/// The route to a server.
 struct Route {
     key: Arc<Key>,
-    /// The address to connect to; `None` where the proxy finds it.
+    /// The address to connect to; `None` if the proxy resolves it.
     addr: Option<IpAddr>,
-    /// The request as it goes over HTTP/1.1.
+    /// The rendered HTTP/1.1 request.
     words: Bytes,
     asker: Asker,
 }
@@ -87,7 +88,8 @@ impl HttpFetcher {
 
     async fn travel(&self, trip: &mut Trip<'_>) -> Result<Response, Failure> {
         let route = self.route(trip).await?;
-        // What is sent along may be taken even where no answer comes: it must not be sent twice.
+        // A request body may have been processed even if no response arrives: it must not be sent
+        // twice.
         let mut want = Want { addr: route.addr, fresh: trip.request.payload.is_some() };
         loop {
             let grant = self.pool.acquire(&route.key, want).await;
@@ -98,7 +100,8 @@ impl HttpFetcher {
                 Grant::Open(slot) => Box::pin(self.open(slot, &route, trip)).await?,
             };
             match self.carry(carrier, &route, trip).await {
-                // A server that gives a connection up may say so (408) in what then looks like the next answer.
+                // A server that closes an idle connection may announce it (408) in what then looks
+                // like the next response.
                 Ok(response) if response.status == 408 && used_before && !want.fresh => want.fresh = true,
                 Ok(mut response) => {
                     self.keep_cookies(&response, trip);
@@ -106,14 +109,15 @@ impl HttpFetcher {
                         self.keyring.hear(&trip.request.url, &response, route.asker.authorization.as_deref());
                     return Ok(response);
                 }
-                // The server gave a kept connection up just as we used it: that is nobody's fault.
+                // The server closed a keep-alive connection just as we used it: an unavoidable
+                // race, so retry on a new one.
                 Err(lost) if lost.silent && used_before && !want.fresh => want.fresh = true,
                 Err(lost) => return Err(lost.failure),
             }
         }
     }
 
-    /// Finds the way and renders the request for it.
+    /// Finds the route and renders the request for it.
     async fn route(&self, trip: &mut Trip<'_>) -> Result<Route, Failure> {
         let request = trip.request;
         let (host, port) = (request.host(), request.port());
@@ -140,7 +144,7 @@ impl HttpFetcher {
         Ok(Carrier::Conn(Conn::new(dialed, route.addr, slot)))
     }
 
-    /// Makes the exchange and gives the connection back, or lets it end.
+    /// Makes the exchange and returns the connection to the pool, or closes it.
     async fn carry(&self, carrier: Carrier, route: &Route, trip: &mut Trip<'_>) -> Result<Response, Lost> {
         let mut conn = match carrier {
             Carrier::Lane(lane) => return Box::pin(h2::exchange(&lane, &route.asker, trip)).await,

@@ -1,13 +1,14 @@
 //! Which connection carries the next request, and may there be one more?
 //!
-//! A socket counts from the moment it may be opened until it is really closed: its [`Slot`] travels with it, through
-//! the hands of requests, while it is parked, and while both sides say goodbye. (Twelve thousand connections, most of
-//! them closing, once brought a university's firewall down; seed 004.) Two caps hold, for all sockets and for those of
-//! one host. Whoever finds no room waits in line; a parked connection of another host is then closed to make room, the
-//! longest unused one first.
+//! A socket counts from the moment it may be opened until it is really closed: its [`Slot`] travels
+//! with it, through requests, while it is idle, and while both sides shut down. (Twelve thousand
+//! connections, most of them closing, once brought a university's firewall down; seed 004.) There
+//! are two limits, for all sockets and for those of one host. A request that finds no capacity
+//! waits in a FIFO queue; the least recently used idle connection of another host is then closed to
+//! make room.
 //!
-//! One lock guards the books. Nothing is dropped under it that would take it again: what is to be closed or was granted
-//! to somebody who left is carried out of it first.
+//! One lock guards the bookkeeping. Nothing is dropped under it that would take it again: what is
+//! to be closed, or was granted to a cancelled request, is moved out first.
 
 use super::books::{Afterwards, Books, Host, Waiter};
 use super::conn::Conn;
@@ -20,29 +21,29 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// How often parked connections are looked after.
+/// How often idle connections are checked.
 const ROUND: Duration = Duration::from_secs(1);
 
-/// Whose connections may carry a request: those of one server, or of the proxy that carries all.
+/// Which connections may carry a request: those of one server, or of the proxy that carries all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tls: bool,
     pub(crate) host: Box<str>,
     pub(crate) port: u16,
-    /// Connections to a proxy in the clear: they lead to any host, and only the global cap holds for them.
+    /// Plain-text connections to a proxy: they lead to any host, and only the global limit applies.
     pub(crate) any_host: bool,
 }
 
-/// How many connections there are.
+/// Connection counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionCounts {
-    /// Sockets open, opening and closing; never above the cap.
+    /// Sockets open, opening and closing; never above the limit.
     pub open: usize,
-    /// Those of them that wait to be used again.
+    /// Idle ones among them.
     pub idle: usize,
-    /// Those of them that are being closed.
+    /// Closing ones among them.
     pub closing: usize,
-    /// Requests that wait for a connection.
+    /// Requests waiting for a connection.
     pub waiting: usize,
 }
 
@@ -57,19 +58,19 @@ pub(crate) struct Pool {
     emptied: Notify,
 }
 
-/// What kind of connection will do.
+/// Which connection is suitable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Want {
     /// To this address.
     pub(super) addr: Option<IpAddr>,
-    /// Not one that was used before.
+    /// Not a reused one.
     pub(super) fresh: bool,
 }
 
-/// Leave to make a request.
+/// Permission to make a request.
 #[derive(Debug)]
 pub(super) enum Grant {
-    /// On a connection that was used before.
+    /// On a reused connection.
     Reuse(Box<Conn>),
     /// On a stream of an HTTP/2 connection.
     Stream(Lane),
@@ -77,7 +78,7 @@ pub(super) enum Grant {
     Open(Slot),
 }
 
-/// The right to one socket; gives it back when dropped.
+/// The right to one socket, returned on drop.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(super) pool: Arc<Pool>,
@@ -126,12 +127,13 @@ impl Pool {
         }
     }
 
-    /// How many sockets there may be.
+    /// The limit on sockets.
     pub(crate) fn cap(&self) -> usize {
         self.cap.load(Ordering::Relaxed)
     }
 
-    /// Changes how many sockets there may be. Where there are more, parked ones are closed at once and the others as they come back.
+    /// Changes the limit on sockets. If there are more, idle ones are closed at once and the others
+    /// when they are returned.
     pub(crate) fn set_cap(self: &Arc<Self>, cap: usize) {
         let mut after = Afterwards::default();
         let mut books = self.lock();
@@ -144,7 +146,7 @@ impl Pool {
         after.happen();
     }
 
-    /// A connection, or leave to open one, as soon as the caps allow.
+    /// A connection, or permission to open one, as soon as the limits allow.
     pub(super) async fn acquire(self: &Arc<Self>, key: &Arc<Key>, want: Want) -> Grant {
         loop {
             let mut after = Afterwards::default();
@@ -152,7 +154,7 @@ impl Pool {
             after.happen();
             match taken {
                 Ok(grant) => return grant,
-                // A grant that got lost is asked for again.
+                // A lost grant is requested again.
                 Err(granted) => {
                     if let Ok(grant) = granted.await {
                         return grant;
@@ -171,7 +173,7 @@ impl Pool {
         }
     }
 
-    /// A grant at once, or the place where it will come.
+    /// A grant at once, or the channel on which it will arrive.
     fn take(
         self: &Arc<Self>,
         books: &mut Books,
@@ -203,7 +205,7 @@ impl Pool {
         Err(granted)
     }
 
-    /// Takes a connection back that can be used again.
+    /// Takes back a reusable connection.
     pub(super) fn park(self: &Arc<Self>, mut conn: Box<Conn>, keep: Duration) {
         let mut after = Afterwards::default();
         let mut guard = self.lock();
@@ -238,7 +240,7 @@ impl Pool {
         after.happen();
     }
 
-    /// Makes an HTTP/2 connection known to all who want its host, and gives the first stream on it.
+    /// Registers an HTTP/2 connection for its host, and returns its first stream.
     pub(super) fn share(self: &Arc<Self>, key: &Arc<Key>, line: Multiplexed) -> Lane {
         let mut after = Afterwards::default();
         let mut books = self.lock();
@@ -252,7 +254,7 @@ impl Pool {
         lane
     }
 
-    /// Takes a stream back.
+    /// Takes back a stream.
     pub(super) fn end_stream(self: &Arc<Self>, key: &Arc<Key>, id: u64) {
         let mut after = Afterwards::default();
         let mut guard = self.lock();
@@ -275,7 +277,7 @@ impl Pool {
         after.happen();
     }
 
-    /// Forgets an HTTP/2 connection that has ended.
+    /// Removes an HTTP/2 connection that has ended.
     pub(super) fn forget_line(&self, key: &Arc<Key>, id: u64) {
         let mut books = self.lock();
         let known = books.hosts.get(key).and_then(|h| h.line.as_ref());
@@ -289,7 +291,7 @@ impl Pool {
         self.lock().ticket()
     }
 
-    /// Closes what is parked, and from now on everything else as it comes back.
+    /// Closes idle connections, and from now on all others as they are returned.
     pub(super) fn shut(&self) {
         let mut after = Afterwards::default();
         let mut books = self.lock();
@@ -310,7 +312,7 @@ impl Pool {
         }
     }
 
-    /// A socket is closed: its place goes to who waits longest.
+    /// A socket is closed: its slot goes to the request that has waited longest.
     fn release(self: &Arc<Self>, key: &Arc<Key>) {
         let mut after = Afterwards::default();
         let mut books = self.lock();
@@ -328,7 +330,7 @@ impl Pool {
         after.happen();
     }
 
-    /// Starts to look after parked connections, until there are none.
+    /// Starts the task that checks idle connections, until there are none.
     fn look_after(self: &Arc<Self>, books: &mut Books) {
         let Ok(runtime) = Handle::try_current() else { return };
         if books.looked_after {
@@ -414,7 +416,7 @@ mod tests {
             let (mut asking, mut held): (Vec<Asking>, Vec<Grant>) = (Vec::new(), Vec::new());
             let mut most = 3;
             for (what, host, which) in steps {
-                // A cap that was lowered is kept to as sockets close.
+                // A lowered limit takes effect as sockets close.
                 let before = held.len();
                 match what {
                     0 | 1 => asking.push(ask(&pool, host)),

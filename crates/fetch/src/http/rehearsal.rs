@@ -1,7 +1,7 @@
-//! What do we make of an answer that comes in these pieces?
+//! How is a response parsed that arrives in these pieces?
 //!
-//! The door for fuzzing: a whole exchange over a pair of local sockets, one read for each piece, with nobody at the other
-//! end. It is there with the feature `fuzzing` alone and never in the program.
+//! The entry point for fuzzing: a whole exchange over a pair of local sockets, one read per piece,
+//! without a peer. It exists only with the feature `fuzzing` and never in the program.
 
 use super::conn::Conn;
 use super::connect::Dialed;
@@ -22,7 +22,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
-/// Hears answers from nobody.
+/// Parses responses without a server.
 #[derive(Debug)]
 pub struct Rehearsal {
     runtime: Runtime,
@@ -32,7 +32,7 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Gets ready.
+    /// Sets it up.
     pub fn new() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build()?;
         let pool = Pool::new(1, 1, Duration::from_secs(15));
@@ -41,7 +41,7 @@ impl Rehearsal {
         Ok(Self { runtime, pool, key, url })
     }
 
-    /// What becomes of an answer to `method`: the bytes as they came and what they were taken for.
+    /// The result of a response to `method`: the bytes as received and how they were parsed.
     pub fn hear(&self, pieces: &[&[u8]], method: Method, config: &FetchConfig) -> Result<Response, Failure> {
         let local = |e: io::Error| Failure::new(FailureKind::Local, e.to_string());
         self.runtime.block_on(async {
@@ -65,7 +65,7 @@ impl Rehearsal {
                     }
                     tokio::task::yield_now().await;
                 }
-                // Where it fails nobody listens any more.
+                // If this fails nobody is listening any more.
                 let _ = theirs.shutdown().await;
                 pending::<()>().await;
             };
@@ -78,7 +78,7 @@ impl Rehearsal {
     }
 }
 
-/// Two ends of one connection: ours as if it led over the network.
+/// Both ends of a connection: ours as if it led over the network.
 fn pair() -> io::Result<(TcpStream, tokio::net::UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;

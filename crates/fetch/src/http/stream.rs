@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream;
 
-/// A connection to a server, in the clear or under TLS.
+/// A connection to a server, in plain text or under TLS.
 #[derive(Debug)]
 pub(super) enum Stream {
     Plain(Metered),
@@ -33,27 +33,28 @@ impl Stream {
         }
     }
 
-    /// From now on reads wait for their place in the line.
+    /// From now on reads wait for their turn.
     pub(super) fn join_line(&mut self) {
         self.metered_mut().join_line();
     }
 
-    /// How long the bandwidth limit has held this connection up, the present wait included.
+    /// How long the bandwidth limit has delayed this connection, including the current wait.
     pub(super) fn held(&self) -> Duration {
         self.metered().held()
     }
 
-    /// The same, for who will not have the connection itself at hand.
+    /// The same, for callers that will not have the connection itself.
     pub(super) fn hold(&self) -> Arc<Held> {
         self.metered().hold()
     }
 
-    /// Makes the socket end at once, on both sides, when it is dropped: nothing lingers in any table on the way.
+    /// Makes the socket reset when dropped (zero linger), so that no state lingers in any table on
+    /// the way.
     pub(super) fn end_abruptly(&self) {
         self.metered().end_abruptly();
     }
 
-    /// Whether an unused connection is still as it was left: open, and nothing said unasked.
+    /// Whether an idle connection is still usable: open, and without unsolicited data.
     pub(super) fn is_quiet(&mut self) -> bool {
         let (mut byte, mut cx) = ([0], Context::from_waker(Waker::noop()));
         // A full line must not make a dead connection look alive.

@@ -1,4 +1,4 @@
-//! Is this really the server, and what do we say when it is not?
+//! Is this really the server, and what do we report if it is not?
 
 use crate::{FetchConfig, FetchError};
 use orb_page::{Failure, FailureKind};
@@ -14,14 +14,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Hosts whose sessions are kept to be resumed. Far more hosts take turns than have connections, and a resumed handshake
-/// spares both sides the certificates: by default rustls remembers 32 hosts and forgets the first of them first, which with more
-/// hosts than that in turn is none. A host takes about 5 kB.
+/// Hosts whose sessions are kept to be resumed. Far more hosts take turns than have connections,
+/// and a resumed handshake spares both sides the certificates: by default rustls remembers 32 hosts
+/// and forgets the first of them first, which with more hosts than that in turn is none. A host
+/// takes about 5 kB.
 const HOSTS_REMEMBERED: usize = 1_024;
 /// Tickets that rustls keeps for a host, which it counts as so many sessions.
 const TICKETS_A_HOST: usize = 8;
 
-/// The client side of TLS for all connections.
+/// The TLS client configuration for all connections.
 pub(super) fn client(config: &FetchConfig) -> Result<Arc<ClientConfig>, FetchError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
@@ -50,7 +51,7 @@ fn roots(extra: Option<&Path>) -> Result<RootCertStore, FetchError> {
     if added == 0 { Err(FetchError::NoCertificate { path: path.to_owned() }) } else { Ok(roots) }
 }
 
-/// Believes every certificate: for archivists of servers that nobody looks after.
+/// Accepts every certificate: for archiving unmaintained servers.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 
@@ -89,7 +90,7 @@ impl ServerCertVerifier for AnyCertificate {
     }
 }
 
-/// A handshake that failed, in one line.
+/// A failed handshake, in one line.
 pub(super) fn failure(host: &str, error: &io::Error) -> Failure {
     let tls = error.get_ref().and_then(|e| e.downcast_ref::<Error>());
     let why = match tls {

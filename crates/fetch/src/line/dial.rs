@@ -1,7 +1,7 @@
 //! How do we get from an address to a connection?
 //!
-//! Directly, or through a proxy: in the clear its connections carry HTTP requests to any host, and a
-//! tunnel (CONNECT) leads to one server. Each phase has its own timeout.
+//! Directly, or through a proxy: in the clear its connections carry HTTP requests to any host, and
+//! a tunnel (CONNECT) leads to one server. Each phase has its own timeout.
 
 use super::metered::Metered;
 use super::{Bucket, Line};
@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout};
 
-/// The longest answer to CONNECT.
+/// Maximum length of a CONNECT response.
 const LARGEST_REPLY: usize = 16 * 1024;
 
 /// A connection just opened. Its reads are counted but not yet delayed.
@@ -65,12 +65,14 @@ impl Line {
             Ok(Err(error)) => return Err(connect_failure(&error, to)),
             Err(_) => return Err(late(&format!("no connection to {to}"), self.timeouts.connect)),
         };
-        // Requests are written whole, so waiting for more to send would only cost time; without it we are merely slower.
+        // Requests are written in one piece, so Nagle's algorithm would only add delay; a failure
+        // here only makes us slower.
         let _ = tcp.set_nodelay(true);
         Ok(tcp)
     }
 
-    /// On a line that is shared, no more than a little may be under way that we are not ready to read.
+    /// On a line that is shared, no more than a little may be under way that we are not ready to
+    /// read.
     async fn open_tcp(&self, to: SocketAddr) -> io::Result<TcpStream> {
         let Some(rate) = self.bandwidth.rate() else { return TcpStream::connect(to).await };
         let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
@@ -104,7 +106,7 @@ impl Line {
     }
 }
 
-/// The head of a proxy's answer, and not a byte of what follows: that belongs to the tunnel.
+/// The head of a proxy's response, and not a byte more: what follows belongs to the tunnel.
 async fn read_reply(tcp: &mut TcpStream) -> io::Result<Head> {
     let (mut bytes, mut finder) = (Vec::new(), Finder::default());
     loop {
@@ -122,7 +124,7 @@ pub(crate) fn late(what: &str, patience: Duration) -> Failure {
     Failure::new(FailureKind::Timeout, format!("{what} within {patience:?}"))
 }
 
-/// A connection that did not come about.
+/// A failed connection attempt.
 fn connect_failure(error: &io::Error, to: SocketAddr) -> Failure {
     if is_ours(error) {
         return Failure::new(FailureKind::Local, format!("no socket for {to}: {error}"));

@@ -1,7 +1,7 @@
 //! How fast may a socket be read?
 //!
-//! A socket whose reads are metered. The meter sits below everything else, so that one bandwidth holds
-//! for all protocols and counts what the line carries.
+//! A socket whose reads are metered. The meter sits below everything else, so that one bandwidth
+//! holds for all protocols and counts what the line carries.
 
 use super::Bucket;
 use std::future::Future;
@@ -22,21 +22,21 @@ pub(crate) struct Metered {
     bucket: Arc<Bucket>,
     /// Bytes reserved and not yet read; 0 for none.
     reserved: usize,
-    /// The wait for them; kept for the next one.
+    /// The timer for them, reused.
     sleep: Option<Pin<Box<Sleep>>>,
     held: Arc<Held>,
-    /// Whether reads are counted but not held up.
+    /// Whether reads are counted but not delayed.
     free: bool,
 }
 
-/// How long the meter held a connection up so far: time the server is not to blame for. Who makes a request on a connection that
-/// others read from (HTTP/2) has a share in this.
+/// How long the meter held a connection up so far: time the server is not to blame for. Who makes a
+/// request on a connection that others read from (HTTP/2) has a share in this.
 #[derive(Debug)]
 pub(crate) struct Held {
     base: Instant,
-    /// Microseconds of waits that are over.
+    /// Microseconds of completed waits.
     over: AtomicU64,
-    /// When the present wait began, in microseconds from the base; 0 for none.
+    /// Start of the current wait, in microseconds from the base; 0 for none.
     since: AtomicU64,
 }
 
@@ -69,7 +69,8 @@ impl Held {
 }
 
 impl Metered {
-    /// A socket whose reads are counted but not held up as yet: nobody should miss a handshake because the line is full.
+    /// A socket whose reads are counted but not held up as yet: nobody should miss a handshake
+    /// because the line is full.
     pub(crate) fn new(tcp: TcpStream, bucket: Arc<Bucket>) -> Self {
         Self { tcp, bucket, reserved: 0, sleep: None, held: Held::new(), free: true }
     }
@@ -101,7 +102,7 @@ impl Metered {
     }
 
     fn poll_metered(&mut self, rate: u64, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        // A place is taken only when there is something to read.
+        // Reserve only when there is something to read.
         ready!(self.tcp.poll_read_ready(cx))?;
         if self.reserved == 0 {
             let now = Instant::now();
@@ -131,7 +132,7 @@ impl Metered {
         result
     }
 
-    /// Forgets a place in a line that there is no more.
+    /// Drops a reservation in a queue that no longer exists.
     fn leave(&mut self) {
         self.held.end();
         self.reserved = 0;

@@ -59,12 +59,12 @@ impl Line {
         })
     }
 
-    /// The one address to connect to for a host: what a lease pins.
+    /// The address to connect to for a host, which a lease pins.
     pub async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, Failure> {
         self.resolver.resolve(host, port).await
     }
 
-    /// How many connections there are.
+    /// Connection counts.
     pub fn connections(&self) -> ConnectionCounts {
         self.sockets.counts()
     }
@@ -85,7 +85,7 @@ impl Line {
         &self.guard
     }
 
-    /// The bandwidth of all sockets together, to change it by the time of day.
+    /// The bandwidth limit of all sockets together, to change it by the time of day.
     pub fn bandwidth(&self) -> &Bucket {
         &self.bandwidth
     }

@@ -1,8 +1,8 @@
 //! A protocol made for tests.
 //!
-//! One line asks: a path, and after a tab the time of the version that is known. The answer is a line
-//! with status and time, then the bytes until the connection ends. The bytes of a directory are lines
-//! of size, time and name.
+//! One line asks: a path, and after a tab the time of the version that is known. The answer is a
+//! line with status and time, then the bytes until the connection ends. The bytes of a directory
+//! are lines of size, time and name.
 
 use bytes::Bytes;
 use orb_fetch::{BoxFuture, Fetch, FetchConfig, Line, Protocol, Received, Watch, receive};

@@ -1,4 +1,4 @@
-//! What is sent along with a request, and who is told who asks?
+//! What is sent with a request, and who learns our credentials?
 
 use crate::server::{Server, config, fetcher, get, lease};
 use orb_fetch::{Credential, FetchConfig, Keyring, Method, Proof, Request, Unwatched};
@@ -6,7 +6,7 @@ use orb_page::Payload;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A server that answers a request with what was sent along.
+/// A server that echoes the request body.
 async fn echo() -> Server {
     Server::start(|mut stream, _, server| async move {
         while let Some(head) = server.heard(&mut stream).await {

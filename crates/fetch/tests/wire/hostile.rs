@@ -1,4 +1,4 @@
-//! Whatever a server sends, it ends, nothing breaks, and the bytes kept are bytes that came.
+//! Does every exchange end, whatever a server sends, and are the bytes kept those that were sent?
 
 use crate::server::{Server, bytes, config, fetcher, get};
 use orb_fetch::FetchConfig;
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tokio::runtime::Builder;
 
-/// Answers made of the pieces that answers are made of, in any order.
+/// Responses made of typical fragments in any order.
 fn answers() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"HTTP/1.1 200 OK\r\n".to_vec()),

@@ -1,4 +1,4 @@
-//! HTTP/1.1, byte for byte.
+//! Is HTTP/1.1 right, byte for byte?
 
 use crate::server::{Counts, Server, answer, bytes, config, failure, fetcher, get, lease};
 use orb_fetch::{FetchConfig, Method, Request, decode};

@@ -1,4 +1,4 @@
-//! HTTP/2 over TLS.
+//! Does HTTP/2 over TLS work?
 
 use crate::server::{Counts, Server, bytes, get, lease};
 use crate::tls::{Authority, trusting, url_of};
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What a server does with a request for a path.
+/// How a server handles a request for a path.
 pub(crate) type Serve = fn(&str, SendResponse<Bytes>);
 
-/// A server that lets each connection serve so many requests before it says goodbye, and the most it had to serve at
-/// once.
+/// A server that ends each connection gracefully after this many requests, and the maximum
+/// concurrency it saw.
 pub(crate) async fn speaking(authority: &Authority, serve: Serve, each: usize) -> (Server, Arc<AtomicUsize>) {
     let acceptor = authority.acceptor("good.test", 2100, &["h2", "http/1.1"]);
     let most = Arc::new(AtomicUsize::new(0));

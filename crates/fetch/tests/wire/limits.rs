@@ -1,4 +1,4 @@
-//! Servers that send too much, too slowly or without end.
+//! Are servers bounded that send too much, too slowly or without end?
 
 use crate::server::{Server, answer, bytes, config, fetcher, get};
 use orb_fetch::{FetchConfig, Timeouts};
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SHORT: Duration = Duration::from_millis(200);
 
-/// Sends `first` and then `again` for ever, or nothing where that is empty.
+/// Sends `first` and then `again` for ever, or nothing if that is empty.
 async fn endless(first: &'static str, again: &'static [u8], pause: Duration) -> Server {
     Server::start(move |mut stream, _, server| async move {
         server.heard(&mut stream).await;
@@ -71,7 +71,7 @@ async fn frames_that_outweigh_their_contents_are_cut_too() {
     let server = endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", frame, Duration::ZERO).await;
     let response = get(&fetcher(small()), &server.url("/")).await.result.unwrap();
     assert_eq!(response.truncated, Some(Truncation::Length));
-    // Half as much again as the limit and a little, and what one read brings beyond that.
+    // Half as much again as the limit plus a little, and what one read brings beyond that.
     assert!(response.wire.len() < 500_000 && response.body.len() < 10_000, "{}", response.wire.len());
 }
 

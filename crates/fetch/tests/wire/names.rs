@@ -1,4 +1,4 @@
-//! Names, their addresses, and those we do not go to.
+//! Which addresses do names have, and which of them are refused?
 
 use crate::server::{Server, config, fetcher, get, lease};
 use orb_fetch::{FetchConfig, Fetchers, Unwatched};
@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::UdpSocket;
 
-/// A name server: `inside.test` and `public.test` have addresses, `six.test` has only a later one, `mixed.test` has one within and one
-/// without, `turns.test` leads out when it is asked for first and inwards ever after, `mute.test` gets no answer and nothing else exists.
+/// A name server: `inside.test` and `public.test` have addresses, `six.test` has only an IPv6 one,
+/// `mixed.test` has a private and a public one, `turns.test` resolves to a public address at first
+/// and to a private one ever after, `mute.test` gets no response and nothing else exists.
 async fn name_server() -> (SocketAddr, Arc<AtomicUsize>) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let addr = socket.local_addr().unwrap();
@@ -28,7 +29,7 @@ async fn name_server() -> (SocketAddr, Arc<AtomicUsize>) {
     (addr, asked)
 }
 
-/// The bytes of the answer (RFC 1035, 4) to a question that comes after so many others.
+/// The response (RFC 1035, 4) to a query that comes after this many others.
 fn answer(query: &[u8], before: usize) -> Option<Vec<u8>> {
     let (mut name, mut at) = (String::new(), 12);
     while query[at] > 0 {
@@ -151,7 +152,8 @@ async fn no_spelling_of_an_inner_address_passes() {
     let sixes = "[::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [0:0:0:0:0:ffff:10.0.0.1] [::127.0.0.1] [64:ff9b::7f00:1] \
                  [64:ff9b::169.254.169.254] [64:ff9b:1::a00:1] [2002:7f00:1::] [2002:a9fe:a9fe::1] [2001:0:7f00:1::] [fe80::1] [fe80::5efe:10.0.0.1] \
                  [fec0::1] [fc00::1] [fd00:ec2::254] [ff02::1]";
-    // Full-width digits and dots, escapes, what browsers leave out, and a name before an @ that is only a user's.
+    // Full-width digits and dots, escapes, characters that browsers drop, and a name before an @
+    // that is only user info.
     let disguises = [
         "\u{ff11}\u{ff12}\u{ff17}.0.0.1",
         "127\u{3002}0\u{3002}0\u{ff0e}1",
@@ -197,7 +199,7 @@ async fn a_name_bound_anew_to_an_inner_address_is_not_followed() {
     let dns = Some(name_server().await.0);
     let fetcher = fetcher(FetchConfig { dns, private_hosts: vec!["turns.test".to_owned()], ..config() });
     assert_eq!(fetcher.resolve("turns.test", 80).await, Ok("9.9.9.9".parse().unwrap()));
-    // The answer lived for a second; it is believed for a minute.
+    // The answer had a TTL of a second; it is cached for a minute.
     assert!(fetcher.resolve("turns.test", 80).await.is_ok());
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(61)).await;

@@ -1,4 +1,4 @@
-//! A line shared with others: its rate, its smoothness, its connections.
+//! Is a shared line used at its rate, smoothly, and with few connections?
 
 use crate::http2::speaking;
 use crate::server::{Server, config, fetcher, get, lease};
@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
-/// Bytes a second.
+/// Bytes per second.
 const RATE: usize = 1_000_000;
-/// The stretch over which a smooth line is even.
+/// The interval over which a smooth line is even.
 const STRETCH: Duration = Duration::from_millis(100);
 
-/// Writes down when how much came.
+/// Records when how much arrived.
 #[derive(Clone, Default)]
 struct Gauge(Arc<Mutex<Vec<(Instant, usize)>>>);
 
@@ -25,11 +25,11 @@ impl Watch for Gauge {
     }
 }
 
-/// What a gauge saw.
+/// What a gauge recorded.
 struct Flow {
-    /// Bytes a second, from the first to the last.
+    /// Bytes per second, from the first to the last.
     rate: f64,
-    /// Bytes in each whole stretch.
+    /// Bytes in each whole interval.
     stretches: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Gauge {
     }
 }
 
-/// Fetches a URL so many times at once and says how the bytes came.
+/// Fetches a URL this many times in parallel and reports how the bytes arrived.
 async fn flow_of(fetcher: &Arc<Fetchers>, url: &str, times: usize) -> Flow {
     let gauge = Gauge::default();
     let fetches: Vec<_> = (0..times)
@@ -64,7 +64,7 @@ async fn flow_of(fetcher: &Arc<Fetchers>, url: &str, times: usize) -> Flow {
     gauge.flow()
 }
 
-/// Whether the bytes came at the rate, give or take a twentieth, and evenly.
+/// Whether the bytes arrived at the rate, within 5 %, and evenly.
 fn is_smooth(flow: &Flow) -> bool {
     let nominal = RATE / 10;
     let even = |bytes: &&usize| (nominal * 7 / 10..=nominal * 13 / 10).contains(*bytes);
@@ -74,7 +74,7 @@ fn is_smooth(flow: &Flow) -> bool {
     exact && bounded && evenly * 10 >= flow.stretches.len() * 9
 }
 
-/// Some tries, of which one must be smooth: a machine that is busy with other things makes any line look uneven.
+/// Several tries, one of which must be smooth: a busy machine makes any line look uneven.
 async fn assert_smooth(fetcher: Fetchers, url: &str, times: usize) {
     let fetcher = Arc::new(fetcher);
     let mut seen = Vec::new();
@@ -154,7 +154,7 @@ async fn a_rate_that_is_changed_holds_for_bodies_under_way() {
     let start = Instant::now();
     fetcher.line().bandwidth().set_rate(None);
     assert_eq!(fetching.await.unwrap(), None);
-    // At the rate before, it would have taken twenty seconds.
+    // At the previous rate, it would have taken twenty seconds.
     assert!(start.elapsed() < Duration::from_secs(8), "took {:?}", start.elapsed());
 }
 

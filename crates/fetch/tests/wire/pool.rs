@@ -1,4 +1,4 @@
-//! Connections: kept, given up, counted.
+//! Are connections reused, closed and counted correctly?
 
 use crate::server::{Counts, Server, config, fetcher, get, lease};
 use orb_fetch::{ConnectionCounts, FetchConfig, Fetchers, Resolve, Unwatched};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 const KEPT: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const CLOSED: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
 
-/// A fetcher for which every name leads to the server.
+/// A fetcher that resolves every name to the server.
 fn fetcher_for(server: &Server, change: impl FnOnce(&mut FetchConfig)) -> Fetchers {
     let any = Resolve { host: "*".to_owned(), port: server.addr.port(), addr: server.addr.ip() };
     let mut config = FetchConfig { resolve: vec![any], ..config() };
@@ -54,7 +54,7 @@ async fn a_kept_connection_that_dies_is_replaced_without_a_word() {
     let server = Server::start(|mut stream, number, server| async move {
         server.heard(&mut stream).await;
         stream.write_all(KEPT.as_bytes()).await.unwrap();
-        // The first connection takes a second request and dies of it.
+        // The first connection takes a second request and dies.
         if server.heard(&mut stream).await.is_some() && number > 0 {
             stream.write_all(KEPT.as_bytes()).await.unwrap();
         }
@@ -111,7 +111,7 @@ async fn a_kept_connection_that_dies_twice_is_a_failure() {
     assert_eq!(server.connections(), 2);
 }
 
-/// How many connections a server saw open at once, in all and for one host.
+/// Maximum connections that a server saw open at once, in total and for one host.
 #[derive(Default)]
 struct Open {
     now: HashMap<String, usize>,
@@ -119,7 +119,7 @@ struct Open {
     most_of_one: usize,
 }
 
-/// A server that counts a connection from its acceptance until it knows it closed.
+/// A server that counts a connection from its acceptance until it knows that it is closed.
 async fn counting(answer: &'static str, open: Arc<Mutex<Open>>) -> Server {
     Server::start(move |mut stream, _, server| {
         let open = open.clone();
@@ -138,7 +138,7 @@ async fn counting(answer: &'static str, open: Arc<Mutex<Open>>) -> Server {
                     break;
                 }
                 if answer == CLOSED {
-                    // Wait for the client's goodbye, so that it is we who keep the connection closing.
+                    // Wait for the client's FIN, so that it is we who keep the connection closing.
                     while stream.read_u8().await.is_ok() {}
                     break;
                 }
@@ -182,7 +182,7 @@ async fn a_parked_connection_makes_room_for_another_host() {
     for host in ["a", "b", "a", "c", "a", "b"] {
         get(&fetcher, &url_of(host, &server)).await.result.unwrap();
     }
-    // c took b's place, for a had been used since; then b took c's.
+    // c took b's place, since a had been used more recently; then b took c's.
     assert_eq!(server.connections(), 4);
 }
 
@@ -227,7 +227,7 @@ async fn a_fetch_given_up_frees_its_place() {
     assert_eq!(server.connections(), 2);
 }
 
-/// Polls again and again while others run.
+/// Polls repeatedly while others run.
 trait Persist: Future + Sized {
     async fn await_with_wakeups(self) -> Self::Output {
         let mut this = pin!(self);
@@ -275,7 +275,7 @@ async fn a_server_that_leaves_is_noticed_while_its_connection_is_parked() {
     let (fetcher, watch) = (fetcher(config()), Counts::default());
     assert!(fetcher.fetch(&lease(&server.url("/")), &watch).await.result.is_ok());
     hang_up.send(()).unwrap();
-    // The connection is looked at once a second.
+    // The connection is checked once a second.
     while fetcher.line().connections().open > 0 {
         tokio::task::yield_now().await;
     }

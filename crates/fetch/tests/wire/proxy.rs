@@ -1,4 +1,4 @@
-//! Through a proxy, in the clear and by a tunnel.
+//! Does fetching through a proxy work, in plain text and by a tunnel?
 
 use crate::server::{Counts, Server, bytes, config, fetcher, get, lease};
 use crate::tls::Authority;

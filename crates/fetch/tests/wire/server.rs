@@ -1,4 +1,4 @@
-//! Servers that do exactly what a test says, and a fetcher set up to talk to them.
+//! How does a server do exactly what a test says, and how is a fetcher set up for it?
 
 use orb_fetch::{FetchConfig, Fetchers, Timeouts, Watch};
 use orb_page::{HostId, Lease, Outcome, PageId, Purpose, Response};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server on loopback; its log holds the head of every request.
+/// A server on loopback that logs the head of every request.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
@@ -18,7 +18,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Hands every connection, with its number from 0, to `serve`.
+    /// Passes every connection, with its number from 0, to `serve`.
     pub(crate) async fn start<F, T>(serve: F) -> Self
     where
         F: Fn(TcpStream, usize, Self) -> T + Send + 'static,
@@ -37,7 +37,7 @@ impl Server {
         server
     }
 
-    /// Answers every request with these bytes and keeps the connection.
+    /// Answers every request with these bytes and keeps the connection alive.
     pub(crate) async fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = Arc::new(bytes.into());
         Self::start(move |mut stream, _, server| {
@@ -53,7 +53,7 @@ impl Server {
         .await
     }
 
-    /// Answers one request with these bytes and hangs up.
+    /// Answers one request with these bytes and closes.
     pub(crate) async fn once(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = Arc::new(bytes.into());
         Self::start(move |mut stream, _, server| {
@@ -91,7 +91,7 @@ impl Server {
     }
 }
 
-/// Settings for a web of loopback: no phase takes long.
+/// Settings for a web on loopback: short timeouts.
 pub(crate) fn config() -> FetchConfig {
     let second = Duration::from_secs(5);
     FetchConfig {
@@ -123,7 +123,7 @@ pub(crate) fn lease(url: &str) -> Lease {
     }
 }
 
-/// Counts what a fetch tells while it is under way.
+/// Counts the notifications of a fetch.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) sent: AtomicUsize,
@@ -144,13 +144,13 @@ pub(crate) async fn get(fetcher: &Fetchers, url: &str) -> Outcome {
     fetcher.fetch(&lease(url), &orb_fetch::Unwatched).await
 }
 
-/// The answer of a server that sends these bytes and hangs up.
+/// The response of a server that sends these bytes and closes.
 pub(crate) async fn answer(bytes: impl Into<Vec<u8>>) -> Response {
     let server = Server::once(bytes).await;
     get(&fetcher(config()), &server.url("/")).await.result.unwrap()
 }
 
-/// The failure of a server that sends these bytes and hangs up.
+/// The failure with a server that sends these bytes and closes.
 pub(crate) async fn failure(bytes: impl Into<Vec<u8>>) -> (orb_page::FailureKind, String) {
     let server = Server::once(bytes).await;
     let failure = get(&fetcher(config()), &server.url("/")).await.result.unwrap_err();

@@ -1,4 +1,4 @@
-//! Certificates, good and bad.
+//! Are certificates checked, good and bad?
 
 use crate::server::{Server, bytes, config, fetcher, get};
 use orb_fetch::{FetchConfig, FetchError, Fetchers, Resolve};
@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// Somebody who issues certificates, with a file for those who trust them.
+/// A certificate authority, with a file for those who trust it.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pub(crate) file: NamedTempFile,
@@ -38,7 +38,7 @@ impl Authority {
         Self { issuer: Issuer::new(params, key), file }
     }
 
-    /// What a server needs to be `name` until `year`.
+    /// The TLS configuration of a server that is `name` until `year`.
     pub(crate) fn acceptor(&self, name: &str, year: i32, protocols: &[&str]) -> TlsAcceptor {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.not_after = date_time_ymd(year, 1, 1);
@@ -56,7 +56,7 @@ impl Authority {
     }
 }
 
-/// A fetcher that trusts `authority` and finds every name at the server.
+/// A fetcher that trusts `authority` and resolves every name to the server.
 pub(crate) fn trusting(authority: &Authority, server: &Server, change: impl FnOnce(&mut FetchConfig)) -> Fetchers {
     let any = Resolve { host: "*".to_owned(), port: server.addr.port(), addr: server.addr.ip() };
     let mut config = FetchConfig { resolve: vec![any], ca_file: Some(authority.file.path().to_owned()), ..config() };
@@ -68,7 +68,8 @@ pub(crate) fn url_of(host: &str, server: &Server) -> String {
     format!("https://{host}:{}/", server.addr.port())
 }
 
-/// A server over TLS that answers every request with these bytes; `rude` ends without saying so.
+/// A server over TLS that answers every request with these bytes; `rude` closes without
+/// close_notify.
 async fn secure(acceptor: TlsAcceptor, answer: &'static str, rude: bool) -> Server {
     Server::start(move |stream, _, server| {
         let acceptor = acceptor.clone();
