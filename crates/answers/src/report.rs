@@ -135,7 +135,8 @@ impl<'a> Report<'a> {
         self.counts.changed()
     }
 
-    /// Gives the documents that are listed, one by one; where the output fails, that is why it ends.
+    /// Gives the documents that are listed, one by one; where the output fails, that is why it
+    /// ends.
     pub fn each(&self, each: impl FnMut(ToldRow) -> io::Result<()>) -> Result<()> {
         self.each_of(&self.flags, u64::MAX, each)
     }

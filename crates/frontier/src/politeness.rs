@@ -115,8 +115,8 @@ pub struct Ended {
     /// Whether the server redirected to the same URL, having set something (a cookie): the next
     /// response will differ.
     pub turned: bool,
-    /// Whether the server redirected to another spelling of the page's URL, by which it is requested
-    /// next.
+    /// Whether the server redirected to another spelling of the page's URL, by which it is
+    /// requested next.
     pub respelt: bool,
 }
 

@@ -1,7 +1,7 @@
 //! What is indexed of a page?
 //!
-//! An [`IndexEntry`] owns its tokens. Its size counts against the memory budget until it is dropped,
-//! which the index does as soon as it has been processed.
+//! An [`IndexEntry`] owns its tokens. Its size counts against the memory budget until it is
+//! dropped, which the index does as soon as it has been processed.
 
 use crate::analyze::{StemLanguage, TokenizedText};
 use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, SIMHASH, TAG, TITLE, URL};

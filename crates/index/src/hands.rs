@@ -1,8 +1,9 @@
 //! Who builds segments while pages arrive?
 //!
 //! A pool of threads, each with its own segment builder, fed round-robin. A thread writes its
-//! segment when the builder reaches its memory limit; the [`PageIndexWriter`](crate::PageIndexWriter), which alone
-//! talks to the engine, collects the segments. Errors are reported in place of a segment.
+//! segment when the builder reaches its memory limit; the
+//! [`PageIndexWriter`](crate::PageIndexWriter), which alone talks to the engine, collects the
+//! segments. Errors are reported in place of a segment.
 
 use crate::analyze::Stems;
 use crate::entry::IndexEntry;

@@ -2,8 +2,8 @@
 //!
 //! The window of about [`WIDTH`] characters with the most query terms, each counted once at full
 //! weight and repetitions at little, found in one pass over the text. Tokens are compared in their
-//! indexed form, so `Straße` is highlighted for `strasse`.
-//! Function words such as `to` and `a` count only within a phrase, or if the query has nothing else.
+//! indexed form, so `Straße` is highlighted for `strasse`. Function words such as `to` and `a`
+//! count only within a phrase, or if the query has nothing else.
 
 use crate::analyze::{Cutter, Stems, is_function_word, up_to, words};
 use crate::query::{How, Node};

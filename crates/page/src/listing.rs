@@ -1,13 +1,13 @@
 //! What lies in a directory?
 //!
 //! FTP, SFTP, newsgroups and file systems have no hyperlinks: they list. A listing is the body of a
-//! page of its own, written by the protocol and read by an extractor, so that a directory is crawled,
-//! archived and tracked like any other page.
+//! page of its own, written by the protocol and read by an extractor, so that a directory is
+//! crawled, archived and tracked like any other page.
 //!
 //! One line an entry, three columns separated by tabs: size in bytes, time of the last change in
 //! milliseconds since the epoch, and the name as a relative reference, with a slash at the end of a
-//! directory's. `-` stands for what is not known. The order is the protocol's; equal directories should
-//! give equal listings.
+//! directory's. `-` stands for what is not known. The order is the protocol's; equal directories
+//! should give equal listings.
 
 use crate::Moment;
 use std::fmt::Write as _;

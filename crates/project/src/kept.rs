@@ -1,9 +1,9 @@
 //! How are a project's settings stored?
 //!
-//! In its `project.toml`, replaced atomically. TOML truncated between two lines is still TOML, and a
-//! crawl must not run with half of its settings, so a file written here has a first line that promises
-//! a last one. A file without that first line was written by a person and is taken as it is. People
-//! also edit ours: only changed values are replaced in their text.
+//! In its `project.toml`, replaced atomically. TOML truncated between two lines is still TOML, and
+//! a crawl must not run with half of its settings, so a file written here has a first line that
+//! promises a last one. A file without that first line was written by a person and is taken as it
+//! is. People also edit ours: only changed values are replaced in their text.
 
 use crate::settings::{Settings, SettingsError};
 use orb_store::{ProjectDir, StoreError, replace};
@@ -63,7 +63,8 @@ impl Settings {
     }
 }
 
-/// Whether the text is truncated: it promises an end it does not have, or breaks off in the promise.
+/// Whether the text is truncated: it promises an end it does not have, or breaks off in the
+/// promise.
 fn is_cut_off(text: &str) -> bool {
     (text.starts_with(BEGIN) && !has_end(text)) || BEGIN.starts_with(text)
 }

@@ -84,7 +84,7 @@ fn print(common: &Common, diff: &PageDiff<'_>, context: usize) -> Result<(), Fai
     Ok(stdout.flush()?)
 }
 
-/// A page of its own with both versions.
+/// A standalone page with both versions.
 fn side_by_side(diff: &PageDiff<'_>, context: usize) -> String {
     let (url, old, new) = (escaped(diff.url), &diff.from, &diff.to);
     let body = match diff.same() {

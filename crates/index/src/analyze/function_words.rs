@@ -1,8 +1,9 @@
 //! Which words only hold others together?
 //!
-//! Articles, prepositions, conjunctions and the like stand on every page of their language and say nothing of any, so
-//! that a snippet is not chosen by them and does not mark them. The lists are short on purpose: what could be a name or a
-//! thing in its language is not in them. Words are as [`super::words`] cuts them: in lower case and without accents.
+//! Articles, prepositions, conjunctions and the like stand on every page of their language and say
+//! nothing of any, so that a snippet is not chosen by them and does not mark them. The lists are
+//! short on purpose: what could be a name or a thing in its language is not in them. Words are as
+//! [`super::words`] cuts them: in lower case and without accents.
 
 /// The language and its function words.
 static WORDS: &[(&str, &[&str])] = &[
@@ -60,7 +61,8 @@ static WORDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Whether a word is a function word in a language, given as a page gives it (`en`, `de-AT`); in English where it does not.
+/// Whether a word is a function word in a language, given as a page gives it (`en`, `de-AT`); in
+/// English where it does not.
 pub(crate) fn is_function_word(word: &str, lang: Option<&str>) -> bool {
     let lang = lang.unwrap_or("en");
     let primary = lang.split(['-', '_']).next().unwrap_or(lang);

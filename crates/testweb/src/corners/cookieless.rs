@@ -1,8 +1,9 @@
 //! Corner: which host answers nobody who has no session id?
 //!
-//! A host that redirects every address without an id, its robots.txt among them, to the same address with one, and a new one each time: ASP.NET's
-//! cookieless sessions. Folders of it do the same in other spellings, with other statuses, with a cookie besides, or in two steps.
-//! Ids are only good for the epoch in which they were given. A last folder never lets anybody in.
+//! A host that redirects every address without an id, its robots.txt among them, to the same
+//! address with one, and a new one each time: ASP.NET's cookieless sessions. Folders of it do the
+//! same in other spellings, with other statuses, with a cookie besides, or in two steps. Ids are
+//! only good for the epoch in which they were given. A last folder never lets anybody in.
 
 use super::{Corner, Fate, KEYED, Spot, Via};
 use crate::prose;
@@ -29,7 +30,8 @@ enum IdStyle {
     Query,
 }
 
-/// A folder: its name, where ids stand, with which status it redirects, and whether with a whole URL.
+/// A folder: its name, where ids stand, with which status it redirects, and whether with a whole
+/// URL.
 struct Folder(&'static str, IdStyle, u16, bool);
 
 static FOLDERS: [Folder; 6] = [
@@ -139,7 +141,8 @@ fn written(Folder(folder, style, ..): &Folder, inner: &str, id: &str, reply: &mu
     inside += folder;
     inside += "</p>\n<ul>\n<li><a href=\"/private/page.aspx\">Not this one</a>\n";
     for n in 0..PAGES {
-        // Some links have the id, others are relative to a page that has it, and some leave it to the server.
+        // Some links have the id, others are relative to a page that has it, and some leave it to
+        // the server.
         let link = match n % 3 {
             0 => target(*style, &format!("/{folder}page-{n}.aspx"), id),
             1 => format!("page-{n}.aspx"),

@@ -62,7 +62,7 @@ pub(crate) fn unwritten(e: std::io::Error, path: &Path) -> Failure {
     Failure::Failed(e.context(format!("cannot write {}", path.display())))
 }
 
-/// A failure to write, told with the place; who stopped reading our output has heard enough.
+/// A failure to write, with the path; a closed output is not one.
 pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
     match done {
         Err(orb_store::StoreError::Output(e)) => Err(unwritten(e, path)),

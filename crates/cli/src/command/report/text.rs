@@ -11,7 +11,7 @@ const LINES: u64 = 50;
 
 pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<(), AnswerError> {
     opening(report, sink).map_err(AnswerError::Output)?;
-    // Where nobody says how many, every flag has its share.
+    // Without a limit, every flag has its share.
     let groups: Vec<Vec<Flag>> = match (report.limit, report.offset) {
         (None, 0) => report.flags.iter().map(|flag| vec![*flag]).collect(),
         _ => vec![report.flags.clone()],
