@@ -255,7 +255,8 @@ impl Canonicaliser {
 /// the web: a host in lower case and ASCII, no default port, and a path.
 fn settle_like_web(url: &mut Url, port: u16) -> Result<(), Refused> {
     let Some(written) = url.host_str() else { return Err(Refused::NoHost) };
-    let host = Host::parse(written)?.to_string();
+    // Decoding may leave trailing dots, and what is left without them may be a number.
+    let host = Host::parse(Host::parse(written)?.to_string().trim_end_matches('.'))?.to_string();
     if host != written {
         url.set_host(Some(&host))?;
     }
