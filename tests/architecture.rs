@@ -28,7 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     // `answers` because a crawl reads archived pages, too: to compare, to index, to hand them on.
     ("crawl", &["answers", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     ("serve", &["answers", "project", "crawl"]),
-    // What is left besides `answers`, `crawl`, `project` and `export`: `inspect` asks the crate that
+    // What is left besides `answers`, `crawl`, `project` and `export`: `inspect` asks the crate
+    // that
     // knows one thing (`frontier`, `fetch`, `extract`); exports, plans and acknowledgements still
     // open `store` themselves, and `track` renders differences.
     (
@@ -56,7 +57,8 @@ const ALONE: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
 ];
 
-/// Files outside `store` that may hold SQL: what another database is told, and an example for people.
+/// Files outside `store` that may hold SQL: what another database is told, and an example for
+/// people.
 const SQL_ELSEWHERE: &[&str] = &["crates/export/src/postgres", "crates/cli/src/command/demo.rs"];
 
 /// How SQL is recognised.

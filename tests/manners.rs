@@ -229,7 +229,8 @@ fn after_retry_after_the_host_is_left_alone_for_that_long() {
     }
 }
 
-/// A site whose page `/N` answers so many times with status N and then with a page; `/always/N` never does.
+/// A site whose page `/N` answers so many times with status N and then with a page; `/always/N`
+/// never does.
 fn stumbling(times: usize) -> Script {
     let tries: Mutex<BTreeMap<String, usize>> = Mutex::default();
     Script::serve(move |heard| {

@@ -46,7 +46,8 @@ fn on_all_cores(home: &Home, args: &[String]) -> Running {
     home.start(args, &[])
 }
 
-/// With one core there is one thread for all sockets and one that reads pages: whatever blocks either
+/// With one core there is one thread for all sockets and one that reads pages: whatever blocks
+/// either
 /// of them holds everybody up.
 fn on_one_core(home: &Home, args: &[String]) -> Running {
     Running::start(orb::on_one_core(&home.command(args)))
