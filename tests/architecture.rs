@@ -29,9 +29,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crawl", &["answers", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     ("serve", &["answers", "project", "crawl"]),
     // What is left besides `answers`, `crawl`, `project` and `export`: `inspect` asks the crate
-    // that
-    // knows one thing (`frontier`, `fetch`, `extract`); exports, plans and acknowledgements still
-    // open `store` themselves, and `track` renders differences.
+    // that knows one thing (`frontier`, `fetch`, `extract`); exports, plans and acknowledgements
+    // still open `store` themselves, and `track` renders differences.
     (
         "cli",
         &[

@@ -47,8 +47,7 @@ fn on_all_cores(home: &Home, args: &[String]) -> Running {
 }
 
 /// With one core there is one thread for all sockets and one that reads pages: whatever blocks
-/// either
-/// of them holds everybody up.
+/// either of them holds everybody up.
 fn on_one_core(home: &Home, args: &[String]) -> Running {
     Running::start(orb::on_one_core(&home.command(args)))
 }

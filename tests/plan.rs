@@ -101,8 +101,8 @@ fn size(path: &Path) -> u64 {
     }
 }
 
-/// What every part of a project takes, and what was planned for it. (`cargo xtask bench --only
-/// plan` does this for 20,000 pages.)
+/// What every part of a project takes, and what was planned for it.
+/// (`cargo xtask bench --only plan` does this for 20,000 pages.)
 #[test]
 fn a_larger_crawl_takes_what_was_planned_from_a_smaller_one() {
     let collected = |pages_per_host| {

@@ -1,8 +1,7 @@
 //! Does the plan of a crawl say what it then takes?
 //!
 //! A small crawl is measured, twenty thousand pages are planned from it, and then crawled. What
-//! every store takes on the disk is held
-//! against what was planned for it.
+//! every store takes on the disk is held against what was planned for it.
 
 use super::tools::crawl_of;
 use super::verdict::{Verdict, Wanted};
