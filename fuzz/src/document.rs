@@ -165,7 +165,7 @@ fn sitemap(root: &str, text: &str) {
 /// A page as Markdown.
 pub fn markdown(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let made = orb_extract::markdown(&text);
+    let made = orb_extract::markdown(&text, &orb_extract::MarkdownRequest::default());
     assert!(made.len() <= 4_000 + 64 * text.len(), "{} bytes out of {}", made.len(), text.len());
 }
 

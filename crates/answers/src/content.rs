@@ -6,7 +6,7 @@
 
 use crate::{AnswerError, Collection, PageViews, Result};
 use bytes::Bytes;
-use orb_extract::Content;
+use orb_extract::{Content, MarkdownRequest};
 use orb_page::{Body, Document, Headers, PageId, WarcPosition};
 use orb_store::{ArchiveReader, StoredExchange};
 use schemars::JsonSchema;
@@ -156,7 +156,10 @@ pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
     if document.mime != "text/html" && document.mime != "application/xhtml+xml" {
         return document.text;
     }
-    read(url, stored, content, |c| orb_extract::markdown(&orb_extract::text_of(c)))
+    read(url, stored, content, |c| {
+        let request = MarkdownRequest { url: Some(url), only: None };
+        orb_extract::markdown(&orb_extract::text_of(c), &request)
+    })
 }
 
 /// The source of a page as text, whatever its encoding.

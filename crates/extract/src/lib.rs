@@ -29,6 +29,7 @@ mod select;
 mod simhash;
 mod sitemap;
 mod sniff;
+mod tame;
 mod text;
 mod xml;
 
@@ -36,7 +37,7 @@ pub use fill::{Filling, FormError, Typed, fill};
 pub use gist::gist;
 pub use headers::{header_links, x_robots};
 pub use language::language;
-pub use markdown::markdown;
+pub use markdown::{MarkdownRequest, markdown};
 pub use pick::{Picked, Picker};
 pub use select::{Selected, WantedPart, check_selector, select};
 pub use simhash::{distance, simhash};

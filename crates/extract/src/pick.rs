@@ -1,10 +1,10 @@
 //! What does a CSS selector match on a page, and where does that point?
 //!
 //! For pages that a project's steps pass through, one at a time, never in bulk: `scraper` matches
-//! on html5ever's tree. If building the tree would take too long (see [`crate::markdown`]), the
+//! on html5ever's tree. If building the tree would take too long (see [`crate::tame`]), the
 //! reason is returned instead.
 
-use crate::markdown::is_tame;
+use crate::tame::is_tame;
 use scraper::{ElementRef, Html, Selector};
 
 /// Maximum size of a page in bytes.

@@ -1,12 +1,12 @@
 //! Which part of a page do CSS selectors match?
 //!
 //! Computed on demand for pages that a project tracks by selectors, never during a crawl: `scraper`
-//! matches on html5ever's tree. If building the tree would take too long (see [`crate::markdown`]),
+//! matches on html5ever's tree. If building the tree would take too long (see [`crate::tame`]),
 //! the whole page is returned instead, with the reason.
 
 use crate::html::outline::Outline;
 use crate::main_content::main_content;
-use crate::markdown::is_tame;
+use crate::tame::is_tame;
 use orb_page::Block;
 use scraper::{ElementRef, Html, Selector};
 

@@ -9,17 +9,17 @@ mod attributes;
 #[cfg(test)]
 mod conformance;
 mod elements;
-mod foreign;
 mod forms;
 mod meta;
 mod pictures;
-mod raw;
 mod reader;
 mod sketch;
 mod srcset;
 
+pub(crate) mod foreign;
 pub(crate) mod name;
 pub(crate) mod outline;
+pub(crate) mod raw;
 pub(crate) mod scan;
 
 pub(crate) use attributes::Slots;

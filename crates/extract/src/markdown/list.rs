@@ -1,0 +1,92 @@
+//! How do lists read: bullets, numbers, definitions?
+
+use super::tree::NodeId;
+use super::write::MarkdownWriter;
+use crate::html::name::Tag;
+
+impl MarkdownWriter<'_> {
+    /// Writes a list; `number` is the number of its first item, if it is numbered.
+    pub(super) fn list(&mut self, id: NodeId, number: Option<u64>) {
+        let items: Vec<NodeId> = self.tree.children(id).filter(|item| self.holds_kept(*item)).collect();
+        let loose = items.iter().any(|item| self.is_loose(*item));
+        let mut number = number;
+        for (i, item) in items.into_iter().enumerate() {
+            // The list itself is set apart from what precedes it, its items only if they are long.
+            if i > 0 {
+                self.next_tight = Some(!loose);
+            } else {
+                self.next_tight.get_or_insert(self.tight);
+            }
+            match self.tree.tag(item) {
+                // A list that stands in a list instead of in one of its items.
+                Some(Tag::Ul | Tag::Ol) => self.within("  ", "  ", |writer| writer.item(item, loose)),
+                _ => {
+                    let marker = number.map_or_else(|| "- ".to_owned(), |n| format!("{n}. "));
+                    let indent = " ".repeat(marker.len());
+                    self.within(&marker, &indent, |writer| writer.item(item, loose));
+                    number = number.map(|n| n.saturating_add(1));
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, id: NodeId, loose: bool) {
+        self.tight = !loose;
+        match self.tree.tag(id) {
+            Some(Tag::Ul | Tag::Menu | Tag::Dir) => self.list(id, None),
+            Some(Tag::Ol) => self.list(id, Some(1)),
+            Some(_) => self.blocks(id),
+            None => self.paragraph(&[id]),
+        }
+    }
+
+    /// Whether an item has more than one paragraph, or blocks that need room.
+    fn is_loose(&self, item: NodeId) -> bool {
+        let mut paragraphs = 0;
+        self.tree.children(item).any(|child| {
+            paragraphs += usize::from(self.tree.tag(child) == Some(Tag::P));
+            let needs_room = matches!(
+                self.tree.tag(child),
+                Some(Tag::Pre | Tag::Table | Tag::Blockquote | Tag::Dl | Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4)
+            );
+            paragraphs > 1
+                || needs_room
+                || (self.tree.tag(child) == Some(Tag::Div) && self.tree.node(child).holds_blocks)
+        })
+    }
+
+    /// Writes a definition list: a term, and below it what it means, behind a colon.
+    pub(super) fn definitions(&mut self, id: NodeId) {
+        let mut parts: Vec<NodeId> = Vec::new();
+        for child in self.tree.children(id) {
+            match self.tree.tag(child) {
+                // Groups of a term and its definitions.
+                Some(Tag::Div) => parts.extend(self.tree.children(child)),
+                _ => parts.push(child),
+            }
+        }
+        let was_tight = std::mem::take(&mut self.tight);
+        let mut after_term = false;
+        for part in parts.into_iter().filter(|part| self.holds_kept(*part)).collect::<Vec<_>>() {
+            let tag = self.tree.tag(part);
+            if after_term && matches!(tag, Some(Tag::Dd | Tag::Dt)) {
+                self.next_tight = Some(true);
+            }
+            match tag {
+                Some(Tag::Dt) => self.term(part),
+                Some(Tag::Dd) => self.within(":   ", "    ", |writer| writer.blocks(part)),
+                Some(_) => self.blocks(part),
+                None => self.paragraph(&[part]),
+            }
+            after_term = tag == Some(Tag::Dt) || (tag == Some(Tag::Dd) && !self.tree.node(part).holds_blocks);
+        }
+        self.tight = was_tight;
+    }
+
+    fn term(&mut self, id: NodeId) {
+        match self.tree.node(id).holds_blocks {
+            true => self.blocks(id),
+            false => self.paragraph(&[id]),
+        }
+    }
+}

@@ -1,0 +1,293 @@
+use super::*;
+use expect_test::{Expect, expect};
+
+fn shown(html: &str) -> String {
+    markdown(html, &MarkdownRequest { url: Some("http://a.org/d/p.html"), only: None })
+}
+
+#[track_caller]
+fn reads(html: &str, wanted: &Expect) {
+    wanted.assert_eq(&shown(html));
+}
+
+#[test]
+fn headings_paragraphs_and_rules_are_set_apart() {
+    reads(
+        "<head><title>t</title></head><h1> A <em>b</em> <a class=headerlink href='#a'>¶</a></h1>x<p>One\n two.<p>Three<hr><div>Four</div>",
+        &expect![[r#"
+            # A *b*
+
+            x
+
+            One two.
+
+            Three
+
+            ---
+
+            Four
+        "#]],
+    );
+}
+
+#[test]
+fn links_and_images_are_absolute() {
+    reads(
+        "<p>See <a href='b.html#c'>b <b>c</b></a>, <a href=/x(1)>y</a>, <a href='javascript:z()'>z</a> \
+         <a href=http://a.org/e>http://a.org/e</a> <img src=../i.png alt='A [cat]'><img src=s.gif alt=''><img src=p width=1 height=1>",
+        &expect![[r#"
+            See [b **c**](http://a.org/d/b.html#c), [y](<http://a.org/x(1)>), z <http://a.org/e> ![A \[cat\]](http://a.org/i.png)
+        "#]],
+    );
+    let based = markdown("<base href=/o/><a href=x>x</a>", &MarkdownRequest { url: Some("http://a.org/"), only: None });
+    assert_eq!(based, "[x](http://a.org/o/x)\n");
+    assert_eq!(markdown("<a href=x>x</a>", &MarkdownRequest::default()), "[x](x)\n");
+}
+
+#[test]
+fn a_link_around_blocks_becomes_the_link_of_its_first_text() {
+    reads(
+        "<a href=/c><h3>Card</h3><p>Text</p></a><p>After",
+        &expect![[r#"
+            ### [Card](http://a.org/c)
+
+            Text
+
+            After
+        "#]],
+    );
+}
+
+#[test]
+fn lists_nest_and_stay_tight_if_they_are() {
+    reads(
+        "<p>Before<ul><li>One<ul><li>Two<li><b>Three</b></ul><li>Four</ul><ol start=9><li>Nine<li>Ten<ol><li>Deep</ol></ol>After",
+        &expect![[r#"
+            Before
+
+            - One
+              - Two
+              - **Three**
+            - Four
+
+            9. Nine
+            10. Ten
+                1. Deep
+
+            After
+        "#]],
+    );
+    reads(
+        "<ul><li><p>One</p><p>More</p><li><p>Two</p><pre>x\n y</pre></ul>",
+        &expect![[r#"
+            - One
+
+              More
+
+            - Two
+
+              ```
+              x
+               y
+              ```
+        "#]],
+    );
+}
+
+#[test]
+fn definitions_follow_their_terms() {
+    reads(
+        "<dl><dt><code>dump(obj)</code><dt>dumps<dd><p>Writes.</p><p>Quickly.</p><ul><li>a</ul><dt>load<dd>Reads.<dl><dt>in<dd>ner</dl></dl><p>End",
+        &expect![[r#"
+            `dump(obj)`
+            dumps
+            :   Writes.
+
+                Quickly.
+
+                - a
+
+            load
+            :   Reads.
+
+                in
+                :   ner
+
+            End
+        "#]],
+    );
+}
+
+#[test]
+fn code_keeps_its_lines_and_names_its_language() {
+    reads(
+        "<div class='highlight-python3 notranslate'><div class=highlight><pre><span></span><b>def</b> f():\n    return <i>1</i> &lt; 2\n</pre></div></div>\
+         <pre><code class='language-rust hljs'>fn main() {}</code></pre><pre class='brush: js;'>x</pre><pre>```</pre>\
+         <p>Call <code>a  `b`</code> or <tt>c</tt>",
+        &expect![[r#"
+            ```python
+            def f():
+                return 1 < 2
+            ```
+
+            ```rust
+            fn main() {}
+            ```
+
+            ```javascript
+            x
+            ```
+
+            ````
+            ```
+            ````
+
+            Call `` a `b` `` or `c`
+        "#]],
+    );
+}
+
+#[test]
+fn tables_of_data_become_pipe_tables_and_others_do_not() {
+    reads(
+        "<table><caption>Cap</caption><thead><tr><th>A<th>B|C</thead><tr><td>1<td><p>x</p><p>y</p><tr><td colspan=2>wide</table>",
+        &expect![[r#"
+            Cap
+
+            | A | B\|C |
+            | --- | --- |
+            | 1 | x<br>y |
+            | wide |  |
+        "#]],
+    );
+    reads(
+        "<table><tr><td class=linenos><pre>1\n2</pre><td><pre>a\nb</pre></table><table><tr><td><h2>H</h2>left<td>right</table>",
+        &expect![[r#"
+            ```
+            a
+            b
+            ```
+
+            ## H
+
+            left
+
+            right
+        "#]],
+    );
+    reads(
+        "<table><tr><td>k<td>v<tr><td>k2<td>v2</table>",
+        &expect![[r#"
+            |  |  |
+            | --- | --- |
+            | k | v |
+            | k2 | v2 |
+        "#]],
+    );
+}
+
+#[test]
+fn quotations_figures_and_summaries() {
+    reads(
+        "<blockquote><p>One</p><ul><li>x</ul></blockquote><figure><img src=i alt=I><figcaption>Cap</figcaption></figure>\
+         <details><summary>More</summary>Hidden</details>",
+        &expect![[r#"
+            > One
+            >
+            > - x
+
+            ![I](http://a.org/d/i)
+
+            *Cap*
+
+            **More**
+
+            Hidden
+        "#]],
+    );
+}
+
+#[test]
+fn what_would_be_markup_is_escaped() {
+    reads(
+        "<p># no heading<p>1. no list<p>- x<p>push_back *star* _x_ 2 * 3 `t` &lt;b> &amp;lt; [1] [a](b) C:\\dir<p>+ y",
+        &expect![[r#"
+            \# no heading
+
+            1\. no list
+
+            \- x
+
+            push_back \*star\* \_x\_ 2 * 3 \`t\` \<b> \&lt; [1] [a\](b) C:\dir
+
+            \+ y
+        "#]],
+    );
+}
+
+#[test]
+fn emphasis_touches_its_words() {
+    reads(
+        "<p>a<b> bold </b>b <i></i><em>x<em>y</em></em> <del>z</del> 10<sup>6</sup> H<sub>2</sub>O 2<sup>10</sup><sup>[1]</sup><br>next",
+        &expect![[r#"
+            a **bold** b *xy* ~~z~~ 10^6 H_2O 2^{10}[1]  
+            next
+        "#]],
+    );
+}
+
+#[test]
+fn formulas_are_written_in_tex() {
+    reads(
+        "<p>So <math><semantics><mrow><mi>x</mi></mrow><annotation encoding='application/x-tex'>x^2 + \\alpha</annotation></semantics></math> is <math alttext='y'><mi>y</mi></math> or <math><mi>z</mi></math>.",
+        &expect![[r#"
+            So $x^2 + \alpha$ is $y$ or z.
+        "#]],
+    );
+}
+
+#[test]
+fn what_nobody_reads_is_left_out() {
+    reads(
+        "<script>x()</script><style>y</style><form><input value=1><select><option>o</select><textarea>t</textarea><button>b</button></form><svg><title>s</title><text>u</text></svg><template>v</template><p>text",
+        &expect![[r#"
+            text
+        "#]],
+    );
+}
+
+#[test]
+fn only_the_wanted_ranges_are_written() {
+    let html = "<nav>menu</nav><h1>Title</h1><p>Body <b>text</b></p><ul><li>a<li>b</ul><footer>foot</footer>";
+    let at = |text: &str| html.find(text).unwrap();
+    let only = [at("Title")..at("</h1>"), at("Body")..at("<li>b")];
+    let made = markdown(html, &MarkdownRequest { url: None, only: Some(&only) });
+    assert_eq!(made, "# Title\n\nBody **text**\n\n- a\n");
+}
+
+#[test]
+fn wild_markup_is_read_in_linear_time() {
+    for wild in [
+        "<div>",
+        "<b>",
+        "<ul><li>",
+        "<table>",
+        "<table><tr><td>",
+        "<blockquote>",
+        "<dl><dt>a<dd>",
+        "<a href=x><div>",
+        "<svg></x>",
+        "<span><div></span>",
+        "<b><div></b>",
+        "<a><b></a>",
+        "<p><b id=x>",
+        "</p>",
+        "<pre>",
+        "<math><mi>",
+    ] {
+        let page = format!("{}<h1>x", wild.repeat(50_000));
+        assert!(shown(&page).contains('x'), "{wild}");
+    }
+    let attributes: String = (0..50_000).map(|i| format!(" a{i}")).collect();
+    assert_eq!(shown(&format!("<p{attributes}>y")), "y\n");
+}
