@@ -22,9 +22,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let test = |name: &str, only: &str| {
         let environment = [("ORB_KILLS", kills.to_string()), ("ORB_ROUNDS", rounds.to_string())];
-        cargo_with(&["test", "-p", "orb", "--test", name, "--", "--nocapture", only], &environment)
+        cargo_with(&["test", "--workspace", "--test", name, "--", "--nocapture", only], &environment)
     };
-    step("build", || cargo_with(&["test", "-p", "orb", "--no-run"], &[]))?;
+    step("build", || cargo_with(&["test", "--workspace", "--no-run"], &[]))?;
     step(&format!("{kills} processes killed at random moments"), || test("resume", "killed_at_any_moment"))?;
     step(&format!("every file torn, {rounds} times"), || test("torn", ""))?;
     step("every step broken off, every step on a failing disk", || test("faults", ""))?;
