@@ -1,7 +1,7 @@
 //! Is this the host of a seed?
 //!
-//! `http` and `https` on their default ports are one host. Any other port is another server under
-//! either scheme.
+//! Within one service: `http` and `https` on their default ports are one host. Any other port is
+//! another server under either scheme.
 
 use crate::Address;
 use hashbrown::HashMap;

@@ -4,7 +4,8 @@
 //!
 //! 1. it lies in the **area**: what the [`Mode`] draws around the seeds, extended by `tlds`,
 //!    `domains` and `surts`. The mode `any` cannot be extended, so with it those lists are the
-//!    area; and
+//!    area. Hosts, domains, directories and the lists of names stand for the web and for the other
+//!    schemes of the seeds, each apart; a SURT names its scheme itself; and
 //! 2. it passes the **filters**: no denied extension, and one of the `paths` if any are given; and
 //! 3. it passes the **rules**: the first match decides, and `default` applies if none matches. A
 //!    list of only `allow` rules denies the rest, any other list allows it, unless `default` says
@@ -22,6 +23,7 @@ mod extensions;
 mod hosts;
 mod prefixes;
 mod rules;
+mod services;
 mod sites;
 mod spec;
 mod surts;
@@ -112,9 +114,7 @@ pub enum ScopeError {
 pub struct Scope {
     mode: Mode,
     seeds: HashSet<Address>,
-    hosts: hosts::Hosts,
-    sites: sites::Sites,
-    prefixes: prefixes::Directories,
+    services: services::Services,
     domains: DomainSet,
     surts: surts::Surts,
     extensions: extensions::Extensions,
@@ -136,9 +136,7 @@ impl Scope {
         Ok(Self {
             mode: spec.mode,
             seeds: seeds.iter().cloned().collect(),
-            hosts: hosts::Hosts::new(seeds),
-            sites: sites::Sites::new(seeds),
-            prefixes: prefixes::Directories::new(seeds),
+            services: services::Services::new(seeds),
             domains,
             surts: surts::Surts::new(&spec.surts)?,
             extensions: extensions::Extensions::new(&spec.extensions_deny),
@@ -168,7 +166,7 @@ impl Scope {
 
     /// Whether an address is on the host of a seed.
     pub fn is_seed_host(&self, address: &Address) -> bool {
-        self.hosts.contains(address)
+        self.services.of(address).is_some_and(|area| area.hosts.contains(address))
     }
 
     /// Whether an address is a seed.
@@ -185,19 +183,18 @@ impl Scope {
     /// Extends the area as if this were a seed. Unlike a seed, it is still subject to filters and
     /// rules.
     pub fn add_area(&mut self, around: &Address) {
-        self.hosts.insert(around);
-        self.sites.insert(around);
-        self.prefixes.insert(around);
+        self.services.insert(around);
     }
 
     fn reaches(&self, target: &Address, from: Option<&Address>) -> bool {
-        let listed = || self.domains.contains(target.host()) || self.surts.contains(target);
+        let area = self.services.of(target);
+        let listed = || (area.is_some() && self.domains.contains(target.host())) || self.surts.contains(target);
         match self.mode {
-            Mode::Host => self.hosts.contains(target) || listed(),
-            Mode::Domain => self.sites.contains(target) || listed(),
-            Mode::Prefix => self.prefixes.contains(target) || listed(),
+            Mode::Host => self.is_seed_host(target) || listed(),
+            Mode::Domain => area.is_some_and(|area| area.sites.contains(target)) || listed(),
+            Mode::Prefix => area.is_some_and(|area| area.directories.contains(target)) || listed(),
             Mode::Neighbours => {
-                self.hosts.contains(target) || from.is_some_and(|from| self.hosts.contains(from)) || listed()
+                self.is_seed_host(target) || from.is_some_and(|from| self.is_seed_host(from)) || listed()
             }
             Mode::Any => (self.domains.is_empty() && self.surts.is_empty()) || listed(),
         }

@@ -60,6 +60,25 @@ fn neighbours_are_reached_from_the_seeds_hosts_and_no_further() {
 }
 
 #[test]
+fn what_is_drawn_around_web_seeds_holds_no_other_service_of_their_hosts() {
+    crate::scheme::register("x-files", crate::scheme::Manners { port: 70, robots: false, resolve: true }).unwrap();
+    let (files, web) = ("x-files://a.example/d/f", "http://a.example/d/f");
+    for mode in ["host", "domain", "prefix", "neighbours"] {
+        let mode = format!("mode = '{mode}'\n");
+        let other = format!("{mode}domains = ['a.example']");
+        outs(&scope(&other, &["https://a.example/d/"]), "scope", &[files]);
+        outs(&scope(&mode, &["x-files://a.example/d/"]), "scope", &[web]);
+        ins(&scope(&mode, &["x-files://a.example/d/"]), &[files, "x-files://a.example/d/e/"]);
+        ins(&scope(&mode, &["x-files://a.example/d/", "http://a.example/d/"]), &[files, web]);
+        ins(&scope(&format!("{mode}surts = ['x-files://a.example/']"), &["http://b.example/"]), &[files]);
+    }
+    let neighbours = scope("mode = 'neighbours'", &["http://a.example/"]);
+    assert_eq!(neighbours.judge(&at(files), Some(&at(web))), Judgement::In, "a page of a seed's host links to it");
+    ins(&scope("mode = 'any'", &["http://b.example/"]), &[files]);
+    ins(&scope("domains = ['a.example']", &["x-files://b.example/"]), &[files, web]);
+}
+
+#[test]
 fn lists_widen_a_mode_and_are_the_area_of_any() {
     let lists = "tlds = ['.it']\ndomains = ['list.example']\nsurts = ['http://(org,surt,)/x/', 'plain.org']";
     let listed = ["http://x.it/", "http://www.list.example/", "https://surt.org/x/y", "http://a.plain.org:8/"];
