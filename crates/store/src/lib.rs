@@ -24,7 +24,7 @@ mod warc;
 
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
 pub use batch::{Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
-pub use check::{CheckCounts, CheckReport, Finding, check};
+pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
@@ -40,4 +40,5 @@ pub use sqlite::{
 };
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;
-pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, RecordedAs, Revisit, StoredBody, StoredExchange};
+pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, RecordedAs, RemoveCoding, Revisit};
+pub use warc::{StoredBody, StoredExchange};

@@ -7,7 +7,7 @@ use crate::archive::{FileEnd, index_path, is_ours, tail_path};
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;
 use crate::sqlite::{Catalogue, CatalogueReader, Placed};
-use crate::warc::{Scan, Scanned, content};
+use crate::warc::{RemoveCoding, Scan, Scanned, content};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -17,8 +17,8 @@ const CONTENT: usize = 64 << 20;
 
 pub(super) fn check(
     project: &ProjectDir,
-    catalogue: &Catalogue,
-    reader: &CatalogueReader,
+    (catalogue, reader): (&Catalogue, &CatalogueReader),
+    decoder: Option<RemoveCoding<'_>>,
     report: &mut CheckReport,
 ) -> Result<()> {
     let known = catalogue.archive_files()?;
@@ -38,7 +38,7 @@ pub(super) fn check(
             };
             walk = Some(FileWalk::begin(&dir, file, i as u64 + 1, report)?);
         }
-        walk.as_mut().map_or(Ok(()), |w| w.meet(visit, report))
+        walk.as_mut().map_or(Ok(()), |w| w.meet(visit, decoder, report))
     })?;
     if let Some(done) = walk.take() {
         done.finish(report)?;
@@ -148,12 +148,12 @@ impl<'a> FileWalk<'a> {
     }
 
     /// Reads on to a visit's position and compares.
-    fn meet(&mut self, visit: &Placed, report: &mut CheckReport) -> Result<()> {
+    fn meet(&mut self, visit: &Placed, decoder: Option<RemoveCoding<'_>>, report: &mut CheckReport) -> Result<()> {
         while self.next.as_ref().is_some_and(|r| r.offset < visit.offset) {
             self.step(report)?;
         }
         match self.next.as_ref().filter(|r| r.offset == visit.offset) {
-            Some(record) => compare(self.file, record, visit, report),
+            Some(record) => compare(self.file, (record, visit), decoder, report),
             None if self.spoiled => {}
             None => report.find(
                 "archive",
@@ -205,7 +205,12 @@ impl<'a> FileWalk<'a> {
     }
 }
 
-fn compare(file: &FileEnd, record: &Scanned, visit: &Placed, report: &mut CheckReport) {
+fn compare(
+    file: &FileEnd,
+    (record, visit): (&Scanned, &Placed),
+    decoder: Option<RemoveCoding<'_>>,
+    report: &mut CheckReport,
+) {
     let place = format!("{} at byte {}", file.name, record.offset);
     if record.length != visit.length {
         report.find(
@@ -222,7 +227,7 @@ fn compare(file: &FileEnd, record: &Scanned, visit: &Placed, report: &mut CheckR
         && record.field("WARC-Truncated").is_none()
         && record.payload_length <= CONTENT as u64;
     let (Some(digest), true) = (&visit.digest, whole && visit.status != Some(304)) else { return };
-    let Some(found) = content(record, visit.content_length) else { return };
+    let Some(found) = content(record, visit.content_length, decoder) else { return };
     report.counts.digests += 1;
     if found != *digest {
         report.find("archive", format!("{place}: the content of {target} has another digest than the catalogue says"));

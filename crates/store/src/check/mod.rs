@@ -13,6 +13,7 @@ mod keys;
 use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
 use crate::sqlite::{Catalogue, CatalogueReader};
+use crate::warc::RemoveCoding;
 use serde::Serialize;
 use std::path::Path;
 
@@ -110,8 +111,18 @@ fn checked_open(path: &Path) -> Result<(CatalogueReader, Catalogue)> {
     Ok((CatalogueReader::open(path)?, catalogue))
 }
 
-/// Checks everything a project contains. No process may be writing to it meanwhile.
+/// Checks everything a project contains, but for contents under a content coding. No process may be
+/// writing to it meanwhile.
 pub fn check(project: &ProjectDir) -> Result<CheckReport> {
+    checked(project, None)
+}
+
+/// Checks everything a project contains.
+pub fn check_decoding(project: &ProjectDir, decoder: RemoveCoding<'_>) -> Result<CheckReport> {
+    checked(project, Some(decoder))
+}
+
+fn checked(project: &ProjectDir, decoder: Option<RemoveCoding<'_>>) -> Result<CheckReport> {
     let _lock = ProjectLock::take(project)?;
     let mut report = CheckReport::default();
     let path = project.catalogue();
@@ -123,7 +134,7 @@ pub fn check(project: &ProjectDir) -> Result<CheckReport> {
     if report.damage("catalogue", facts)?.is_none() {
         return Ok(report);
     }
-    let bytes = archive::check(project, &catalogue, &reader, &mut report);
+    let bytes = archive::check(project, (&catalogue, &reader), decoder, &mut report);
     report.damage("archive", bytes)?;
     let derived = index::check(project, &catalogue, &mut report);
     report.damage("frontier", derived)?;

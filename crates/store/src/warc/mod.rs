@@ -30,4 +30,4 @@ pub use encoder::{Encoded, Encoder, Exchange, RecordedAs, Revisit};
 pub use rehearsal::RecordCompressor;
 pub(crate) use scan::{Scan, Scanned};
 pub(crate) use stored::content;
-pub use stored::{ArchiveReader, StoredExchange};
+pub use stored::{ArchiveReader, RemoveCoding, StoredExchange};

@@ -4,7 +4,7 @@ use super::http;
 use super::scan::{Scanned, read_record};
 use crate::error::{Result, StoreError};
 use bytes::Bytes;
-use flate2::bufread::{GzDecoder, MultiGzDecoder};
+use flate2::bufread::GzDecoder;
 use orb_page::{Headers, WarcPosition};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -88,24 +88,20 @@ fn head_fields(record: &Scanned) -> Headers {
     }
 }
 
-/// sha256 of a response's decoded content, if its codings are supported here and the content is
-/// `length` bytes long.
-pub(crate) fn content(record: &Scanned, length: u64) -> Option<[u8; 32]> {
+/// Takes the content codings off a body, up to a number of bytes: body, codings, cap. The store
+/// keeps bodies as they were transferred and knows no coding itself.
+pub type RemoveCoding<'a> = &'a dyn Fn(Bytes, &str, u64) -> Bytes;
+
+/// sha256 of a response's decoded content; `None` where that is not `length` bytes long, or cannot
+/// be known without a decoder.
+pub(crate) fn content(record: &Scanned, length: u64, decoder: Option<RemoveCoding<'_>>) -> Option<[u8; 32]> {
     let headers = http::headers(&record.head);
-    let coding = headers.codings().to_ascii_lowercase();
+    let codings = headers.codings();
     let chunked = http::is_chunked(&headers);
-    if !chunked && coding.is_empty() {
+    if !chunked && codings.is_empty() {
         return (record.payload_length == length).then_some(record.digest);
     }
-    let dechunked = if chunked { http::dechunk(&record.payload) } else { Vec::new() };
-    let body = if chunked { &dechunked } else { &record.payload };
-    match coding.as_str() {
-        "" | "identity" => (body.len() as u64 == length).then(|| Sha256::digest(body).into()),
-        "gzip" | "x-gzip" => {
-            let mut plain = Vec::new();
-            MultiGzDecoder::new(body.as_slice()).take(length + 1).read_to_end(&mut plain).ok()?;
-            (plain.len() as u64 == length).then(|| Sha256::digest(&plain).into())
-        }
-        _ => None,
-    }
+    let body = if chunked { http::dechunk(&record.payload).into() } else { Bytes::copy_from_slice(&record.payload) };
+    let plain = if codings.is_empty() { body } else { decoder?(body, &codings, length) };
+    (plain.len() as u64 == length).then(|| Sha256::digest(&plain).into())
 }
