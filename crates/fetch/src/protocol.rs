@@ -45,6 +45,11 @@ pub trait Watch: Sync {
         let _ = peer;
     }
 
+    /// The connection is open and can carry another request; several at once if it is `shared`.
+    fn kept(&self, shared: bool) {
+        let _ = shared;
+    }
+
     /// This many more bytes have arrived.
     fn received(&self, bytes: usize) {
         let _ = bytes;

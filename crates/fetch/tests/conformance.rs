@@ -25,6 +25,9 @@ struct Subject {
 const SUBJECTS: [Subject; 2] =
     [Subject { scheme: "http", head: "HTTP/1.0 200 OK\r\n\r\n" }, Subject { scheme: "x-toy", head: "200 1\n" }];
 
+/// How the answer of a server begins that keeps its connection.
+const KEPT: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
+
 static ALL: [Protocol; 2] = [PROTOCOLS[0], toy::TOY];
 
 /// A server that answers every connection with the same bytes, whatever is asked.
@@ -92,6 +95,8 @@ async fn serve(mut stream: TcpStream, answer: &[u8], leave: &Semaphore) {
     }
     leave.acquire().await.unwrap().forget();
     let _ = stream.write_all(answer).await;
+    // A connection that is kept is the client's to close.
+    while answer.starts_with(KEPT) && stream.read_u8().await.is_ok() {}
 }
 
 fn config() -> FetchConfig {
@@ -138,18 +143,31 @@ async fn a_document_comes_whole_and_its_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn the_connection_cap_holds_for_all_protocols_together() {
-    let stages = [Stage::start(answer(&SUBJECTS[0], 9)).await, Stage::start(answer(&SUBJECTS[1], 9)).await];
+async fn the_connection_cap_holds_for_every_protocol_and_for_all_together() {
+    for subjects in [&SUBJECTS[..1], &SUBJECTS[1..], &SUBJECTS] {
+        the_cap_holds_for(subjects).await;
+    }
+}
+
+/// Asks for more than two connections at once, four for each protocol, where two are allowed.
+async fn the_cap_holds_for(subjects: &[Subject]) {
+    let mut stages = Vec::new();
+    for subject in subjects {
+        stages.push(Stage::start(answer(subject, 9)).await);
+    }
     let fetchers = fetchers(FetchConfig { connections: 2, per_host: 2, ..config() });
-    let leases = stages.iter().zip(&SUBJECTS).flat_map(|(stage, subject)| vec![stage.lease(subject); 4]);
+    let leases: Vec<_> =
+        stages.iter().zip(subjects).flat_map(|(stage, subject)| vec![stage.lease(subject); 4]).collect();
+    let others = leases.len() - 2;
     let asked: Vec<_> = leases
+        .into_iter()
         .map(|lease| {
             let fetchers = Arc::clone(&fetchers);
             tokio::spawn(async move { fetch(&fetchers, &lease).await.result.map(|response| response.body.len()) })
         })
         .collect();
     // Nobody is answered until the cap is reached and the others wait.
-    while fetchers.line().connections().waiting < 6 {
+    while fetchers.line().connections().waiting < others {
         tokio::task::yield_now().await;
     }
     assert_eq!(fetchers.line().connections().open, 2);
@@ -159,6 +177,22 @@ async fn the_connection_cap_holds_for_all_protocols_together() {
         assert!(fetchers.line().connections().open <= 2);
     }
     assert!(stages.iter().all(|stage| stage.most.load(Ordering::SeqCst) <= 2));
+}
+
+#[tokio::test]
+async fn a_connection_that_http_keeps_makes_room_for_another_protocol() {
+    let [http, toy] = &SUBJECTS;
+    let stages = [Stage::start([KEPT, b"123456789"].concat()).await, Stage::start(answer(toy, 9)).await];
+    let fetchers = fetchers(FetchConfig { connections: 1, per_host: 1, ..config() });
+    for _ in 0..2 {
+        for (stage, subject) in stages.iter().zip([http, toy]) {
+            stage.leave.add_permits(1);
+            let response = fetch(&fetchers, &stage.lease(subject)).await.result.unwrap();
+            assert_eq!(response.body.len(), 9, "{}", subject.scheme);
+            assert_eq!(fetchers.line().connections().open, 1);
+        }
+    }
+    assert!(stages.iter().all(|stage| stage.accepted.load(Ordering::SeqCst) == 2));
 }
 
 #[tokio::test]

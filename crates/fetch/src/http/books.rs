@@ -5,10 +5,10 @@
 
 use super::conn::Conn;
 use super::h2::Multiplexed;
-use super::pool::{Grant, Key, Pool, Slot, Want};
+use super::pool::{Grant, Key, Offer, Pool, Want};
+use crate::line::{AwaitPermit, Permit};
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -17,9 +17,6 @@ pub(super) struct Books {
     pub(super) hosts: HashMap<Arc<Key>, Host>,
     /// Idle connections by ticket, least recently used first.
     pub(super) parked: BTreeMap<u64, Parked>,
-    /// Hosts with requests that wait for the global limit, in FIFO order.
-    pub(super) starved: VecDeque<Arc<Key>>,
-    pub(super) sockets: usize,
     pub(super) tickets: u64,
     pub(super) looked_after: bool,
     pub(super) shut: bool,
@@ -27,14 +24,17 @@ pub(super) struct Books {
 
 #[derive(Debug, Default)]
 pub(super) struct Host {
-    pub(super) sockets: usize,
+    /// Number of its connections, idle ones included.
+    pub(super) open: usize,
     /// Tickets of its idle HTTP/1.1 connections, least recently used first.
     pub(super) parked: Vec<u64>,
-    pub(super) waiting: VecDeque<Waiter>,
+    pub(super) waiting: VecDeque<Arc<Waiter>>,
     /// Its HTTP/2 connection.
     pub(super) line: Option<Multiplexed>,
-    /// Whether it is in the queue of starved hosts, which it enters once.
-    starving: bool,
+    /// Whether it is known to speak HTTP/1.1.
+    pub(super) http1: bool,
+    /// Whether somebody is finding out what it speaks.
+    pub(super) led: bool,
 }
 
 #[derive(Debug)]
@@ -45,17 +45,51 @@ pub(super) struct Parked {
     pub(super) until: Instant,
 }
 
+/// A request that waits, in the pool and perhaps on the line: whoever has something for it first
+/// takes the channel.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pub(super) want: Want,
-    pub(super) grant: oneshot::Sender<Grant>,
+    offer: Mutex<Option<oneshot::Sender<Offer>>>,
+}
+
+impl Waiter {
+    pub(super) fn new(want: Want) -> (Arc<Self>, oneshot::Receiver<Offer>) {
+        let (offer, offered) = oneshot::channel();
+        (Arc::new(Self { want, offer: Mutex::new(Some(offer)) }), offered)
+    }
+
+    /// Offers it something, which comes back if it does not wait any more.
+    fn offer(&self, offer: Offer) -> Result<(), Offer> {
+        match self.channel().take() {
+            Some(channel) => channel.send(offer),
+            None => Err(offer),
+        }
+    }
+
+    fn channel(&self) -> MutexGuard<'_, Option<oneshot::Sender<Offer>>> {
+        self.offer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AwaitPermit for Waiter {
+    fn is_waiting(&self) -> bool {
+        self.channel().as_ref().is_some_and(|channel| !channel.is_closed())
+    }
+
+    fn grant(&self, permit: Permit) -> Result<(), Permit> {
+        match self.offer(Offer::Room(permit)) {
+            Err(Offer::Room(permit)) => Err(permit),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What must happen once the lock is released.
 #[derive(Default)]
 pub(super) struct Afterwards {
     pub(super) close: Vec<Conn>,
-    pub(super) refused: Vec<Grant>,
+    pub(super) refused: Vec<Offer>,
     pub(super) hung_up: Vec<Multiplexed>,
 }
 
@@ -85,7 +119,7 @@ impl Books {
         if let Some(line) = &mut host.line {
             if want.fresh || line.addr != want.addr {
                 after.hung_up.extend(self.take_line(key));
-            } else if line.streams < pool.per_host {
+            } else if line.streams < pool.rules.streams {
                 let lane = line.lane(pool, key);
                 line.streams += 1;
                 self.unpark_line(key);
@@ -121,15 +155,26 @@ impl Books {
         }
     }
 
-    /// Removes a host's HTTP/2 connection.
+    /// Removes a host's HTTP/2 connection. Those who wait for streams of it need another.
     pub(super) fn take_line(&mut self, key: &Arc<Key>) -> Option<Multiplexed> {
         self.unpark_line(key);
-        self.hosts.get_mut(key)?.line.take()
+        let host = self.hosts.get_mut(key)?;
+        host.turn_away();
+        host.line.take()
     }
 
     /// Closes one idle connection; `false` if there is none.
     pub(super) fn evict_oldest(&mut self, after: &mut Afterwards) -> bool {
         let Some((&ticket, _)) = self.parked.first_key_value() else { return false };
+        self.evict(ticket, after);
+        true
+    }
+
+    /// Closes one idle connection of this host; `false` if there is none.
+    pub(super) fn evict_of(&mut self, key: &Key, after: &mut Afterwards) -> bool {
+        let Some(host) = self.hosts.get(key) else { return false };
+        let idle = host.parked.first().copied();
+        let Some(ticket) = idle.or_else(|| host.line.as_ref()?.parked) else { return false };
         self.evict(ticket, after);
         true
     }
@@ -154,89 +199,54 @@ impl Books {
         }
     }
 
-    /// Adds a host with waiting requests to the queue.
-    pub(super) fn starve(&mut self, key: &Arc<Key>) {
-        let waits = |h: &&mut Host| !h.waiting.is_empty() && !h.starving;
-        if let Some(host) = self.hosts.get_mut(key).filter(waits) {
-            host.starving = true;
-            self.starved.push_back(key.clone());
-        }
-    }
-
-    /// Grants free capacity to those who wait.
-    pub(super) fn serve(&mut self, pool: &Arc<Pool>, after: &mut Afterwards) {
-        while self.sockets < pool.cap() {
-            let Some(key) = self.starved.pop_front() else { return };
-            let limit = pool.limit(&key);
-            let Some(host) = self.hosts.get_mut(&key) else { continue };
-            host.starving = false;
-            // A host at its own limit is served when one of its sockets closes.
-            if host.sockets >= limit || host.line.is_some() {
-                continue;
-            }
-            let Some(waiter) = host.next_waiter() else {
-                self.forget_unused(&key);
-                continue;
-            };
-            host.sockets += 1;
-            self.sockets += 1;
-            self.starve(&key);
-            let grant = Grant::Open(Slot { pool: pool.clone(), key });
-            after.refused.extend(waiter.grant.send(grant).err());
-        }
-    }
-
-    /// Whether to close a connection instead of keeping it. Those already closing make room for as
-    /// many: if every returned connection were closed meanwhile, its own host would be the next to
-    /// need one.
-    pub(super) fn is_room_wanted(&mut self, pool: &Pool) -> bool {
-        let closing = pool.closing.load(Ordering::Relaxed);
-        self.shut || self.sockets > pool.cap() || (self.starved.len() > closing && self.is_anybody_starved(pool))
-    }
-
-    /// Whether somebody waits whom one socket less would help.
-    pub(super) fn is_anybody_starved(&mut self, pool: &Pool) -> bool {
-        while let Some(key) = self.starved.front() {
-            let limit = pool.limit(key);
-            let waits = |h: &Host| h.sockets < limit && h.waiting.iter().any(|w| !w.grant.is_closed());
-            if self.hosts.get(key).is_some_and(waits) {
-                return true;
-            }
-            if let Some(key) = self.starved.pop_front() {
-                self.hosts.get_mut(&key).into_iter().for_each(|h| h.starving = false);
-                self.forget_unused(&key);
-            }
-        }
-        false
-    }
-
     /// Removes a host that nobody uses.
     pub(super) fn forget_unused(&mut self, key: &Arc<Key>) {
         let Some(host) = self.hosts.get_mut(key) else { return };
-        host.waiting.retain(|w| !w.grant.is_closed());
-        if host.sockets == 0 && host.waiting.is_empty() && host.line.is_none() && !host.starving {
+        host.waiting.retain(|waiter| waiter.is_waiting());
+        if host.open == 0 && host.waiting.is_empty() && host.line.is_none() && !host.led {
             self.hosts.remove(key);
         }
     }
 }
 
 impl Host {
-    pub(super) fn next_waiter(&mut self) -> Option<Waiter> {
+    fn next_waiter(&mut self) -> Option<Arc<Waiter>> {
         while let Some(waiter) = self.waiting.pop_front() {
-            if !waiter.grant.is_closed() {
+            if waiter.is_waiting() {
                 return Some(waiter);
             }
         }
         None
     }
 
+    /// Gives a connection to the first who waits; it comes back if nobody does, or if the first
+    /// wants another.
+    pub(super) fn hand_over(&mut self, mut conn: Box<Conn>) -> Option<Box<Conn>> {
+        while let Some(waiter) = self.next_waiter() {
+            if waiter.want.fresh || waiter.want.addr != conn.addr {
+                self.waiting.push_front(waiter);
+                break;
+            }
+            match waiter.offer(Offer::Reuse(conn)) {
+                Err(Offer::Reuse(back)) => conn = back,
+                _ => return None,
+            }
+        }
+        Some(conn)
+    }
+
+    /// Makes everybody who waits ask again.
+    pub(super) fn turn_away(&mut self) {
+        self.waiting.drain(..).for_each(|waiter| drop(waiter.channel().take()));
+    }
+
     /// Grants free streams of the HTTP/2 connection to those who wait.
     pub(super) fn feed_line(&mut self, pool: &Arc<Pool>, key: &Arc<Key>, after: &mut Afterwards) {
-        while self.line.as_ref().is_some_and(|l| l.streams < pool.per_host) {
+        while self.line.as_ref().is_some_and(|l| l.streams < pool.rules.streams) {
             let Some(waiter) = self.next_waiter() else { return };
             let Some(line) = &mut self.line else { return };
             line.streams += 1;
-            after.refused.extend(waiter.grant.send(Grant::Stream(line.lane(pool, key))).err());
+            after.refused.extend(waiter.offer(Offer::Stream(line.lane(pool, key))).err());
         }
     }
 }

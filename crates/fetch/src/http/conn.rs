@@ -39,7 +39,8 @@ pub(super) struct Conn {
 }
 
 impl Conn {
-    pub(super) fn new(dialed: Dialed, addr: Option<IpAddr>, slot: Slot) -> Box<Self> {
+    pub(super) fn new(dialed: Dialed, addr: Option<IpAddr>, mut slot: Slot) -> Box<Self> {
+        slot.speaks_http1();
         let Dialed { stream, peer, rtt, .. } = dialed;
         let (timer, last) = (Timer::default(), 16 * 1024);
         Box::new(Self { stream, timer, peer, addr, last, rtt, abrupt: true, slot })
@@ -69,7 +70,7 @@ impl Conn {
     pub(super) fn close(mut self) {
         let over = !self.stream.is_quiet();
         let Ok(runtime) = Handle::try_current() else { return };
-        let closing = self.slot.closing();
+        let closing = self.slot.permit.closing();
         runtime.spawn(async move {
             let goodbye = timeout(GOODBYE, async {
                 if over {

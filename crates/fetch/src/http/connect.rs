@@ -43,7 +43,7 @@ impl Dialer {
 
     /// Connects to a server at `addr`, or through the proxy if there is one.
     pub(super) async fn dial(&self, key: &Key, addr: Option<IpAddr>, timings: &mut Timings) -> Result<Dialed, Failure> {
-        let opened = self.line.dial(key, addr, key.tls, timings).await?;
+        let opened = self.line.dial(&key.to, addr, key.tls, timings).await?;
         let (peer, rtt) = (opened.peer, opened.rtt);
         if !key.tls {
             let mut stream = Stream::Plain(opened.metered);
@@ -51,7 +51,7 @@ impl Dialer {
             return Ok(Dialed { stream, h2: false, peer, rtt });
         }
         let start = Instant::now();
-        let mut stream = self.handshake(&key.host, opened.metered).await?;
+        let mut stream = self.handshake(&key.to.host, opened.metered).await?;
         stream.join_line();
         timings.tls = start.elapsed();
         let h2 = matches!(&stream, Stream::Tls(tls) if tls.get_ref().1.alpn_protocol() == Some(b"h2"));

@@ -116,7 +116,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     let size = intake.spool.buf.len();
     let spool = intake.spool;
     conn.remember(size);
-    let ending = taken.ending(&head, framing, conn.slot.pool.keep_alive);
+    let ending = taken.ending(&head, framing, conn.slot.pool.rules.keep_alive);
     let (raw_head, wire) = spool.finish().await?;
     let truncated = taken.truncated;
     let excess = taken.unasked && truncated.is_none();

@@ -69,7 +69,7 @@ impl Multiplexed {
 /// Starts HTTP/2 on a new connection and registers it with the pool.
 pub(super) async fn begin(
     stream: Stream,
-    slot: Slot,
+    mut slot: Slot,
     (addr, peer): (Option<IpAddr>, Option<SocketAddr>),
     patience: Duration,
 ) -> Result<Lane, Failure> {
@@ -83,7 +83,8 @@ pub(super) async fn begin(
     let (send, connection) = handshake
         .map_err(|_| late("no HTTP/2 connection", patience))?
         .map_err(|e| Failure::new(FailureKind::Protocol, format!("no HTTP/2 connection: {e}")))?;
-    let (pool, key) = (slot.pool.clone(), slot.key.clone());
+    // Those who wait for what was negotiated learn it once they can use the connection.
+    let (pool, key, _lead) = (slot.pool.clone(), slot.key.clone(), slot.take_lead());
     let id = pool.number();
     let line = Multiplexed { id, addr, streams: 1, parked: None, send, peer, held };
     tokio::spawn(async move {

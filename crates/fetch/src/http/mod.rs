@@ -18,16 +18,14 @@ mod request;
 mod stream;
 mod tls;
 
-pub(crate) use head::{Finder, Head};
-pub use pool::ConnectionCounts;
-use pool::{Grant, Want};
-pub(crate) use pool::{Key, Pool, Slot};
+use pool::{Grant, Key, Pool, PoolRules, Slot, Want};
 #[cfg(feature = "fuzzing")]
 pub use rehearsal::Rehearsal;
 use request::Asker;
 pub(crate) use request::basic_authorization;
 pub use request::{Method, Request, Validators};
 
+use crate::line::Endpoint;
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Jar, Keyring, Line, Watch};
 use bytes::Bytes;
 use conn::Conn;
@@ -70,7 +68,8 @@ impl HttpFetcher {
     /// A fetcher on this line.
     pub(crate) fn new(line: Arc<Line>, config: Arc<FetchConfig>) -> Result<Self, FetchError> {
         let dialer = Dialer::new(&config, Arc::clone(&line))?;
-        let pool = Arc::clone(line.sockets());
+        let rules = PoolRules { streams: config.per_host, keep_alive: config.keep_alive, http2: config.http2 };
+        let pool = Pool::new(line.sockets(), rules);
         let (jar, keyring) = (Arc::clone(&config.jar), Arc::clone(&config.keyring));
         Ok(Self { config, line, dialer, pool, jar, keyring })
     }
@@ -123,10 +122,11 @@ impl HttpFetcher {
         let (host, port) = (request.host(), request.port());
         let through = self.line.proxy().filter(|_| !request.is_tls());
         let addr = self.line.address(host, port, request.addr, &mut trip.timings).await?;
-        let key = match through {
-            Some(proxy) => Key { tls: false, host: proxy.host.as_str().into(), port: proxy.port, any_host: true },
-            None => Key { tls: request.is_tls(), host: host.into(), port, any_host: false },
+        let to = match through {
+            Some(proxy) => Endpoint { host: proxy.host.as_str().into(), port: proxy.port, any_host: true },
+            None => Endpoint { host: host.into(), port, any_host: false },
         };
+        let key = Key { tls: request.is_tls(), to: Arc::new(to) };
         let cookie = if self.config.cookies { self.jar.header(&request.url, SystemTime::now()) } else { None };
         let authorization = self.keyring.tell(&request.url, request.method.name());
         let asker = Asker { cookie, authorization };
@@ -136,7 +136,7 @@ impl HttpFetcher {
 
     async fn open(&self, slot: Slot, route: &Route, trip: &mut Trip<'_>) -> Result<Carrier, Failure> {
         let dialed = self.dialer.dial(&route.key, route.addr, &mut trip.timings).await;
-        let dialed = dialed.inspect_err(|failure| self.line.demote(&route.key.host, route.addr, failure))?;
+        let dialed = dialed.inspect_err(|failure| self.line.demote(&route.key.to.host, route.addr, failure))?;
         if dialed.h2 {
             let patience = self.config.timeouts.head;
             return h2::begin(dialed.stream, slot, (route.addr, dialed.peer), patience).await.map(Carrier::Lane);
@@ -147,12 +147,19 @@ impl HttpFetcher {
     /// Makes the exchange and returns the connection to the pool, or closes it.
     async fn carry(&self, carrier: Carrier, route: &Route, trip: &mut Trip<'_>) -> Result<Response, Lost> {
         let mut conn = match carrier {
-            Carrier::Lane(lane) => return Box::pin(h2::exchange(&lane, &route.asker, trip)).await,
+            Carrier::Lane(lane) => {
+                let exchanged = Box::pin(h2::exchange(&lane, &route.asker, trip)).await;
+                return exchanged.inspect(|_| trip.watch.kept(true));
+            }
             Carrier::Conn(conn) => conn,
         };
         let Exchanged { response, ending } = exchange::exchange(&mut conn, &route.words, trip).await?;
         match ending {
-            Ending::Keep(time) => self.pool.park(conn, time),
+            Ending::Keep(time) => {
+                if self.pool.park(conn, time) {
+                    trip.watch.kept(false);
+                }
+            }
             Ending::Close => conn.close(),
             Ending::Abort => drop(conn),
         }

@@ -1,11 +1,12 @@
-//! Which connection carries the next request, and may there be one more?
+//! Which connection carries the next request?
 //!
-//! A socket counts from the moment it may be opened until it is really closed: its [`Slot`] travels
-//! with it, through requests, while it is idle, and while both sides shut down. (Twelve thousand
-//! connections, most of them closing, once brought a university's firewall down; seed 004.) There
-//! are two limits, for all sockets and for those of one host. A request that finds no capacity
-//! waits in a FIFO queue; the least recently used idle connection of another host is then closed to
-//! make room.
+//! One that is idle, or a stream of the host's HTTP/2 connection, or else a new one. The line says
+//! whether there may be one more socket: a request that gets no [`Permit`] at once waits for the
+//! first of a permit and a connection that is returned. When the line is full the pool gives back
+//! the connection that has been idle longest ([`KeepIdle`]).
+//!
+//! As long as nobody knows whether a host speaks HTTP/2, one request leads ([`Lead`]) and the
+//! others wait for what it negotiates: with HTTP/2 its connection carries them all.
 //!
 //! One lock guards the bookkeeping. Nothing is dropped under it that would take it again: what is
 //! to be closed, or was granted to a cancelled request, is moved out first.
@@ -13,12 +14,12 @@
 use super::books::{Afterwards, Books, Host, Waiter};
 use super::conn::Conn;
 use super::h2::{Lane, Multiplexed};
+use crate::line::{AwaitPermit, Endpoint, KeepIdle, OpenSockets, Permit};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// How often idle connections are checked.
@@ -28,34 +29,26 @@ const ROUND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tls: bool,
-    pub(crate) host: Box<str>,
-    pub(crate) port: u16,
-    /// Plain-text connections to a proxy: they lead to any host, and only the global limit applies.
-    pub(crate) any_host: bool,
-}
-
-/// Connection counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionCounts {
-    /// Sockets open, opening and closing; never above the limit.
-    pub open: usize,
-    /// Idle ones among them.
-    pub idle: usize,
-    /// Closing ones among them.
-    pub closing: usize,
-    /// Requests waiting for a connection.
-    pub waiting: usize,
+    pub(crate) to: Arc<Endpoint>,
 }
 
 /// All connections of a fetcher.
 #[derive(Debug)]
 pub(crate) struct Pool {
     books: Mutex<Books>,
-    cap: AtomicUsize,
-    pub(super) per_host: usize,
-    pub(super) keep_alive: Duration,
-    pub(super) closing: AtomicUsize,
-    emptied: Notify,
+    sockets: Arc<OpenSockets>,
+    pub(super) rules: PoolRules,
+}
+
+/// How connections are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolRules {
+    /// Maximum streams on the HTTP/2 connection of a host.
+    pub(crate) streams: usize,
+    /// How long an idle connection is kept.
+    pub(crate) keep_alive: Duration,
+    /// Whether HTTP/2 is offered.
+    pub(crate) http2: bool,
 }
 
 /// Which connection is suitable.
@@ -78,72 +71,79 @@ pub(super) enum Grant {
     Open(Slot),
 }
 
-/// The right to one socket, returned on drop.
+/// What somebody who waits is offered.
+#[derive(Debug)]
+pub(super) enum Offer {
+    Reuse(Box<Conn>),
+    Stream(Lane),
+    Room(Permit),
+}
+
+/// The place of a connection in the pool, given up on drop.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(super) pool: Arc<Pool>,
     pub(super) key: Arc<Key>,
+    /// Whether others wait for what is negotiated on it.
+    lead: Option<Lead>,
+    pub(super) permit: Permit,
 }
 
 impl Slot {
-    /// Counts the socket among those that are being closed, until the guard is dropped.
-    pub(crate) fn closing(&self) -> Closing {
-        self.pool.closing.fetch_add(1, Ordering::Relaxed);
-        Closing { pool: Arc::clone(&self.pool) }
+    /// The host has chosen HTTP/1.1: everybody else opens connections of their own.
+    pub(super) fn speaks_http1(&mut self) {
+        if self.lead.is_some() {
+            self.pool.lock().hosts.entry(Arc::clone(&self.key)).or_default().http1 = true;
+        }
+        self.lead = None;
     }
-}
 
-/// A socket that is being closed.
-#[derive(Debug)]
-pub(crate) struct Closing {
-    pool: Arc<Pool>,
-}
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        self.pool.closing.fetch_sub(1, Ordering::Relaxed);
+    /// What ends once others know what was negotiated.
+    pub(super) fn take_lead(&mut self) -> Option<Lead> {
+        self.lead.take()
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.pool.release(&self.key);
+        self.pool.vacate(&self.key);
     }
 }
 
+/// The right to be the first to connect to a host. Those who wait for it ask again when it is
+/// dropped.
+#[derive(Debug)]
+pub(super) struct Lead {
+    pool: Arc<Pool>,
+    key: Arc<Key>,
+}
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        let mut books = self.pool.lock();
+        if let Some(host) = books.hosts.get_mut(&self.key) {
+            host.led = false;
+            host.turn_away();
+        }
+        books.forget_unused(&self.key);
+    }
+}
+
+/// ConnectionWait for a connection.
+struct ConnectionWait {
+    offered: oneshot::Receiver<Offer>,
+    lead: Option<Lead>,
+    /// Who waits for a permit as well.
+    waiter: Option<Arc<Waiter>>,
+}
+
 impl Pool {
-    pub(crate) fn new(cap: usize, per_host: usize, keep_alive: Duration) -> Arc<Self> {
-        let (books, cap, closing, emptied) = (Mutex::default(), cap.into(), AtomicUsize::new(0), Notify::new());
-        Arc::new(Self { books, cap, per_host, keep_alive, closing, emptied })
-    }
-
-    pub(crate) fn counts(&self) -> ConnectionCounts {
-        let books = self.lock();
-        ConnectionCounts {
-            open: books.sockets,
-            idle: books.parked.len(),
-            closing: self.closing.load(Ordering::Relaxed),
-            waiting: books.hosts.values().map(|h| h.waiting.len()).sum(),
-        }
-    }
-
-    /// The limit on sockets.
-    pub(crate) fn cap(&self) -> usize {
-        self.cap.load(Ordering::Relaxed)
-    }
-
-    /// Changes the limit on sockets. If there are more, idle ones are closed at once and the others
-    /// when they are returned.
-    pub(crate) fn set_cap(self: &Arc<Self>, cap: usize) {
-        let mut after = Afterwards::default();
-        let mut books = self.lock();
-        self.cap.store(cap.max(1), Ordering::Relaxed);
-        for _ in self.cap()..books.sockets {
-            books.evict_oldest(&mut after);
-        }
-        books.serve(self, &mut after);
-        drop(books);
-        after.happen();
+    /// A pool whose sockets count on this line.
+    pub(crate) fn new(sockets: &Arc<OpenSockets>, rules: PoolRules) -> Arc<Self> {
+        let pool = Arc::new(Self { books: Mutex::default(), sockets: Arc::clone(sockets), rules });
+        let keeper: Arc<dyn KeepIdle> = pool.clone();
+        sockets.kept_by(Arc::downgrade(&keeper));
+        pool
     }
 
     /// A connection, or permission to open one, as soon as the limits allow.
@@ -152,92 +152,100 @@ impl Pool {
             let mut after = Afterwards::default();
             let taken = self.take(&mut self.lock(), key, want, &mut after);
             after.happen();
-            match taken {
+            let ConnectionWait { offered, lead, waiter } = match taken {
                 Ok(grant) => return grant,
-                // A lost grant is requested again.
-                Err(granted) => {
-                    if let Ok(grant) = granted.await {
-                        return grant;
+                Err(waiting) => waiting,
+            };
+            if let Some(waiter) = waiter {
+                self.sockets.wait(&key.to, waiter);
+            }
+            match offered.await {
+                Ok(Offer::Reuse(conn)) => return Grant::Reuse(conn),
+                Ok(Offer::Stream(lane)) => return Grant::Stream(lane),
+                Ok(Offer::Room(permit)) => {
+                    if let Some(slot) = self.occupy(key, permit, lead) {
+                        return Grant::Open(slot);
                     }
                 }
+                // Turned away: something has changed, so ask again.
+                Err(_) => (),
             }
         }
     }
 
-    /// Leave to open a connection that no other request will use.
-    pub(crate) async fn open(self: &Arc<Self>, key: &Arc<Key>, addr: Option<IpAddr>) -> Slot {
-        loop {
-            if let Grant::Open(slot) = self.acquire(key, Want { addr, fresh: true }).await {
-                return slot;
-            }
-        }
-    }
-
-    /// A grant at once, or the channel on which it will arrive.
+    /// A grant at once, or the channel on which an offer will arrive.
     fn take(
         self: &Arc<Self>,
         books: &mut Books,
         key: &Arc<Key>,
         want: Want,
         after: &mut Afterwards,
-    ) -> Result<Grant, oneshot::Receiver<Grant>> {
-        let limit = self.limit(key);
+    ) -> Result<Grant, ConnectionWait> {
         if !books.hosts.contains_key(key) {
-            books.hosts.insert(key.clone(), Host::default());
+            books.hosts.insert(Arc::clone(key), Host::default());
         }
         if let Some(grant) = books.reuse(self, key, want, after) {
             return Ok(grant);
         }
-        let full = books.sockets >= self.cap();
-        let host = books.hosts.entry(key.clone()).or_default();
-        let busy_line = host.line.is_some();
-        if !busy_line && host.sockets < limit && !full {
-            host.sockets += 1;
-            books.sockets += 1;
-            return Ok(Grant::Open(Slot { pool: self.clone(), key: key.clone() }));
+        let host = books.hosts.entry(Arc::clone(key)).or_default();
+        let (waiter, offered) = Waiter::new(want);
+        if host.line.is_some() || host.led {
+            host.waiting.push_back(waiter);
+            return Err(ConnectionWait { offered, lead: None, waiter: None });
         }
-        let (grant, granted) = oneshot::channel();
-        host.waiting.push_back(Waiter { want, grant });
-        if !busy_line && host.sockets < limit {
-            books.starve(key);
-            books.evict_oldest(after);
+        host.led = key.tls && self.rules.http2 && !host.http1;
+        let lead = host.led.then(|| Lead { pool: Arc::clone(self), key: Arc::clone(key) });
+        if let Some(permit) = self.sockets.try_permit(&key.to) {
+            host.open += 1;
+            return Ok(Grant::Open(Slot { pool: Arc::clone(self), key: Arc::clone(key), lead, permit }));
         }
-        Err(granted)
+        host.waiting.push_back(Arc::clone(&waiter));
+        Err(ConnectionWait { offered, lead, waiter: Some(waiter) })
     }
 
-    /// Takes back a reusable connection.
-    pub(super) fn park(self: &Arc<Self>, mut conn: Box<Conn>, keep: Duration) {
+    /// A permit came: the place for its connection, unless the host has an HTTP/2 connection by
+    /// now.
+    fn occupy(self: &Arc<Self>, key: &Arc<Key>, permit: Permit, lead: Option<Lead>) -> Option<Slot> {
+        let mut books = self.lock();
+        let host = books.hosts.entry(Arc::clone(key)).or_default();
+        if host.line.is_some() {
+            drop(books);
+            return None;
+        }
+        host.open += 1;
+        host.waiting.retain(|waiter| waiter.is_waiting());
+        drop(books);
+        Some(Slot { pool: Arc::clone(self), key: Arc::clone(key), lead, permit })
+    }
+
+    /// Takes back a reusable connection. Returns whether it is idle now: neither closed to make room
+    /// nor used by somebody who waited for it.
+    pub(super) fn park(self: &Arc<Self>, conn: Box<Conn>, keep: Duration) -> bool {
         let mut after = Afterwards::default();
         let mut guard = self.lock();
         let books = &mut *guard;
-        let key = conn.slot.key.clone();
-        if books.sockets > self.cap() {
-            after.close.push(*conn);
-        } else if let Some(host) = books.hosts.get_mut(&key) {
-            while let Some(waiter) = host.waiting.pop_front() {
-                if waiter.grant.is_closed() {
-                    continue;
-                }
-                if waiter.want.fresh || waiter.want.addr != conn.addr {
-                    host.waiting.push_front(waiter);
-                    break;
-                }
-                match waiter.grant.send(Grant::Reuse(conn)) {
-                    Ok(()) => return,
-                    Err(Grant::Reuse(back)) => conn = back,
-                    Err(_) => return,
-                }
-            }
-            let wanted_elsewhere = !host.waiting.is_empty();
-            if wanted_elsewhere || books.is_room_wanted(self) {
+        let key = Arc::clone(&conn.slot.key);
+        let host = books.hosts.entry(Arc::clone(&key)).or_default();
+        let (over, mut idle) = (self.sockets.is_over(), false);
+        let back = if over { Some(conn) } else { host.hand_over(conn) };
+        if let Some(conn) = back {
+            // Those who still wait want another one.
+            if over || !host.waiting.is_empty() || self.is_room_wanted(books, &key) {
                 after.close.push(*conn);
             } else {
                 books.park(key, Some(conn), Instant::now() + keep);
                 self.look_after(books);
+                idle = true;
             }
         }
         drop(guard);
         after.happen();
+        idle
+    }
+
+    /// Whether to close a connection instead of keeping it.
+    fn is_room_wanted(&self, books: &Books, key: &Key) -> bool {
+        books.shut || self.sockets.is_room_wanted(&key.to)
     }
 
     /// Registers an HTTP/2 connection for its host, and returns its first stream.
@@ -249,6 +257,8 @@ impl Pool {
         let host = books.hosts.entry(key.clone()).or_default();
         after.hung_up.extend(host.line.replace(line));
         host.feed_line(self, key, &mut after);
+        // The others wait for streams of it, and no longer for a socket.
+        host.turn_away();
         drop(books);
         after.happen();
         lane
@@ -265,10 +275,10 @@ impl Pool {
             line.streams -= 1;
             host.feed_line(self, key, &mut after);
             if host.line.as_ref().is_some_and(|l| l.streams == 0) {
-                if books.is_room_wanted(self) {
+                if self.is_room_wanted(books, key) {
                     after.hung_up.extend(books.take_line(key));
                 } else {
-                    books.park(key.clone(), None, Instant::now() + self.keep_alive);
+                    books.park(key.clone(), None, Instant::now() + self.rules.keep_alive);
                     self.look_after(books);
                 }
             }
@@ -301,33 +311,13 @@ impl Pool {
         after.happen();
     }
 
-    /// Waits until no socket is open.
-    pub(crate) async fn emptied(&self) {
-        loop {
-            let emptied = self.emptied.notified();
-            if self.lock().sockets == 0 {
-                return;
-            }
-            emptied.await;
-        }
-    }
-
-    /// A socket is closed: its slot goes to the request that has waited longest.
-    fn release(self: &Arc<Self>, key: &Arc<Key>) {
-        let mut after = Afterwards::default();
+    /// A connection is gone.
+    fn vacate(&self, key: &Arc<Key>) {
         let mut books = self.lock();
-        books.sockets -= 1;
         if let Some(host) = books.hosts.get_mut(key) {
-            host.sockets -= 1;
+            host.open -= 1;
         }
-        books.starve(key);
-        books.serve(self, &mut after);
         books.forget_unused(key);
-        if books.sockets == 0 {
-            self.emptied.notify_waiters();
-        }
-        drop(books);
-        after.happen();
     }
 
     /// Starts the task that checks idle connections, until there are none.
@@ -356,92 +346,25 @@ impl Pool {
         });
     }
 
-    pub(super) fn limit(&self, key: &Key) -> usize {
-        if key.any_host { self.cap() } else { self.per_host.min(self.cap()) }
-    }
-
     fn lock(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::future::Future;
-    use std::pin::Pin;
-    use std::task::{Context, Poll, Waker};
-
-    type Asking = Pin<Box<dyn Future<Output = Grant>>>;
-
-    const ANY: Want = Want { addr: None, fresh: false };
-
-    fn key(n: usize) -> Arc<Key> {
-        Arc::new(Key { tls: false, host: format!("h{n}").into(), port: 80, any_host: false })
+impl KeepIdle for Pool {
+    fn idle(&self) -> usize {
+        self.lock().parked.len()
     }
 
-    fn ask(pool: &Arc<Pool>, host: usize) -> Asking {
-        let (pool, key) = (pool.clone(), key(host));
-        Box::pin(async move { pool.acquire(&key, ANY).await })
-    }
-
-    fn poll(asking: &mut Asking) -> Option<Grant> {
-        match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(grant) => Some(grant),
-            Poll::Pending => None,
-        }
-    }
-
-    #[test]
-    fn room_goes_to_who_waited_longest() {
-        let pool = Pool::new(1, 1, Duration::ZERO);
-        let first = poll(&mut ask(&pool, 1)).unwrap();
-        let (mut second, mut third) = (ask(&pool, 2), ask(&pool, 3));
-        assert!(poll(&mut second).is_none() && poll(&mut third).is_none());
-        drop(first);
-        assert!(poll(&mut third).is_none());
-        let second = poll(&mut second).unwrap();
-        assert_eq!(pool.counts(), ConnectionCounts { open: 1, idle: 0, closing: 0, waiting: 1 });
-        drop(second);
-        assert!(poll(&mut third).is_some());
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_is_asked_held_and_given_up_the_caps_hold_and_nobody_is_forgotten(
-            steps in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..8), 0..120),
-        ) {
-            let pool = Pool::new(3, 2, Duration::ZERO);
-            let (mut asking, mut held): (Vec<Asking>, Vec<Grant>) = (Vec::new(), Vec::new());
-            let mut most = 3;
-            for (what, host, which) in steps {
-                // A lowered limit takes effect as sockets close.
-                let before = held.len();
-                match what {
-                    0 | 1 => asking.push(ask(&pool, host)),
-                    4 => {
-                        most = host + 1;
-                        pool.set_cap(most);
-                    }
-                    2 if which < asking.len() => drop(asking.remove(which)),
-                    3 if which < held.len() => drop(held.remove(which)),
-                    _ => (),
-                }
-                asking.retain_mut(|a| poll(a).map(|grant| held.push(grant)).is_none());
-                let books = pool.lock();
-                prop_assert!(books.sockets <= most.max(before) && books.sockets == held.len());
-                prop_assert!(books.hosts.values().all(|h| h.sockets <= 2) && books.starved.len() <= books.hosts.len());
-                drop(books);
-            }
-            while !asking.is_empty() {
-                prop_assert!(!held.is_empty(), "{} wait and nobody holds anything", asking.len());
-                held.clear();
-                asking.retain_mut(|a| poll(a).map(|grant| held.push(grant)).is_none());
-            }
-            held.clear();
-            let books = pool.lock();
-            prop_assert_eq!((books.sockets, books.hosts.len(), books.starved.len()), (0, 0, 0));
-        }
+    fn give_back(&self, of: Option<&Arc<Endpoint>>) -> bool {
+        let mut after = Afterwards::default();
+        let mut books = self.lock();
+        let given = match of {
+            None => books.evict_oldest(&mut after),
+            Some(to) => [true, false].into_iter().any(|tls| books.evict_of(&Key { tls, to: to.clone() }, &mut after)),
+        };
+        drop(books);
+        after.happen();
+        given
     }
 }

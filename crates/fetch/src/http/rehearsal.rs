@@ -6,10 +6,10 @@
 use super::conn::Conn;
 use super::connect::Dialed;
 use super::exchange::{Trip, exchange};
-use super::pool::{Grant, Key, Pool, Want};
+use super::pool::{Grant, Key, Pool, PoolRules, Want};
 use super::request::{Asker, Method, Request, Validators};
 use super::stream::Stream;
-use crate::line::Metered;
+use crate::line::{Endpoint, Metered, OpenSockets};
 use crate::{Bucket, FetchConfig, Unwatched};
 use orb_page::{Failure, FailureKind, Moment, Response, Timings};
 use std::future::pending;
@@ -35,8 +35,10 @@ impl Rehearsal {
     /// Sets it up.
     pub fn new() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build()?;
-        let pool = Pool::new(1, 1, Duration::from_secs(15));
-        let key = Arc::new(Key { tls: false, host: "example.org".into(), port: 80, any_host: false });
+        let rules = PoolRules { streams: 1, keep_alive: Duration::from_secs(15), http2: false };
+        let pool = Pool::new(&OpenSockets::new(1, 1), rules);
+        let to = Endpoint { host: "example.org".into(), port: 80, any_host: false };
+        let key = Arc::new(Key { tls: false, to: Arc::new(to) });
         let url = url::Url::parse("http://example.org/").map_err(io::Error::other)?;
         Ok(Self { runtime, pool, key, url })
     }

@@ -4,9 +4,8 @@
 //! a tunnel (CONNECT) leads to one server. Each phase has its own timeout.
 
 use super::metered::Metered;
-use super::{Bucket, Line};
+use super::{Bucket, Endpoint, Line};
 use crate::config::Proxy;
-use crate::http::{Finder, Head, Key};
 use orb_page::{Failure, FailureKind, Timings};
 use rustix::io::Errno;
 use std::io;
@@ -19,6 +18,8 @@ use tokio::time::{Instant, timeout};
 
 /// Maximum length of a CONNECT response.
 const LARGEST_REPLY: usize = 16 * 1024;
+/// How it begins, up to the minor version.
+const VERSION: &[u8] = b"HTTP/1.";
 
 /// A connection just opened. Its reads are counted but not yet delayed.
 pub(crate) struct Opened {
@@ -31,10 +32,10 @@ pub(crate) struct Opened {
 
 impl Line {
     /// Connects to a server at an address that was checked, or to the proxy where there is one,
-    /// with a tunnel to the server where that is wanted. The caller holds the slot.
+    /// with a tunnel to the server where that is wanted. The caller holds the permit.
     pub(crate) async fn dial(
         &self,
-        key: &Key,
+        to: &Endpoint,
         addr: Option<IpAddr>,
         tunnel: bool,
         timings: &mut Timings,
@@ -42,18 +43,18 @@ impl Line {
         let start = Instant::now();
         let (tcp, peer) = match (&self.proxy, addr) {
             (Some(proxy), _) => {
-                let to = SocketAddr::new(self.resolver.resolve(&proxy.host, proxy.port).await?, proxy.port);
-                let mut tcp = self.tcp(to).await?;
+                let addr = self.resolver.resolve(&proxy.host, proxy.port).await?;
+                let mut tcp = self.tcp(SocketAddr::new(addr, proxy.port)).await?;
                 if tunnel {
-                    self.tunnel(&mut tcp, key, proxy).await?;
+                    self.tunnel(&mut tcp, to, proxy).await?;
                 }
                 (tcp, None)
             }
             (None, Some(addr)) => {
-                let to = SocketAddr::new(addr, key.port);
-                (self.tcp(to).await?, Some(to))
+                let peer = SocketAddr::new(addr, to.port);
+                (self.tcp(peer).await?, Some(peer))
             }
-            (None, None) => return Err(Failure::new(FailureKind::Dns, format!("{} has no address", key.host))),
+            (None, None) => return Err(Failure::new(FailureKind::Dns, format!("{} has no address", to.host))),
         };
         timings.connect = start.elapsed();
         Ok(Opened { metered: Metered::new(tcp, Arc::clone(&self.bandwidth)), peer, rtt: timings.connect })
@@ -81,13 +82,13 @@ impl Line {
     }
 
     /// Asks the proxy for a tunnel.
-    async fn tunnel(&self, tcp: &mut TcpStream, key: &Key, proxy: &Proxy) -> Result<(), Failure> {
+    async fn tunnel(&self, tcp: &mut TcpStream, to: &Endpoint, proxy: &Proxy) -> Result<(), Failure> {
         let wrong = |why: &str| {
             let via = format!("{}:{}", proxy.host, proxy.port);
-            Failure::new(FailureKind::Connect, format!("the proxy {via} opens no tunnel to {}: {why}", key.host))
+            Failure::new(FailureKind::Connect, format!("the proxy {via} opens no tunnel to {}: {why}", to.host))
         };
-        let host = if key.host.contains(':') { format!("[{}]", key.host) } else { key.host.to_string() };
-        let to = format!("{host}:{}", key.port);
+        let host = if to.host.contains(':') { format!("[{}]", to.host) } else { to.host.to_string() };
+        let to = format!("{host}:{}", to.port);
         let mut ask = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\nUser-Agent: {}\r\n", self.user_agent);
         if let Some(authorization) = &proxy.authorization {
             ask.push_str(&format!("Proxy-Authorization: {authorization}\r\n"));
@@ -95,10 +96,10 @@ impl Line {
         ask.push_str("\r\n");
         let reply = timeout(self.timeouts.connect, async {
             tcp.write_all(ask.as_bytes()).await.map_err(|e| wrong(&e.to_string()))?;
-            read_reply(tcp).await.map_err(|e| wrong(&e.to_string()))
+            read_status(tcp).await.map_err(|e| wrong(&e.to_string()))
         });
-        let reply = reply.await.map_err(|_| late(&format!("no tunnel to {to}"), self.timeouts.connect))??;
-        match reply.status {
+        let status = reply.await.map_err(|_| late(&format!("no tunnel to {to}"), self.timeouts.connect))??;
+        match status {
             200..=299 => Ok(()),
             407 => Err(wrong("it wants another user or password (407)")),
             status => Err(wrong(&format!("it answers {status}"))),
@@ -106,17 +107,27 @@ impl Line {
     }
 }
 
-/// The head of a proxy's response, and not a byte more: what follows belongs to the tunnel.
-async fn read_reply(tcp: &mut TcpStream) -> io::Result<Head> {
-    let (mut bytes, mut finder) = (Vec::new(), Finder::default());
-    loop {
-        bytes.push(tcp.read_u8().await?);
-        match finder.find(&bytes) {
-            Ok(None) if bytes.len() < LARGEST_REPLY => (),
-            Ok(Some(_)) => return Head::parse(&bytes).map_err(|_| io::Error::other("its answer is not HTTP")),
-            _ => return Err(io::Error::other("its answer is not HTTP")),
+/// The status of a proxy's response. Its head is read to its end and not a byte more: what follows
+/// belongs to the tunnel.
+async fn read_status(tcp: &mut TcpStream) -> io::Result<u16> {
+    let mut head = Vec::new();
+    while !(head.ends_with(b"\r\n\r\n") || head.ends_with(b"\n\n")) {
+        if head.len() == LARGEST_REPLY {
+            return Err(io::Error::other("its answer does not end"));
+        }
+        head.push(tcp.read_u8().await?);
+        if !head.iter().zip(VERSION).all(|(got, wanted)| got == wanted) {
+            return Err(io::Error::other("its answer is not HTTP"));
         }
     }
+    status_of(&head).ok_or_else(|| io::Error::other("its answer is not HTTP"))
+}
+
+/// The status code in a line such as `HTTP/1.1 200 Connection established`.
+fn status_of(head: &[u8]) -> Option<u16> {
+    let line = head.split(|b| *b == b'\n').next()?;
+    let (_, rest) = std::str::from_utf8(line.strip_prefix(VERSION)?.get(..5)?).ok()?.split_once(' ')?;
+    rest.parse().ok().filter(|status| (100..1_000).contains(status))
 }
 
 /// A wait that took too long.
@@ -161,5 +172,13 @@ mod tests {
         assert_eq!(failed(Errno::CONNRESET).kind, FailureKind::Connect);
         assert_eq!(failed(Errno::TIMEDOUT).kind, FailureKind::Timeout);
         assert_eq!(failed(Errno::MFILE).kind, FailureKind::Local);
+    }
+    #[test]
+    fn a_proxy_answers_with_a_status_line() {
+        assert_eq!(status_of(b"HTTP/1.1 200 Connection established\r\n\r\n"), Some(200));
+        assert_eq!(status_of(b"HTTP/1.0 407\r\n\r\n"), Some(407));
+        for wrong in [&b"SSH-2.0-x\r\n\r\n"[..], b"HTTP/1.1\n\n", b"HTTP/2 200\n\n", b"HTTP/1.1 99\n\n", b"\n\n"] {
+            assert_eq!(status_of(wrong), None);
+        }
     }
 }

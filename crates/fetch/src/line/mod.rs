@@ -5,6 +5,7 @@
 //! connects (through the proxy where one is set) and meters what is read ([`Bucket`]). Protocols,
 //! webhooks and whatever else sends requests share one line, so no cap can be exceeded by using
 //! two of them: [`Line::connect`] hands out sockets that are checked, counted and metered already.
+//! A protocol that keeps connections between requests takes a [`Permit`] for each and dials itself.
 
 mod dial;
 mod dns;
@@ -12,6 +13,7 @@ mod guard;
 mod limits;
 mod metered;
 mod socket;
+mod sockets;
 
 pub(crate) use dial::{Opened, late};
 pub(crate) use dns::one_line;
@@ -20,9 +22,10 @@ pub use limits::{Bucket, raise_open_files};
 pub(crate) use metered::{Held, Metered};
 pub use socket::Socket;
 pub(crate) use socket::{GOODBYE, say_goodbye};
+pub use sockets::ConnectionCounts;
+pub(crate) use sockets::{AwaitPermit, Endpoint, KeepIdle, OpenSockets, Permit};
 
 use crate::config::{Proxy, bare_host};
-use crate::http::{ConnectionCounts, Key, Pool};
 use crate::{FetchConfig, FetchError, Timeouts};
 use dns::Resolver;
 use orb_page::{Failure, FailureKind, Timings};
@@ -35,7 +38,7 @@ pub struct Line {
     guard: Arc<AddressGuard>,
     resolver: Resolver,
     bandwidth: Arc<Bucket>,
-    sockets: Arc<Pool>,
+    sockets: Arc<OpenSockets>,
     proxy: Option<Proxy>,
     timeouts: Timeouts,
     user_agent: String,
@@ -52,7 +55,7 @@ impl Line {
             resolver: Resolver::new(config, Arc::clone(&guard))?,
             guard,
             bandwidth: Arc::new(Bucket::new(config.bandwidth)),
-            sockets: Pool::new(config.connections, config.per_host, config.keep_alive),
+            sockets: OpenSockets::new(config.connections, config.per_host),
             proxy: config.proxy.clone(),
             timeouts: config.timeouts,
             user_agent: config.user_agent.clone(),
@@ -102,11 +105,11 @@ impl Line {
     ) -> Result<Socket, Failure> {
         let host = bare_host(host);
         let addr = self.address(host, port, pinned, timings).await?;
-        let key = Arc::new(Key { tls: false, host: host.into(), port, any_host: false });
-        let slot = self.sockets.open(&key, addr).await;
-        let opened = self.dial(&key, addr, self.proxy.is_some(), timings).await;
+        let to = Arc::new(Endpoint { host: host.into(), port, any_host: false });
+        let permit = self.sockets.permit(&to).await;
+        let opened = self.dial(&to, addr, self.proxy.is_some(), timings).await;
         let opened = opened.inspect_err(|failure| self.demote(host, addr, failure))?;
-        Ok(Socket::new(opened, slot))
+        Ok(Socket::new(opened, permit))
     }
 
     /// The address to connect to, checked; `None` where the proxy finds it.
@@ -137,7 +140,7 @@ impl Line {
     }
 
     /// The sockets, for a protocol that keeps connections between requests.
-    pub(crate) fn sockets(&self) -> &Arc<Pool> {
+    pub(crate) fn sockets(&self) -> &Arc<OpenSockets> {
         &self.sockets
     }
 

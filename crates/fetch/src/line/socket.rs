@@ -3,8 +3,7 @@
 //! A [`Socket`] is a TCP connection whose address has passed the guard, which counts under the
 //! connection caps until it is really closed, and whose reads keep to the bandwidth.
 
-use super::{Metered, Opened};
-use crate::http::Slot;
+use super::{Metered, Opened, Permit};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -26,15 +25,15 @@ pub struct Socket {
     metered: Metered,
     peer: Option<SocketAddr>,
     abrupt: bool,
-    /// Declared last and therefore dropped last: the slot is free once the socket is closed.
-    slot: Slot,
+    /// Declared last and therefore dropped last: it is given back once the socket is closed.
+    permit: Permit,
 }
 
 impl Socket {
-    pub(crate) fn new(opened: Opened, slot: Slot) -> Self {
+    pub(crate) fn new(opened: Opened, permit: Permit) -> Self {
         let Opened { mut metered, peer, .. } = opened;
         metered.join_line();
-        Self { metered, peer, abrupt: true, slot }
+        Self { metered, peer, abrupt: true, permit }
     }
 
     /// The server's address; `None` where a proxy hides it.
@@ -50,7 +49,7 @@ impl Socket {
     /// Closes the connection in order, in the background. It counts until both sides have closed.
     pub fn close(mut self) {
         let Ok(runtime) = Handle::try_current() else { return };
-        let closing = self.slot.closing();
+        let closing = self.permit.closing();
         runtime.spawn(async move {
             self.abrupt = !matches!(timeout(GOODBYE, say_goodbye(&mut self)).await, Ok(Ok(())));
             drop(closing);

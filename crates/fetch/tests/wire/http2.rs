@@ -99,6 +99,23 @@ async fn one_connection_carries_all_requests_to_a_host_up_to_the_cap() {
     assert_eq!(fetcher.line().connections(), ConnectionCounts::default());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_come_together_wait_for_what_the_first_negotiates() {
+    let authority = Authority::new();
+    let (server, _) = speaking(&authority, hello, usize::MAX).await;
+    let fetcher = Arc::new(trusting(&authority, &server, |c| c.per_host = 6));
+    let fetches: Vec<_> = (0..20)
+        .map(|_| {
+            let (fetcher, url) = (fetcher.clone(), url_of("good.test", &server));
+            tokio::spawn(async move { get(&fetcher, &url).await.result.unwrap().protocol })
+        })
+        .collect();
+    for fetch in fetches {
+        assert_eq!(fetch.await.unwrap(), "h2");
+    }
+    assert_eq!((server.connections(), server.requests().len()), (1, 20));
+}
+
 #[tokio::test]
 async fn a_server_that_says_goodbye_is_asked_on_a_new_connection() {
     let authority = Authority::new();

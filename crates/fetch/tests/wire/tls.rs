@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
+use tokio::sync::Barrier;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -101,6 +102,52 @@ async fn a_good_certificate_lets_the_bytes_through_and_the_connection_is_kept() 
         assert_eq!(response.head(), &ANSWER.as_bytes()[..ANSWER.len() - 6]);
     }
     assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_host_that_speaks_no_http2_gets_as_many_connections_as_requests() {
+    let authority = Authority::new();
+    let (acceptor, together) = (authority.acceptor("good.test", 2100, &["http/1.1"]), Arc::new(Barrier::new(3)));
+    let server = Server::start(move |stream, _, server| {
+        let (acceptor, together) = (acceptor.clone(), together.clone());
+        async move {
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            server.heard(&mut stream).await.unwrap();
+            // Nobody is answered before all have asked.
+            together.wait().await;
+            stream.write_all(ANSWER.as_bytes()).await.unwrap();
+        }
+    })
+    .await;
+    let fetcher = trusting(&authority, &server, |c| c.per_host = 3);
+    let url = url_of("good.test", &server);
+    let (one, two, three) = tokio::join!(get(&fetcher, &url), get(&fetcher, &url), get(&fetcher, &url));
+    assert!([one, two, three].into_iter().all(|outcome| outcome.result.is_ok()));
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
+async fn if_the_first_connection_fails_the_next_request_opens_one() {
+    let authority = Authority::new();
+    let acceptor = authority.acceptor("good.test", 2100, &["http/1.1"]);
+    let server = Server::start(move |stream, number, server| {
+        let acceptor = acceptor.clone();
+        async move {
+            if number == 0 {
+                return;
+            }
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            while server.heard(&mut stream).await.is_some() {
+                stream.write_all(ANSWER.as_bytes()).await.unwrap();
+            }
+        }
+    })
+    .await;
+    let fetcher = trusting(&authority, &server, |c| c.per_host = 3);
+    let url = url_of("good.test", &server);
+    let (one, two, three) = tokio::join!(get(&fetcher, &url), get(&fetcher, &url), get(&fetcher, &url));
+    assert_eq!(one.result.unwrap_err().kind, FailureKind::Tls);
+    assert!(two.result.is_ok() && three.result.is_ok());
 }
 
 #[tokio::test]
