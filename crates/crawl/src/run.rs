@@ -12,7 +12,7 @@
 use crate::CrawlError;
 use crate::config::{Config, agent};
 use crate::drive::clock::Clock;
-use crate::drive::governor::Governor;
+use crate::drive::way_out::WayOut;
 use crate::drive::{Driver, Errand};
 use crate::indexing::{Indexing, mark};
 use crate::read::desk::{Desk, spawn_readers};
@@ -30,20 +30,16 @@ use crate::watch::summary::{Counters, Summary};
 use crate::watch::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::{HashMap, HashSet};
-use orb_fetch::{Fetchers, Protocol, raise_open_files, why_not_public};
+use orb_fetch::{Protocol, why_not_public};
 use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
 use orb_store::{ArchiveReader, FrontierIndex, Known, Project, ProjectDir, ProjectOptions, RunStatus, StoreError};
 use orb_urls::Address;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// Files that the stores hold open besides the sockets, generously.
-const OWN_FILES: u64 = 300;
 
 /// Opens a project to crawl it under these settings.
 pub fn open_project(dir: &ProjectDir, settings: &Settings) -> Result<Project, StoreError> {
@@ -101,7 +97,7 @@ struct Scene<'a> {
     chronicle: &'a Arc<Chronicle>,
     /// Where the steps of the project have led to.
     roots: &'a [Roots],
-    protocols: &'static [Protocol],
+    way_out: &'a WayOut,
 }
 
 /// What works while the driver drives.
@@ -131,7 +127,9 @@ impl Crawl {
             let noises = Noises::new(self.project.reader()?);
             config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), noises)?;
         }
-        let roots = walk(&mut self.project, &self.settings, &config, (run.id, &run.counters), &self.stop)?;
+        let way_out = WayOut::open(&config, self.protocols, &self.progress)?;
+        let by = (&config, &way_out);
+        let roots = walk(&mut self.project, &self.settings, by, (run.id, &run.counters), &self.stop)?;
         let clock = Clock::start();
         let resumed = run.settings_before.is_some() || !self.settings.steps.is_empty();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), resumed);
@@ -144,16 +142,11 @@ impl Crawl {
         journal.log(&run.opening())?;
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
         let chosen = choose_pages(&mut self.project, &self.settings, &run, self.choice)?;
-        let scene = Scene {
-            config: &config,
-            shared: &shared,
-            clock,
-            chronicle: &chronicle,
-            roots: &roots,
-            protocols: self.protocols,
-        };
+        let scene =
+            Scene { config: &config, shared: &shared, clock, chronicle: &chronicle, roots: &roots, way_out: &way_out };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
+        drop(way_out);
         if let Some(budget) = self.settings.track.budget {
             patiently(&shared, || Ok(write_dues(&mut project, budget.a_day())?))?;
         }
@@ -278,7 +271,7 @@ fn pass(
         }
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
         let (driver, crew) = start(recorder, scene, run)?;
-        let driven = drive(driver, scene.chronicle);
+        let driven = drive(driver, scene);
         let (back, counters) = crew.go_home()?;
         let state = driven?;
         project = back;
@@ -348,9 +341,6 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<Fron
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
     let queues = recorder.queues();
-    let schedule = config.schedule();
-    raise_open_files(schedule.most_connections() as u64 + OWN_FILES)?;
-    let fetchers = Fetchers::open(config.fetch.clone(), scene.protocols)?;
     let on_failure = Arc::clone(shared);
     let recorder = std::thread::Builder::new()
         .name("recorder".into())
@@ -367,27 +357,23 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<Fron
         shared: Arc::clone(shared),
         sessions: Arc::clone(&config.read.sessions),
         clock,
-        fetchers,
+        fetchers: scene.way_out.fetchers(),
         readers: to_readers,
         recorder: to_recorder,
         active: AtomicUsize::new(0),
     };
     let limits = config.limits(&run.counters);
-    let (errand, governor, failures) = (Arc::new(errand), Governor::new(schedule), unbounded());
-    let driver = Driver { errand, queues, failures, governor, limits };
+    let (errand, governor, failures) = (Arc::new(errand), scene.way_out.governor(), unbounded());
+    let driver = Driver { errand, queues, failures, governor, limits, tasks: Mutex::default() };
     Ok((driver, Crew { readers, recorder }))
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
-fn drive(driver: Driver<FrontierIndex>, chronicle: &Arc<Chronicle>) -> Result<RunState, CrawlError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CrawlError::Threads)?;
-    let watcher = chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
-    // As one of its tasks, not in a thread of its own: otherwise the two woke each other for every
-    // page.
-    let driven = runtime.block_on(runtime.spawn(async move { driver.drive().await }));
+fn drive(driver: Driver<FrontierIndex>, scene: Scene<'_>) -> Result<RunState, CrawlError> {
+    let watcher = scene.chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
+    let driven = scene.way_out.drive(async move { driver.drive().await });
     watcher.finish();
-    runtime.shutdown_timeout(Duration::from_millis(500));
-    Ok(driven.map_err(|_| CrawlError::Panicked("driver"))??)
+    Ok(driven??)
 }
 
 impl Crew {

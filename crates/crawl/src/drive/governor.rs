@@ -39,6 +39,11 @@ impl Governor {
         Self { schedule, state: Mutex::new(State { looked: None, regime: None }) }
     }
 
+    /// Applies the limits of this hour, before anything is requested.
+    pub(crate) fn begin(&self, line: &Line, progress: &Progress) {
+        self.regime(line, progress);
+    }
+
     /// Applies the current limits, and returns why and for how long nothing more may be requested,
     /// if so.
     pub(crate) fn holds_back(&self, line: &Line, progress: &Progress, active: usize) -> Option<(Idle, Duration)> {

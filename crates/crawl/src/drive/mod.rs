@@ -9,6 +9,7 @@ pub(crate) mod clock;
 pub(crate) mod governor;
 #[cfg(test)]
 mod tests;
+pub(crate) mod way_out;
 
 use crate::drive::budget::Limits;
 use crate::drive::clock::Clock;
@@ -22,10 +23,12 @@ use orb_fetch::{Fetchers, Watch};
 use orb_frontier::{After, Ended, Next, StoreRead, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
 use orb_store::{DroppedPage, HostFact, QueuePlace, Queues, StoreError};
+use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
 
 /// A response for a reading thread.
 pub(crate) struct Work {
@@ -48,7 +51,7 @@ pub(crate) struct Errand {
     /// The session ids of hosts.
     pub sessions: Arc<Sessions>,
     /// The protocols and their line.
-    pub fetchers: Fetchers,
+    pub fetchers: Arc<Fetchers>,
     /// To the reading threads.
     pub readers: Sender<Work>,
     /// To the recorder.
@@ -66,9 +69,11 @@ pub(crate) struct Driver<Q> {
     /// Where those threads say that the store failed.
     pub failures: (Sender<StoreError>, Receiver<StoreError>),
     /// Limits on concurrent tasks and on bandwidth.
-    pub governor: Governor,
+    pub governor: Arc<Governor>,
     /// Budgets besides pages.
     pub limits: Limits,
+    /// The tasks of this run; those that are left when it ends are aborted.
+    pub tasks: Mutex<JoinSet<()>>,
 }
 
 impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
@@ -100,7 +105,22 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             }
         };
         self.drain().await;
+        let mut left = std::mem::take(&mut *self.tasks());
+        left.shutdown().await;
         Ok(ending)
+    }
+
+    /// Starts a task.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.errand.active.fetch_add(1, Ordering::Relaxed);
+        let mut tasks = self.tasks();
+        // Nobody else asks for those that have ended.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Why nothing more may be requested, if so, and for how long at most.
@@ -117,13 +137,11 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         match next {
             Next::Lease(lease, rank) => {
                 shared.hurry.set(false);
-                self.errand.active.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(Arc::clone(&self.errand).attend(lease, rank));
+                self.spawn(Arc::clone(&self.errand).attend(lease, rank));
             }
             Next::Read(read) => self.read(read),
             Next::Resolve { host, name, port } => {
-                self.errand.active.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(Arc::clone(&self.errand).resolve(host, name, port));
+                self.spawn(Arc::clone(&self.errand).resolve(host, name, port));
             }
             Next::Drop(page, host, rank, kind, why) => {
                 shared.pipeline.enter(0);

@@ -14,8 +14,8 @@ use orb_page::{HostId, PageId, RunState};
 use orb_project::{LimitSettings, Schedule};
 use orb_store::{HostRecord, Queued, Queues, StoreError};
 use orb_urls::{Rules, ScopeSpec};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// One host with one page, whose every read lasts until another thread has had the frontier.
@@ -74,7 +74,7 @@ fn the_store_is_read_while_others_have_the_frontier() {
         shared: Arc::clone(&shared),
         clock,
         sessions: Arc::new(Sessions::new(Rules::default(), Vec::new())),
-        fetchers: Fetchers::new(FetchConfig::default()).unwrap(),
+        fetchers: Arc::new(Fetchers::new(FetchConfig::default()).unwrap()),
         readers,
         recorder: unbounded().0,
         active: AtomicUsize::new(0),
@@ -84,8 +84,9 @@ fn the_store_is_read_while_others_have_the_frontier() {
         errand: Arc::new(errand),
         queues: Slow { shared, reads: Arc::clone(&reads) },
         failures: unbounded(),
-        governor: Governor::new(Schedule::new(LimitSettings::default(), None, 8)),
+        governor: Arc::new(Governor::new(Schedule::new(LimitSettings::default(), None, 8))),
         limits: Limits::new(None, 0, None, Duration::ZERO),
+        tasks: Mutex::default(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let driven = runtime.spawn(async move { driver.drive().await });

@@ -3,6 +3,7 @@
 use super::path::{Path, Roots};
 use crate::CrawlError;
 use crate::config::Config;
+use crate::drive::way_out::WayOut;
 use crate::shared::Stop;
 use crate::watch::journal::Journal;
 use crate::watch::summary::Counters;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn walk(
     project: &mut Project,
     settings: &Settings,
-    config: &Config,
+    (config, way_out): (&Config, &WayOut),
     (run, counters): (RunId, &Counters),
     stop: &Stop,
 ) -> Result<Vec<Roots>, CrawlError> {
@@ -34,8 +35,7 @@ pub(crate) fn walk(
         }
     }
     let journal = Journal::open(project.dir(), run)?;
-    let parts = (config.fetch.clone(), config.walking());
-    let mut path = Path::new(settings, Arc::clone(rules), parts, stop)?;
+    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop);
     let walked = path.walk();
     for line in path.told() {
         journal.log(line)?;

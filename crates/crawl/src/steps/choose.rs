@@ -38,8 +38,8 @@ impl Choice {
         let targets: Vec<String> = match &self.picker {
             Some(picker) => picker.pick(page.html).map_err(|why| format!("{}: {why}", page.base))?.targets,
             None => {
-                let followed =
-                    |link: &&orb_page::Link| matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame);
+                use LinkKind::{A, Area, Entry, Frame};
+                let followed = |link: &&orb_page::Link| matches!(link.kind, A | Area | Frame | Entry);
                 page.links.iter().filter(followed).map(|link| link.target.clone()).collect()
             }
         };

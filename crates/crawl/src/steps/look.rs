@@ -19,7 +19,7 @@ pub fn look(settings: &Settings, url: &Address) -> Result<(String, Document), Cr
     let scope = Arc::new(SharedScope::new(&settings.scope, seeds)?);
     let sessions = Arc::new(Sessions::new(settings.urls, Vec::new()));
     let config = Config::new(settings, scope, seeds, &std::env::temp_dir(), sessions)?;
-    let (fetchers, stop) = (Fetchers::new(config.fetch.clone())?, Stop::new());
+    let (fetchers, stop) = (Arc::new(Fetchers::new(config.fetch.clone())?), Stop::new());
     let canonical = Canonicaliser::new(settings.urls);
     let mut walker = Walker::new(fetchers, config.walking(), canonical, settings.frontier.max_redirects, &stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;

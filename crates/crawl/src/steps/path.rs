@@ -9,9 +9,9 @@ use super::rules::StepRules;
 use super::submit::submit;
 use super::walker::{Halt, Passed, Question, Walker};
 use crate::CrawlError;
+use crate::drive::way_out::WayOut;
 use crate::shared::Stop;
 use hashbrown::{HashMap, HashSet};
-use orb_fetch::{FetchConfig, Fetchers};
 use orb_frontier::FrontierConfig;
 use orb_page::LinkKind;
 use orb_project::Settings;
@@ -40,6 +40,7 @@ pub(crate) struct Path<'a> {
     settings: &'a Settings,
     rules: Arc<HashMap<u32, StepRules>>,
     walker: Walker<'a>,
+    way_out: &'a WayOut,
     /// The project's own canonicaliser.
     canonical: Canonicaliser,
     /// What was passed through, for the log.
@@ -63,16 +64,15 @@ impl<'a> Path<'a> {
     pub(crate) fn new(
         settings: &'a Settings,
         rules: Arc<HashMap<u32, StepRules>>,
-        (fetch, frontier): (FetchConfig, FrontierConfig),
+        (way_out, frontier): (&'a WayOut, FrontierConfig),
         stop: &'a Stop,
-    ) -> Result<Self, CrawlError> {
+    ) -> Self {
         // A page that is passed through is requested exactly as its links say, including session
         // ids.
         let lenient = Rules { strip_session_ids: false, tidy_query: false, sort_query: false, ..settings.urls };
-        let fetchers = Fetchers::new(fetch)?;
-        let walker =
-            Walker::new(fetchers, frontier, Canonicaliser::new(lenient), settings.frontier.max_redirects, stop);
-        Ok(Self { settings, rules, walker, canonical: Canonicaliser::new(settings.urls), told: Vec::new() })
+        let (canonical, hops) = (Canonicaliser::new(lenient), settings.frontier.max_redirects);
+        let walker = Walker::new(way_out.fetchers(), frontier, canonical, hops, stop);
+        Self { settings, rules, walker, way_out, canonical: Canonicaliser::new(settings.urls), told: Vec::new() }
     }
 
     /// What was passed through, a line per step.
@@ -82,14 +82,13 @@ impl<'a> Path<'a> {
 
     /// Walks all steps that do not wait for collected pages; `None` if the user asked to stop.
     pub(crate) fn walk(&mut self) -> Result<Option<Vec<Roots>>, CrawlError> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
+        let way_out = self.way_out;
         let (mut roots, mut handed) = (Vec::new(), Handed::default());
         for n in 0..self.settings.steps.len() {
             if waits(self.settings, n) {
                 continue;
             }
-            match runtime.block_on(self.step(n, std::mem::take(&mut handed))) {
+            match way_out.block_on(self.step(n, std::mem::take(&mut handed)))? {
                 Ok(Went::On(next)) => handed = next,
                 Ok(Went::Collects(found)) => roots.push(found),
                 Err(Ended::Stopped) => return Ok(None),
@@ -275,7 +274,7 @@ impl<'a> Path<'a> {
     /// The links of a page that a step follows and that are new.
     fn links(&self, step: &StepSettings, page: &Passed, known: &mut HashSet<Address>) -> Vec<Address> {
         let followed = |link: &&orb_page::Link| {
-            matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame)
+            matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame | LinkKind::Entry)
                 && (self.settings.frontier.follow_nofollow || !link.has_rel("nofollow"))
         };
         let links = page.document.links.iter().filter(followed);

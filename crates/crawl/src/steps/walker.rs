@@ -17,7 +17,7 @@ use orb_page::{Document, FailureKind, HostId, Lease, Outcome, PageKind, Payload,
 use orb_store::RobotsRecord;
 use orb_urls::{Address, Canonicaliser};
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Maximum content read of a page that is passed through.
@@ -65,7 +65,7 @@ pub(super) enum Halt {
 
 /// Goes from page to page.
 pub(super) struct Walker<'a> {
-    fetchers: Fetchers,
+    fetchers: Arc<Fetchers>,
     frontier: Mutex<Frontier>,
     trail: Trail,
     clock: Clock,
@@ -102,7 +102,7 @@ impl<'a> Walker<'a> {
     /// A walker that has made no requests yet; others may have, so every host counts as just
     /// contacted.
     pub(super) fn new(
-        fetchers: Fetchers,
+        fetchers: Arc<Fetchers>,
         config: FrontierConfig,
         canonical: Canonicaliser,
         max_redirects: u8,

@@ -1,7 +1,8 @@
 //! Is a protocol that nobody here knows crawled, archived and tracked like the web?
 //!
 //! It is one module and one entry of a table: this one. Guard, connection cap and bandwidth are
-//! tested for every protocol by the conformance suite of `orb-fetch`.
+//! tested for every protocol by the conformance suite of `orb-fetch`; here the cap is tested once
+//! more, over a whole crawl of two protocols.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod server;
@@ -12,12 +13,12 @@ use orb_crawl::track::Choice;
 use orb_crawl::{Crawl, Progress, Stop, Summary};
 use orb_fetch::{PROTOCOLS, Protocol};
 use orb_page::{Listing, PageId, RunKind};
-use orb_project::Settings;
 use orb_project::units::Span;
+use orb_project::{Settings, StepSettings};
 use orb_store::{ArchiveReader, CatalogueReader, Home, Project};
 use orb_urls::Canonicaliser;
-use server::ToyServer;
-use std::sync::Arc;
+use server::{ConnectionGauge, ToyServer, serve_http};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The one line that adds the protocol.
@@ -33,13 +34,17 @@ fn settings() -> Settings {
 }
 
 fn run(home: &Home, server: &ToyServer, kind: RunKind) -> Summary {
+    run_with(home, settings(), &[server.url("/")], kind)
+}
+
+fn run_with(home: &Home, settings: Settings, seeds: &[String], kind: RunKind) -> Summary {
     orb_fetch::register(&WITH_TOY).unwrap();
     let crawl = Crawl {
         project: Project::open(&home.project("p").unwrap()).unwrap(),
-        settings: settings(),
+        settings,
         kind,
         choice: Choice::All,
-        seeds: vec![Canonicaliser::default().parse_seed(&server.url("/")).unwrap()],
+        seeds: seeds.iter().map(|seed| Canonicaliser::default().parse_seed(seed).unwrap()).collect(),
         stop: Stop::new(),
         progress: Arc::new(Progress::default()),
         protocols: &WITH_TOY,
@@ -99,4 +104,54 @@ fn an_unknown_protocol_is_crawled_archived_and_tracked() {
     assert_eq!(seen(&home, &server, "/"), ("LISTING".to_owned(), "UPD".to_owned()));
     assert_eq!(archived(&home, &server, "/a.txt").1, "one", "the earlier record stands for what is as it was");
     assert_eq!(archived(&home, &server, "/b.txt").1, "two and a half");
+}
+
+#[test]
+fn connections_that_http_keeps_and_those_of_another_protocol_stay_within_one_cap() {
+    let tmp = tempfile::tempdir().unwrap();
+    let home = Home::open(tmp.path()).unwrap();
+    let gauge: Arc<Mutex<ConnectionGauge>> = Arc::default();
+    let files = [("/a.txt", 10, "one"), ("/b.txt", 20, "two"), ("/c.txt", 30, "three")];
+    let toys = [ToyServer::counted(&files, &gauge), ToyServer::counted(&files, &gauge)];
+    let webs = [(); 3].map(|()| serve_http(4, &gauge));
+    let toys = toys.iter().map(|toy| toy.url("/"));
+    let seeds: Vec<_> = toys.chain(webs.iter().map(|addr| format!("http://{addr}/"))).collect();
+    let mut settings = settings();
+    settings.fetch.connections = 2;
+    let summary = run_with(&home, settings, &seeds, RunKind::Crawl);
+    assert_eq!((summary.counters.pages, summary.counters.errors), (2 * 4 + 3 * 5, 0));
+    assert_eq!(gauge.lock().unwrap().most, 2);
+}
+
+/// Steps that pass through a page and collect some of its links.
+fn through(start: String, links: &str) -> Settings {
+    let passed =
+        StepSettings { name: "in".to_owned(), start: vec![start], collect: Some(false), ..StepSettings::default() };
+    let links_matching = Some(links.to_owned());
+    let collected =
+        StepSettings { name: "files".to_owned(), links_matching, depth: Some(0), ..StepSettings::default() };
+    Settings { steps: vec![passed, collected], ..settings() }
+}
+
+#[test]
+fn steps_lead_through_another_protocol() {
+    let tmp = tempfile::tempdir().unwrap();
+    let home = Home::open(tmp.path()).unwrap();
+    let server = ToyServer::start(&[("/a.txt", 10, "one"), ("/b.txt", 20, "two"), ("/c.bin", 30, "three")]);
+    let summary = run_with(&home, through(server.url("/"), r"\.txt$"), &[], RunKind::Crawl);
+    assert_eq!((summary.counters.pages, summary.counters.errors), (2, 0));
+    assert_eq!(archived(&home, &server, "/b.txt").1, "two");
+}
+
+#[test]
+fn steps_and_the_crawl_share_their_connections() {
+    let tmp = tempfile::tempdir().unwrap();
+    let home = Home::open(tmp.path()).unwrap();
+    let gauge: Arc<Mutex<ConnectionGauge>> = Arc::default();
+    let addr = serve_http(5, &gauge);
+    let mut settings = through(format!("http://{addr}/"), r"/\d$");
+    settings.frontier.per_host = 1;
+    let summary = run_with(&home, settings, &[], RunKind::Crawl);
+    assert_eq!((summary.counters.pages, summary.counters.errors), (5, 0));
+    assert_eq!(gauge.lock().unwrap().all, 1);
 }

@@ -1,4 +1,4 @@
-//! A server of the toy protocol: a tree of files in memory.
+//! A server of the toy protocol, a tree of files in memory, and one of HTTP beside it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -7,6 +7,57 @@ use std::sync::{Arc, Mutex};
 
 /// Files by path, with the time of their last change.
 pub(crate) type Tree = BTreeMap<String, (u64, Vec<u8>)>;
+
+/// How many connections were open at once, to all servers that share it.
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionGauge {
+    now: usize,
+    /// The most that were.
+    pub(crate) most: usize,
+    /// How many there were altogether.
+    pub(crate) all: usize,
+}
+
+impl ConnectionGauge {
+    /// Counts a connection until `serve` has done with it: the client opens no other before it
+    /// knows that this one is closed.
+    fn count(gauge: &Mutex<Self>, serve: impl FnOnce()) {
+        let mut counted = gauge.lock().unwrap();
+        counted.now += 1;
+        counted.all += 1;
+        counted.most = counted.most.max(counted.now);
+        drop(counted);
+        serve();
+        gauge.lock().unwrap().now -= 1;
+    }
+}
+
+/// Serves HTTP pages on loopback over connections that it keeps: `/` links to as many others.
+pub(crate) fn serve_http(pages: usize, gauge: &Arc<Mutex<ConnectionGauge>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (addr, gauge) = (listener.local_addr().unwrap(), Arc::clone(gauge));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let gauge = Arc::clone(&gauge);
+            std::thread::spawn(move || ConnectionGauge::count(&gauge, || answer_http(&stream, pages)));
+        }
+    });
+    addr
+}
+
+fn answer_http(mut stream: &TcpStream, pages: usize) {
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    while let Some(asked) = lines.next() {
+        lines.by_ref().take_while(|line| !line.is_empty()).for_each(drop);
+        let links: String = (0..pages).map(|n| format!("<a href='/{n}'>{n}</a>")).collect();
+        let status = if asked.starts_with("GET /robots.txt") { "404 Not Found" } else { "200 OK" };
+        let body = format!("<p>{asked}</p>{links}");
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n", body.len());
+        if stream.write_all((head + &body).as_bytes()).is_err() {
+            return;
+        }
+    }
+}
 
 /// A server on loopback; it lives as long as the test's process.
 #[derive(Clone)]
@@ -17,20 +68,30 @@ pub(crate) struct ToyServer {
     pub(crate) tree: Arc<Mutex<Tree>>,
     /// What it was asked for.
     pub(crate) log: Arc<Mutex<Vec<String>>>,
+    gauge: Arc<Mutex<ConnectionGauge>>,
 }
 
 impl ToyServer {
     /// Serves these files.
     pub(crate) fn start(files: &[(&str, u64, &str)]) -> Self {
+        Self::counted(files, &Arc::default())
+    }
+
+    /// Serves these files and counts its connections.
+    pub(crate) fn counted(files: &[(&str, u64, &str)], gauge: &Arc<Mutex<ConnectionGauge>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let tree = files.iter().map(|(path, at, text)| ((*path).to_owned(), (*at, text.as_bytes().to_vec())));
         let tree = Arc::new(Mutex::new(tree.collect()));
-        let server = Self { addr: listener.local_addr().unwrap(), tree, log: Arc::default() };
+        let server = Self { addr: listener.local_addr().unwrap(), tree, log: Arc::default(), gauge: gauge.clone() };
         let this = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let this = this.clone();
-                std::thread::spawn(move || this.serve(&stream));
+                std::thread::spawn(move || {
+                    ConnectionGauge::count(&this.gauge, || {
+                        let _ = this.serve(&stream);
+                    })
+                });
             }
         });
         server
