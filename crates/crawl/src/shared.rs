@@ -12,7 +12,8 @@ use tokio::sync::Notify;
 
 /// State shared by the driver, the readers and the recorder of one crawl.
 pub(crate) struct Shared {
-    frontier: Mutex<Frontier>,
+    /// Who decides what is fetched next.
+    pub frontier: Mutex<Frontier>,
     /// Wakes the driver: something may have become possible.
     pub wake: Arc<Notify>,
     /// The request to stop the run.

@@ -9,6 +9,7 @@ use crate::reads::{Reads, StoreRead};
 use crate::robots::RulesCache;
 use crate::site::{RobotsState, WorkbenchHost};
 use crate::traps::{Target, TrapLimits, Traps, path_and_query};
+use crate::warmth::Warmth;
 use crate::workbench::{GateKey, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::{HashMap, HashSet};
@@ -68,6 +69,7 @@ pub struct Frontier {
     pub(crate) intake: Intake,
     pub(crate) shelf: RulesCache,
     pub(crate) reads: Reads,
+    pub(crate) warmth: Warmth,
     pub(crate) traps: Traps,
     /// Pages granted or dropped that are still in their queues.
     pub(crate) out: HashMap<PageId, Out>,
@@ -97,6 +99,7 @@ impl Frontier {
             intake: Intake::new(config.workbench),
             shelf: RulesCache::new(config.robots_memory),
             reads: Reads::default(),
+            warmth: Warmth::default(),
             traps: Traps::new(trap_limits(&config)),
             out: HashMap::new(),
             attempts: HashMap::new(),
@@ -118,6 +121,7 @@ impl Frontier {
         if self.config.budget.pages.is_some_and(|most| self.spent >= most) {
             return if self.is_busy() { Next::Busy } else { Next::BudgetSpent };
         }
+        self.cool(now);
         self.take_in(now);
         if let Some(read) = self.reads.hand_out() {
             return Next::Read(read);
@@ -379,7 +383,7 @@ impl Frontier {
     fn grant(&mut self, site: &mut WorkbenchHost, now: Moment) {
         self.grants += 1;
         self.in_flight += 1;
-        site.takes_off();
+        self.takes_off(site, now);
         let key = self.key(site, now);
         if !matches!(key, GateKey::Host(_)) {
             self.bench.hold(key, self.floor());

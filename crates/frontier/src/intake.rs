@@ -195,7 +195,9 @@ impl Frontier {
         }
         let Some(&(_, host)) = self.intake.idle.first().filter(|(at, _)| *at <= now) else { return false };
         self.intake.idle.pop_first();
-        self.sites.remove(&host);
+        if let Some(mut site) = self.sites.remove(&host) {
+            self.forget_connections(&mut site);
+        }
         true
     }
 
@@ -244,8 +246,9 @@ impl Frontier {
     /// Puts a host where its state belongs: among those that wait for a time, for an event, or for
     /// work; or out of memory.
     pub(crate) fn put(&mut self, mut site: Box<WorkbenchHost>, now: Moment) {
-        if site.in_flight == 0 && !site.is_waited_for() {
+        if site.in_flight() == 0 && !site.is_waited_for() {
             if let Some(why) = site.gone {
+                self.forget_connections(&mut site);
                 self.clear(&mut site);
                 self.intake.gone.insert(site.id, why, &site.name);
                 return;
@@ -254,6 +257,7 @@ impl Frontier {
             let until = if site.has_work() { site.opens().max(crowd) } else { Moment(i64::MIN) };
             if until > now.plus(PARK_AFTER) && self.intake.parked.len() < self.intake.capacity * 4 {
                 self.clear(&mut site);
+                self.forget_connections(&mut site);
                 self.intake.park(site, until);
                 return;
             }
@@ -263,11 +267,11 @@ impl Frontier {
 
     fn put_on_bench(&mut self, mut site: Box<WorkbenchHost>, now: Moment) {
         let at_once = self.config.politeness.at_once(self.pause(&site));
-        let ready = !site.is_waited_for() && site.in_flight < at_once && site.gone.is_none();
+        let ready = !site.is_waited_for() && site.in_flight() < at_once && site.gone.is_none();
         if ready && site.has_work() {
             let (key, at) = (self.key(&site, now), site.opens().max(now));
             site.place = Some(self.bench.place(key, (site.id, site.standing()), at, self.floor()));
-        } else if ready && site.in_flight == 0 {
+        } else if ready && site.in_flight() == 0 {
             site.idle = Some(site.gate);
             self.intake.idle.insert((site.gate, site.id));
         }

@@ -26,6 +26,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 mod traps;
+mod warmth;
 mod why;
 mod workbench;
 
@@ -38,4 +39,5 @@ pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use robots::{Robots, Ruling};
 pub use settle::After;
 pub use traps::{Novelty, Target, TrapLimits, Traps};
+pub use warmth::ConnectionEnd;
 pub use why::{HostActivity, HostLatency, Plight, Why};

@@ -6,6 +6,7 @@
 //! applies to the address as well.
 
 use crate::retry_after::MAX_RETRY_AFTER;
+use crate::warmth::ConnectionEnd;
 use orb_page::FailureKind;
 use std::time::Duration;
 
@@ -118,6 +119,8 @@ pub struct Ended {
     /// Whether the server redirected to another spelling of the page's URL, by which it is
     /// requested next.
     pub respelt: bool,
+    /// What has become of its connection.
+    pub connection: ConnectionEnd,
 }
 
 impl Ended {

@@ -98,9 +98,9 @@ impl Frontier {
             }
             _ => return (After::Record, None),
         };
-        let Some(mut site) = self.take_if(lease.host, |s| s.in_flight > 0) else { return (After::Record, None) };
+        let Some(mut site) = self.take_if(lease.host, |s| s.in_flight() > 0) else { return (After::Record, None) };
         self.in_flight -= 1;
-        site.lands(ended.status.is_some());
+        self.lands(&mut site, ended.connection, now);
         if let Some(key) = site.held.take() {
             let touched = now.plus(self.config.politeness.delay);
             self.bench.release(key, if ended.touched() { touched } else { Moment(i64::MIN) });

@@ -1,5 +1,6 @@
 //! What does the frontier know about a host it works on?
 
+use crate::warmth::HostConnections;
 use crate::workbench::{GateKey, HostPreference, WorkbenchPosition};
 use crate::{FrontierConfig, Politeness, Robots, Why, robots};
 use orb_page::{Failure, FailureKind, HostId, Moment, PageId};
@@ -38,7 +39,7 @@ pub(crate) struct WorkbenchHost {
     pub(crate) loading: bool,
     /// Its rules, between their return from the store and the next page.
     pub(crate) at_hand: Option<Arc<Robots>>,
-    pub(crate) in_flight: usize,
+    pub(crate) connections: HostConnections,
     pub(crate) address: Option<(IpAddr, Moment)>,
     pub(crate) resolving: bool,
     /// Consecutive failed look-ups.
@@ -64,8 +65,6 @@ pub(crate) struct WorkbenchHost {
     pub(crate) stuck: bool,
     /// Whether it has responded since it was loaded.
     pub(crate) answered: bool,
-    /// Number of idle connections to it, as far as requests and responses tell.
-    free: u32,
     /// Number of requests since it was loaded, and their total duration.
     pub(crate) answers: u32,
     pub(crate) answering: Duration,
@@ -131,7 +130,7 @@ impl WorkbenchHost {
             returned: false,
             loading: false,
             at_hand: None,
-            in_flight: 0,
+            connections: HostConnections::default(),
             address: None,
             resolving: false,
             lookups: 0,
@@ -147,7 +146,6 @@ impl WorkbenchHost {
             failures: 0,
             stuck: false,
             answered: false,
-            free: 0,
             answers: 0,
             answering: Duration::ZERO,
             dead: None,
@@ -166,9 +164,9 @@ impl WorkbenchHost {
     /// Its preference when not all hosts can be served: whether it has responded, and whether a
     /// connection to it is idle.
     pub(crate) fn standing(&self) -> HostPreference {
-        if self.free > 0 {
+        if self.connections.is_warm() {
             HostPreference::Warm
-        } else if self.in_flight > 0 {
+        } else if self.in_flight() > 0 {
             HostPreference::Busy
         } else if self.answered || matches!(self.rules, RobotsState::Read { .. }) {
             HostPreference::Begun
@@ -177,16 +175,9 @@ impl WorkbenchHost {
         }
     }
 
-    /// A request takes an idle connection, if there is one.
-    pub(crate) fn takes_off(&mut self) {
-        self.in_flight += 1;
-        self.free = self.free.saturating_sub(1);
-    }
-
-    /// A request has finished; its connection is idle if there was a response.
-    pub(crate) fn lands(&mut self, answered: bool) {
-        self.in_flight -= 1;
-        self.free += u32::from(answered);
+    /// Number of requests under way.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.connections.in_flight
     }
 
     /// Whether it waits for an event.

@@ -140,7 +140,7 @@ impl Frontier {
         }
         reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         HostActivity {
-            active: self.sites.values().filter(|s| s.in_flight > 0).count(),
+            active: self.sites.values().filter(|s| s.in_flight() > 0).count(),
             in_flight: self.in_flight,
             resolving: self.resolving,
             reasons: reasons.into_iter().map(|(why, hosts, _, name)| (why, hosts, name.to_owned())).collect(),
@@ -170,7 +170,7 @@ impl Frontier {
         let mut groups: HashMap<GateKey, f64> = HashMap::new();
         for site in self.sites.values() {
             let resting = site.gate > now && !matches!(site.cause, Why::Delay | Why::CrawlDelay);
-            let wanted = site.has_work() || site.in_flight > 0 || site.is_waited_for();
+            let wanted = site.has_work() || site.in_flight() > 0 || site.is_waited_for();
             if !wanted || resting || site.dead.is_some() || site.gone.is_some() {
                 continue;
             }
@@ -230,8 +230,8 @@ impl Frontier {
         match site.rules {
             _ if site.resolving => Why::Resolving,
             RobotsState::Asked { .. } => Why::Robots,
-            _ if site.is_read() && site.in_flight == 0 => Why::Reading,
-            _ if site.in_flight > 0 && site.place.is_none() => Why::InFlight,
+            _ if site.is_read() && site.in_flight() == 0 => Why::Reading,
+            _ if site.in_flight() > 0 && site.place.is_none() => Why::InFlight,
             _ if !site.has_work() => Why::Drained,
             _ if site.gate > now => site.cause,
             _ if site.dead.is_some() => Why::Unreachable,

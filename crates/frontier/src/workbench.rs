@@ -32,7 +32,7 @@ pub(crate) enum GateKey {
 
 /// If several hosts are due, one turn in this many goes to a new host and one to the host that has
 /// waited longest.
-const SHARE: u8 = 32;
+const SHARE: u8 = 64;
 
 /// Sorts before every other key.
 const FIRST_KEY: GateKey = GateKey::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
@@ -128,7 +128,7 @@ impl Workbench {
         let warmest = warm.and_then(|_| self.due[HostPreference::Warm as usize].range(..after_now).next_back());
         self.favours = (self.favours + 1) % SHARE;
         let other = match self.favours {
-            0 => new.or(begun).or(warm),
+            0 => new.or(warmest).or(begun),
             1 => begun.into_iter().chain(warm).min().or(new),
             _ => warmest.or(begun).or(new),
         };
@@ -289,11 +289,10 @@ mod tests {
             bench.lift(*place, host);
             *place = warm(&mut bench, host);
         }
-        // The first turn is that of the longest-waiting host, the last but two would be a new
-        // host's.
+        // The first turn is that of the longest-waiting host, and so is the last but one.
         let share = usize::from(SHARE);
-        assert!(order[..share - 1].iter().all(|&h| h == 1), "{order:?}");
-        assert_eq!(order[share - 1..], [2, 3, 3]);
+        assert!(order[..share].iter().all(|&h| h == 1), "{order:?}");
+        assert_eq!(order[share..], [2, 2]);
     }
 
     #[test]

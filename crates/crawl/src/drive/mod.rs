@@ -7,6 +7,7 @@
 pub(crate) mod budget;
 pub(crate) mod clock;
 pub(crate) mod governor;
+pub(crate) mod on_wire;
 #[cfg(test)]
 mod tests;
 pub(crate) mod way_out;
@@ -14,17 +15,17 @@ pub(crate) mod way_out;
 use crate::drive::budget::Limits;
 use crate::drive::clock::Clock;
 use crate::drive::governor::Governor;
+use crate::drive::on_wire::OnWire;
 use crate::read::sessions::Sessions;
 use crate::record::Item;
 use crate::shared::Shared;
 use crate::watch::ledger::{Idle, Stage};
 use crossbeam_channel::{Receiver, Sender};
-use orb_fetch::{Fetchers, Watch};
+use orb_fetch::Fetchers;
 use orb_frontier::{After, Ended, Next, StoreRead, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
 use orb_store::{DroppedPage, HostFact, QueuePlace, Queues, StoreError};
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -96,6 +97,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             }
             let (next, why) = {
                 let mut frontier = shared.frontier();
+                frontier.allow_connections(self.errand.fetchers.line().connection_limit());
                 let next = frontier.next(self.errand.clock.now());
                 let waits = matches!(next, Next::Wait(_) | Next::Busy);
                 (next, if waits { frontier.holdup().into() } else { Idle::Commit })
@@ -218,32 +220,21 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
     }
 }
 
-/// Tells the frontier when a request is on the wire: politeness counts from there.
-struct OnWire<'a> {
-    errand: &'a Errand,
-    host: HostId,
-}
-
-impl Watch for OnWire<'_> {
-    fn sent(&self, peer: Option<SocketAddr>) {
-        let now = self.errand.clock.now_rounded_up();
-        self.errand.shared.frontier().sent(self.host, peer.map(|p| p.ip()), now);
-    }
-}
-
 impl Errand {
     /// Fetches what a lease permits and passes it on.
     async fn attend(self: Arc<Self>, mut lease: Lease, rank: u64) {
         let (progress, began) = (&self.shared.progress, Instant::now());
         progress.note_begin();
         self.sessions.prepare(&mut lease);
-        let outcome = self.fetchers.fetch(&lease, &OnWire { errand: &self, host: lease.host }).await;
+        let watch = OnWire::new(&self.shared.frontier, self.clock, lease.host);
+        let outcome = self.fetchers.fetch(&lease, &watch).await;
         let since = Instant::now();
         progress.ledger().note_fetch(&outcome.timings, since - began);
         progress.note_end(&outcome);
         let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
         let mut ended = ended(lease.request_url(), &outcome, self.clock.now());
         ended.respelt = self.respells(&lease, &outcome);
+        ended.connection = watch.connection();
         let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
         if let Some(fact) = fact {
             self.record(Item::Fact(fact));
@@ -309,7 +300,7 @@ pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ende
             retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
             elapsed,
             turned: response.challenged || is_turned(url, response),
-            respelt: false,
+            ..Ended::default()
         },
         Err(failure) => Ended { failure: Some(failure.kind), elapsed, ..Ended::default() },
     }

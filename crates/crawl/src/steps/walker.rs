@@ -7,16 +7,16 @@
 
 use super::trail::Trail;
 use crate::drive::clock::Clock;
+use crate::drive::on_wire::OnWire;
 use crate::shared::Stop;
 use bytes::Bytes;
 use orb_extract::Content;
-use orb_fetch::{Fetchers, Method, Request, Watch};
+use orb_fetch::{Fetchers, Method, Request};
 use orb_frontier::robots::MAX_BYTES;
 use orb_frontier::{After, Frontier, FrontierConfig, Next};
-use orb_page::{Document, FailureKind, HostId, Lease, Outcome, PageKind, Payload, Purpose, Response};
+use orb_page::{Document, FailureKind, Lease, Outcome, PageKind, Payload, Purpose, Response};
 use orb_store::RobotsRecord;
 use orb_urls::{Address, Canonicaliser};
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -72,20 +72,6 @@ pub(super) struct Walker<'a> {
     canonical: Canonicaliser,
     max_redirects: u8,
     stop: &'a Stop,
-}
-
-/// Tells the frontier when a request is on the wire.
-struct OnWire<'a> {
-    frontier: &'a Mutex<Frontier>,
-    clock: Clock,
-    host: HostId,
-}
-
-impl Watch for OnWire<'_> {
-    fn sent(&self, peer: Option<SocketAddr>) {
-        let now = self.clock.now_rounded_up();
-        lock(self.frontier).sent(self.host, peer.map(|p| p.ip()), now);
-    }
 }
 
 fn lock(frontier: &Mutex<Frontier>) -> std::sync::MutexGuard<'_, Frontier> {
@@ -225,7 +211,7 @@ impl<'a> Walker<'a> {
     }
 
     fn on_wire(&self, lease: &Lease) -> OnWire<'_> {
-        OnWire { frontier: &self.frontier, clock: self.clock, host: lease.host }
+        OnWire::new(&self.frontier, self.clock, lease.host)
     }
 
     fn done(&self, lease: &Lease, outcome: &Outcome) -> After {

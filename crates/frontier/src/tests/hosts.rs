@@ -204,6 +204,25 @@ fn where_connections_are_scarce_hosts_are_finished_before_others_are_begun() {
 }
 
 #[test]
+fn where_hosts_outnumber_connections_they_keep_theirs() {
+    let politeness = Politeness { delay: Duration::ZERO, ..Politeness::default() };
+    let config = FrontierConfig { politeness, ..FrontierConfig::default() };
+    for shared in [false, true] {
+        // Answers come in another order than they were asked for.
+        let answer = |lease: &Lease| Answer { takes: 20 + lease.page.0 * 7_919 % 80, ..fine(lease) };
+        let mut world = World::new(config.clone(), answer);
+        (world.connections, world.sockets.shared) = (32, shared);
+        for host in 1..=50 {
+            world.host(host, host as u8, 80);
+        }
+        let log = world.run(HOUR);
+        assert!(log.ends_with("finished\n"), "{log}");
+        let opened = world.sockets.opened;
+        assert!(opened * 20 <= 50 * 81, "{opened} connections for {} requests, shared: {shared}", 50 * 81);
+    }
+}
+
+#[test]
 fn a_scheme_without_robots_and_names_is_asked_for_neither() {
     orb_urls::scheme::register("mem", Manners { port: 1, robots: false, resolve: false }).unwrap();
     let mut world = World::new(FrontierConfig::default(), fine);

@@ -3,7 +3,7 @@
 //! The clock moves only from event to event, and a line is logged for each.
 
 use super::memory::Memory;
-use crate::{After, Ended, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
+use crate::{After, ConnectionEnd, Ended, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
 use expect_test::Expect;
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, RobotsRecord};
@@ -50,12 +50,56 @@ impl Answer {
     }
 }
 
+/// The connections that the requests of a world would need: idle ones are used again, and the one
+/// that has been idle longest makes room.
+#[derive(Default)]
+pub(super) struct Connections {
+    /// How many were opened altogether.
+    pub(super) opened: usize,
+    /// Whether one connection carries all requests to a host.
+    pub(super) shared: bool,
+    idle: Vec<HostId>,
+    busy: BTreeMap<HostId, usize>,
+}
+
+impl Connections {
+    fn take(&mut self, host: HostId, most: usize) {
+        let idle = self.idle.iter().rposition(|h| *h == host);
+        let busy = self.busy.get(&host).copied().unwrap_or(0);
+        match idle {
+            Some(at) => drop(self.idle.remove(at)),
+            None if self.shared && busy > 0 => {}
+            None => {
+                self.opened += 1;
+                let used = if self.shared { self.busy.len() } else { self.busy.values().sum() };
+                if used + self.idle.len() >= most && !self.idle.is_empty() {
+                    self.idle.remove(0);
+                }
+            }
+        }
+        self.busy.insert(host, busy + 1);
+    }
+
+    fn give_back(&mut self, host: HostId) {
+        let left = self.busy.get(&host).map_or(0, |busy| busy - 1);
+        if left > 0 {
+            self.busy.insert(host, left);
+        } else {
+            self.busy.remove(&host);
+        }
+        if left == 0 || !self.shared {
+            self.idle.push(host);
+        }
+    }
+}
+
 pub(super) struct World {
     pub(super) memory: Memory,
     pub(super) frontier: Frontier,
     pub(super) now: Moment,
     /// Maximum concurrent requests.
     pub(super) connections: usize,
+    pub(super) sockets: Connections,
     config: FrontierConfig,
     addresses: BTreeMap<String, u8>,
     answer: Box<dyn FnMut(&Lease) -> Answer>,
@@ -76,6 +120,7 @@ impl World {
             frontier: Frontier::new(config.clone(), Moment(0), false),
             now: Moment(0),
             connections: usize::MAX,
+            sockets: Connections::default(),
             config,
             addresses: BTreeMap::new(),
             answer: Box::new(answer),
@@ -123,6 +168,7 @@ impl World {
 
     /// Runs until nothing happens before `until` any more, and returns the log since the last call.
     pub(super) fn run(&mut self, until: i64) -> String {
+        self.frontier.allow_connections(self.connections);
         loop {
             let full = self.ends.len() >= self.connections;
             let next = if full { Next::Busy } else { self.frontier.next(self.now) };
@@ -212,6 +258,7 @@ impl World {
     }
 
     fn request(&mut self, lease: Lease, rank: u64) {
+        self.sockets.take(lease.host, self.connections);
         let answer = (self.answer)(&lease);
         let mut line = format!("get {}", lease.url.trim_start_matches("http://"));
         if lease.attempt > 0 {
@@ -243,7 +290,9 @@ impl World {
             elapsed: Duration::from_millis(answer.takes),
             turned: false,
             respelt: false,
+            connection: if self.sockets.shared { ConnectionEnd::Shared } else { ConnectionEnd::Kept },
         };
+        self.sockets.give_back(lease.host);
         let (after, fact) = self.frontier.done(lease, &ended, self.now);
         self.facts.extend(fact);
         if lease.purpose == Purpose::Robots {

@@ -1,0 +1,50 @@
+//! What does the frontier learn of a request while it is under way?
+//!
+//! When it was sent, because politeness counts from there, and whether its connection was kept,
+//! because the host's next page costs less then.
+
+use crate::drive::clock::Clock;
+use orb_fetch::Watch;
+use orb_frontier::{ConnectionEnd, Frontier};
+use orb_page::HostId;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+const KEPT: u8 = 1;
+const SHARED: u8 = 2;
+
+/// The observer of one request.
+pub(crate) struct OnWire<'a> {
+    frontier: &'a Mutex<Frontier>,
+    clock: Clock,
+    host: HostId,
+    kept: AtomicU8,
+}
+
+impl<'a> OnWire<'a> {
+    pub(crate) fn new(frontier: &'a Mutex<Frontier>, clock: Clock, host: HostId) -> Self {
+        Self { frontier, clock, host, kept: AtomicU8::new(0) }
+    }
+
+    /// What has become of the connection, once the request has ended.
+    pub(crate) fn connection(&self) -> ConnectionEnd {
+        match self.kept.load(Ordering::Relaxed) {
+            KEPT => ConnectionEnd::Kept,
+            SHARED => ConnectionEnd::Shared,
+            _ => ConnectionEnd::Closed,
+        }
+    }
+}
+
+impl Watch for OnWire<'_> {
+    fn sent(&self, peer: Option<SocketAddr>) {
+        let now = self.clock.now_rounded_up();
+        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        frontier.sent(self.host, peer.map(|p| p.ip()), now);
+    }
+
+    fn kept(&self, shared: bool) {
+        self.kept.store(if shared { SHARED } else { KEPT }, Ordering::Relaxed);
+    }
+}
