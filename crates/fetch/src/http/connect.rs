@@ -14,8 +14,13 @@ use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::BufReader;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
+
+/// How much is read from a socket at a time under TLS. rustls asks for 4 kB: a page would take a
+/// system call for each 4 kB of it, and one more to learn that nothing is left.
+const READ_AHEAD: usize = 16 * 1024;
 
 /// Opens connections for HTTP.
 pub(super) struct Dialer {
@@ -61,7 +66,8 @@ impl Dialer {
     async fn handshake(&self, host: &str, metered: Metered) -> Result<Stream, Failure> {
         let name = ServerName::try_from(host.strip_suffix('.').unwrap_or(host).to_owned())
             .map_err(|_| Failure::new(FailureKind::Tls, format!("{host} cannot be the name in a certificate")))?;
-        let connecting = TlsConnector::from(self.tls.clone()).connect(name, metered);
+        let buffered = BufReader::with_capacity(READ_AHEAD, metered);
+        let connecting = TlsConnector::from(self.tls.clone()).connect(name, buffered);
         match timeout(self.patience, connecting).await {
             Ok(Ok(stream)) => Ok(Stream::Tls(Box::new(stream))),
             Ok(Err(error)) => Err(tls::failure(host, &error)),

@@ -8,28 +8,28 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader, ReadBuf};
 use tokio_rustls::client::TlsStream;
 
 /// A connection to a server, in plain text or under TLS.
 #[derive(Debug)]
 pub(super) enum Stream {
     Plain(Metered),
-    Tls(Box<TlsStream<Metered>>),
+    Tls(Box<TlsStream<BufReader<Metered>>>),
 }
 
 impl Stream {
     fn metered(&self) -> &Metered {
         match self {
             Self::Plain(metered) => metered,
-            Self::Tls(tls) => tls.get_ref().0,
+            Self::Tls(tls) => tls.get_ref().0.get_ref(),
         }
     }
 
     fn metered_mut(&mut self) -> &mut Metered {
         match self {
             Self::Plain(metered) => metered,
-            Self::Tls(tls) => tls.get_mut().0,
+            Self::Tls(tls) => tls.get_mut().0.get_mut(),
         }
     }
 
