@@ -95,8 +95,12 @@ pub(super) async fn begin(
     Ok(pool.share(&key, line))
 }
 
-/// Sends a request and reads the response.
-pub(super) async fn exchange(lane: &Lane, asker: &Asker, trip: &mut Trip<'_>) -> Result<Response, Lost> {
+/// Sends a request and reads the response. The `words` are the same request in HTTP/1.1.
+pub(super) async fn exchange(
+    lane: &Lane,
+    (asker, words): (&Asker, &Bytes),
+    trip: &mut Trip<'_>,
+) -> Result<Response, Lost> {
     let held = lane.held.so_far();
     let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, held));
     let request = request(trip, asker)?;
@@ -141,7 +145,7 @@ pub(super) async fn exchange(lane: &Lane, asker: &Asker, trip: &mut Trip<'_>) ->
     let (_, wire) = spool.finish().await?;
     trip.timings.body = received.elapsed().saturating_sub(lane.held.so_far().saturating_sub(held_then));
     let body = wire.share().map_err(|e| Failure::new(FailureKind::Local, format!("cannot share a body: {e}")))?;
-    let request_head = trip.request.kept(&trip.request.render(trip.config, asker, None));
+    let request_head = trip.request.kept(words);
     let kind = ResponseKind::Http { request_head, head, standard: true };
     let (status, peer) = (parts.status.as_u16(), lane.peer);
     let (excess, challenged, protocol) = (false, false, "h2");

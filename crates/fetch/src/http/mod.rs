@@ -148,7 +148,7 @@ impl HttpFetcher {
     async fn carry(&self, carrier: Carrier, route: &Route, trip: &mut Trip<'_>) -> Result<Response, Lost> {
         let mut conn = match carrier {
             Carrier::Lane(lane) => {
-                let exchanged = Box::pin(h2::exchange(&lane, &route.asker, trip)).await;
+                let exchanged = Box::pin(h2::exchange(&lane, (&route.asker, &route.words), trip)).await;
                 return exchanged.inspect(|_| trip.watch.kept(true));
             }
             Carrier::Conn(conn) => conn,
