@@ -149,7 +149,7 @@ fn the_atom_feed_is_valid_bounded_and_keeps_its_ids() {
     home.orb(&["deliver", PROJECT]).expect(0);
     let first = judge::read_feed(&file);
     assert_eq!(first.len(), 4, "{first:?}");
-    assert_eq!(first[0].1, "Not to be had: Page </b> & \"more\"");
+    assert_eq!(first[0].1, "Unavailable: Page </b> & \"more\"");
     later_run(&home, &[Told::new(&url(&server, "/b"), "UPD")]);
     home.orb(&["deliver", PROJECT]).expect(0);
     let second = judge::read_feed(&file);

@@ -13,7 +13,7 @@ use crate::warmth::Warmth;
 use crate::workbench::{GateKey, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::{HashMap, HashSet};
-use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose};
+use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose, SkipReason};
 use orb_store::{Queued, RobotsRecord};
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
@@ -36,7 +36,7 @@ pub enum Next {
     },
     /// Record that this queued page will not be fetched: page, host, rank, its kind, and the
     /// reason.
-    Drop(PageId, HostId, u64, PageKind, &'static str),
+    Drop(PageId, HostId, u64, PageKind, SkipReason),
     /// Record this as failed without a request, because its host is unreachable. Not a permission
     /// to fetch.
     Fail(Lease, u64, Failure),
@@ -147,15 +147,15 @@ impl Frontier {
         asked: Option<&str>,
         depth: u32,
         now: Moment,
-    ) -> Option<(PageKind, &'static str)> {
+    ) -> Option<(PageKind, SkipReason)> {
         if let Some(trap) = self.traps.judge(Target::of(host, url), depth, now.civil().0) {
-            return Some((PageKind::Outside, trap));
+            return Some((PageKind::Outside, SkipReason::Trap(trap)));
         }
         if self.config.ignore_robots {
             return None;
         }
         let robots = self.shelf.get(host)?;
-        (!allows(robots, url, asked)).then_some((PageKind::Disallowed, "robots"))
+        (!allows(robots, url, asked)).then_some((PageKind::Disallowed, SkipReason::Robots))
     }
 
     /// Records what a fetched page was like: areas that only repeat themselves are traps.
@@ -223,13 +223,13 @@ impl Frontier {
             let robots = site.at_hand.as_ref().or_else(|| self.shelf.get(site.id));
             let first = site.queue.front();
             if robots.zip(first).is_none_or(|(robots, page)| !allows(robots, &page.url, page.asked.as_deref())) {
-                return self.drop_first(site, PageKind::Disallowed, "robots");
+                return self.drop_first(site, PageKind::Disallowed, SkipReason::Robots);
             }
         }
         // A page that is revisited was not a trap when it was found.
         let first = site.queue.front().filter(|p| p.before.is_none());
         if let Some(trap) = first.and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
-            return self.drop_first(site, PageKind::Outside, trap);
+            return self.drop_first(site, PageKind::Outside, SkipReason::Trap(trap));
         }
         self.lease_first(site, now)
     }
@@ -331,7 +331,7 @@ impl Frontier {
         Some(Next::Lease(lease, rank))
     }
 
-    fn drop_first(&mut self, site: &mut WorkbenchHost, kind: PageKind, why: &'static str) -> Option<Next> {
+    fn drop_first(&mut self, site: &mut WorkbenchHost, kind: PageKind, why: SkipReason) -> Option<Next> {
         let Queued { page, rank, .. } = self.pop(site)?;
         self.let_go(page, rank);
         Some(Next::Drop(page, site.id, rank, kind, why))

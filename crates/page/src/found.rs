@@ -4,7 +4,7 @@
 //! URLs and anchor texts lie back to back in one string, so a page with hundreds of links takes a
 //! few allocations and iterating over them is cache-friendly.
 
-use crate::{LinkKind, UrlKey};
+use crate::{LinkKind, SkipReason, UrlKey};
 use std::ops::Deref;
 
 /// A slice of the string.
@@ -40,8 +40,8 @@ pub struct Found {
 pub enum Verdict {
     /// In scope: goes to the frontier.
     Follow,
-    /// Recorded as `OUTSIDE` with this reason: `scope`, `depth`, `nofollow`, `redirects`, ….
-    Outside(&'static str),
+    /// Recorded as `OUTSIDE` with this reason.
+    Outside(SkipReason),
 }
 
 /// The links of a page, one for each target and kind.

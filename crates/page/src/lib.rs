@@ -21,6 +21,7 @@ mod moment;
 mod outcome;
 mod response;
 mod run;
+mod skip;
 mod submission;
 mod visit;
 
@@ -40,5 +41,6 @@ pub use moment::Moment;
 pub use outcome::{Failure, FailureKind, Outcome, Timings};
 pub use response::{Body, Conversation, Response, ResponseKind, Truncation};
 pub use run::{RunKind, RunState};
+pub use skip::{SkipReason, Trap};
 pub use submission::{Payload, Submission};
 pub use visit::{Discovered, Pictured, Visit, WarcPosition};

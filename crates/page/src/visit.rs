@@ -1,6 +1,6 @@
 //! What did one run see of one page, and what did it find there?
 
-use crate::{Flag, HostId, Links, Moment, PageId, PageKind, UrlKey};
+use crate::{Flag, HostId, Links, Moment, PageId, PageKind, SkipReason, UrlKey};
 use std::sync::Arc;
 
 /// What one run saw of one page. It is recorded atomically.
@@ -154,7 +154,7 @@ pub struct Discovered {
     /// `Frontier`, `Outside` or `Disallowed`.
     pub kind: PageKind,
     /// Why it will not be fetched, if so.
-    pub why: Option<&'static str>,
+    pub why: Option<SkipReason>,
     /// Distance from the seed.
     pub depth: u32,
     /// Length of the redirect chain that led here.

@@ -1,7 +1,7 @@
 //! What is committed together?
 
 use crate::{CounterDelta, Encoded, RobotsRecord};
-use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, Visit};
+use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, SkipReason, Visit};
 use std::net::IpAddr;
 
 /// The contents of one commit: finished visits with what they found. It is recorded atomically.
@@ -78,7 +78,7 @@ pub struct DroppedPage {
     /// What it is from now on: `Disallowed`, `Outside` or an error kind.
     pub kind: PageKind,
     /// The reason.
-    pub why: &'static str,
+    pub why: SkipReason,
 }
 
 /// A known page that goes (back) into its host's queue for this run.

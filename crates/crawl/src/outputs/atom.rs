@@ -6,7 +6,7 @@
 
 use super::Source;
 use crate::CrawlError;
-use orb_page::{Moment, escape_markup};
+use orb_page::{Flag, Moment, escape_markup};
 use orb_store::{ProjectDir, ToldRow, replace};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -44,11 +44,11 @@ fn feed(project: &ProjectDir, rows: &[ToldRow]) -> String {
 
 fn entry(xml: &mut String, project: &ProjectDir, row: &ToldRow) {
     let title = row.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&row.url);
-    let words = match row.flag.name() {
-        "NEW" => "New",
-        "UPD" => "Updated",
-        "MIS" => "Gone",
-        _ => "Not to be had",
+    let words = match row.flag {
+        Flag::New => "New",
+        Flag::Updated => "Updated",
+        Flag::Missing => "Gone",
+        Flag::Same | Flag::Error => "Unavailable",
     };
     let moved = row.moved_to.as_ref().map(|to| format!("moved to {to}"));
     let said: Vec<String> = [row.detail.clone(), moved].into_iter().flatten().collect();

@@ -8,10 +8,11 @@ use crate::read::picture::mime_of_path;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use orb_page::{
-    Document, Lease, Link, LinkKind, Links, PageKind, Pictured, Problem, Response, RobotsMeta, UrlKey, Verdict, Visit,
+    Document, Lease, Link, LinkKind, Links, PageKind, Pictured, Problem, Response, RobotsMeta, SkipReason, UrlKey,
+    Verdict, Visit,
 };
 use orb_urls::session::Site;
-use orb_urls::{Address, Judgement};
+use orb_urls::{Address, Judgement, OutOfScope};
 use std::sync::Arc;
 
 /// Maximum memory for the links of one page, and the same for its images: a long base URL makes
@@ -96,7 +97,7 @@ impl Reader {
                     place.insert(out.len());
                     let verdict = match scope.judge(&target, Some(origin.own)) {
                         Judgement::In => self.verdict(origin.lease, &link, origin.robots),
-                        Judgement::Out(why) => Verdict::Outside(why),
+                        Judgement::Out(why) => Verdict::Outside(out_of_scope(why)),
                     };
                     let priority = self.rules.topic.priority(origin.lease.depth + 1, &target, &link.anchor);
                     size += target.as_str().len();
@@ -132,13 +133,13 @@ impl Reader {
     /// Whether to follow a link in scope.
     fn verdict(&self, lease: &Lease, link: &Link, robots: RobotsMeta) -> Verdict {
         if link.kind == LinkKind::Form {
-            return Verdict::Outside("form");
+            return Verdict::Outside(SkipReason::Form);
         }
         if !self.rules.follow_nofollow && (robots.nofollow || link.has_rel("nofollow")) {
-            return Verdict::Outside("nofollow");
+            return Verdict::Outside(SkipReason::Nofollow);
         }
         match self.rules.of(lease.step).1 {
-            Some(max) if lease.depth >= max => Verdict::Outside("depth"),
+            Some(max) if lease.depth >= max => Verdict::Outside(SkipReason::Depth),
             _ => Verdict::Follow,
         }
     }
@@ -194,14 +195,24 @@ impl Reader {
         let (scope, _) = self.rules.of(lease.step);
         let from = scope.a_seed().unwrap_or(&own);
         let verdict = match scope.current().judge(&target, Some(from)) {
-            Judgement::Out(why) => Verdict::Outside(why),
-            Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside("redirects"),
+            Judgement::Out(why) => Verdict::Outside(out_of_scope(why)),
+            Judgement::In if lease.redirects >= self.rules.max_redirects => Verdict::Outside(SkipReason::Redirects),
             Judgement::In => Verdict::Follow,
         };
         let priority = self.rules.topic.priority(lease.depth, &target, "");
         let found = visit.links.push(target.as_str(), UrlKey::of(target.as_str()), LinkKind::Redirect, "");
         (found.asked, found.verdict, found.priority) = (asked, verdict, priority);
         learnt
+    }
+}
+
+/// Why a URL out of scope is not fetched.
+pub(crate) const fn out_of_scope(why: OutOfScope) -> SkipReason {
+    match why {
+        OutOfScope::Area => SkipReason::Scope,
+        OutOfScope::Extension => SkipReason::Extension,
+        OutOfScope::Path => SkipReason::Path,
+        OutOfScope::Rule => SkipReason::Rule,
     }
 }
 

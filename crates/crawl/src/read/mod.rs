@@ -11,6 +11,8 @@ pub(crate) mod picture;
 pub(crate) mod score;
 pub(crate) mod sessions;
 
+pub(crate) use links::out_of_scope;
+
 use crate::indexing::{Wording, WordingRules};
 use crate::read::score::Topic;
 use crate::read::sessions::Sessions;

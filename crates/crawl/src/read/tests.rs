@@ -74,7 +74,7 @@ fn html(body: &str) -> Outcome {
 fn links(visit: &Visit) -> Vec<String> {
     let verdict = |v| match v {
         Verdict::Follow => "follow",
-        Verdict::Outside(why) => why,
+        Verdict::Outside(why) => why.name(),
     };
     visit
         .links

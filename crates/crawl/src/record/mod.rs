@@ -22,7 +22,7 @@ use crate::watch::summary::Counters;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
-use orb_page::{Found, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, UrlKey, Visit};
+use orb_page::{Found, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit};
 use orb_store::{
     Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace,
     Steps, StoreError, Unfetched, free_space,
@@ -237,11 +237,11 @@ impl Recorder {
             let mut forgiven = Vec::new();
             let is_trap = |page: &Unfetched| {
                 let judged = self.shared.frontier().judge(page.host, &page.url, None, page.depth, now);
-                forgiven.extend(page.why.clone().filter(|_| judged.is_none()));
+                forgiven.extend(page.why.and_then(SkipReason::trap).filter(|_| judged.is_none()));
                 judged.is_some()
             };
             let Some((batch, last)) = rules.next(&self.project, after, is_trap)? else { break };
-            forgiven.iter().for_each(|trap| self.counters.forgive_trap(trap));
+            forgiven.into_iter().for_each(|trap| self.counters.forgive_trap(trap));
             after = last;
             if batch.requeued.is_empty() && batch.dropped.is_empty() {
                 continue;
@@ -325,7 +325,7 @@ impl Recorder {
         let DroppedPage { place, kind, why } = dropped;
         self.counters.count_kind(kind);
         self.counters.count_trap(why);
-        tracing::info!(page = place.page.0, kind = kind.name(), why, "not fetched");
+        tracing::info!(page = place.page.0, kind = kind.name(), why = why.name(), "not fetched");
         self.pending.batch.dropped.push(dropped);
         Ok(())
     }

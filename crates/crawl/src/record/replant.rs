@@ -5,9 +5,9 @@
 //! scope is queued, what is queued and no longer in scope leaves the queue. Pages are processed a
 //! few thousand at a time, so memory is bounded.
 
-use crate::read::ReadRules;
+use crate::read::{ReadRules, out_of_scope};
 use orb_frontier::{Order, rank};
-use orb_page::{PageId, PageKind};
+use orb_page::{PageId, PageKind, SkipReason};
 use orb_store::{Batch, DroppedPage, Project, QueuePlace, Requeued, StoreError, Unfetched};
 use orb_urls::{Address, Judgement};
 
@@ -42,7 +42,7 @@ impl Replant {
         let Some(last) = pages.last().map(|p| p.page) else { return Ok(None) };
         let mut batch = Batch::default();
         for page in pages {
-            let trapped = page.why.as_deref().is_some_and(|why| why.starts_with("trap-"));
+            let trapped = page.why.and_then(SkipReason::trap).is_some();
             match (&page.why, self.why_outside(&page)) {
                 (Some(_), None) if trapped && is_trap(&page) => {}
                 (Some(_), None) => {
@@ -63,18 +63,17 @@ impl Replant {
     }
 
     /// Why a page is not in scope, if it is not.
-    fn why_outside(&self, page: &Unfetched) -> Option<&'static str> {
-        let Ok(address) = Address::from_canonical(&page.url) else { return Some("scope") };
+    fn why_outside(&self, page: &Unfetched) -> Option<SkipReason> {
+        let Ok(address) = Address::from_canonical(&page.url) else { return Some(SkipReason::Scope) };
         let from = page.from.as_deref().and_then(|url| Address::from_canonical(url).ok());
         let (scope, depth) = self.rules.of(page.step);
         match scope.current().judge(&address, from.as_ref()) {
-            Judgement::Out(why) => Some(why),
-            Judgement::In if depth.is_some_and(|max| page.depth > max) => Some("depth"),
-            Judgement::In => match page.why.as_deref() {
-                Some("nofollow") if !self.follow_nofollow => Some("nofollow"),
-                Some("form") => Some("form"),
-                Some("redirects") => Some("redirects"),
-                _ => None,
+            Judgement::Out(why) => Some(out_of_scope(why)),
+            Judgement::In if depth.is_some_and(|max| page.depth > max) => Some(SkipReason::Depth),
+            Judgement::In => match page.why {
+                Some(SkipReason::Nofollow) => (!self.follow_nofollow).then_some(SkipReason::Nofollow),
+                // A wider scope does not change what kind of link led to the page.
+                why => why.filter(|why| matches!(why, SkipReason::Form | SkipReason::Redirects)),
             },
         }
     }

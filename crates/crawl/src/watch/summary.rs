@@ -1,9 +1,8 @@
 //! How did the run go, in numbers?
 
 use crate::indexing::IndexAccount;
-use orb_page::{Flag, PageKind, RunId, RunKind, RunState, Visit};
+use orb_page::{Flag, PageKind, RunId, RunKind, RunState, SkipReason, Trap, Visit};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What a run has done so far: stored with the run at every commit, so that a resumed run continues
@@ -37,8 +36,8 @@ pub struct Counters {
     pub discovered: u64,
     /// Pages still queued.
     pub frontier: u64,
-    /// Pages cut off as part of a trap, by its name.
-    pub traps: BTreeMap<Cow<'static, str>, u64>,
+    /// Pages cut off as part of a trap.
+    pub traps: BTreeMap<Trap, u64>,
     /// Seconds of work, over all resumptions.
     pub seconds: f64,
     /// Previously known documents that the run is to visit.
@@ -101,16 +100,16 @@ impl Counters {
         }
     }
 
-    /// Counts a page that is not fetched because of a trap.
-    pub fn count_trap(&mut self, why: &'static str) {
-        if why.starts_with("trap-") {
-            *self.traps.entry(Cow::Borrowed(why)).or_default() += 1;
+    /// Counts a page that is not fetched for this reason, if it is a trap.
+    pub fn count_trap(&mut self, why: SkipReason) {
+        if let Some(trap) = why.trap() {
+            *self.traps.entry(trap).or_default() += 1;
         }
     }
 
     /// A page that was cut off is fetched after all.
-    pub fn forgive_trap(&mut self, why: &str) {
-        if let Some(count) = self.traps.get_mut(why) {
+    pub fn forgive_trap(&mut self, trap: Trap) {
+        if let Some(count) = self.traps.get_mut(&trap) {
             *count = count.saturating_sub(1);
         }
     }

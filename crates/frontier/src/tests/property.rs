@@ -6,7 +6,7 @@
 
 use super::memory::Memory;
 use crate::{After, Budget, Ended, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
-use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
+use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose, SkipReason};
 use orb_store::{HostFact, RobotsRecord};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -181,7 +181,7 @@ impl Crawl {
             }
             Next::Drop(page, host, rank, _, why) => {
                 let dropped = self.memory.pages().find(|(_, p)| p.page == page).unwrap().1;
-                assert!(why != "robots" || dropped.url.contains("/no"), "{dropped:?} is allowed");
+                assert!(why != SkipReason::Robots || dropped.url.contains("/no"), "{dropped:?} is allowed");
                 self.finished.push((host, rank, page));
             }
             Next::Fail(lease, rank, _) => self.finished.push((lease.host, rank, lease.page)),

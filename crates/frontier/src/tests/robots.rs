@@ -200,7 +200,7 @@ fn a_link_is_judged_by_traps_and_by_robots_known() {
     });
     world.host(1, 1, 1);
     let judge = |world: &mut World, url: &str| {
-        world.frontier.judge(HostId(1), url, None, 1, Moment(0)).map(|(k, why)| (k.name(), why))
+        world.frontier.judge(HostId(1), url, None, 1, Moment(0)).map(|(k, why)| (k.name(), why.name()))
     };
     assert_eq!(judge(&mut world, "http://h1/no/1"), None);
     assert_eq!(judge(&mut world, "http://h1/a/b/a/b/a/b"), Some(("OUTSIDE", "trap-repeat")));

@@ -17,7 +17,7 @@ pub(crate) use shape::path_and_query;
 
 use crate::recent::Recent;
 use ledger::TrapCounters;
-use orb_page::HostId;
+use orb_page::{HostId, Trap};
 use orb_urls::site::registrable;
 use serde::{Deserialize, Serialize};
 use shape::{area, fill, host_name, key, repeats, year_of};
@@ -192,11 +192,11 @@ impl Traps {
         Self { limits, counts: TrapCounters::new(COUNTERS), gists: Recent::new(AREAS), welcome: None }
     }
 
-    /// The name of the trap a URL belongs to, if any. Call it once per discovered page, `depth`
+    /// The trap a URL belongs to, if any. Call it once per discovered page, `depth`
     /// links from a seed; `year` is the current one.
-    pub fn judge(&mut self, target: Target<'_>, depth: u32, year: i64) -> Option<&'static str> {
+    pub fn judge(&mut self, target: Target<'_>, depth: u32, year: i64) -> Option<Trap> {
         if depth > self.limits.chain {
-            return Some("trap-chain");
+            return Some(Trap::Chain);
         }
         self.judge_shape(target, year)
             .or_else(|| self.judge_host(target))
@@ -205,19 +205,19 @@ impl Traps {
             .or_else(|| self.judge_pages(target))
     }
 
-    /// The name of the trap that the area or host of a URL has proved to be since it was judged.
+    /// The trap that the area or host of a URL has proved to be since it was judged.
     /// Call it before each fetch.
-    pub fn spent(&mut self, target: Target<'_>) -> Option<&'static str> {
+    pub fn spent(&mut self, target: Target<'_>) -> Option<Trap> {
         let area = target.area();
         if self.counts.get(area) >= self.limits.repeated_content {
-            return Some("trap-content");
+            return Some(Trap::Content);
         }
         if self.counts.get(similar(area)) >= self.limits.similar_content {
-            return Some("trap-similar");
+            return Some(Trap::Similar);
         }
         let mirrored = self.counts.get(host_key(Family::HostMirror, target.host)) >= self.limits.mirrored_pages;
         let alike = self.counts.get(target.domain(Family::MirroredHosts)) >= self.limits.mirrored_hosts;
-        (mirrored || (alike && !self.has_own(target))).then_some("trap-mirror")
+        (mirrored || (alike && !self.has_own(target))).then_some(Trap::Mirror)
     }
 
     /// Records what a fetched page was like.
@@ -270,26 +270,26 @@ impl Traps {
         self.counts.recall(counts);
     }
 
-    fn judge_shape(&self, target: Target<'_>, year: i64) -> Option<&'static str> {
+    fn judge_shape(&self, target: Target<'_>, year: i64) -> Option<Trap> {
         if target.url.len() > self.limits.url_length {
-            return Some("trap-length");
+            return Some(Trap::Length);
         }
         let mut segments = [""; shape::SEGMENTS];
         let count = fill(&mut segments, target.path);
         if count > self.limits.path_depth {
-            return Some("trap-depth");
+            return Some(Trap::Depth);
         }
         let segments = &segments[..count.min(shape::SEGMENTS)];
         if repeats(segments, self.limits.repeated_segment) {
-            return Some("trap-repeat");
+            return Some(Trap::Repeat);
         }
         let window = year - self.limits.years_back..=year + self.limits.years_ahead;
-        year_of(segments, target.query).is_some_and(|y| !window.contains(&y)).then_some("trap-calendar")
+        year_of(segments, target.query).is_some_and(|y| !window.contains(&y)).then_some(Trap::Calendar)
     }
 
     /// Whether the host is surplus in its domain. Hosts are numbered in the order they are met, so
     /// one number separates the accepted hosts from the rest.
-    fn judge_host(&mut self, target: Target<'_>) -> Option<&'static str> {
+    fn judge_host(&mut self, target: Target<'_>) -> Option<Trap> {
         if self.welcome == Some(target.host) {
             return None;
         }
@@ -310,32 +310,32 @@ impl Traps {
         }
         let first = self.counts.get(surplus);
         if first > 0 && target.host.0 >= first {
-            return Some("trap-hosts");
+            return Some(Trap::Hosts);
         }
         self.welcome = Some(target.host);
         None
     }
 
-    fn judge_query(&mut self, target: Target<'_>) -> Option<&'static str> {
+    fn judge_query(&mut self, target: Target<'_>) -> Option<Trap> {
         let query = target.query.filter(|q| !q.is_empty())?;
         let parameters = query.split(['&', ';']).filter(|p| !p.is_empty()).count();
         if parameters > self.limits.query_parameters {
-            return Some("trap-parameters");
+            return Some(Trap::Parameters);
         }
         let most = self.limits.query_variants.saturating_mul(if parameters < 2 { 10 } else { 1 });
         let seen = key(Family::Queries as u64, target.host, target.path);
         if self.counts.get(seen) >= most {
-            return Some("trap-query");
+            return Some(Trap::Query);
         }
         self.counts.up(seen);
         None
     }
 
-    fn judge_pages(&mut self, target: Target<'_>) -> Option<&'static str> {
+    fn judge_pages(&mut self, target: Target<'_>) -> Option<Trap> {
         let most = self.limits.host_pages?;
         let pages = host_key(Family::Pages, target.host);
         if self.counts.get(pages) >= most {
-            return Some("trap-pages");
+            return Some(Trap::Pages);
         }
         self.counts.up(pages);
         None

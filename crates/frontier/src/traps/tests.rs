@@ -7,26 +7,26 @@ fn traps() -> Traps {
     Traps::new(TrapLimits::default())
 }
 
-fn judge(url: &str) -> Option<&'static str> {
+fn judge(url: &str) -> Option<Trap> {
     traps().judge(Target::of(HostId(1), url), 1, 2026)
 }
 
 #[test]
 fn traps_are_known_by_their_shape() {
     for (url, expected) in [
-        ("http://h/a/b/a/b/a/b/", Some("trap-repeat")),
-        ("http://h/x/yy/zz/yy/zz/yy/zz/w", Some("trap-repeat")),
-        ("http://h/dir/dir/dir/dir/", Some("trap-repeat")),
-        ("http://h/dir/one/dir/two/dir/three/dir", Some("trap-repeat")),
-        ("http://h/cal/2093/05/", Some("trap-calendar")),
-        ("http://h/cal/1600/5", Some("trap-calendar")),
-        ("http://h/cal/12026/05/", Some("trap-calendar")),
-        ("http://h/cal/2093-05", Some("trap-calendar")),
-        ("http://h/cal?year=2093&month=5", Some("trap-calendar")),
-        ("http://h/cal?date=2093-05-31", Some("trap-calendar")),
-        (&format!("http://h/?{}", "a&".repeat(33)), Some("trap-parameters")),
-        (&format!("http://h/{}", "x".repeat(2_000)), Some("trap-length")),
-        (&format!("http://h/{}", (0..21).map(|i| format!("s{i}/")).collect::<String>()), Some("trap-depth")),
+        ("http://h/a/b/a/b/a/b/", Some(Trap::Repeat)),
+        ("http://h/x/yy/zz/yy/zz/yy/zz/w", Some(Trap::Repeat)),
+        ("http://h/dir/dir/dir/dir/", Some(Trap::Repeat)),
+        ("http://h/dir/one/dir/two/dir/three/dir", Some(Trap::Repeat)),
+        ("http://h/cal/2093/05/", Some(Trap::Calendar)),
+        ("http://h/cal/1600/5", Some(Trap::Calendar)),
+        ("http://h/cal/12026/05/", Some(Trap::Calendar)),
+        ("http://h/cal/2093-05", Some(Trap::Calendar)),
+        ("http://h/cal?year=2093&month=5", Some(Trap::Calendar)),
+        ("http://h/cal?date=2093-05-31", Some(Trap::Calendar)),
+        (&format!("http://h/?{}", "a&".repeat(33)), Some(Trap::Parameters)),
+        (&format!("http://h/{}", "x".repeat(2_000)), Some(Trap::Length)),
+        (&format!("http://h/{}", (0..21).map(|i| format!("s{i}/")).collect::<String>()), Some(Trap::Depth)),
     ] {
         assert_eq!(judge(url), expected, "{url}");
     }
@@ -67,7 +67,7 @@ fn the_queries_of_one_path_are_bounded_and_other_paths_are_not_touched() {
     assert_eq!(traps.judge(Target::of(HostId(2), "http://i/shop?c=1&p=1"), 1, 2026), None);
 }
 
-fn at(traps: &mut Traps, host: u32, url: &str) -> Option<&'static str> {
+fn at(traps: &mut Traps, host: u32, url: &str) -> Option<Trap> {
     traps.judge(Target::of(HostId(host), url), 1, 2026)
 }
 
@@ -86,8 +86,8 @@ fn an_area_with_nothing_but_repeated_content_is_left() {
         assert_eq!(at(&mut traps, 1, &page(i)), None);
         note(&mut traps, 1, &page(i), AGAIN);
     }
-    assert_eq!(at(&mut traps, 1, &page(201)), Some("trap-content"));
-    assert_eq!(traps.spent(Target::of(HostId(1), &page(7))), Some("trap-content"), "before the fetch, too");
+    assert_eq!(at(&mut traps, 1, &page(201)), Some(Trap::Content));
+    assert_eq!(traps.spent(Target::of(HostId(1), &page(7))), Some(Trap::Content), "before the fetch, too");
     assert_eq!(at(&mut traps, 1, "http://h/real/1"), None);
     note(&mut traps, 1, &page(1), NEW);
     assert_eq!(at(&mut traps, 1, &page(202)), None);
@@ -101,7 +101,7 @@ fn an_area_that_says_nearly_the_same_again_and_again_is_left() {
         assert_eq!(at(&mut traps, 1, &page(i)), None, "{i}");
         note(&mut traps, 1, &page(i), Novelty { gist: Some(1 << (i % 6)), ..NEW });
     }
-    assert_eq!(at(&mut traps, 1, &page(999)), Some("trap-similar"));
+    assert_eq!(at(&mut traps, 1, &page(999)), Some(Trap::Similar));
     note(&mut traps, 1, &page(1), Novelty { gist: Some(u64::MAX), ..NEW });
     assert_eq!(at(&mut traps, 1, &page(999)), None, "something else at last");
 }
@@ -111,7 +111,7 @@ fn a_chain_without_end_is_cut() {
     let mut traps = traps();
     let target = Target::of(HostId(1), "http://h/next");
     assert_eq!(traps.judge(target, 1_000, 2026), None);
-    assert_eq!(traps.judge(target, 1_001, 2026), Some("trap-chain"));
+    assert_eq!(traps.judge(target, 1_001, 2026), Some(Trap::Chain));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_younger_of_two_hosts_with_the_same_pages_is_left() {
         let mirrored = Novelty { mirror: Some(HostId(2)), ..AGAIN };
         note(&mut traps, 2, &format!("http://b.example/{i}/x"), mirrored);
     }
-    assert_eq!(at(&mut traps, 2, "http://b.example/new"), Some("trap-mirror"));
+    assert_eq!(at(&mut traps, 2, "http://b.example/new"), Some(Trap::Mirror));
     assert_eq!(at(&mut traps, 1, "http://a.example/new"), None);
     assert_eq!(at(&mut traps, 3, "http://c.b.example/"), None, "another host of the same domain");
 }
@@ -139,8 +139,8 @@ fn a_domain_whose_hosts_all_say_the_same_is_left_but_for_those_with_pages_of_the
         assert_eq!(at(&mut traps, n, &url(n)), None);
         note(&mut traps, n, &url(n), Novelty { mirror: Some(HostId(n)), ..AGAIN });
     }
-    assert_eq!(at(&mut traps, 30, &url(30)), Some("trap-mirror"));
-    assert_eq!(traps.spent(Target::of(HostId(25), &url(25))), Some("trap-mirror"));
+    assert_eq!(at(&mut traps, 30, &url(30)), Some(Trap::Mirror));
+    assert_eq!(traps.spent(Target::of(HostId(25), &url(25))), Some(Trap::Mirror));
     assert_eq!([at(&mut traps, 1, &url(1)), at(&mut traps, 2, &url(2))], [None; 2]);
     assert_eq!(at(&mut traps, 31, "http://other.example/"), None);
 }
@@ -152,13 +152,13 @@ fn the_hosts_of_a_domain_are_bounded() {
     for n in [1, 5, 9, 5, 1] {
         assert_eq!(judge(&mut traps, n), None);
     }
-    assert_eq!(judge(&mut traps, 10), Some("trap-hosts"));
+    assert_eq!(judge(&mut traps, 10), Some(Trap::Hosts));
     let mut again = Traps::new(TrapLimits { hosts_per_domain: 3, ..TrapLimits::default() });
     again.recall(traps.take_changed());
     for traps in [&mut traps, &mut again] {
-        assert_eq!(judge(traps, 10), Some("trap-hosts"), "it stays so");
+        assert_eq!(judge(traps, 10), Some(Trap::Hosts), "it stays so");
         assert_eq!(judge(traps, 9), None, "and so does this");
-        assert_eq!(judge(traps, 11), Some("trap-hosts"));
+        assert_eq!(judge(traps, 11), Some(Trap::Hosts));
         assert_eq!(at(traps, 12, "http://tame.example/"), None);
     }
 }
@@ -168,7 +168,7 @@ fn the_pages_of_a_host_are_bounded_where_asked_for() {
     let mut traps = Traps::new(TrapLimits { host_pages: Some(2), ..TrapLimits::default() });
     let cut = |traps: &mut Traps, host| at(traps, host, "http://h/");
     assert_eq!([cut(&mut traps, 1), cut(&mut traps, 1), cut(&mut traps, 2)], [None; 3]);
-    assert_eq!(cut(&mut traps, 1), Some("trap-pages"));
+    assert_eq!(cut(&mut traps, 1), Some(Trap::Pages));
 }
 
 proptest! {

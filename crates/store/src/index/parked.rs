@@ -8,7 +8,7 @@ use super::layout::{PARKED, block_slot, slot_host};
 use super::spaces::Spaces;
 use super::{FrontierIndex, letter_range, lock};
 use crate::error::Result;
-use orb_page::{PageId, PageKind};
+use orb_page::{PageId, PageKind, SkipReason};
 use std::collections::BTreeSet;
 
 /// Words per block.
@@ -22,8 +22,8 @@ pub(super) struct Parked {
 }
 
 /// Whether a page of this kind and reason counts: a trap's verdict is final.
-pub(crate) fn is_parked(kind: PageKind, why: Option<&str>) -> bool {
-    kind == PageKind::Outside && why.is_some_and(|why| !why.starts_with("trap"))
+pub(crate) fn is_parked(kind: PageKind, why: Option<SkipReason>) -> bool {
+    kind == PageKind::Outside && why.is_some_and(|why| why.trap().is_none())
 }
 
 impl Parked {

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::keys::RunMaker;
     use crate::{Batch, Home, NewHost, Project, ProjectDir, check};
-    use orb_page::{Discovered, HostId, Moment, PageKind, RunId, RunKind};
+    use orb_page::{Discovered, HostId, Moment, PageKind, RunId, RunKind, SkipReason};
     use std::fs;
     use std::path::Path;
 
@@ -156,7 +156,7 @@ mod tests {
             url: url_of(page),
             host: HostId(1),
             kind: PageKind::Outside,
-            why: Some("scope"),
+            why: Some(SkipReason::Scope),
             depth: 0,
             redirects: 0,
             priority: 0.0,

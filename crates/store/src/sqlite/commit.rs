@@ -149,7 +149,7 @@ fn write_discovered(db: &Connection, names: &mut HashMap<Arc<str>, i64>, found: 
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     for d in found {
-        let why = d.why.map(|why| name_id(db, names, why)).transpose()?;
+        let why = d.why.map(|why| name_id(db, names, why.name())).transpose()?;
         let by = name_id(db, names, &d.by)?;
         insert.execute(params![
             d.page.0.cast_signed(),
@@ -211,7 +211,7 @@ fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, 
 fn write_dropped(db: &Connection, names: &mut HashMap<Arc<str>, i64>, batch: &Batch) -> rusqlite::Result<()> {
     let mut update = db.prepare_cached("UPDATE page_row SET kind = ?2, why = ?3 WHERE id = ?1")?;
     for DroppedPage { place, kind, why } in &batch.dropped {
-        let why = name_id(db, names, why)?;
+        let why = name_id(db, names, why.name())?;
         update.execute(params![place.page.0.cast_signed(), kind.code(), why])?;
     }
     Ok(())

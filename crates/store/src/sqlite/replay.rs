@@ -10,7 +10,7 @@ use super::schema::{LATEST, QUEUED};
 use super::{Catalogue, CatalogueReader};
 use crate::error::{Result, StoreError};
 use crate::{HostRecord, RobotsRecord};
-use orb_page::{HostId, Moment, PageId, PageKind};
+use orb_page::{HostId, Moment, PageId, PageKind, SkipReason};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -181,7 +181,8 @@ impl Facts<'_> {
     fn parking_reasons(&self) -> rusqlite::Result<Vec<i64>> {
         let mut rows = self.db.prepare_cached("SELECT id, name FROM name_row")?;
         let names = rows.query_map([], |r| Ok((r.get(0)?, r.get::<_, String>(1)?)))?;
-        let parking = |name: &str| crate::index::is_parked(PageKind::Outside, Some(name));
+        // A reason that this version does not know is no trap that it knows.
+        let parking = |name: &str| SkipReason::from_name(name).is_none_or(|why| why.trap().is_none());
         names.filter(|n| n.as_ref().map_or(true, |(_, name)| parking(name))).map(|n| n.map(|(id, _)| id)).collect()
     }
 

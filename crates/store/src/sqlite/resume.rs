@@ -2,7 +2,7 @@
 
 use super::Catalogue;
 use crate::error::{Result, StoreError};
-use orb_page::{HostId, LinkKind, PageId, PageKind, RunId};
+use orb_page::{HostId, LinkKind, PageId, PageKind, RunId, SkipReason, Trap};
 use rusqlite::{OptionalExtension, Params, Row};
 use std::net::IpAddr;
 
@@ -24,7 +24,7 @@ pub struct Unfetched {
     /// Its position in its host's queue.
     pub rank: u64,
     /// Why it is outside; `None` if it is queued.
-    pub why: Option<String>,
+    pub why: Option<SkipReason>,
     /// The step of the project that collects it, or met it first.
     pub step: Option<u32>,
 }
@@ -86,13 +86,17 @@ impl Catalogue {
     /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside; with
     /// `traps`, including those cut off as traps.
     pub(crate) fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
-        let sql = "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name, p.step
-                   FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
-                   WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT LIKE 'trap%'))
-                     OR (p.kind = ?4 AND NOT EXISTS (SELECT 1 FROM visit_row v WHERE v.page = p.id)))
-                   ORDER BY p.id LIMIT ?2";
+        let names: Vec<String> = Trap::ALL.iter().map(|trap| format!("'{trap}'")).collect();
+        let sql = format!(
+            "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name, p.step
+             FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
+             WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT IN ({})))
+               OR (p.kind = ?4 AND NOT EXISTS (SELECT 1 FROM visit_row v WHERE v.page = p.id)))
+             ORDER BY p.id LIMIT ?2",
+            names.join(", ")
+        );
         let values = (after.0.cast_signed(), limit, PageKind::Outside.code(), PageKind::Frontier.code(), traps);
-        self.all(sql, values, |r| {
+        self.all(&sql, values, |r| {
             Ok(Unfetched {
                 page: PageId(number(r, 0)?),
                 host: HostId(r.get(1)?),
@@ -101,7 +105,7 @@ impl Catalogue {
                 depth: r.get(4)?,
                 priority: r.get(5)?,
                 rank: number(r, 6)?,
-                why: r.get(7)?,
+                why: reason(r, 7)?,
                 step: r.get(8)?,
             })
         })
@@ -125,6 +129,13 @@ impl Catalogue {
         let mut rows = self.db.prepare(sql).map_err(fail)?;
         rows.query_map(values, read).map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
     }
+}
+
+/// Why a page is outside. A reason of another version counts as the scope's: both are judged afresh
+/// under the current settings.
+fn reason(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<SkipReason>> {
+    let name = row.get_ref(column)?.as_str_or_null()?;
+    Ok(name.map(|name| SkipReason::from_name(name).unwrap_or(SkipReason::Scope)))
 }
 
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

@@ -6,7 +6,7 @@
 
 use super::CatalogueReader;
 use crate::error::{Result, StoreError};
-use orb_page::PageKind;
+use orb_page::{PageKind, Trap};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -47,7 +47,7 @@ pub struct Column {
     /// Pages known and never to be fetched.
     pub outside: u64,
     /// Of these, cut off as a trap, by its name.
-    pub traps: BTreeMap<String, u64>,
+    pub traps: BTreeMap<&'static str, u64>,
     /// Pages still queued.
     pub frontier: u64,
     /// Bodies as transferred.
@@ -78,7 +78,7 @@ struct Seen<'a> {
     answered: bool,
     visited: bool,
     queued: bool,
-    trap: Option<&'a str>,
+    trap: Option<Trap>,
 }
 
 impl CatalogueReader {
@@ -102,12 +102,15 @@ impl CatalogueReader {
         rows.query_map([], |r| r.get(0)).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
     }
 
-    /// The names of traps, by their number as reasons.
-    fn traps(&self) -> Result<HashMap<i64, String>> {
+    /// The traps, by the numbers of their names.
+    fn traps(&self) -> Result<HashMap<i64, Trap>> {
         let fail = self.fail("read the names of traps");
-        let mut rows = self.db.prepare("SELECT id, name FROM name_row WHERE name LIKE 'trap-%'").map_err(&fail)?;
-        let pairs = rows.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).map_err(&fail)?;
-        pairs.collect::<rusqlite::Result<_>>().map_err(&fail)
+        let mut rows = self.db.prepare("SELECT id, name FROM name_row").map_err(&fail)?;
+        let pairs = rows.query_map([], |r| Ok((r.get(0)?, Trap::from_name(r.get_ref(1)?.as_str()?)))).map_err(&fail)?;
+        pairs
+            .filter_map(|row| row.map(|(id, trap)| Some((id, trap?))).transpose())
+            .collect::<rusqlite::Result<_>>()
+            .map_err(&fail)
     }
 
     /// Counts pages; returns which of them belong to a seed's host, by number.
@@ -133,7 +136,7 @@ impl CatalogueReader {
                     answered: row.get::<_, Option<u16>>(6)?.is_some(),
                     visited: row.get::<_, Option<u32>>(7)?.is_some(),
                     queued: row.get(8)?,
-                    trap: row.get::<_, Option<i64>>(9)?.and_then(|why| traps.get(&why)).map(String::as_str),
+                    trap: row.get::<_, Option<i64>>(9)?.and_then(|why| traps.get(&why)).copied(),
                 };
                 Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?, seen))
             };
@@ -233,7 +236,7 @@ impl Column {
             PageKind::Outside => {
                 self.outside += 1;
                 if let Some(trap) = seen.trap {
-                    *self.traps.entry(trap.to_owned()).or_default() += 1;
+                    *self.traps.entry(trap.name()).or_default() += 1;
                 }
             }
             PageKind::Binary => {

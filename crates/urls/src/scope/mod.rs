@@ -35,22 +35,26 @@ use crate::Address;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Not in the area.
-pub const OUTSIDE_AREA: &str = "scope";
-/// Its file extension is denied.
-pub const EXTENSION: &str = "extension";
-/// Its path starts with none of the given prefixes.
-pub const PATH: &str = "path";
-/// A rule denies it, or no rule allows it.
-pub const RULE: &str = "rule";
+/// Why a URL is out of scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutOfScope {
+    /// Not in the area.
+    Area,
+    /// Its file extension is denied.
+    Extension,
+    /// Its path starts with none of the given prefixes.
+    Path,
+    /// A rule denies it, or no rule allows it.
+    Rule,
+}
 
 /// Whether a URL is in scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// It may be fetched.
     In,
-    /// It may not, for this reason: `scope`, `extension`, `path` or `rule`.
-    Out(&'static str),
+    /// It may not, for this reason.
+    Out(OutOfScope),
 }
 
 impl Judgement {
@@ -148,18 +152,18 @@ impl Scope {
     /// Judges `target` as a link on `from`; a seed has no `from`.
     pub fn judge(&self, target: &Address, from: Option<&Address>) -> Judgement {
         let reason = if !self.reaches(target, from) {
-            OUTSIDE_AREA
+            OutOfScope::Area
         } else if self.extensions.contains(target) {
-            EXTENSION
+            OutOfScope::Extension
         } else if !self.paths.is_empty() && !self.paths.contains(target.path()) {
-            PATH
+            OutOfScope::Path
         } else if !self.rules.allow(target) {
-            RULE
+            OutOfScope::Rule
         } else {
             return Judgement::In;
         };
         if self.seeds.contains(target) {
-            return if self.rules.deny(target) { Judgement::Out(RULE) } else { Judgement::In };
+            return if self.rules.deny(target) { Judgement::Out(OutOfScope::Rule) } else { Judgement::In };
         }
         Judgement::Out(reason)
     }

@@ -17,7 +17,7 @@ fn ins(scope: &Scope, urls: &[&str]) {
     }
 }
 
-fn outs(scope: &Scope, reason: &'static str, urls: &[&str]) {
+fn outs(scope: &Scope, reason: OutOfScope, urls: &[&str]) {
     for url in urls {
         assert_eq!(scope.judge(&at(url), None), Judgement::Out(reason), "{url}");
     }
@@ -27,7 +27,11 @@ fn outs(scope: &Scope, reason: &'static str, urls: &[&str]) {
 fn host_keeps_to_the_hosts_of_the_seeds_under_both_schemes() {
     let scope = scope("", &["http://a.example/x", "http://b.example:8080/"]);
     ins(&scope, &["http://a.example/", "https://a.example/y", "http://b.example:8080/z", "https://b.example:8080/"]);
-    outs(&scope, "scope", &["http://www.a.example/", "http://a.example:81/", "http://b.example/", "http://c.example/"]);
+    outs(
+        &scope,
+        OutOfScope::Area,
+        &["http://www.a.example/", "http://a.example:81/", "http://b.example/", "http://c.example/"],
+    );
     assert!(scope.is_seed_host(&at("https://a.example/")) && !scope.is_seed_host(&at("http://c.example/")));
 }
 
@@ -35,7 +39,7 @@ fn host_keeps_to_the_hosts_of_the_seeds_under_both_schemes() {
 fn domain_takes_every_host_of_the_registrable_domain() {
     let scope = scope("mode = 'domain'", &["http://www.a.co.uk/", "http://127.0.0.1:9/"]);
     ins(&scope, &["https://a.co.uk/", "http://x.y.a.co.uk:81/", "http://127.0.0.1/"]);
-    outs(&scope, "scope", &["http://b.co.uk/", "http://co.uk/", "http://10.0.0.1/"]);
+    outs(&scope, OutOfScope::Area, &["http://b.co.uk/", "http://co.uk/", "http://10.0.0.1/"]);
 }
 
 #[test]
@@ -44,7 +48,7 @@ fn prefix_keeps_to_the_directories_of_the_seeds() {
     ins(&scope, &["https://a.example/docs/", "http://a.example/docs/b/c", "http://a.example/man/de/1"]);
     outs(
         &scope,
-        "scope",
+        OutOfScope::Area,
         &["http://a.example/", "http://a.example/docs", "http://a.example/man/", "http://b.example/docs/"],
     );
 }
@@ -54,8 +58,8 @@ fn neighbours_are_reached_from_the_seeds_hosts_and_no_further() {
     let scope = scope("mode = 'neighbours'", &["http://a.example/"]);
     let (inside, neighbour) = (at("http://a.example/p"), at("http://b.example/q"));
     assert_eq!(scope.judge(&neighbour, Some(&inside)), Judgement::In);
-    assert_eq!(scope.judge(&at("http://b.example/r"), Some(&neighbour)), Judgement::Out("scope"));
-    assert_eq!(scope.judge(&neighbour, None), Judgement::Out("scope"));
+    assert_eq!(scope.judge(&at("http://b.example/r"), Some(&neighbour)), Judgement::Out(OutOfScope::Area));
+    assert_eq!(scope.judge(&neighbour, None), Judgement::Out(OutOfScope::Area));
     assert_eq!(scope.judge(&inside, Some(&neighbour)), Judgement::In);
 }
 
@@ -87,7 +91,7 @@ fn lists_widen_a_mode_and_are_the_area_of_any() {
         let scope = scope(&format!("mode = '{mode}'\n{lists}"), &["http://seed.example/"]);
         ins(&scope, &listed);
         ins(&scope, &["http://seed.example/"]);
-        outs(&scope, "scope", &unlisted);
+        outs(&scope, OutOfScope::Area, &unlisted);
     }
     let anywhere = scope("mode = 'any'", &[]);
     ins(&anywhere, &unlisted);
@@ -100,7 +104,7 @@ fn the_first_rule_that_matches_decides() {
         &["http://a.example/"],
     );
     ins(&scope, &["http://a.example/docs/x", "http://a.example/docs/y.pdf", "http://a.example/z"]);
-    outs(&scope, "rule", &["http://a.example/docs/old/x", "http://a.example/z.pdf"]);
+    outs(&scope, OutOfScope::Rule, &["http://a.example/docs/old/x", "http://a.example/z.pdf"]);
 }
 
 #[test]
@@ -119,7 +123,7 @@ fn rules_that_only_allow_deny_the_rest_and_never_leave_the_area() {
 fn a_long_list_of_rules_is_judged_like_a_short_one() {
     let rules: Vec<String> = (0..100).map(|i| format!("{{ deny = '/{i}$' }}, {{ allow = '/{i}$' }}")).collect();
     let scope = scope(&format!("default = 'allow'\nrules = [{}]", rules.join(",")), &["http://a.example/"]);
-    outs(&scope, "rule", &["http://a.example/0", "http://a.example/99"]);
+    outs(&scope, OutOfScope::Rule, &["http://a.example/0", "http://a.example/99"]);
     ins(&scope, &["http://a.example/100"]);
 }
 
@@ -136,18 +140,18 @@ fn extensions_and_paths_narrow_the_area() {
     let scope = scope("extensions_deny = ['.PDF', '*.tar.gz', 'zip']\npaths = ['docs/', '/x']", &["http://a.example/"]);
     outs(
         &scope,
-        "extension",
+        OutOfScope::Extension,
         &["http://a.example/docs/a.pdf", "http://a.example/docs/a.Zip?x=1", "http://a.example/docs/a.tar.gz"],
     );
     ins(&scope, &["http://a.example/docs/pdf", "http://a.example/docs/a.gz", "http://a.example/xy?a.pdf"]);
-    outs(&scope, "path", &["http://a.example/y", "http://a.example/doc"]);
+    outs(&scope, OutOfScope::Path, &["http://a.example/y", "http://a.example/doc"]);
 }
 
 #[test]
 fn where_a_seed_redirects_to_can_become_a_seed() {
     for mode in ["host", "domain", "prefix"] {
         let mut scope = scope(&format!("mode = '{mode}'"), &["http://a.example/"]);
-        outs(&scope, "scope", &["https://www.b.example/x"]);
+        outs(&scope, OutOfScope::Area, &["https://www.b.example/x"]);
         scope.add_seed(&at("https://www.b.example/"));
         ins(&scope, &["https://www.b.example/x"]);
     }
