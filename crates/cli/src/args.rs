@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 use orb_answers::Window;
 use orb_project::units::{ByteSize, Rate, Span};
 use orb_track::rate::simulate::Policy;
-use orb_urls::scope::Rule;
+use orb_urls::scope::ScopeRule;
 use std::path::PathBuf;
 
 /// Crawls web sites into a directory: WARC files, a database of pages and links, a text index, a
@@ -33,14 +33,14 @@ impl Cli {
 }
 
 /// `--allow` and `--deny` in the order in which they appear on the command line.
-fn ordered_rules(matches: &ArgMatches) -> Vec<Rule> {
-    let of = |name: &str, rule: fn(String) -> Rule| {
+fn ordered_rules(matches: &ArgMatches) -> Vec<ScopeRule> {
+    let of = |name: &str, rule: fn(String) -> ScopeRule| {
         let places = matches.indices_of(name).into_iter().flatten();
         let values = matches.get_many::<String>(name).into_iter().flatten().cloned();
         places.zip(values.map(rule)).collect::<Vec<_>>()
     };
-    let mut rules = of("allow", Rule::Allow);
-    rules.extend(of("deny", Rule::Deny));
+    let mut rules = of("allow", ScopeRule::Allow);
+    rules.extend(of("deny", ScopeRule::Deny));
     rules.sort_by_key(|(place, _)| *place);
     rules.into_iter().map(|(_, rule)| rule).collect()
 }
@@ -198,7 +198,7 @@ pub(crate) struct CrawlArgs {
     pub(crate) deny: Vec<String>,
     /// Both of them, in the order given
     #[arg(skip)]
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<ScopeRule>,
     /// Fetch only bodies of this media type, e.g. text/html or image/*; may be repeated
     #[arg(long, value_name = "MIME", value_delimiter = ',')]
     pub(crate) accept: Vec<String>,

@@ -5,7 +5,7 @@
 //! is recorded.
 
 use crate::prose::cut;
-use orb_page::{Document, Field, Form, Heading, Image, Link, LinkKind, Problem};
+use orb_page::{Document, FormField, Form, Heading, Image, Link, LinkKind, Problem};
 
 /// Maximum links per document.
 pub(crate) const MAX_LINKS: usize = 100_000;
@@ -138,7 +138,7 @@ impl Gather {
     }
 
     /// Adds an option to a field, up to the limit.
-    pub(crate) fn option(&mut self, field: &mut Field, value: String) {
+    pub(crate) fn option(&mut self, field: &mut FormField, value: String) {
         self.options += 1;
         if self.options > MAX_OPTIONS {
             self.over |= OVER_OPTIONS;
@@ -148,7 +148,7 @@ impl Gather {
     }
 
     /// Adds an option to a field's initial selection, up to the limit.
-    pub(crate) fn chosen(&mut self, field: &mut Field, value: &str) {
+    pub(crate) fn chosen(&mut self, field: &mut FormField, value: &str) {
         if self.options < MAX_OPTIONS {
             field.chosen.push(value.to_owned());
         }

@@ -33,7 +33,7 @@ mod workbench;
 pub use config::{Budget, FrontierConfig};
 pub use frontier::{Frontier, Next};
 pub use order::{Order, rank};
-pub use politeness::{Ended, Politeness, RETRY_CODES, Retries};
+pub use politeness::{FetchEnd, Politeness, RETRY_CODES, Retries};
 pub use reads::{HostScan, Refill, StoreAnswer, StoreRead};
 pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use robots::{Robots, Ruling};

@@ -92,7 +92,7 @@ impl Default for Retries {
 
 impl Retries {
     /// Whether a retry may help.
-    fn may_help(&self, ended: &Ended) -> bool {
+    fn may_help(&self, ended: &FetchEnd) -> bool {
         match (ended.status, ended.failure) {
             // A truncated body is a broken connection, whatever the status says.
             (Some(200..300), Some(failure)) => failure.is_passing(),
@@ -104,7 +104,7 @@ impl Retries {
 
 /// How a fetch ended, as far as politeness is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct FetchEnd {
     /// Status code, if there was a response.
     pub status: Option<u16>,
     /// Why there was none.
@@ -123,7 +123,7 @@ pub struct Ended {
     pub connection: ConnectionEnd,
 }
 
-impl Ended {
+impl FetchEnd {
     /// Whether to back off from the host.
     pub fn is_refusal(&self) -> bool {
         match (self.status, self.failure) {
@@ -194,7 +194,7 @@ mod tests {
     fn codes_that_may_pass_and_broken_connections_are_worth_another_try() {
         let retries = Retries { most: 2, codes: vec![500] };
         let worth = |status, failure, attempt| {
-            Ended { status, failure, ..Ended::default() }.is_worth_another(attempt, &retries)
+            FetchEnd { status, failure, ..FetchEnd::default() }.is_worth_another(attempt, &retries)
         };
         assert!(worth(Some(500), None, 1) && !worth(Some(500), None, 2) && !worth(Some(503), None, 0));
         assert!(worth(None, Some(FailureKind::Connect), 0) && worth(Some(200), Some(FailureKind::Protocol), 0));

@@ -8,7 +8,7 @@ use crate::frontier::Frontier;
 use crate::robots::{self, Robots};
 use crate::site::{Dead, Detour, RobotsState, WorkbenchHost};
 use crate::workbench::GateKey;
-use crate::{Ended, Why};
+use crate::{FetchEnd, Why};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{HostFact, Queued, RobotsRecord};
 use std::net::IpAddr;
@@ -89,7 +89,7 @@ impl Frontier {
     }
 
     /// A lease has finished. Returns what to do with its page, and what to store about its host.
-    pub fn done(&mut self, lease: &Lease, ended: &Ended, now: Moment) -> (After, Option<HostFact>) {
+    pub fn done(&mut self, lease: &Lease, ended: &FetchEnd, now: Moment) -> (After, Option<HostFact>) {
         let grant = match self.out.get_mut(&lease.page) {
             _ if lease.purpose == Purpose::Robots => None,
             Some(out) if out.busy => {
@@ -179,7 +179,7 @@ impl Frontier {
     }
 
     /// What a result says about the host: back off, or recovered.
-    fn heed(&mut self, site: &mut WorkbenchHost, ended: &Ended, grant: u64, now: Moment) -> Option<HostFact> {
+    fn heed(&mut self, site: &mut WorkbenchHost, ended: &FetchEnd, grant: u64, now: Moment) -> Option<HostFact> {
         let mut fact = HostFact { id: site.id, ..HostFact::default() };
         site.answered |= ended.status.is_some();
         site.answers = site.answers.saturating_add(1);

@@ -5,7 +5,7 @@ use crate::{Moment, PageId, PageKind, RunId, WarcPosition};
 /// What earlier runs saw of a page. It travels with the lease, so that neither the fetcher nor the
 /// reader needs a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct PageHistory {
     /// Whether the page existed when it was last seen. A temporary failure does not change this; a
     /// response that it is gone does.
     pub there: bool,
@@ -53,7 +53,7 @@ pub struct Version {
     pub warc: Option<WarcPosition>,
 }
 
-impl Before {
+impl PageHistory {
     /// The version that a new one is compared with.
     pub fn base(&self) -> Option<&Version> {
         self.reported.as_ref().or(self.latest.as_ref())

@@ -97,12 +97,12 @@ pub struct Form {
     /// `name`.
     pub name: String,
     /// Its fields in document order.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FormField>,
 }
 
 /// A field of a form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Field {
+pub struct FormField {
     /// Its name; fields without one are listed too.
     pub name: String,
     /// `text`, `hidden`, `select`, `textarea`, `checkbox`, `submit`, …

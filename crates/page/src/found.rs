@@ -16,7 +16,7 @@ struct TextSpan {
 
 /// A resolved link: its target, and how often it occurs. Its URL and anchor text are in [`Links`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct DiscoveredLink {
     /// The URL to request from the target's server, if it differs from the target's canonical URL.
     pub asked: Option<String>,
     /// Key of the target.
@@ -47,7 +47,7 @@ pub enum Verdict {
 /// The links of a page, one for each target and kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Links {
-    found: Vec<Found>,
+    found: Vec<DiscoveredLink>,
     text: String,
 }
 
@@ -59,11 +59,11 @@ impl Links {
 
     /// Adds a link to this canonical URL (session ids removed) with this anchor text. It counts
     /// once and is to be followed.
-    pub fn push(&mut self, url: &str, key: UrlKey, kind: LinkKind, anchor: &str) -> &mut Found {
+    pub fn push(&mut self, url: &str, key: UrlKey, kind: LinkKind, anchor: &str) -> &mut DiscoveredLink {
         let (url, anchor) = (self.keep(url), self.keep(anchor));
         let (rel, verdict) = (String::new(), Verdict::Follow);
         let at = self.found.len();
-        self.found.push(Found { asked: None, key, kind, rel, count: 1, verdict, priority: 0.5, url, anchor });
+        self.found.push(DiscoveredLink { asked: None, key, kind, rel, count: 1, verdict, priority: 0.5, url, anchor });
         &mut self.found[at]
     }
 
@@ -78,12 +78,12 @@ impl Links {
     }
 
     /// The canonical URL of a link's target.
-    pub fn url(&self, link: &Found) -> &str {
+    pub fn url(&self, link: &DiscoveredLink) -> &str {
         self.text(link.url)
     }
 
     /// The anchor text of a link: the first non-empty one on the page.
-    pub fn anchor(&self, link: &Found) -> &str {
+    pub fn anchor(&self, link: &DiscoveredLink) -> &str {
         self.text(link.anchor)
     }
 
@@ -97,27 +97,27 @@ impl Links {
     }
 
     /// Keeps only the links that a predicate accepts.
-    pub fn retain(&mut self, wanted: impl FnMut(&Found) -> bool) {
+    pub fn retain(&mut self, wanted: impl FnMut(&DiscoveredLink) -> bool) {
         self.found.retain(wanted);
     }
 
     /// Memory use in bytes.
     pub fn size(&self) -> usize {
-        self.text.len() + self.found.len() * size_of::<Found>()
+        self.text.len() + self.found.len() * size_of::<DiscoveredLink>()
     }
 }
 
 impl Deref for Links {
-    type Target = [Found];
+    type Target = [DiscoveredLink];
 
-    fn deref(&self) -> &[Found] {
+    fn deref(&self) -> &[DiscoveredLink] {
         &self.found
     }
 }
 
 impl<'a> IntoIterator for &'a Links {
-    type Item = &'a Found;
-    type IntoIter = std::slice::Iter<'a, Found>;
+    type Item = &'a DiscoveredLink;
+    type IntoIter = std::slice::Iter<'a, DiscoveredLink>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.found.iter()

@@ -1,6 +1,6 @@
 //! What allows a page to be fetched?
 
-use crate::{Before, HostId, PageId};
+use crate::{PageHistory, HostId, PageId};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub struct Lease {
     /// The URL to request if it is not the canonical one: the same with the current session id.
     pub asked: Option<String>,
     /// What earlier runs saw of the page, if it is revisited.
-    pub before: Option<Arc<Before>>,
+    pub before: Option<Arc<PageHistory>>,
     /// Whether this is a second request for a page that seems to have changed: it must not be
     /// conditional.
     pub again: bool,

@@ -10,12 +10,12 @@ pub struct Submission {
     /// The query that replaces the URL's own, if the method is `get`.
     pub query: Option<String>,
     /// The request body, if the method is `post`.
-    pub payload: Option<Payload>,
+    pub payload: Option<RequestBody>,
 }
 
 /// A request body.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Payload {
+pub struct RequestBody {
     /// Its `Content-Type`.
     pub mime: String,
     /// The bytes.
@@ -24,7 +24,7 @@ pub struct Payload {
     pub kept: Bytes,
 }
 
-impl std::fmt::Debug for Payload {
+impl std::fmt::Debug for RequestBody {
     /// Omits secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Payload").field("mime", &self.mime).field("kept", &self.kept).finish_non_exhaustive()

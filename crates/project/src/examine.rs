@@ -8,7 +8,7 @@
 use crate::settings::Settings;
 use crate::steps;
 use orb_fetch::{Proxy, Resolve};
-use orb_urls::scope::Rule;
+use orb_urls::scope::ScopeRule;
 use orb_urls::{Canonicaliser, Scope, ScopeSpec};
 use std::net::SocketAddr;
 
@@ -88,8 +88,8 @@ fn scope(spec: &ScopeSpec) -> Vec<Wrong> {
 }
 
 /// What a rule does, and its key.
-fn named(rule: &Rule, n: usize) -> (&'static str, String) {
-    let name = if matches!(rule, Rule::Allow(_)) { "allow" } else { "deny" };
+fn named(rule: &ScopeRule, n: usize) -> (&'static str, String) {
+    let name = if matches!(rule, ScopeRule::Allow(_)) { "allow" } else { "deny" };
     (name, format!("scope.rules[{n}].{name}"))
 }
 

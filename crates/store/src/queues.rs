@@ -1,6 +1,6 @@
 //! What does the frontier need from its index?
 
-use orb_page::{Before, HostId, Moment, PageId};
+use orb_page::{PageHistory, HostId, Moment, PageId};
 use std::sync::Arc;
 
 /// The persistent side of the frontier: an ordered queue per host, larger than memory.
@@ -42,7 +42,7 @@ pub struct Queued {
     /// The step of the project that collects it.
     pub step: Option<u32>,
     /// What earlier runs saw of it, if it is revisited.
-    pub before: Option<Arc<Before>>,
+    pub before: Option<Arc<PageHistory>>,
 }
 
 /// A host as the frontier needs it.

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::out;
 use orb_crawl::look;
 use orb_extract::Content;
-use orb_page::{Document, Field, Form};
+use orb_page::{Document, FormField, Form};
 use orb_project::Settings;
 use orb_urls::{Canonicaliser, Rules};
 use serde_json::json;
@@ -74,7 +74,7 @@ fn step(url: &str, n: usize, form: &Form, count: usize) -> String {
 }
 
 /// A field as a line: one that a person fills in is set, the others are listed as comments.
-fn entry(field: &Field) -> String {
+fn entry(field: &FormField) -> String {
     let (key, value) = (quoted(&field.name), quoted(&field.value));
     let off = if field.disabled { ", out of use" } else { "" };
     match field.kind.as_str() {
@@ -96,7 +96,7 @@ fn entry(field: &Field) -> String {
     }
 }
 
-fn offered(field: &Field) -> String {
+fn offered(field: &FormField) -> String {
     let shown: Vec<String> = field.options.iter().take(LISTED).map(|v| quoted(v)).collect();
     let more = if field.options.len() > LISTED { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))

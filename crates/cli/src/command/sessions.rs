@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::out;
-use orb_urls::session::{Near, Place, Rule, Site, one_session, two_sessions};
+use orb_urls::session::{Near, SessionIdPlace, SessionRule, Site, one_session, two_sessions};
 use orb_urls::{Canonicaliser, Rules};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -111,15 +111,15 @@ fn describe(name: &str, host: &Host, site: &Site, report: &mut Report) {
 }
 
 /// Where the ids of a rule appear, in words.
-fn standing(rule: &Rule) -> String {
+fn standing(rule: &SessionRule) -> String {
     match (rule.place, rule.near) {
-        (Place::Query, _) if rule.name.is_empty() => "query".to_owned(),
-        (Place::Query, _) => format!("parameter {}", rule.name),
-        (Place::PathParameter, _) => format!("path parameter {}", rule.name),
-        (Place::PathSegment, Near::Start(at)) => format!("path segment {}", at + 1),
-        (Place::PathSegment, Near::End(0)) => "last path segment".to_owned(),
-        (Place::PathSegment, Near::End(at)) => format!("path segment, {at} before the last"),
-        (Place::PathSegment, Near::Anywhere) => "within".to_owned(),
+        (SessionIdPlace::Query, _) if rule.name.is_empty() => "query".to_owned(),
+        (SessionIdPlace::Query, _) => format!("parameter {}", rule.name),
+        (SessionIdPlace::PathParameter, _) => format!("path parameter {}", rule.name),
+        (SessionIdPlace::PathSegment, Near::Start(at)) => format!("path segment {}", at + 1),
+        (SessionIdPlace::PathSegment, Near::End(0)) => "last path segment".to_owned(),
+        (SessionIdPlace::PathSegment, Near::End(at)) => format!("path segment, {at} before the last"),
+        (SessionIdPlace::PathSegment, Near::Anywhere) => "within".to_owned(),
     }
 }
 

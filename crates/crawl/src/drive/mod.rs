@@ -290,11 +290,11 @@ impl Errand {
 }
 
 /// What the frontier needs to know about an outcome.
-pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ended {
+pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> FetchEnd {
     let t = outcome.timings;
     let elapsed = t.wait + t.body;
     match &outcome.result {
-        Ok(response) => Ended {
+        Ok(response) => FetchEnd {
             status: Some(response.status),
             failure: (response.truncated == Some(Truncation::Disconnect)).then_some(orb_page::FailureKind::Protocol),
             retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
@@ -302,7 +302,7 @@ pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Ende
             turned: response.challenged || is_turned(url, response),
             ..Ended::default()
         },
-        Err(failure) => Ended { failure: Some(failure.kind), elapsed, ..Ended::default() },
+        Err(failure) => FetchEnd { failure: Some(failure.kind), elapsed, ..FetchEnd::default() },
     }
 }
 

@@ -13,7 +13,7 @@ use crate::CrawlError;
 use crate::config::fetch_config;
 use bytes::Bytes;
 use orb_fetch::{FetchConfig, Fetchers, Request, Timeouts, Unwatched};
-use orb_page::{Flag, Moment, Payload};
+use orb_page::{Flag, Moment, RequestBody};
 use orb_project::Settings;
 use orb_project::WebhookSettings;
 use orb_store::ToldRow;
@@ -39,7 +39,7 @@ struct Receiver<'a> {
 /// A delivery: its body, and its stable id.
 struct Parcel {
     id: String,
-    payload: Payload,
+    payload: RequestBody,
 }
 
 /// Delivers to a webhook, batch by batch.
@@ -81,7 +81,7 @@ fn parcel(source: &Source<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldR
     let body =
         json!({"type": "changes", "id": id, "project": project.name, "after": after, "next": next, "changes": rows});
     let bytes = Bytes::from(body.to_string());
-    Parcel { id, payload: Payload { mime: "application/json".to_owned(), kept: bytes.clone(), bytes } }
+    Parcel { id, payload: RequestBody { mime: "application/json".to_owned(), kept: bytes.clone(), bytes } }
 }
 
 impl<'a> Receiver<'a> {

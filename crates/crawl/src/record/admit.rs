@@ -6,7 +6,7 @@
 
 use super::Recorder;
 use orb_frontier::rank;
-use orb_page::{Discovered, Found, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{Admission, Requeued, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Recorder {
     }
 
     /// A page that was left outside is the target of a link to follow.
-    fn bring_in(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
+    fn bring_in(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
         let url = visit.links.url(found);
         let address = self.address(url)?;
         let host = self.host_of(&address)?;
@@ -70,7 +70,7 @@ impl Recorder {
 
     /// A link is one step away from the seed; a redirect is not, and a seed that has moved is a
     /// seed.
-    fn depth_of(&self, visit: &Visit, found: &Found) -> u32 {
+    fn depth_of(&self, visit: &Visit, found: &DiscoveredLink) -> u32 {
         match found.kind {
             LinkKind::Redirect if self.shared.scope.is_seed(visit.links.url(found)) => 0,
             LinkKind::Redirect => visit.depth,
@@ -83,7 +83,7 @@ impl Recorder {
             .map_err(|e| StoreError::BadBatch(format!("{canonical} is not canonical: {e}")))
     }
 
-    fn discover(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
+    fn discover(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
         let redirect = found.kind == LinkKind::Redirect;
         let blank = Discovered {
             page,

@@ -2,7 +2,7 @@
 
 use super::Recorder;
 use crate::read::ReadRules;
-use orb_page::{Flag, Found, Moment, PageId, PageKind, Verdict, Visit};
+use orb_page::{Flag, DiscoveredLink, Moment, PageId, PageKind, Verdict, Visit};
 use orb_store::{DroppedPage, Known, QueuePlace, Requeued, StoreError};
 use orb_track::schedule::changed_by;
 use orb_urls::{Address, Judgement};
@@ -40,7 +40,7 @@ impl Recorder {
 
     /// A sitemap gives a page's last modification: if that is after its last visit, it is visited
     /// in this run although it was not chosen.
-    pub(super) fn look_if_newer(&mut self, page: PageId, visit: &Visit, found: &Found) -> Result<(), StoreError> {
+    pub(super) fn look_if_newer(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
         let Some(changed) = changed_by(visit.links.anchor(found)).filter(|_| found.verdict == Verdict::Follow) else {
             return Ok(());
         };

@@ -22,7 +22,7 @@ use crate::watch::summary::Counters;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
-use orb_page::{Found, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit};
+use orb_page::{DiscoveredLink, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit};
 use orb_store::{
     Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace,
     Steps, StoreError, Unfetched, free_space,
@@ -489,7 +489,7 @@ impl Recorder {
 /// Redirects are recorded even if links are not wanted: a resumed run must know where its seeds
 /// have moved.
 fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
-    let is_redirect = |link: &Found| link.kind == LinkKind::Redirect;
+    let is_redirect = |link: &DiscoveredLink| link.kind == LinkKind::Redirect;
     let mut kept = links.iter().map(is_redirect);
     targets.retain(|_| kept.next().unwrap_or(false));
     links.retain(is_redirect);

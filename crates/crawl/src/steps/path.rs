@@ -91,15 +91,15 @@ impl<'a> Path<'a> {
             match way_out.block_on(self.step(n, std::mem::take(&mut handed)))? {
                 Ok(Went::On(next)) => handed = next,
                 Ok(Went::Collects(found)) => roots.push(found),
-                Err(Ended::Stopped) => return Ok(None),
-                Err(Ended::Wrong(wrong)) => return Err(wrong.into()),
+                Err(WalkEnd::Stopped) => return Ok(None),
+                Err(WalkEnd::Wrong(wrong)) => return Err(wrong.into()),
             }
         }
         Ok(Some(roots))
     }
 
     /// One step.
-    async fn step(&mut self, n: usize, before: Handed) -> Result<Went, Ended> {
+    async fn step(&mut self, n: usize, before: Handed) -> Result<Went, WalkEnd> {
         let settings = self.settings;
         let Some(step) = settings.steps.get(n) else { return Ok(Went::On(Handed::default())) };
         let (seen, questions) = self.begin(n, step, before).await?;
@@ -122,7 +122,7 @@ impl<'a> Path<'a> {
     }
 
     /// The requests a step starts with, its form filled in, and how many pages that took.
-    async fn begin(&mut self, n: usize, step: &StepSettings, before: Handed) -> Result<(usize, Vec<Question>), Ended> {
+    async fn begin(&mut self, n: usize, step: &StepSettings, before: Handed) -> Result<(usize, Vec<Question>), WalkEnd> {
         let addresses = if step.goes_on() { self.chosen(n, step, &before)? } else { self.starts(step) };
         let Some(form) = &step.form else { return Ok((0, addresses.into_iter().map(Question::plain).collect())) };
         let mut pages = before.pages;
@@ -144,7 +144,7 @@ impl<'a> Path<'a> {
     }
 
     /// The links in scope that a step takes from the previous pages.
-    fn chosen(&self, n: usize, step: &StepSettings, before: &Handed) -> Result<Vec<Address>, Ended> {
+    fn chosen(&self, n: usize, step: &StepSettings, before: &Handed) -> Result<Vec<Address>, WalkEnd> {
         if !step.chooses() {
             return Ok(Vec::new());
         }
@@ -181,7 +181,7 @@ impl<'a> Path<'a> {
     }
 
     /// The address of a page that a step collects, after examining it.
-    async fn collected(&mut self, n: usize, step: &StepSettings, question: Question) -> Result<Address, Ended> {
+    async fn collected(&mut self, n: usize, step: &StepSettings, question: Question) -> Result<Address, WalkEnd> {
         let page = self.first_page(n, step, question).await?;
         if !page.addressed {
             let why = "the answer to a form sent by POST has no address of its own and cannot be collected; say collect = false here and \
@@ -192,7 +192,7 @@ impl<'a> Path<'a> {
     }
 
     /// A first page of a step, examined.
-    async fn first_page(&mut self, n: usize, step: &StepSettings, question: Question) -> Result<Passed, Ended> {
+    async fn first_page(&mut self, n: usize, step: &StepSettings, question: Question) -> Result<Passed, WalkEnd> {
         let key = if step.form.is_some() { "form" } else { "start" };
         let page = self.walker.pass(question).await.map_err(|halt| ended(n, step, key, halt))?;
         if let Some((key, why)) = unexpected(step, &page) {
@@ -214,7 +214,7 @@ impl<'a> Path<'a> {
     }
 
     /// Passes through a step's pages to its depth, and gathers what the next step takes from them.
-    async fn pass_through(&mut self, n: usize, step: &StepSettings, first: Vec<Question>) -> Result<Handed, Ended> {
+    async fn pass_through(&mut self, n: usize, step: &StepSettings, first: Vec<Question>) -> Result<Handed, WalkEnd> {
         let next = self.settings.steps.get(n + 1).filter(|next| next.goes_on());
         let choice = next.filter(|next| next.chooses()).map(Choice::of).transpose();
         let choice = choice.map_err(|why| wrong(n + 1, step, "links", &why))?;
@@ -252,7 +252,7 @@ impl<'a> Path<'a> {
         choice: Option<&Choice>,
         page: Passed,
         handed: &mut Handed,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), WalkEnd> {
         handed.seen += 1;
         page.address.as_str().clone_into(&mut handed.example);
         if let Some(choice) = choice {
@@ -298,18 +298,18 @@ enum Went {
 }
 
 /// Why the walk ended.
-enum Ended {
+enum WalkEnd {
     Wrong(Wrong),
     Stopped,
 }
 
-fn wrong(n: usize, step: &StepSettings, key: &str, why: &str) -> Ended {
-    Ended::Wrong(Wrong::new(format!("steps[{n}].{key}"), format!("step '{}': {why}", step.name)))
+fn wrong(n: usize, step: &StepSettings, key: &str, why: &str) -> WalkEnd {
+    WalkEnd::Wrong(Wrong::new(format!("steps[{n}].{key}"), format!("step '{}': {why}", step.name)))
 }
 
-fn ended(n: usize, step: &StepSettings, key: &str, halt: Halt) -> Ended {
+fn ended(n: usize, step: &StepSettings, key: &str, halt: Halt) -> WalkEnd {
     match halt {
-        Halt::Stopped => Ended::Stopped,
+        Halt::Stopped => WalkEnd::Stopped,
         Halt::Why(why) => wrong(n, step, key, &why),
     }
 }

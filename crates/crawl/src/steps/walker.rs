@@ -28,7 +28,7 @@ const MAX_CONTENT: u64 = 40_000_000;
 pub(super) struct Question {
     pub(super) address: Address,
     /// The POST body.
-    pub(super) payload: Option<Payload>,
+    pub(super) payload: Option<RequestBody>,
 }
 
 impl Question {

@@ -2,7 +2,7 @@
 
 use super::FormError;
 use encoding_rs::{Encoding, UTF_8};
-use orb_page::Payload;
+use orb_page::RequestBody;
 use std::borrow::Cow;
 
 /// Maximum size of a form submission.
@@ -40,7 +40,7 @@ pub(super) fn query(entries: &[FormEntry], encoding: &'static Encoding) -> Resul
 }
 
 /// The request body of a `post` form.
-pub(super) fn payload(enctype: &str, entries: &[FormEntry], encoding: &'static Encoding) -> Result<Payload, FormError> {
+pub(super) fn payload(enctype: &str, entries: &[FormEntry], encoding: &'static Encoding) -> Result<RequestBody, FormError> {
     let both = |write: &dyn Fn(bool) -> Vec<u8>| Ok((bounded(write(false))?.into(), bounded(write(true))?.into()));
     let (mime, (bytes, kept)) = match enctype {
         "multipart/form-data" => {
@@ -50,7 +50,7 @@ pub(super) fn payload(enctype: &str, entries: &[FormEntry], encoding: &'static E
         "text/plain" => (enctype.to_owned(), both(&|kept| plain(entries, encoding, kept))?),
         _ => (enctype.to_owned(), both(&|kept| urlencoded(entries, encoding, kept))?),
     };
-    Ok(Payload { mime, bytes, kept })
+    Ok(RequestBody { mime, bytes, kept })
 }
 
 fn bounded(bytes: Vec<u8>) -> Result<Vec<u8>, FormError> {

@@ -9,7 +9,7 @@
 mod encode;
 
 use encode::FormEntry;
-use orb_page::{Field, Form, Submission};
+use orb_page::{FormField, Form, Submission};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of known names or values that an error lists.
@@ -149,7 +149,7 @@ impl<'a> Filled<'a> {
         let pressed = given.iter().find_map(|filling| pressed(form, filling));
         let released: HashSet<&str> =
             given.iter().filter(|f| f.typed == Typed::Switch(false)).map(|f| f.name.as_str()).collect();
-        let is_first = |f: &Field| sends_form(f) && !f.disabled && !released.contains(f.name.as_str());
+        let is_first = |f: &FormField| sends_form(f) && !f.disabled && !released.contains(f.name.as_str());
         let button = pressed.or_else(|| form.fields.iter().position(is_first));
         let given = given.iter().map(|filling| (filling.name.as_str(), filling)).collect();
         let (mut offering, mut first, mut chosen) = (HashSet::new(), HashMap::new(), HashMap::new());
@@ -208,7 +208,7 @@ impl<'a> Filled<'a> {
         entries
     }
 
-    fn is_ticked(&self, at: usize, field: &Field, filling: Option<&Filling>) -> bool {
+    fn is_ticked(&self, at: usize, field: &FormField, filling: Option<&Filling>) -> bool {
         match filling.map(|f| &f.typed) {
             Some(Typed::Values(values)) => values.contains(&field.value),
             // Among several check boxes a boolean means the first; the others are selected by
@@ -221,7 +221,7 @@ impl<'a> Filled<'a> {
     }
 
     /// The value of a text field. Several fields of one name take the given values in order.
-    fn text<'b>(&self, place: usize, field: &'b Field, filling: Option<&'b Filling>) -> &'b str {
+    fn text<'b>(&self, place: usize, field: &'b FormField, filling: Option<&'b Filling>) -> &'b str {
         let Some(Typed::Values(values)) = filling.map(|f| &f.typed) else { return &field.value };
         let own = self.offering.contains(field.name.as_str());
         values.get(place).filter(|_| !own).map_or(&field.value, String::as_str)
@@ -229,22 +229,22 @@ impl<'a> Filled<'a> {
 }
 
 /// Whether a field is a submit button.
-fn sends_form(field: &Field) -> bool {
+fn sends_form(field: &FormField) -> bool {
     matches!(field.kind.as_str(), "submit" | "image")
 }
 
 /// Whether a field is never submitted.
-fn is_inert(field: &Field) -> bool {
+fn is_inert(field: &FormField) -> bool {
     matches!(field.kind.as_str(), "button" | "reset")
 }
 
 /// Whether a field offers options.
-fn offers(field: &Field) -> bool {
+fn offers(field: &FormField) -> bool {
     matches!(field.kind.as_str(), "checkbox" | "radio" | "select" | "submit" | "image")
 }
 
 /// A submit button is sent under its name; an image button sends the click coordinates.
-fn button_values(field: &Field, push: &mut dyn FnMut(&str, &str)) {
+fn button_values(field: &FormField, push: &mut dyn FnMut(&str, &str)) {
     if field.kind == "image" {
         let dot = if field.name.is_empty() { "" } else { "." };
         push(&format!("{}{dot}x", field.name), "0");
@@ -256,7 +256,7 @@ fn button_values(field: &Field, push: &mut dyn FnMut(&str, &str)) {
 
 /// The submit button that a filling presses, if it names one.
 fn pressed(form: &Form, filling: &Filling) -> Option<usize> {
-    let is_meant = |field: &Field| {
+    let is_meant = |field: &FormField| {
         let meant = match &filling.typed {
             Typed::Switch(on) => *on,
             Typed::Values(values) => values.contains(&field.value),
@@ -269,7 +269,7 @@ fn pressed(form: &Form, filling: &Filling) -> Option<usize> {
 /// Checks that the fields of this name accept the values.
 fn check(form: &Form, filling: &Filling) -> Result<(), FormError> {
     let name = || filling.name.clone();
-    let fields: Vec<&Field> =
+    let fields: Vec<&FormField> =
         form.fields.iter().filter(|f| f.name == filling.name && !f.name.is_empty() && !is_inert(f)).collect();
     if fields.is_empty() {
         return Err(FormError::UnknownField { name: name(), known: names(form) });
@@ -277,7 +277,7 @@ fn check(form: &Form, filling: &Filling) -> Result<(), FormError> {
     if fields.iter().any(|f| f.kind == "file") {
         return Err(FormError::File { name: name() });
     }
-    let choices: Vec<&&Field> = fields.iter().filter(|f| offers(f)).collect();
+    let choices: Vec<&&FormField> = fields.iter().filter(|f| offers(f)).collect();
     let Typed::Values(values) = &filling.typed else {
         let switch = choices.iter().any(|f| f.kind != "select");
         return if switch { Ok(()) } else { Err(FormError::NotASwitch { name: name() }) };

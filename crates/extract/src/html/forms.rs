@@ -8,7 +8,7 @@ use super::name::{Attr, Tag};
 use crate::entity::{self, ReferenceContext};
 use crate::gather::Gather;
 use crate::prose::Prose;
-use orb_page::{Field, Form, Sends};
+use orb_page::{FormField, Form, Sends};
 use std::collections::HashMap;
 
 /// Maximum length of an option's text in characters.
@@ -31,8 +31,8 @@ pub(super) struct Forms {
     form: Option<usize>,
     select: Option<OpenSelect>,
     option: Option<OpenOption>,
-    textarea: Option<(Owner, Field)>,
-    named: Vec<(String, Field)>,
+    textarea: Option<(Owner, FormField)>,
+    named: Vec<(String, FormField)>,
     fieldsets: Vec<Fieldset>,
     /// How many of the open fieldsets disable their content at this point.
     out_of_use: usize,
@@ -41,7 +41,7 @@ pub(super) struct Forms {
 #[derive(Debug)]
 struct OpenSelect {
     owner: Owner,
-    field: Field,
+    field: FormField,
     /// Whether nothing is selected by default.
     undecided: bool,
     /// What is selected if nothing else is.
@@ -159,15 +159,15 @@ impl Forms {
     }
 
     /// The properties that all fields share.
-    fn field(&self, attrs: &Slots<'_>, kind: String) -> Field {
+    fn field(&self, attrs: &Slots<'_>, kind: String) -> FormField {
         let disabled = attrs.has(Attr::Disabled) || self.out_of_use > 0;
-        Field { name: attrs.text(Attr::Name), kind, disabled, ..Field::default() }
+        FormField { name: attrs.text(Attr::Name), kind, disabled, ..FormField::default() }
     }
 
     fn open_select(&mut self, attrs: &Slots<'_>) {
         let multiple = attrs.has(Attr::Multiple);
         let undecided = multiple || attrs.pixels(Attr::Size).is_some_and(|rows| rows > 1);
-        let field = Field { multiple, ..self.field(attrs, "select".into()) };
+        let field = FormField { multiple, ..self.field(attrs, "select".into()) };
         let owner = self.owner(attrs);
         self.select = Some(OpenSelect { owner, field, undecided, first: None, group_disabled: false });
     }
@@ -199,7 +199,7 @@ impl Forms {
         };
         let checked = chooses && attrs.has(Attr::Checked);
         let sends = matches!(kind.as_str(), "submit" | "image").then(|| sends(attrs)).flatten();
-        let field = Field { value, checked, sends, ..self.field(attrs, kind) };
+        let field = FormField { value, checked, sends, ..self.field(attrs, kind) };
         let owner = self.owner(attrs);
         self.place(owner, field, found);
     }
@@ -220,7 +220,7 @@ impl Forms {
         }
     }
 
-    fn place(&mut self, owner: Owner, field: Field, found: &mut Gather) {
+    fn place(&mut self, owner: Owner, field: FormField, found: &mut Gather) {
         if matches!(owner, Owner::Nobody) || !found.may_add_field() {
             return;
         }

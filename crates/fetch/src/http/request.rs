@@ -8,7 +8,7 @@ use crate::config::{Proxy, bare_host};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use orb_page::{Failure, FailureKind, Lease, Payload, Purpose};
+use orb_page::{Failure, FailureKind, Lease, RequestBody, Purpose};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -71,7 +71,7 @@ pub struct Request<'a> {
     /// The URL of the page that linked here.
     pub referrer: Option<&'a str>,
     /// The request body.
-    pub payload: Option<&'a Payload>,
+    pub payload: Option<&'a RequestBody>,
     /// For a conditional request.
     pub validators: Validators,
     /// Whether to fetch media types that are not accepted, too.
@@ -101,7 +101,7 @@ impl<'a> Request<'a> {
     }
 
     /// A POST request with its own header fields, for webhooks.
-    pub fn post(url: &str, payload: &'a Payload, more: Vec<(&'static str, String)>) -> Result<Self, Failure> {
+    pub fn post(url: &str, payload: &'a RequestBody, more: Vec<(&'static str, String)>) -> Result<Self, Failure> {
         let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{url}: {why}"));
         let url = Url::parse(url).map_err(|e| unsupported(e.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn what_is_told_to_a_listener_has_fields_of_its_own_and_no_line_more() {
-        let payload = Payload { mime: "application/json".to_owned(), bytes: "{}".into(), kept: "{}".into() };
+        let payload = RequestBody { mime: "application/json".to_owned(), bytes: "{}".into(), kept: "{}".into() };
         let more = vec![("webhook-id", "a".to_owned()), ("webhook-signature", "x\r\nEvil: y".to_owned())];
         let request = Request::post("http://h.example/hook", &payload, more).unwrap();
         let sent = request.render(&FetchConfig::default(), &Asker::default(), None);
@@ -320,7 +320,7 @@ mod tests {
     fn what_is_sent_along_is_kept_as_far_as_anybody_may_know_it() {
         let lease = lease("http://h.example/in");
         let (bytes, kept) = ("a=1&password=hunter2".into(), "a=1&password=***".into());
-        let payload = Payload { mime: "application/x-www-form-urlencoded".to_owned(), bytes, kept };
+        let payload = RequestBody { mime: "application/x-www-form-urlencoded".to_owned(), bytes, kept };
         assert!(!format!("{payload:?}").contains("hunter2"));
         let request = Request { method: Method::Post, payload: Some(&payload), ..Request::of(&lease).unwrap() };
         let asker = Asker { cookie: Some("k=v".into()), authorization: Some("Bearer abc".into()) };

@@ -2,7 +2,7 @@
 
 use crate::server::{Server, config, fetcher, get, lease};
 use orb_fetch::{Credential, FetchConfig, Keyring, Method, Proof, Request, Unwatched};
-use orb_page::Payload;
+use orb_page::RequestBody;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -26,7 +26,7 @@ async fn echo() -> Server {
 async fn what_is_sent_along_arrives_whole_and_is_kept_without_its_secret() {
     let server = echo().await;
     let fetcher = fetcher(config());
-    let payload = Payload {
+    let payload = RequestBody {
         mime: "application/x-www-form-urlencoded".to_owned(),
         bytes: "user=me&password=hunter2".into(),
         kept: "user=me&password=***".into(),

@@ -5,7 +5,7 @@
 //! succeeds, so every crawl ends.
 
 use super::memory::Memory;
-use crate::{After, Budget, Ended, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
+use crate::{After, Budget, FetchEnd, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose, SkipReason};
 use orb_store::{HostFact, RobotsRecord};
 use proptest::prelude::*;
@@ -133,7 +133,7 @@ impl Crawl {
             _ => Ok(200),
         };
         let retry_after = (outcome == 8).then(|| Duration::from_secs(self.choose(200)));
-        let ended = Ended { status: result.ok(), failure: result.err(), retry_after, ..Ended::default() };
+        let ended = FetchEnd { status: result.ok(), failure: result.err(), retry_after, ..FetchEnd::default() };
         let (after, fact) = self.frontier.done(&lease, &ended, self.now);
         self.facts.extend(fact);
         if lease.purpose == Purpose::Robots {

@@ -283,7 +283,7 @@ impl World {
     }
 
     fn end(&mut self, lease: &Lease, rank: u64, answer: &Answer) {
-        let ended = Ended {
+        let ended = FetchEnd {
             status: answer.result.ok(),
             failure: answer.result.err(),
             retry_after: answer.retry_after.and_then(|v| retry_after(v, self.now)),

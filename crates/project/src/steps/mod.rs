@@ -8,7 +8,7 @@ pub use secrets::credentials;
 pub(crate) use secrets::{examine as examine_auth, without_secrets};
 
 use orb_page::UrlKey;
-use orb_urls::scope::{Mode, Rule};
+use orb_urls::scope::{Mode, ScopeRule};
 use orb_urls::{Scope, ScopeError, ScopeSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub struct StepSettings {
     pub mode: Option<Mode>,
     /// Rules on URLs, in place of those of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rules: Option<Vec<Rule>>,
+    pub rules: Option<Vec<ScopeRule>>,
 }
 
 impl StepSettings {
@@ -191,6 +191,6 @@ pub fn number(name: &str) -> u32 {
 
 /// A regular expression on URLs, as a scope of what matches.
 pub fn matching(regex: &str) -> Result<Scope, ScopeError> {
-    let rules = vec![Rule::Allow(regex.to_owned())];
+    let rules = vec![ScopeRule::Allow(regex.to_owned())];
     Scope::new(&ScopeSpec { mode: Mode::Any, rules, ..ScopeSpec::default() }, &[])
 }

@@ -8,7 +8,7 @@ use crate::Queues as _;
 use crate::error::Result;
 use crate::index::FrontierIndex;
 use crate::sqlite::{DueRow, Known, Unfetched};
-use orb_page::{Before, HostId, PageId, RunId, UrlKey};
+use orb_page::{PageHistory, HostId, PageId, RunId, UrlKey};
 use std::net::IpAddr;
 
 impl Project {
@@ -58,7 +58,7 @@ impl Project {
     }
 
     /// What earlier runs saw of a page; `None` if it was never visited.
-    pub fn before(&self, page: PageId) -> Result<Option<Before>> {
+    pub fn before(&self, page: PageId) -> Result<Option<PageHistory>> {
         self.catalogue().before(page)
     }
 

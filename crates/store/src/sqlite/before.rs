@@ -4,7 +4,7 @@
 //! that it is gone ends what was there; the other visits are its versions, and those flagged new or
 //! updated were reported.
 
-use orb_page::{Before, Flag, Moment, PageId, PageKind, RunId, Version, WarcPosition};
+use orb_page::{PageHistory, Flag, Moment, PageId, PageKind, RunId, Version, WarcPosition};
 use rusqlite::{CachedStatement, Connection, Row};
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ impl<'db> BeforeReader<'db> {
     }
 
     /// What is known about a page; `None` if it was never visited.
-    pub(super) fn read(&mut self, page: PageId) -> rusqlite::Result<Option<Before>> {
+    pub(super) fn read(&mut self, page: PageId) -> rusqlite::Result<Option<PageHistory>> {
         let mut rows = self.visits.query([page.0.cast_signed()])?;
-        let mut known = None::<Before>;
+        let mut known = None::<PageHistory>;
         while let Some(row) = rows.next()? {
             let before = known.get_or_insert_default();
             let flag = Flag::from_code(row.get(1)?);

@@ -9,7 +9,7 @@ use super::before::BeforeReader;
 use super::schema::DOCUMENTS;
 use crate::Requeued;
 use crate::error::{Result, StoreError};
-use orb_page::{Before, Flag, HostId, PageId, RunId};
+use orb_page::{PageHistory, Flag, HostId, PageId, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// A page to revisit.
@@ -25,7 +25,7 @@ pub struct Known {
 
 impl Catalogue {
     /// What earlier runs saw of a page; `None` if it was never visited.
-    pub(crate) fn before(&self, page: PageId) -> Result<Option<Before>> {
+    pub(crate) fn before(&self, page: PageId) -> Result<Option<PageHistory>> {
         let read = BeforeReader::new(&self.db).and_then(|mut visits| visits.read(page));
         read.map_err(|e| StoreError::sql("read the visits of a page", &self.path, e))
     }

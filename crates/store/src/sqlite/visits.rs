@@ -33,7 +33,7 @@ pub(super) struct VisitWriter<'db> {
 /// What was known about a page before a visit: its last run before this one, and the number of its
 /// links.
 #[derive(Clone, Copy, Default)]
-struct Before {
+struct PriorVisit {
     run: Option<u32>,
     source: Option<i64>,
 }
@@ -85,12 +85,12 @@ impl<'db> VisitWriter<'db> {
     }
 
     /// What earlier runs saw of the page.
-    fn before(&mut self, visit: &Visit) -> rusqlite::Result<Before> {
+    fn before(&mut self, visit: &Visit) -> rusqlite::Result<PriorVisit> {
         if self.run.0 <= 1 {
-            return Ok(Before::default());
+            return Ok(PriorVisit::default());
         }
         let page = visit.page.0.cast_signed();
-        self.earlier.query_row(params![page, self.run.0], |r| Ok(Before { run: r.get(0)?, source: r.get(1)? }))
+        self.earlier.query_row(params![page, self.run.0], |r| Ok(PriorVisit { run: r.get(0)?, source: r.get(1)? }))
     }
 
     /// Writes the row of a visit; returns the number of the page's links, if it has any or had some
@@ -100,7 +100,7 @@ impl<'db> VisitWriter<'db> {
         visit: &Visit,
         by: i64,
         file: Option<i64>,
-        before: Before,
+        before: PriorVisit,
     ) -> rusqlite::Result<(Option<i64>, bool)> {
         let fresh = (before.source.is_none() && !visit.links.is_empty()).then_some(self.next_source);
         let mut own = fresh;

@@ -17,13 +17,13 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take};
 const LINE: u64 = 1 << 20;
 
 /// A record's content, decompressed as it is read.
-type Payload = Take<BufReader<GzDecoder<BufReader<Take<File>>>>>;
+type PayloadReader = Take<BufReader<GzDecoder<BufReader<Take<File>>>>>;
 
 /// The body of an archived answer, read as a stream. The content coding is still on.
 pub struct StoredBody {
     /// The fields of the answer's head.
     pub headers: Headers,
-    framing: Framing<Payload>,
+    framing: Framing<PayloadReader>,
 }
 
 enum Framing<R> {

@@ -29,7 +29,7 @@ mod spec;
 mod surts;
 
 pub use domains::DomainSet;
-pub use spec::{Action, Mode, Rule, ScopeSpec};
+pub use spec::{Action, Mode, ScopeRule, ScopeSpec};
 
 use crate::Address;
 use std::collections::HashSet;

@@ -4,7 +4,7 @@
 //! separately, because the regex engine's literal prefilter then rejects most URLs at the speed of
 //! a substring search. Only long lists are combined into one automaton.
 
-use super::{Action, Rule, ScopeError};
+use super::{Action, ScopeRule, ScopeError};
 use crate::Address;
 use regex::{Regex, RegexSet};
 
@@ -26,16 +26,16 @@ enum Patterns {
 const MANY: usize = 8;
 
 impl RuleList {
-    pub(super) fn new(rules: &[Rule], default: Option<Action>) -> Result<Self, ScopeError> {
-        let compile = |rule: &Rule| {
+    pub(super) fn new(rules: &[ScopeRule], default: Option<Action>) -> Result<Self, ScopeError> {
+        let compile = |rule: &ScopeRule| {
             Regex::new(rule.regex())
                 .map_err(|error| ScopeError::Rule { regex: rule.regex().to_owned(), detail: in_one_line(&error) })
         };
         let each: Vec<Regex> = rules.iter().map(compile).collect::<Result<_, _>>()?;
-        let together = if each.len() > MANY { RegexSet::new(rules.iter().map(Rule::regex)).ok() } else { None };
+        let together = if each.len() > MANY { RegexSet::new(rules.iter().map(ScopeRule::regex)).ok() } else { None };
         let only_allows = !rules.is_empty() && rules.iter().all(|rule| rule.action() == Action::Allow);
         Ok(Self {
-            actions: rules.iter().map(Rule::action).collect(),
+            actions: rules.iter().map(ScopeRule::action).collect(),
             patterns: together.map_or(Patterns::Each(each), Patterns::Together),
             default: default.unwrap_or(if only_allows { Action::Deny } else { Action::Allow }),
         })

@@ -20,7 +20,7 @@ pub struct ScopeSpec {
     /// A file of such domains, one per line.
     pub domains_file: Option<PathBuf>,
     /// Rules within the area, in order; the first match decides.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<ScopeRule>,
     /// What happens to a URL that no rule matches. If unset: `deny` if all rules allow, otherwise
     /// `allow`.
     pub default: Option<Action>,
@@ -87,14 +87,14 @@ impl FromStr for Mode {
 /// URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rule {
+pub enum ScopeRule {
     /// They may be fetched.
     Allow(String),
     /// They may not be fetched.
     Deny(String),
 }
 
-impl Rule {
+impl ScopeRule {
     /// The regular expression.
     pub fn regex(&self) -> &str {
         match self {

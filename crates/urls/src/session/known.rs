@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Where in a URL a session id appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum SessionIdPlace {
     /// After a semicolon in a path segment.
     PathParameter,
     /// A path segment of its own.
@@ -20,7 +20,7 @@ pub enum Place {
     Query,
 }
 
-impl Place {
+impl SessionIdPlace {
     /// Its name in output.
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ pub struct SessionId {
     /// Its value as written.
     pub value: String,
     /// Where it appears.
-    pub place: Place,
+    pub place: SessionIdPlace,
 }
 
 /// When a parameter with a known name is a session id.
@@ -92,7 +92,7 @@ struct SessionIdHit {
     name: Range<usize>,
     value: Range<usize>,
     cut: Range<usize>,
-    place: Place,
+    place: SessionIdPlace,
 }
 
 /// Path and query of a URL: from the first slash after the host to the fragment.
@@ -135,7 +135,7 @@ fn path_hits(path: &str, hits: &mut Vec<SessionIdHit>) {
                             name,
                             value,
                             cut: at - 1..at + piece.len(),
-                            place: Place::PathParameter,
+                            place: SessionIdPlace::PathParameter,
                         });
                     }
                     _ => others = true,
@@ -151,7 +151,7 @@ fn path_hits(path: &str, hits: &mut Vec<SessionIdHit>) {
                 name: shift(name),
                 value: shift(value),
                 cut: cut.clone(),
-                place: Place::PathSegment,
+                place: SessionIdPlace::PathSegment,
             };
             hits.splice(first..first, cookieless(bare).into_iter().map(hit));
         }
@@ -176,7 +176,7 @@ fn query_hits(tail: &str, start: usize, hits: &mut Vec<SessionIdHit>) {
             };
             if is_id {
                 let cut = at..(at + part.len() + 1).min(tail.len());
-                hits.push(SessionIdHit { name, value, cut, place: Place::Query });
+                hits.push(SessionIdHit { name, value, cut, place: SessionIdPlace::Query });
             }
         }
         at += part.len() + 1;
@@ -305,9 +305,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                id("S", "lit3py55t21z5v55vlm25s55", Place::PathSegment),
-                id("jsessionid", "77", Place::PathParameter),
-                id("PHPSESSID", "88", Place::Query),
+                id("S", "lit3py55t21z5v55vlm25s55", SessionIdPlace::PathSegment),
+                id("jsessionid", "77", SessionIdPlace::PathParameter),
+                id("PHPSESSID", "88", SessionIdPlace::Query),
             ]
         );
         let both: Vec<_> =

@@ -6,9 +6,9 @@
 //! is demanded of the word itself: even a short number may then be an id.
 
 use super::known::{is_session, tail_of};
-use super::site::{Near, Rule, Site, without_words};
+use super::site::{Near, SessionRule, Site, without_words};
 use super::token::{TokenPosition, UrlToken, each};
-use super::{Place, drawn, known};
+use super::{SessionIdPlace, drawn, known};
 use hashbrown::{HashMap, HashSet};
 
 /// Shorter words are never ids.
@@ -99,7 +99,7 @@ struct WordUse<'a> {
 /// Where a word appears, over all links that contain it.
 #[derive(Clone, Copy)]
 struct WordPosition<'a> {
-    place: Place,
+    place: SessionIdPlace,
     name: &'a str,
     before: Option<usize>,
     behind: Option<usize>,
@@ -112,11 +112,11 @@ impl<'a> WordPosition<'a> {
     fn of(spot: TokenPosition<'a>) -> Self {
         let seat = |place, name| Self { place, name, before: None, behind: None, after: None, within: false };
         match spot {
-            TokenPosition::Query(name) => seat(Place::Query, name),
-            TokenPosition::Parameter(name) => seat(Place::PathParameter, name),
-            TokenPosition::Within(_) => Self { within: true, ..seat(Place::PathSegment, "") },
+            TokenPosition::Query(name) => seat(SessionIdPlace::Query, name),
+            TokenPosition::Parameter(name) => seat(SessionIdPlace::PathParameter, name),
+            TokenPosition::Within(_) => Self { within: true, ..seat(SessionIdPlace::PathSegment, "") },
             TokenPosition::Segment { before, behind, after } => {
-                let whole = seat(Place::PathSegment, "");
+                let whole = seat(SessionIdPlace::PathSegment, "");
                 Self { before: Some(before), behind: Some(behind), after: Some(after), ..whole }
             }
         }
@@ -130,7 +130,7 @@ impl<'a> WordPosition<'a> {
         }
         if self.within {
             *self = other;
-        } else if other.place == Place::PathSegment && self.place == Place::PathSegment {
+        } else if other.place == SessionIdPlace::PathSegment && self.place == SessionIdPlace::PathSegment {
             self.before = self.before.filter(|at| Some(*at) == other.before);
             self.behind = self.behind.filter(|at| Some(*at) == other.behind);
             self.after = self.after.filter(|after| Some(*after) == other.after);
@@ -148,7 +148,7 @@ impl<'a> WordPosition<'a> {
 
     /// Whether its parameter name, or the directory it is in, is one of these.
     fn is_called(&self, names: &[&str]) -> bool {
-        let name = if self.place == Place::PathSegment { self.after.unwrap_or_default() } else { self.name };
+        let name = if self.place == SessionIdPlace::PathSegment { self.after.unwrap_or_default() } else { self.name };
         names.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
@@ -165,10 +165,10 @@ struct Named<'a> {
 struct Survey<'a> {
     links: Vec<&'a str>,
     words: HashMap<&'a str, WordUse<'a>>,
-    names: HashMap<(Place, &'a str), Named<'a>>,
+    names: HashMap<(SessionIdPlace, &'a str), Named<'a>>,
     /// Number of links that look generated.
     made: u32,
-    known: Vec<Rule>,
+    known: Vec<SessionRule>,
 }
 
 impl<'a> Survey<'a> {
@@ -236,14 +236,14 @@ impl<'a> Survey<'a> {
                     rule.links += 1;
                     rule.take(&id.value);
                 }
-                None => self.known.push(Rule::known(id)),
+                None => self.known.push(SessionRule::known(id)),
             }
         }
     }
 
     /// Whether the parameter has the same value in all links that contain it.
     fn is_constant(&self, seat: &WordPosition<'_>) -> bool {
-        seat.place == Place::PathSegment || self.names.get(&(seat.place, seat.name)).is_some_and(|named| named.constant)
+        seat.place == SessionIdPlace::PathSegment || self.names.get(&(seat.place, seat.name)).is_some_and(|named| named.constant)
     }
 }
 
@@ -256,7 +256,7 @@ pub fn one_session(urls: &[&str]) -> Site {
 /// it.
 pub(super) fn ids_of(urls: &[&str], is_new: impl Fn(&str) -> bool) -> Site {
     let survey = Survey::of(urls, |word| drawn::bits(word).is_some());
-    let mut rules: Vec<Rule> = Vec::new();
+    let mut rules: Vec<SessionRule> = Vec::new();
     for (value, word) in &survey.words {
         // Three quarters, since some generated links of a session may lack its id.
         let common = word.links >= 2 && word.links * 4 >= survey.made * 3;
@@ -286,7 +286,7 @@ pub fn two_sessions(old: &[&str], new: &[&str]) -> Site {
             *met.entry(pair.new).or_default() += 1;
         }
     }
-    let mut rules: Vec<Rule> = Vec::new();
+    let mut rules: Vec<SessionRule> = Vec::new();
     for pair in &pairs {
         if met.get(pair.new).is_some_and(|met| *met >= 2) {
             let mut rule = rule(&pair.seat, &[pair.old, pair.new], pair.links, 0.99);
@@ -312,7 +312,7 @@ fn named_pairs<'a>(a: &Survey<'a>, b: &Survey<'a>) -> Vec<IdPair<'a>> {
     for ((place, name), one) in &a.names {
         let Some(two) = b.names.get(&(*place, *name)) else { continue };
         let links = one.links.min(two.links);
-        let seat = WordPosition::of(if *place == Place::Query {
+        let seat = WordPosition::of(if *place == SessionIdPlace::Query {
             TokenPosition::Query(name)
         } else {
             TokenPosition::Parameter(name)
@@ -350,7 +350,7 @@ fn common_segments<'s, 'a>(of: &'s Survey<'a>, other: &Survey<'a>) -> Vec<(&'a s
     let is_common = |word: &WordUse<'_>| {
         word.links >= 2
             && word.links * 2 >= of.made
-            && word.seat.place == Place::PathSegment
+            && word.seat.place == SessionIdPlace::PathSegment
             && !word.seat.is_called(VERSIONS)
     };
     let words = of.words.iter().filter(|(value, word)| is_common(word) && !other.words.contains_key(*value));
@@ -366,7 +366,7 @@ fn rest(url: &str, words: &HashSet<&str>) -> Option<String> {
 
 /// What each of two lists reveals on its own if they share no links: a word in both belongs to no
 /// session.
-fn apart(old: &[&str], new: &[&str]) -> Vec<Rule> {
+fn apart(old: &[&str], new: &[&str]) -> Vec<SessionRule> {
     let (a, b) = (one_session(old), one_session(new));
     let mut rules = Vec::new();
     for mut rule in a.rules {
@@ -384,11 +384,11 @@ fn apart(old: &[&str], new: &[&str]) -> Vec<Rule> {
     rules
 }
 
-fn rule(seat: &WordPosition<'_>, ids: &[&str], links: u32, confidence: f32) -> Rule {
-    Rule {
+fn rule(seat: &WordPosition<'_>, ids: &[&str], links: u32, confidence: f32) -> SessionRule {
+    SessionRule {
         place: seat.place,
         name: seat.name.to_owned(),
-        near: if seat.place == Place::PathSegment { seat.near() } else { Near::Anywhere },
+        near: if seat.place == SessionIdPlace::PathSegment { seat.near() } else { Near::Anywhere },
         ids: ids.iter().map(|id| (*id).to_owned()).collect(),
         confidence,
         links,
@@ -398,7 +398,7 @@ fn rule(seat: &WordPosition<'_>, ids: &[&str], links: u32, confidence: f32) -> R
 }
 
 /// Sorts the rules by confidence, highest first.
-fn finished(mut rules: Vec<Rule>, known: Vec<Rule>) -> Site {
+fn finished(mut rules: Vec<SessionRule>, known: Vec<SessionRule>) -> Site {
     rules.retain(|rule| !known.iter().any(|known| known.place == rule.place && known.name == rule.name));
     rules.extend(known);
     rules.sort_by(|a, b| {
@@ -408,7 +408,7 @@ fn finished(mut rules: Vec<Rule>, known: Vec<Rule>) -> Site {
     Site { rules }
 }
 
-fn joined(mut one: Vec<Rule>, two: Vec<Rule>) -> Vec<Rule> {
+fn joined(mut one: Vec<SessionRule>, two: Vec<SessionRule>) -> Vec<SessionRule> {
     for rule in two {
         match one.iter_mut().find(|known| known.place == rule.place && known.name == rule.name) {
             Some(known) => {

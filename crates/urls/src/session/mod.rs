@@ -27,8 +27,8 @@ mod site;
 mod token;
 mod watch;
 
-pub use known::{Place, SessionId, found, strip};
+pub use known::{SessionIdPlace, SessionId, found, strip};
 pub use learn::{one_session, two_sessions};
-pub use site::{Near, Rule, Site};
+pub use site::{Near, SessionRule, Site};
 
 pub(crate) use known::without;

@@ -2,7 +2,7 @@
 
 use super::known::tail_of;
 use super::token::{TokenPosition, UrlToken, cut_out, each};
-use super::{Place, SessionId, drawn, known};
+use super::{SessionIdPlace, SessionId, drawn, known};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -31,9 +31,9 @@ pub enum Near {
 
 /// A position in a site's URLs where session ids appear, and the ids seen there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct SessionRule {
     /// Which part of the URL holds the id.
-    pub place: Place,
+    pub place: SessionIdPlace,
     /// The parameter's name; empty for a path segment.
     pub name: String,
     /// Position of a path segment.
@@ -53,7 +53,7 @@ pub struct Rule {
     pub withdrawn: bool,
 }
 
-impl Rule {
+impl SessionRule {
     /// The current session's id.
     pub fn current(&self) -> Option<&str> {
         self.ids.last().map(String::as_str)
@@ -81,10 +81,10 @@ impl Rule {
     /// Whether a word is in this rule's position.
     pub(super) fn fits(&self, spot: TokenPosition<'_>) -> bool {
         match (self.place, spot) {
-            (Place::Query, TokenPosition::Query(name)) | (Place::PathParameter, TokenPosition::Parameter(name)) => {
+            (SessionIdPlace::Query, TokenPosition::Query(name)) | (SessionIdPlace::PathParameter, TokenPosition::Parameter(name)) => {
                 name == self.name
             }
-            (Place::PathSegment, TokenPosition::Segment { before, behind, .. }) => match self.near {
+            (SessionIdPlace::PathSegment, TokenPosition::Segment { before, behind, .. }) => match self.near {
                 Near::Start(at) => at == before,
                 Near::End(at) => at == behind,
                 Near::Anywhere => true,
@@ -96,7 +96,7 @@ impl Rule {
     /// Whether a word may be another id of this rule.
     pub(super) fn is_like(&self, value: &str) -> bool {
         let Some(id) = self.current() else { return false };
-        let form = self.place != Place::PathSegment || drawn::same_form(id, value);
+        let form = self.place != SessionIdPlace::PathSegment || drawn::same_form(id, value);
         form && drawn::alike(id, value)
     }
 
@@ -115,7 +115,7 @@ impl Rule {
 #[serde(transparent)]
 pub struct Site {
     /// The rules, highest confidence first.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<SessionRule>,
 }
 
 impl Site {
@@ -125,7 +125,7 @@ impl Site {
     }
 
     /// The rules that have not been withdrawn.
-    pub(super) fn live(&self) -> impl Iterator<Item = &Rule> {
+    pub(super) fn live(&self) -> impl Iterator<Item = &SessionRule> {
         self.rules.iter().filter(|rule| !rule.withdrawn)
     }
 
@@ -217,7 +217,7 @@ impl Site {
     }
 
     /// Ids of earlier sessions that this rule finds in path and query.
-    fn old_ids(&self, rule: &Rule, tail: &str, identity: &str, head: &str) -> Vec<String> {
+    fn old_ids(&self, rule: &SessionRule, tail: &str, identity: &str, head: &str) -> Vec<String> {
         let now = rule.current().unwrap_or_default();
         let (mut old, mut like) = (Vec::new(), Vec::new());
         if rule.is_known() {

@@ -11,9 +11,9 @@
 
 use super::known::{self, tail_of};
 use super::learn::{ids_of, is_asset};
-use super::site::{Near, Rule, Site, without_words};
+use super::site::{Near, SessionRule, Site, without_words};
 use super::token::{TokenPosition, each};
-use super::{Place, drawn};
+use super::{SessionIdPlace, drawn};
 
 /// How many links of a page are sampled before all of them are examined.
 const SAMPLE: usize = 24;
@@ -66,7 +66,7 @@ impl Site {
         if rest == own || (is_beginning(&own) && is_beginning(&rest)) {
             let given =
                 known::found(target).into_iter().filter(|id| !id.value.is_empty() && !asked.contains(&id.value));
-            given.for_each(|id| after.meet(Rule::known(id)));
+            given.for_each(|id| after.meet(SessionRule::known(id)));
         }
         let mut tried = 0;
         each(&target[tail_of(target)], LEAST, |token| {
@@ -82,7 +82,7 @@ impl Site {
             let rest = without_words(target, LEAST, |t| t.value == token.value || self.is_id(t.value));
             let rest = rest.as_deref().map(known::strip).unwrap_or_default();
             match next {
-                Some(rule) if !rule.withdrawn && (rest == own || rule.place != Place::PathSegment && rule.changes) => {
+                Some(rule) if !rule.withdrawn && (rest == own || rule.place != SessionIdPlace::PathSegment && rule.changes) => {
                     rule.take(token.value);
                     rule.changes = true;
                 }
@@ -97,9 +97,9 @@ impl Site {
     }
 
     /// Adds a learnt rule, unless its position is already known or was withdrawn.
-    fn meet(&mut self, rule: Rule) {
-        let same_place = |known: &Rule| known.place == rule.place && known.name == rule.name && known.near == rule.near;
-        let is_met = |known: &Rule| same_place(known) || rule.ids.iter().any(|id| known.ids.contains(id));
+    fn meet(&mut self, rule: SessionRule) {
+        let same_place = |known: &SessionRule| known.place == rule.place && known.name == rule.name && known.near == rule.near;
+        let is_met = |known: &SessionRule| same_place(known) || rule.ids.iter().any(|id| known.ids.contains(id));
         let has_room = self.rules.len() < MAX_RULES;
         match self.rules.iter_mut().find(|known| is_met(known)) {
             Some(known) if known.is_known() => rule.ids.iter().for_each(|id| known.take(id)),
@@ -157,13 +157,13 @@ fn has_long_code(tail: &str) -> bool {
 }
 
 /// Examines the words in a rule's position on a page.
-fn follow(rule: &mut Rule, asked: &str, links: &[&str]) {
+fn follow(rule: &mut SessionRule, asked: &str, links: &[&str]) {
     let (mut others, mut mine, mut all): (Vec<(&str, usize)>, u32, usize) = (Vec::new(), 0, 0);
     for link in links {
         each(&link[tail_of(link)], LEAST, |token| {
             if rule.ids.iter().any(|id| id == token.value) {
                 mine += 1;
-            } else if rule.fits(token.spot) && (rule.place != Place::PathSegment || rule.is_like(token.value)) {
+            } else if rule.fits(token.spot) && (rule.place != SessionIdPlace::PathSegment || rule.is_like(token.value)) {
                 all += 1;
                 match others.iter().position(|(other, _)| *other == token.value) {
                     Some(at) => others[at].1 += 1,
@@ -176,7 +176,7 @@ fn follow(rule: &mut Rule, asked: &str, links: &[&str]) {
     let Some((most, count)) = others.iter().copied().max_by_key(|(_, count)| *count) else { return };
     if mine == 0 && count * 4 >= all * 3 {
         take_or_withdraw(rule, most, has_word(asked, most), count >= 2 && count * 2 >= links.len());
-    } else if rule.place != Place::PathSegment {
+    } else if rule.place != SessionIdPlace::PathSegment {
         // Several values of one parameter: ids if ids are known to change here, otherwise page
         // names.
         let ids = rule.changes && others.iter().all(|(id, _)| rule.is_like(id));
@@ -187,27 +187,27 @@ fn follow(rule: &mut Rule, asked: &str, links: &[&str]) {
 
 /// Decides about the only other word in a rule's position, by whether most links contain it and
 /// whether it was requested.
-fn take_or_withdraw(rule: &mut Rule, word: &str, was_asked: bool, throughout: bool) {
+fn take_or_withdraw(rule: &mut SessionRule, word: &str, was_asked: bool, throughout: bool) {
     if rule.is_like(word) && (rule.changes || (throughout && !was_asked)) {
         rule.take(word);
         rule.changes = true;
     } else if was_asked || !rule.is_like(word) {
-        rule.withdrawn |= !rule.changes && (throughout || rule.place != Place::PathSegment);
+        rule.withdrawn |= !rule.changes && (throughout || rule.place != SessionIdPlace::PathSegment);
     }
 }
 
 /// A rule for a word that a redirect put into a URL.
-fn born(spot: TokenPosition<'_>, id: &str) -> Option<Rule> {
+fn born(spot: TokenPosition<'_>, id: &str) -> Option<SessionRule> {
     let (place, name, near) = match spot {
-        TokenPosition::Query(name) => (Place::Query, name, Near::Anywhere),
-        TokenPosition::Parameter(name) => (Place::PathParameter, name, Near::Anywhere),
-        TokenPosition::Segment { behind: 0, before, .. } if before > 0 => (Place::PathSegment, "", Near::End(0)),
-        TokenPosition::Segment { before, .. } => (Place::PathSegment, "", Near::Start(before)),
+        TokenPosition::Query(name) => (SessionIdPlace::Query, name, Near::Anywhere),
+        TokenPosition::Parameter(name) => (SessionIdPlace::PathParameter, name, Near::Anywhere),
+        TokenPosition::Segment { behind: 0, before, .. } if before > 0 => (SessionIdPlace::PathSegment, "", Near::End(0)),
+        TokenPosition::Segment { before, .. } => (SessionIdPlace::PathSegment, "", Near::Start(before)),
         TokenPosition::Within(_) => return None,
     };
     let ids = vec![id.to_owned()];
     let name = name.to_owned();
-    Some(Rule { place, name, near, ids, confidence: 0.9, links: 1, changes: false, withdrawn: false })
+    Some(SessionRule { place, name, near, ids, confidence: 0.9, links: 1, changes: false, withdrawn: false })
 }
 
 /// Whether a URL is a home page: no query and no directories.
