@@ -10,7 +10,7 @@ use harness::judge::{self, CdxjLine, Replay};
 use harness::orb::{Home, PROJECT, files};
 use harness::script::{Script, absent, reply};
 use harness::web::World;
-use orb_testweb::{Feature, GzipMode, Reach, Spec};
+use orb_testweb::{CrawlReach, Feature, GzipMode, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -102,7 +102,7 @@ fn pywb_replays_a_page_with_its_images() {
     let (world, home) = crawled(varied());
     let replay = Replay::start(&home.project().join("warc"), &home.beside("pywb"));
     let catalogue = home.catalogue();
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     let page = world.url(0, "/");
     let images = catalogue.column(&format!(
         "SELECT d.url FROM link l JOIN page s ON s.id = l.src JOIN page d ON d.id = l.dst \

@@ -8,7 +8,7 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::web::{World, assert_same};
-use orb_testweb::{Dns, Feature, Reach, Spec};
+use orb_testweb::{CrawlReach, Dns, Feature, Spec};
 use std::collections::BTreeSet;
 
 /// Everything except hosts that hang, flood or never end.
@@ -35,7 +35,7 @@ fn every_page_is_found_asked_for_once_and_recorded_as_what_it_is() {
     let world = World::new(friendly());
     let home = Home::new();
     home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     assert_same("asked for", &world.asked_once(), &expected.urls);
     let fetched = ["HTML", "BINARY", "DUPLICATE", "REDIRECT", "HTTP_ERROR"];
     assert_same("recorded", &kinds(&home, &fetched), &expected.urls);
@@ -123,7 +123,7 @@ fn redirects_are_pages_and_links() {
     let world = World::new(Spec::default().with(Feature::Redirects));
     let home = Home::new();
     home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     let catalogue = home.catalogue();
     for (from, (status, to)) in &expected.redirects {
         let page = catalogue.page(from);
@@ -154,7 +154,7 @@ fn errors_are_facts_of_their_pages() {
     // One of the failures asks for a day's back-off, and would get it.
     let settings = [hurried.as_slice(), &["scope.rules = [{ deny = '/failures/503' }]"]].concat();
     let finished = home.crawl(&[world.project(&home, &settings)]);
-    let mut expected = world.expected(Reach::Host(0));
+    let mut expected = world.expected(CrawlReach::Host(0));
     expected.errors.retain(|url, _| !url.ends_with("/503.html"));
     expected.urls.retain(|url| !url.ends_with("/503.html"));
     let catalogue = home.catalogue();
@@ -201,7 +201,7 @@ fn servers_that_lie_are_recorded_with_what_they_sent() {
     home.crawl(&world.args(&["--delay", "0", "--retries", "0", "--timeout", "5s"]));
     let catalogue = home.catalogue();
     let pages = catalogue.pages();
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     for url in expected.urls.iter().chain(&expected.broken) {
         let page = pages.get(url).unwrap_or_else(|| panic!("{url} is not recorded"));
         assert_eq!(page.visits, 1, "{url}");
@@ -265,7 +265,7 @@ fn every_charset_is_read() {
         assert_eq!(page.charset.as_deref(), Some(charset), "{name}");
         assert_eq!(page.title.as_deref(), Some(title), "{name} (a duplicate: {duplicate})");
     }
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Host(0)).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Host(0)).urls);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn every_way_to_write_a_link_is_understood() {
     let world = World::with(&[Feature::Markup]);
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0"]));
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     let mut asked = world.asked_once();
     asked.retain(|url| !expected.optional.contains(url));
     assert_same("asked for", &asked, &expected.urls);
@@ -292,7 +292,7 @@ fn the_same_content_is_told_from_the_first_of_its_kind() {
     home.crawl(&world.args(&["--scope", "any", "--delay", "0"]));
     let catalogue = home.catalogue();
     let pages = catalogue.pages();
-    let groups = world.expected(Reach::Linked).duplicates;
+    let groups = world.expected(CrawlReach::Linked).duplicates;
     assert!(groups.len() > 3);
     for group in groups {
         let members: Vec<_> = group.iter().map(|url| &pages[url]).collect();
@@ -310,7 +310,7 @@ fn sitemaps_are_read_and_what_they_list_is_found() {
     let world = World::with(&[Feature::Sitemaps]);
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0"]));
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     let asked = world.asked_once();
     assert!(expected.listed.len() == 8 && expected.listed.is_subset(&asked), "{asked:?}");
     assert!(expected.sitemaps.is_subset(&asked), "{asked:?}");
@@ -328,7 +328,7 @@ fn session_ids_make_no_new_pages() {
     let world = World::with(&[Feature::Sessions]);
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0"]));
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     let wanted: BTreeSet<String> = expected.urls.union(&expected.sessions).cloned().collect();
     assert_same("asked for", &world.asked_once(), &wanted);
 }
@@ -344,7 +344,7 @@ fn traps_are_bounded_and_what_is_cut_off_is_recorded() {
     assert_eq!((&finished.json()["state"], finished.number("frontier")), (&"done".into(), 0));
     let asked = world.asked_once();
     assert!(asked.len() < 1_500, "{} pages of traps", asked.len());
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     assert!(expected.urls.is_subset(&asked), "the entries are pages");
     let cut = home.catalogue().column("SELECT DISTINCT why FROM page WHERE why LIKE 'trap%' ORDER BY why");
     assert!(cut.len() >= 3, "{cut:?}");

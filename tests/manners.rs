@@ -10,7 +10,7 @@ mod harness;
 use harness::orb::{Home, crawling};
 use harness::script::{Script, absent, page, reply};
 use harness::web::{World, assert_polite, assert_same};
-use orb_testweb::{Dns, Feature, GzipMode, Latency, Reach, Requests, Spec};
+use orb_testweb::{CrawlReach, Dns, Feature, GzipMode, Latency, Requests, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn nothing_forbidden_is_ever_asked_for_and_all_of_it_is_recorded() {
     let world = World::new(Spec::default().with(Feature::Robots).with(Feature::Furniture));
     let home = Home::new();
     let finished = home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--retries", "0"]));
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     assert!(expected.disallowed.len() > 4);
     assert_same("asked for", &world.asked_once(), &expected.urls);
     assert_same("disallowed", &home.catalogue().urls(&["DISALLOWED"]).into_iter().collect(), &expected.disallowed);
@@ -41,7 +41,7 @@ fn a_host_whose_rules_cannot_be_had_is_not_asked_for_pages() {
     // One of the failures asks for a day's back-off, and would get it.
     let narrowed = ["scope.mode = 'any'", "scope.rules = [{ deny = '/failures/503' }]"];
     let finished = home.crawl(&[world.project(&home, &[hurried.as_slice(), &narrowed].concat())]);
-    let forbidden = world.expected(Reach::Linked).disallowed;
+    let forbidden = world.expected(CrawlReach::Linked).disallowed;
     assert_eq!(forbidden.len(), 1);
     let asked: BTreeSet<String> = world.asked().into_keys().collect();
     assert!(asked.is_disjoint(&forbidden), "{asked:?}");
@@ -69,7 +69,7 @@ fn who_ignores_robots_says_so_and_then_gets_everything() {
     let world = World::new(Spec::default().with(Feature::Robots));
     let home = Home::new();
     home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--ignore-robots"]));
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     let all: BTreeSet<String> = expected.urls.union(&expected.disallowed).cloned().collect();
     assert_same("asked for", &world.asked_once(), &all);
     assert_eq!(home.catalogue().urls(&["DISALLOWED"]), [""; 0]);
@@ -129,7 +129,7 @@ fn connections_never_exceed_the_caps() {
     for (host, open) in counters.max_open_by_host {
         assert!(open <= 3, "{open} connections to {host} at once");
     }
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Linked).urls);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn one_connection_is_enough() {
     let world = World::new(Spec { hosts: 3, pages_per_host: 8, ..Spec::default() });
     Home::new().crawl(&world.args(&["--scope", "any", "--delay", "0", "--connections", "1", "--per-host", "1"]));
     assert_eq!(world.server.max_open(), 1);
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Linked).urls);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn through_a_proxy_everything_is_found() {
     let home = Home::new();
     let proxy = format!("http://{}", world.server.addr());
     home.crawl(&["http://h0000.test/", "--proxy", &proxy, "--scope", "any", "--delay", "0"]);
-    let expected = world.server.web().expected(orb_testweb::HostNaming::Names { port: 80 }, Reach::Linked);
+    let expected = world.server.web().expected(orb_testweb::HostNaming::Names { port: 80 }, CrawlReach::Linked);
     assert_same("asked for", &world.asked_once(), &expected.urls);
 }
 
@@ -159,7 +159,7 @@ fn fixed_addresses_are_used() {
     let (first, second) = (resolve(0), resolve(1));
     let flags = ["--resolve", &first, "--resolve", &second, "--scope", "any", "--delay", "0"];
     home.crawl(&[&[world.url(0, "/").as_str()], flags.as_slice()].concat());
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Linked).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Linked).urls);
 }
 
 #[test]
@@ -170,11 +170,11 @@ fn private_addresses_are_visited_where_a_seed_is_one_or_the_user_says_so() {
     let args = [seed.as_str(), "--dns", &dns, "--scope", "any", "--delay", "0", "--retries", "0"];
     let home = Home::new();
     home.crawl(&args);
-    assert_same("of the seed's host", &world.asked_once(), &world.expected(Reach::Host(0)).urls);
+    assert_same("of the seed's host", &world.asked_once(), &world.expected(CrawlReach::Host(0)).urls);
     let refused = home.catalogue().column("SELECT DISTINCT problem FROM page WHERE kind = 'DOMAIN_ERROR'");
     assert!(!refused.is_empty() && refused.iter().all(|why| why.contains("loopback address")), "{refused:?}");
     Home::new().crawl(&[args.as_slice(), &["--allow-private"]].concat());
-    assert_same("everywhere", &world.asked_once(), &world.expected(Reach::Linked).urls);
+    assert_same("everywhere", &world.asked_once(), &world.expected(CrawlReach::Linked).urls);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_server_that_asks_for_time_gets_it_and_its_pages_are_had_in_the_end() {
     let world = World::with(&[Feature::Retries]);
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0", "--retries", "4"]));
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     let asked = world.asked();
     // A server error without `Retry-After` is final.
     let refusing = expected.retried.iter().filter(|(url, _)| !url.ends_with("/stumbles.html"));

@@ -10,7 +10,7 @@ use harness::held::{HeldSite, Manner};
 use harness::orb::{self, Home, Running, crawling};
 use harness::until;
 use harness::web::{World, assert_same};
-use orb_testweb::{Reach, Spec};
+use orb_testweb::{CrawlReach, Spec};
 
 const HOSTS: u32 = 40;
 const PAGES: u32 = 10;
@@ -29,7 +29,7 @@ fn crawl_beside(manner: Manner, start: fn(&Home, &[String]) -> Running) {
     let running = start(&home, &crawling(&args));
     until("the slow server is as busy as it may be", || held.asked() == PER_HOST);
 
-    let expected = world.expected(Reach::Linked).urls;
+    let expected = world.expected(CrawlReach::Linked).urls;
     let all = expected.len() as u64 + u64::from(HOSTS);
     until("all others have been asked for everything", || world.server.counters().requests == all);
     let recorded = "SELECT count(*) FROM page WHERE kind = 'HTML'";

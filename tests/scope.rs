@@ -5,7 +5,7 @@ mod harness;
 
 use harness::orb::Home;
 use harness::web::{World, assert_same};
-use orb_testweb::{Feature, GzipMode, Reach, Spec};
+use orb_testweb::{CrawlReach, Feature, GzipMode, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Four connected hosts.
@@ -23,7 +23,7 @@ fn by_default_a_crawl_keeps_to_the_hosts_of_its_seeds() {
     let world = connected();
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0"]));
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Host(0)).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Host(0)).urls);
     let catalogue = home.catalogue();
     let outside = catalogue.urls(&["OUTSIDE"]);
     assert!(!outside.is_empty() && outside.iter().all(|url| host(url) != "h0000.test"), "{outside:?}");
@@ -43,7 +43,7 @@ fn a_seed_on_each_host_opens_each_host() {
     let mut args = world.args(&["--delay", "0"]);
     args[0] = listed;
     home.crawl(&args);
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Seeded).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Seeded).urls);
     assert_eq!(home.catalogue().number("SELECT count(*) FROM page WHERE depth = 0"), 3);
 }
 
@@ -53,7 +53,7 @@ fn a_domain_is_all_its_hosts_and_test_is_no_domain() {
     Home::new().crawl(&world.args(&["--delay", "0", "--scope", "domain"]));
     // `h0001.test` and `h0002.test` are separate registrable domains, since `.test` is not in the
     // Public Suffix List.
-    assert_same("asked for", &world.asked_once(), &world.expected(Reach::Host(0)).urls);
+    assert_same("asked for", &world.asked_once(), &world.expected(CrawlReach::Host(0)).urls);
 }
 
 #[test]
@@ -62,13 +62,13 @@ fn neighbours_are_fetched_and_their_links_are_not() {
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0", "--scope", "neighbours"]));
     let asked = world.asked_once();
-    let own = world.expected(Reach::Host(0)).urls;
+    let own = world.expected(CrawlReach::Host(0)).urls;
     let mut wanted = own.clone();
     wanted
         .extend(home.catalogue().links().into_iter().filter(|link| own.contains(&link[0])).map(|link| link[1].clone()));
     assert_same("asked for", &asked, &wanted);
     assert!(wanted.len() > own.len());
-    assert!(wanted.len() < world.expected(Reach::Linked).urls.len());
+    assert!(wanted.len() < world.expected(CrawlReach::Linked).urls.len());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_prefix_is_the_folder_of_the_seed() {
     args[0] = world.url(0, "/media/");
     home.crawl(&args);
     let below = |url: &String| url.starts_with(&world.url(0, "/media/"));
-    let wanted = world.expected(Reach::Host(0)).urls.into_iter().filter(below).collect();
+    let wanted = world.expected(CrawlReach::Host(0)).urls.into_iter().filter(below).collect();
     assert_same("asked for", &world.asked_once(), &wanted);
 }
 
@@ -91,7 +91,8 @@ fn rules_narrow_the_scope_and_the_first_that_matches_decides() {
     home.crawl(&world.args(&flags));
     let denied =
         |url: &String| !url.ends_with("picture.svg") && (url.contains("/media/picture") || url.contains("/errors/"));
-    let wanted: BTreeSet<String> = world.expected(Reach::Host(0)).urls.into_iter().filter(|url| !denied(url)).collect();
+    let wanted: BTreeSet<String> =
+        world.expected(CrawlReach::Host(0)).urls.into_iter().filter(|url| !denied(url)).collect();
     assert_same("asked for", &world.asked_once(), &wanted);
     assert!(wanted.iter().any(|url| url.ends_with("picture.svg")));
     let denied: Vec<String> = home.catalogue().urls(&["OUTSIDE"]).into_iter().filter(denied).collect();
@@ -103,7 +104,7 @@ fn rules_that_only_allow_leave_the_rest_out_and_do_not_widen_the_scope() {
     let world = World::new(Spec { hosts: 2, pages_per_host: 5, ..Spec::default() }.with(Feature::Media));
     Home::new().crawl(&world.args(&["--allow", "/(corners|media)/", "--delay", "0"]));
     let kept = |url: &String| url.contains("/corners/") || url.contains("/media/");
-    let mut wanted: BTreeSet<String> = world.expected(Reach::Host(0)).urls.into_iter().filter(kept).collect();
+    let mut wanted: BTreeSet<String> = world.expected(CrawlReach::Host(0)).urls.into_iter().filter(kept).collect();
     wanted.insert(world.url(0, "/"));
     assert_same("asked for", &world.asked_once(), &wanted);
 }
@@ -157,7 +158,11 @@ fn a_budget_of_pages_is_kept_to_the_page_and_a_later_crawl_goes_on() {
     assert_eq!(rest.json()["state"], "done");
     let second = world.asked_once();
     assert!(first.is_disjoint(&second));
-    assert_same("asked for in both", &first.union(&second).cloned().collect(), &world.expected(Reach::Linked).urls);
+    assert_same(
+        "asked for in both",
+        &first.union(&second).cloned().collect(),
+        &world.expected(CrawlReach::Linked).urls,
+    );
 }
 
 #[test]

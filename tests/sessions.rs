@@ -7,7 +7,7 @@ use harness::orb::{Home, PROJECT};
 use harness::root;
 use harness::script::{Script, absent, moved, page, reply};
 use harness::web::{World, assert_same};
-use orb_testweb::{Expectation, Feature, Reach};
+use orb_testweb::{CrawlReach, Expectation, Feature};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +80,7 @@ fn pages_with_an_id_in_every_link_are_collected_once_each() {
     let world = World::with(&[Feature::Rewriting]);
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0"]));
-    let expected = world.expected(Reach::Host(0));
+    let expected = world.expected(CrawlReach::Host(0));
     let wanted: BTreeSet<String> = expected.pages.union(&expected.sessions).cloned().collect();
     assert_same("documents", &documents(&home), &wanted);
     let requests: usize = world.asked().values().sum();
@@ -197,14 +197,14 @@ fn a_new_session_and_a_later_epoch_double_no_document_and_every_flag_is_right() 
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0"]));
     for run in 2..=4 {
-        let before = world.expected(Reach::Host(0));
+        let before = world.expected(CrawlReach::Host(0));
         let there: BTreeSet<String> = before.pages.union(&before.sessions).cloned().collect();
         assert_same("documents", &documents(&home), &there);
         world.server.web().set_epoch(u64::from(run) - 1);
         world.asked();
         let tracked = home.orb(&["track", PROJECT, "--json", "--progress", "none"]);
         tracked.expect(0);
-        let wanted = course(&before, &world.expected(Reach::Host(0)));
+        let wanted = course(&before, &world.expected(CrawlReach::Host(0)));
         let mut given = flags(&home, run);
         // A page that was missing before is requested again, and was never a known document.
         given.retain(|url, flag| wanted.contains_key(url) || flag != "ERR");
@@ -217,7 +217,7 @@ fn a_new_session_and_a_later_epoch_double_no_document_and_every_flag_is_right() 
 
 /// What a crawl must make of the host that redirects whoever has no id: its pages.
 fn behind_redirects(world: &World) -> BTreeSet<String> {
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     let host = world.url(world.server.web().hosts() - 1, "/");
     expected.pages.union(&expected.sessions).filter(|url| url.starts_with(&host)).cloned().collect()
 }
@@ -227,7 +227,7 @@ fn a_host_that_redirects_every_page_to_itself_with_an_id_is_collected_whole_and_
     let world = World::with(&[Feature::Cookieless]);
     let home = Home::new();
     home.crawl(&world.args(&["--delay", "0", "--scope", "any"]));
-    let expected = world.expected(Reach::Linked);
+    let expected = world.expected(CrawlReach::Linked);
     let wanted: BTreeSet<String> = expected.pages.union(&expected.sessions).cloned().collect();
     assert_same("documents", &documents(&home), &wanted);
     let pages = behind_redirects(&world);

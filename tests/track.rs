@@ -7,7 +7,7 @@ use harness::orb::{Finished, Home, PROJECT};
 use harness::scene::Dice;
 use harness::script::{Script, absent, moved, reply};
 use harness::web::World;
-use orb_testweb::{Course, Feature, Reach};
+use orb_testweb::{Course, CrawlReach, Feature};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,9 +58,9 @@ fn newspaper() -> World {
 
 /// Advances a web to an epoch; returns the expected changes since the previous one, by path.
 fn moved_on(world: &World, epoch: u64) -> BTreeMap<String, String> {
-    let before = world.expected(Reach::Linked);
+    let before = world.expected(CrawlReach::Linked);
     world.server.web().set_epoch(epoch);
-    let Course { new, same, updated, missing } = before.course(&world.expected(Reach::Linked));
+    let Course { new, same, updated, missing } = before.course(&world.expected(CrawlReach::Linked));
     let root = world.url(0, "");
     let flagged = |urls: BTreeSet<String>, flag: &str| {
         urls.into_iter().map(|url| (url.replacen(&root, "", 1), flag.to_owned())).collect::<Vec<_>>()
@@ -166,9 +166,9 @@ fn the_synthetic_web_is_flagged_as_it_went_from_epoch_to_epoch() {
         home.crawl(&[&world.project(&home, &settings)]);
         let root = world.url(0, "");
         for epoch in 1..=3 {
-            let before = world.expected(Reach::Linked);
+            let before = world.expected(CrawlReach::Linked);
             world.server.web().set_epoch(epoch);
-            let course = before.course(&world.expected(Reach::Linked));
+            let course = before.course(&world.expected(CrawlReach::Linked));
             track(&home);
             let told = told(&home, root.trim_end_matches('/'));
             let path = |url: &String| url.strip_prefix(root.trim_end_matches('/')).unwrap().to_owned();

@@ -8,10 +8,10 @@
 use crate::options;
 use orb_answers::PageViews;
 use orb_extract::Content;
-use orb_track::compare::{CompareBy, CompareJudgement, CompareRule, Comparison, Part, Views as _};
+use orb_track::compare::{CompareBy, CompareJudgement, CompareRule, ComparedPart, Comparison, Views as _};
 use orb_track::diff::html::table;
 use orb_track::diff::unified::unified;
-use orb_track::diff::{Diff, Row};
+use orb_track::diff::{Diff, DiffLine};
 use orb_track::noise::Noise;
 
 /// Three responses and a selector.
@@ -52,7 +52,7 @@ pub fn compare(bytes: &[u8]) {
         assert_ne!(said, CompareJudgement::AskAgain);
     }
     assert_eq!(Noise::from_text(&noise.to_text()).to_text(), noise.to_text());
-    let blocks = |page: &PageViews<'_>| page.passage(&Part { main, ..Part::default() }).blocks;
+    let blocks = |page: &PageViews<'_>| page.passage(&ComparedPart { main, ..ComparedPart::default() }).blocks;
     let (a, b) = (blocks(&a), blocks(&b));
     assert!(a.iter().chain(&b).all(|block| !block.text.is_empty()));
     difference(
@@ -63,8 +63,8 @@ pub fn compare(bytes: &[u8]) {
 
 fn difference(old: &[&str], new: &[&str]) {
     let diff = Diff::of(old, new);
-    let left = diff.rows.iter().filter(|row| !matches!(row, Row::Added { .. })).count();
-    let right = diff.rows.iter().filter(|row| !matches!(row, Row::Removed { .. })).count();
+    let left = diff.rows.iter().filter(|row| !matches!(row, DiffLine::Added { .. })).count();
+    let right = diff.rows.iter().filter(|row| !matches!(row, DiffLine::Removed { .. })).count();
     assert_eq!((left, right), (old.len(), new.len()));
     assert_eq!(unified(&diff, 3).is_empty(), old == new);
     assert!(!table(&diff, 3).contains("<script"));

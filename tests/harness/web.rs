@@ -1,7 +1,7 @@
 //! How is the synthetic web served, with its hosts at distinct addresses?
 
 use super::orb::Home;
-use orb_testweb::{Expectation, Feature, HostNaming, Reach, Requests, Server, Spec, Web};
+use orb_testweb::{CrawlReach, Expectation, Feature, HostNaming, Requests, Server, Spec, Web};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl World {
     }
 
     /// What a crawl must find.
-    pub(crate) fn expected(&self, reach: Reach) -> Expectation {
+    pub(crate) fn expected(&self, reach: CrawlReach) -> Expectation {
         self.server.web().expected(self.naming(), reach)
     }
 

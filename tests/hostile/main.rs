@@ -88,7 +88,7 @@ fn crawl(features: &[Feature], settings: &[&str]) -> Crawled {
 impl Crawled {
     /// What is to be found.
     fn expected(&self) -> Expectation {
-        self.world.expected(orb_testweb::Reach::Linked)
+        self.world.expected(orb_testweb::CrawlReach::Linked)
     }
 
     fn catalogue(&self) -> Catalogue {

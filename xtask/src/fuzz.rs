@@ -26,12 +26,12 @@ const BUILD: [&str; 9] = [
 ];
 
 /// The command line options.
-struct Wish {
+struct FuzzOptions {
     seconds: u64,
     targets: Vec<String>,
 }
 
-impl Wish {
+impl FuzzOptions {
     /// Parses `--seconds N` and target names; all targets if none is named.
     fn read(args: &[String]) -> Result<Self> {
         let known = targets()?;
@@ -55,7 +55,7 @@ impl Wish {
 
 /// Runs the targets in turn; the first finding ends it.
 pub(crate) fn run_targets(args: &[String]) -> Result<()> {
-    let wish = Wish::read(args)?;
+    let wish = FuzzOptions::read(args)?;
     if !succeeds("cargo", &["+nightly", "fuzz", "--version"]) {
         bail!("needed and not there: rustup toolchain install nightly && cargo install cargo-fuzz");
     }

@@ -19,9 +19,9 @@ const FREQUENCY: u32 = 997;
 
 /// A stage in a page's life: its name, and the function names that do its work. The first matching
 /// line wins.
-type Stage = (&'static str, &'static [&'static str]);
+type ProfileStage = (&'static str, &'static [&'static str]);
 
-const STAGES: &[Stage] = &[
+const STAGES: &[ProfileStage] = &[
     (
         "decode: take gzip off",
         &["libdeflate_gzip_decompress", "deflate_decompress", "orb_fetch::coding", "brotli", "zstd"],

@@ -10,22 +10,22 @@ use std::time::Instant;
 
 /// A failed program, with the exit code to propagate.
 #[derive(Debug)]
-pub(crate) struct Failed {
+pub(crate) struct FailedCommand {
     what: String,
     code: u8,
 }
 
-impl std::fmt::Display for Failed {
+impl std::fmt::Display for FailedCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} (exit {})", self.what, self.code)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for FailedCommand {}
 
 /// The exit code of an error; 1 by default.
 pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
-    error.downcast_ref::<Failed>().map_or(1, |failed| failed.code)
+    error.downcast_ref::<FailedCommand>().map_or(1, |failed| failed.code)
 }
 
 /// The root of the workspace.
@@ -59,7 +59,7 @@ fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Res
         return Ok(());
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
-    Err(Failed { what: format!("{program} {}", args.join(" ")), code }.into())
+    Err(FailedCommand { what: format!("{program} {}", args.join(" ")), code }.into())
 }
 
 /// Runs cargo: the one that runs us, if known.

@@ -4,8 +4,8 @@ use crate::content::{decoded, viewed};
 use crate::{AnswerError, Collection, Result};
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, StoredExchange, VisitRow};
-use orb_track::compare::{Part, Views as _};
-use orb_track::diff::{Counts, Diff, Row};
+use orb_track::compare::{ComparedPart, Views as _};
+use orb_track::diff::{Counts, Diff, DiffLine};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,7 +82,7 @@ pub struct PageDiff<'a> {
     pub counts: Counts,
     /// The lines that differ, and some around them.
     #[schemars(with = "Vec<serde_json::Value>")]
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<DiffLine<'a>>,
     /// All lines.
     #[serde(skip)]
     #[schemars(skip)]
@@ -196,7 +196,7 @@ fn lines(url: &str, stored: &StoredExchange, by: DiffBy) -> Result<Vec<String>> 
         Ok(match by {
             DiffBy::Source => views.source().lines().map(str::to_owned).collect(),
             DiffBy::Text | DiffBy::Main => {
-                let passage = views.passage(&Part { main: by == DiffBy::Main, ..Part::default() });
+                let passage = views.passage(&ComparedPart { main: by == DiffBy::Main, ..ComparedPart::default() });
                 passage.blocks.into_iter().map(|block| block.text).collect()
             }
         })

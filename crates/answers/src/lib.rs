@@ -68,8 +68,8 @@ pub use window::Window;
 pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 
 // The types that answers are made of.
-pub use orb_graph::{BowTie, By, Direction, GraphError, GraphOptions, Merit, Reach, Standing, WebGraph};
-pub use orb_index::{Part, WordCount};
+pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOptions, Merit, Reach, WebGraph};
+pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, Home, ImageRow,
     LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, Stats, TableNote, ToldRow, VisitRow,

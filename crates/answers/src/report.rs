@@ -6,7 +6,7 @@
 use crate::versions::ChangedVersions;
 use crate::{AnswerError, CHANGES, Collection, FlagTally, Result, RunCounters, state_of};
 use orb_page::{Flag, Moment, RunId};
-use orb_store::{AckRow, FlagCounts, ProjectLock, ToldRow, Wanted};
+use orb_store::{AckRow, FlagCounts, ProjectLock, ReportFilter, ToldRow};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::io;
@@ -144,7 +144,7 @@ impl<'a> Report<'a> {
     /// The same for some flags, at most so many where nobody said how many.
     pub fn each_of(&self, flags: &[Flag], usual: u64, mut each: impl FnMut(ToldRow) -> io::Result<()>) -> Result<()> {
         let limit = self.limit.unwrap_or(usual);
-        let wanted = Wanted { run: RunId(self.account.run), flags, limit, offset: self.offset };
+        let wanted = ReportFilter { run: RunId(self.account.run), flags, limit, offset: self.offset };
         let told =
             self.collection.catalogue().each_told(&wanted, |row| each(row).map_err(orb_store::StoreError::Output));
         Ok(told?)

@@ -7,7 +7,7 @@ use crate::content::text_at;
 use crate::guard::guarded;
 use crate::importance::Importance;
 use crate::{AnswerError, Collection, Result};
-use orb_index::{Answer, Hit, Part, Request, SearchError, Snippet, mark};
+use orb_index::{Hit, SearchError, SearchRequest, SearchResults, Snippet, TextField, mark};
 use orb_page::{Moment, PageId};
 use orb_store::PageRow;
 use rayon::prelude::*;
@@ -102,7 +102,7 @@ pub struct ScoreShare {
     /// The term, or the terms of a phrase.
     pub words: String,
     /// The field.
-    pub field: Part,
+    pub field: TextField,
     /// The score.
     #[serde(serialize_with = "rounded")]
     #[schemars(with = "f64")]
@@ -131,9 +131,9 @@ pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer
     Ok(SearchAnswer { total: answer.total, relaxed: answer.relaxed, hits, note })
 }
 
-fn ask(collection: &Collection, query: &Query<'_>) -> Result<Answer> {
+fn ask(collection: &Collection, query: &Query<'_>) -> Result<SearchResults> {
     let (searcher, settings) = (collection.searcher()?, &collection.settings()?.search);
-    let request = Request {
+    let request = SearchRequest {
         query: query.text,
         limit: usize::try_from(query.limit).unwrap_or(usize::MAX),
         offset: usize::try_from(query.offset).unwrap_or(usize::MAX),
@@ -161,9 +161,12 @@ pub(crate) fn lag(collection: &Collection) -> Result<Option<String>> {
         .then(|| format!("note: the text index lags behind what was collected; orb index update {name} ends that")))
 }
 
-fn told(answer: &Answer, rank: u64, hit: &Hit, (page, snippet): (PageRow, Snippet)) -> SearchHit {
-    let share =
-        |(words, field, score): &(String, Part, f64)| ScoreShare { words: words.clone(), field: *field, score: *score };
+fn told(answer: &SearchResults, rank: u64, hit: &Hit, (page, snippet): (PageRow, Snippet)) -> SearchHit {
+    let share = |(words, field, score): &(String, TextField, f64)| ScoreShare {
+        words: words.clone(),
+        field: *field,
+        score: *score,
+    };
     let explain = (!hit.shares.is_empty()).then(|| Explanation {
         text: hit.text,
         importance: hit.importance,

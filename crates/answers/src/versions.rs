@@ -6,7 +6,7 @@
 use crate::content::{decoded, text};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, ToldRow};
-use orb_track::diff::{Diff, Piece, Row};
+use orb_track::diff::{Diff, DiffLine, Piece};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -84,15 +84,17 @@ fn lines(before: &str, after: &str) -> Vec<[Value; 4]> {
     rows
 }
 
-fn line(row: &Row<'_>) -> [Value; 4] {
+fn line(row: &DiffLine<'_>) -> [Value; 4] {
     match row {
-        Row::Same { old_line, new_line, text } => {
+        DiffLine::Same { old_line, new_line, text } => {
             let text = json!(clip(text, WIDTH));
             [json!(old_line), text.clone(), json!(new_line), text]
         }
-        Row::Changed { old_line, new_line, old, new } => [json!(old_line), parts(old), json!(new_line), parts(new)],
-        Row::Removed { old_line, text } => [json!(old_line), json!(clip(text, WIDTH)), Value::Null, Value::Null],
-        Row::Added { new_line, text } => [Value::Null, Value::Null, json!(new_line), json!(clip(text, WIDTH))],
+        DiffLine::Changed { old_line, new_line, old, new } => {
+            [json!(old_line), parts(old), json!(new_line), parts(new)]
+        }
+        DiffLine::Removed { old_line, text } => [json!(old_line), json!(clip(text, WIDTH)), Value::Null, Value::Null],
+        DiffLine::Added { new_line, text } => [Value::Null, Value::Null, json!(new_line), json!(clip(text, WIDTH))],
     }
 }
 

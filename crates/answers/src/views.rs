@@ -5,7 +5,7 @@
 
 use orb_extract::{Content, WantedPart};
 use orb_page::Block;
-use orb_track::compare::{Part, Passage, Views};
+use orb_track::compare::{ComparedPart, Passage, Views};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -78,11 +78,11 @@ impl Views for PageViews<'_> {
             )
     }
 
-    fn passage(&self, part: &Part<'_>) -> Passage {
+    fn passage(&self, part: &ComparedPart<'_>) -> Passage {
         if !self.is_html() {
             return Passage { blocks: self.lines(), matched: true, note: None };
         }
-        let Part { main, include, exclude } = *part;
+        let ComparedPart { main, include, exclude } = *part;
         let is_xml = self.mime != "text/html";
         let selected = orb_extract::select(self.source(), &WantedPart { is_xml, main, include, exclude });
         Passage { blocks: selected.blocks, matched: selected.matched, note: selected.note.map(str::to_owned) }

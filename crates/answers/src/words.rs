@@ -3,7 +3,7 @@
 use crate::guard::guarded;
 use crate::search::lag;
 use crate::{AnswerError, Collection, Result, Window};
-use orb_index::{Occurrence, Part, Searcher, WordCount};
+use orb_index::{Occurrence, Searcher, TextField, WordCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct WordRow {
     /// The word.
     pub word: String,
     /// The field.
-    pub field: Part,
+    pub field: TextField,
     /// Number of pages that contain it there.
     pub documents: u64,
 }
@@ -48,7 +48,7 @@ pub struct WordPlace {
     /// The word.
     pub word: String,
     /// The field.
-    pub field: Part,
+    pub field: TextField,
     /// The page.
     pub page: u64,
     /// Its token position in that field, from 0.

@@ -26,10 +26,10 @@ pub use hold::may_begin;
 pub use run::{Crawl, open_project};
 pub use shared::Stop;
 pub use steps::look;
-pub use watch::ledger::{Idle, Ledger, Part, Spread, Stage, Tally};
+pub use watch::ledger::{Idle, Ledger, Spread, Stage, StageResource, Tally};
 pub use watch::machine;
 pub use watch::progress::{Pause, Progress, Snapshot, Waiting};
 pub use watch::summary::{Counters, Flags, Summary};
 pub use watch::why::{
-    Advice, Bounds, Breakdown, Facts, Held, HostWait, IdleTime, SlowHost, Sockets, StageTime, Stretch,
+    Advice, Bounds, Breakdown, HostWait, IdleTime, SlowHost, Sockets, SpeedFacts, StageTime, Stretch, WaitingHosts,
 };

@@ -18,7 +18,7 @@ use serde::Serialize;
 /// Where an assumption comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum AssumptionSource {
     /// Given by the user.
     Given,
     /// Measured on the crawls in this home.
@@ -33,7 +33,7 @@ pub struct Assumed {
     /// The number.
     pub value: f64,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: AssumptionSource,
 }
 
 /// What the user says about the planned crawl; what is left out is measured or assumed.
@@ -108,7 +108,7 @@ pub struct Share {
 
 /// How long it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Days {
+pub struct PlannedDays {
     /// As bounded by bandwidth; `None` if none is given.
     pub bandwidth: Option<f64>,
     /// As bounded by politeness.
@@ -121,7 +121,7 @@ pub struct Days {
 
 /// The estimate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Plan {
+pub struct CrawlPlan {
     /// Pages to fetch.
     pub pages: f64,
     /// Pages that the measured averages are based on.
@@ -141,7 +141,7 @@ pub struct Plan {
     /// All of them together.
     pub disk_total: f64,
     /// Time.
-    pub days: Days,
+    pub days: PlannedDays,
     /// Bytes of memory.
     pub memory: f64,
     /// Files.
@@ -183,7 +183,7 @@ const WARC_FILE: f64 = 1e9;
 /// Seconds per day.
 const DAY: f64 = 86_400.0;
 
-impl Plan {
+impl CrawlPlan {
     /// Estimates a crawl from the user's wishes and local measurements.
     pub fn new(wishes: &Wishes, measured: &Sums) -> Self {
         let a = Assumptions::new(wishes, measured);
@@ -203,7 +203,7 @@ impl Plan {
             links,
             disk_total: disk.iter().filter(|share| share.built).map(|share| share.bytes).sum(),
             disk,
-            days: Days::new(&a, pages),
+            days: PlannedDays::new(&a, pages),
             memory: MEMORY_BASE + memory.min(wishes.index_memory.unwrap_or(800e6)),
             // Two files per WARC file, one per table of the index, and a few fixed ones.
             files: 2.0 * (archive / WARC_FILE).ceil() + (frontier / 64e6).ceil() + 10.0,
@@ -217,9 +217,9 @@ fn average(sum: u64, over: u64) -> Option<f64> {
 
 fn assume(given: Option<f64>, measured: Option<f64>, default: f64) -> Assumed {
     match (given, measured) {
-        (Some(value), _) => Assumed { value, from: Origin::Given },
-        (None, Some(value)) => Assumed { value, from: Origin::Measured },
-        (None, None) => Assumed { value: default, from: Origin::Default },
+        (Some(value), _) => Assumed { value, from: AssumptionSource::Given },
+        (None, Some(value)) => Assumed { value, from: AssumptionSource::Measured },
+        (None, None) => Assumed { value: default, from: AssumptionSource::Default },
     }
 }
 
@@ -241,11 +241,11 @@ impl Assumptions {
             bits_per_link: assume(wishes.bits_per_link, None, 3.08),
             delay: assume(wishes.delay, None, 1.0),
             largest_host: match share {
-                Some(share) => Assumed { value: share * wishes.pages, from: Origin::Measured },
+                Some(share) => Assumed { value: share * wishes.pages, from: AssumptionSource::Measured },
                 // Unknown: as if all hosts were of equal size.
                 None => Assumed { value: (wishes.pages / hosts.value.max(1.0)).ceil(), from: hosts.from },
             },
-            bandwidth: wishes.bandwidth.map(|value| Assumed { value, from: Origin::Given }),
+            bandwidth: wishes.bandwidth.map(|value| Assumed { value, from: AssumptionSource::Given }),
         }
     }
 }
@@ -305,7 +305,8 @@ fn disk(a: &Assumptions, pages: f64, m: &Sums) -> Vec<Share> {
     let index = fitted(m.frontier_bytes, projects * JOURNAL, then.frontier());
     let words = fitted(m.index_bytes, projects * INDEX, m.indexed.0 as f64 * packed * TEXT);
     let foreseen = 2.0 * graphed.arcs(bits.value) + graphed.names() + graphed.known * RANKS;
-    let graph = if bits.from == Origin::Given { 1.0 } else { fitted(m.graph_bytes, projects * GRAPH, foreseen) };
+    let graph =
+        if bits.from == AssumptionSource::Given { 1.0 } else { fitted(m.graph_bytes, projects * GRAPH, foreseen) };
     let share = |store, fixed: f64, grows: f64, scaled: f64, derived| Share {
         store,
         bytes: fixed + grows * scaled,
@@ -336,7 +337,7 @@ fn disk(a: &Assumptions, pages: f64, m: &Sums) -> Vec<Share> {
     ]
 }
 
-impl Days {
+impl PlannedDays {
     fn new(a: &Assumptions, pages: f64) -> Self {
         let bandwidth = a.bandwidth.map(|rate| pages * a.page_size.value / rate.value / DAY);
         let politeness = a.largest_host.value * a.delay.value / DAY;

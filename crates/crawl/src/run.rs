@@ -15,13 +15,13 @@ use crate::drive::clock::Clock;
 use crate::drive::way_out::WayOut;
 use crate::drive::{Driver, Errand};
 use crate::indexing::{Indexing, mark};
-use crate::read::desk::{Desk, spawn_readers};
+use crate::read::desk::{ReadingDesk, spawn_readers};
 use crate::read::sessions::{MAX_HOSTS, Sessions};
 use crate::record::Recorder;
 use crate::scope::SharedScope;
-use crate::shared::{Shared, Stop};
+use crate::shared::{SharedState, Stop};
 use crate::steps::{Later, Roots, areas, walk};
-use crate::track::Choice;
+use crate::track::RevisitSelection;
 use crate::track::forecast::{choose, write_dues};
 use crate::track::looks::Noises;
 use crate::watch::journal::Journal;
@@ -35,7 +35,7 @@ use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
-use orb_store::{ArchiveReader, FrontierIndex, Known, Project, ProjectDir, ProjectOptions, RunStatus, StoreError};
+use orb_store::{ArchiveReader, FrontierIndex, KnownPage, Project, ProjectDir, ProjectOptions, RunStatus, StoreError};
 use orb_urls::Address;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ pub struct Crawl {
     /// Whether to collect or to revisit.
     pub kind: RunKind,
     /// Which known pages to revisit.
-    pub choice: Choice,
+    pub choice: RevisitSelection,
     /// Where to start.
     pub seeds: Vec<Address>,
     /// How to ask it to stop.
@@ -68,7 +68,7 @@ pub struct Crawl {
 }
 
 /// The current run: a new one, or a resumed one.
-struct Run {
+struct CurrentRun {
     id: RunId,
     kind: RunKind,
     counters: Counters,
@@ -76,7 +76,7 @@ struct Run {
     settings_before: Option<String>,
 }
 
-impl Run {
+impl CurrentRun {
     /// The line that opens its log.
     fn opening(&self) -> String {
         let pages = self.counters.pages;
@@ -90,10 +90,10 @@ impl Run {
 
 /// What every part of a run is set up from.
 #[derive(Clone, Copy)]
-struct Scene<'a> {
+struct RunSetup<'a> {
     config: &'a Config,
-    shared: &'a Arc<Shared>,
-    clock: Clock,
+    shared: &'a Arc<SharedState>,
+    clock: SteadyClock,
     chronicle: &'a Arc<Chronicle>,
     /// Where the steps of the project have led to.
     roots: &'a [Roots],
@@ -134,7 +134,7 @@ impl Crawl {
         let resumed = run.settings_before.is_some() || !self.settings.steps.is_empty();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), resumed);
         let indexing = start_indexing(&self.project, &self.settings)?;
-        let shared = Shared::new(frontier, self.stop, scope, self.progress, config.uncommitted());
+        let shared = SharedState::new(frontier, self.stop, scope, self.progress, config.uncommitted());
         let shared = Arc::new(shared.feeding(indexing.as_ref().map(Indexing::feed)));
         shared.progress.note_commit(&run.counters, self.project.queued(), self.project.urls_known());
         let dir = self.project.dir().clone();
@@ -198,15 +198,15 @@ impl Crawl {
 fn choose_pages(
     project: &mut Project,
     settings: &Settings,
-    run: &Run,
-    choice: Choice,
+    run: &CurrentRun,
+    choice: RevisitSelection,
 ) -> Result<Option<Vec<PageId>>, CrawlError> {
     if run.kind == RunKind::Crawl {
         return Ok(None);
     }
-    let kept = project.choice(run.id)?.map(|text| Choice::of(&text));
+    let kept = project.choice(run.id)?.map(|text| RevisitSelection::of(&text));
     let choice = match kept {
-        Some(Choice::Best(n)) => Choice::Best(n.saturating_sub(run.counters.known)),
+        Some(RevisitSelection::Best(n)) => RevisitSelection::Best(n.saturating_sub(run.counters.known)),
         Some(kept) => kept,
         None => {
             project.keep_choice(run.id, &choice.text())?;
@@ -230,7 +230,7 @@ fn start_indexing(project: &Project, settings: &Settings) -> Result<Option<Index
 }
 
 /// Retries an operation while the disk is full, until the user asks to stop.
-fn patiently<T>(shared: &Shared, mut what: impl FnMut() -> Result<T, CrawlError>) -> Result<T, CrawlError> {
+fn patiently<T>(shared: &SharedState, mut what: impl FnMut() -> Result<T, CrawlError>) -> Result<T, CrawlError> {
     loop {
         match what() {
             Err(e) if e.is_full_disk() && !shared.wait_for_room(Pause::DiskFull) => return Err(e),
@@ -248,11 +248,11 @@ fn patiently<T>(shared: &Shared, mut what: impl FnMut() -> Result<T, CrawlError>
 fn pass(
     mut project: Project,
     seeds: &[Address],
-    scene: Scene<'_>,
-    run: &Run,
+    scene: RunSetup<'_>,
+    run: &CurrentRun,
     chosen: Option<&[PageId]>,
 ) -> Result<(Project, Counters, RunState), CrawlError> {
-    let Scene { config, shared, clock, .. } = scene;
+    let RunSetup { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
     let mut roots = scene.roots.to_vec();
     let mut later = Later::new(config.settings(), Arc::clone(&config.read.steps));
@@ -264,7 +264,7 @@ fn pass(
         }
         if run.kind == RunKind::Track {
             // Seeds are included: new pages are found from there.
-            let wanted = |known: &Known| {
+            let wanted = |known: &KnownPage| {
                 known.page.depth == 0 || chosen.is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
             };
             recorder.plant_known(&config.read, &mut { wanted })?;
@@ -289,7 +289,7 @@ fn pass(
 }
 
 /// Resumes the unfinished run, or begins a new one.
-fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Run, CrawlError> {
+fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<CurrentRun, CrawlError> {
     let last = project.last_run()?;
     if let Some(last) = last.as_ref().filter(|run| run.state.is_resumed()) {
         if kind == RunKind::Track && last.kind == RunKind::Crawl {
@@ -299,12 +299,12 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Ru
         project.resume_run(last.id)?;
         let settings_before = Some(last.settings.clone());
         let unclean = last.finished_at.is_none();
-        return Ok(Run { id: last.id, kind: last.kind, counters, unclean, settings_before });
+        return Ok(CurrentRun { id: last.id, kind: last.kind, counters, unclean, settings_before });
     }
     let settings_before = last.map(|run| run.settings);
     let now = settings.without_passwords().to_toml();
     let id = project.begin_run(kind, settings_before.as_ref().unwrap_or(&now))?;
-    Ok(Run { id, kind, counters: Counters::default(), unclean: false, settings_before })
+    Ok(CurrentRun { id, kind, counters: Counters::default(), unclean: false, settings_before })
 }
 
 /// The seeds given now, those of earlier runs, and their redirect targets.
@@ -336,8 +336,12 @@ fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, St
 }
 
 /// Starts recorder and readers, and returns the driver that will keep them busy.
-fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<FrontierIndex>, Crew), CrawlError> {
-    let Scene { config, shared, clock, .. } = scene;
+fn start(
+    recorder: Recorder,
+    scene: RunSetup<'_>,
+    run: &CurrentRun,
+) -> Result<(Driver<FrontierIndex>, Crew), CrawlError> {
+    let RunSetup { config, shared, clock, .. } = scene;
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
     let queues = recorder.queues();
@@ -351,7 +355,7 @@ fn start(recorder: Recorder, scene: Scene<'_>, run: &Run) -> Result<(Driver<Fron
             })
         })
         .map_err(CrawlError::Threads)?;
-    let desk = Desk { shared: Arc::clone(shared), clock, work, recorder: to_recorder.clone() };
+    let desk = ReadingDesk { shared: Arc::clone(shared), clock, work, recorder: to_recorder.clone() };
     let readers = spawn_readers(&desk, config).map_err(CrawlError::Threads)?;
     let errand = Errand {
         shared: Arc::clone(shared),

@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub feed: Option<Feed>,
 }
 
-impl Shared {
+impl SharedState {
     /// The initial state; at most this many pages will be fetched and not yet committed.
     pub(crate) fn new(
         frontier: Frontier,
@@ -64,9 +64,9 @@ impl Shared {
 
     /// The recorder has taken a page with this many wire bytes; if the pipeline was full, the
     /// driver can continue.
-    pub(crate) fn taken(&self, weight: u64) {
+    pub(crate) fn taken(&self, wire_bytes: u64) {
         let was_full = self.pipeline.is_full();
-        self.pipeline.take(weight);
+        self.pipeline.take(wire_bytes);
         if was_full {
             self.wake.notify_one();
         }

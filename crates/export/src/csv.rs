@@ -2,7 +2,7 @@
 
 use super::Sink;
 use orb_store::Cell;
-use orb_store::Field;
+use orb_store::TableColumn;
 use std::io::{self, Write};
 
 /// A table that is being written.
@@ -13,7 +13,7 @@ pub(super) struct Csv<W: Write> {
 
 impl<W: Write> Csv<W> {
     /// Begins with the line of names.
-    pub(super) fn new(out: W, columns: &[Field]) -> io::Result<Self> {
+    pub(super) fn new(out: W, columns: &[TableColumn]) -> io::Result<Self> {
         let mut out = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(out);
         out.write_record(columns.iter().map(|(name, _)| name))?;
         Ok(Self { out, number: Vec::new() })

@@ -2,19 +2,19 @@
 
 use super::Sink;
 use orb_store::Cell;
-use orb_store::{Field, Holds};
+use orb_store::{Holds, TableColumn};
 use std::io::{self, BufWriter, Write};
 
 /// A table being written.
 pub(super) struct Jsonl<W: Write> {
     out: BufWriter<W>,
-    columns: &'static [Field],
+    columns: &'static [TableColumn],
     line: Vec<u8>,
 }
 
 impl<W: Write> Jsonl<W> {
     /// Rows with these column names.
-    pub(super) fn new(out: W, columns: &'static [Field]) -> Self {
+    pub(super) fn new(out: W, columns: &'static [TableColumn]) -> Self {
         Self { out: BufWriter::with_capacity(1 << 16, out), columns, line: Vec::new() }
     }
 }

@@ -7,7 +7,7 @@
 use super::Sink;
 use orb_page::Moment;
 use orb_store::Cell;
-use orb_store::{Field, Holds};
+use orb_store::{Holds, TableColumn};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
@@ -41,7 +41,7 @@ struct Gathered {
 
 impl<W: Write + Send> Parquet<W> {
     /// A file with one table.
-    pub(super) fn new(out: W, name: &str, columns: &[Field]) -> io::Result<Self> {
+    pub(super) fn new(out: W, name: &str, columns: &[TableColumn]) -> io::Result<Self> {
         let mut message = format!("message {name} {{\n");
         for (column, holds) in columns {
             let (kind, logical) = match holds {

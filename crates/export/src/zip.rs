@@ -6,7 +6,7 @@
 //! headers have ZIP64 fields throughout, because the length of an entry is not known when it
 //! begins.
 
-use orb_page::Moment;
+use orb_page::{CivilTime, Moment};
 use sha2::{Digest, Sha256};
 use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
@@ -91,7 +91,7 @@ impl<W: Write + Seek> Write for Zip<W> {
 
 /// A moment as ZIP files tell it: from 1980 to 2107, in UTC.
 fn date(moment: Moment) -> DateTime {
-    let (year, month, day, hour, minute, second, _) = moment.civil();
+    let CivilTime { year, month, day, hour, minute, second, .. } = moment.civil();
     let year = u16::try_from(year.clamp(1980, 2107)).unwrap_or(1980);
     let [month, day, hour, minute, second] =
         [month, day, hour, minute, second].map(|number| u8::try_from(number).unwrap_or(0));

@@ -5,7 +5,7 @@
 //! is recorded.
 
 use crate::prose::cut;
-use orb_page::{Document, FormField, Form, Heading, Image, Link, LinkKind, Problem};
+use orb_page::{Document, Form, FormField, Heading, Image, Link, LinkKind, Problem};
 
 /// Maximum links per document.
 pub(crate) const MAX_LINKS: usize = 100_000;

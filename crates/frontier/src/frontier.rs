@@ -14,7 +14,7 @@ use crate::workbench::{GateKey, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::{HashMap, HashSet};
 use orb_page::{Failure, HostId, Lease, Moment, PageId, PageKind, Purpose, SkipReason};
-use orb_store::{Queued, RobotsRecord};
+use orb_store::{DroppedPage, QueuePlace, Queued, RobotsRecord};
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -34,9 +34,8 @@ pub enum Next {
         /// The port that will be contacted.
         port: u16,
     },
-    /// Record that this queued page will not be fetched: page, host, rank, its kind, and the
-    /// reason.
-    Drop(PageId, HostId, u64, PageKind, SkipReason),
+    /// Record that this queued page will not be fetched.
+    Drop(DroppedPage),
     /// Record this as failed without a request, because its host is unreachable. Not a permission
     /// to fetch.
     Fail(Lease, u64, Failure),
@@ -148,7 +147,7 @@ impl Frontier {
         depth: u32,
         now: Moment,
     ) -> Option<(PageKind, SkipReason)> {
-        if let Some(trap) = self.traps.judge(Target::of(host, url), depth, now.civil().0) {
+        if let Some(trap) = self.traps.judge(Target::of(host, url), depth, now.civil().year) {
             return Some((PageKind::Outside, SkipReason::Trap(trap)));
         }
         if self.config.ignore_robots {
@@ -334,7 +333,7 @@ impl Frontier {
     fn drop_first(&mut self, site: &mut WorkbenchHost, kind: PageKind, why: SkipReason) -> Option<Next> {
         let Queued { page, rank, .. } = self.pop(site)?;
         self.let_go(page, rank);
-        Some(Next::Drop(page, site.id, rank, kind, why))
+        Some(Next::Drop(DroppedPage { place: QueuePlace { host: site.id, rank, page }, kind, why }))
     }
 
     fn fail_first(&mut self, site: &mut WorkbenchHost, failure: Failure) -> Option<Next> {

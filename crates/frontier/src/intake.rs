@@ -32,7 +32,7 @@ const STEPS: usize = 64;
 const QUEUE_MEMORY: usize = 32 << 20;
 
 /// Memory of a queued page besides its URL.
-const PAGE_WEIGHT: usize = size_of::<Queued>() + 16;
+const PAGE_HEAP_BYTES: usize = size_of::<Queued>() + 16;
 
 /// The hosts that are not on the workbench, as far as they must be remembered.
 #[derive(Debug)]
@@ -330,7 +330,7 @@ impl Frontier {
     /// Current number of pages per refill.
     fn piece(&self) -> usize {
         let most = self.config.refill.max(1);
-        (self.share() / (2 * PAGE_WEIGHT)).clamp(most.min(8), most)
+        (self.share() / (2 * PAGE_HEAP_BYTES)).clamp(most.min(8), most)
     }
 
     /// Takes the next part of a host's queue, without pages already granted.
@@ -341,33 +341,33 @@ impl Frontier {
         let Some(mut site) = self.take_if(refill.host, |site| site.reading == Some(ticket)) else { return };
         site.reading = None;
         site.more = pages.len() >= refill.limit;
-        let (share, mut weight) = (self.share(), 0);
+        let (share, mut heap_bytes) = (self.share(), 0);
         for page in pages {
-            if weight > share {
+            if heap_bytes > share {
                 site.more = true;
                 break;
             }
             site.cursor = Some((page.rank, page.page));
             let back = site.returned && site.queue.iter().any(|queued| queued.page == page.page);
             if !(back || self.out.contains_key(&page.page) || self.reads.has_left(page.page, ticket)) {
-                weight += PAGE_WEIGHT + page.url.len();
+                heap_bytes += PAGE_HEAP_BYTES + page.url.len();
                 site.queue.push_back(page);
             }
         }
-        self.held += weight;
+        self.held += heap_bytes;
         self.put(site, now);
     }
 
     pub(crate) fn pop(&mut self, site: &mut WorkbenchHost) -> Option<Queued> {
         let page = site.queue.pop_front()?;
         site.at_hand = None;
-        self.held = self.held.saturating_sub(PAGE_WEIGHT + page.url.len());
+        self.held = self.held.saturating_sub(PAGE_HEAP_BYTES + page.url.len());
         Some(page)
     }
 
     /// Puts a page back where it was.
     pub(crate) fn put_back(&mut self, site: &mut WorkbenchHost, page: Queued) {
-        self.held += PAGE_WEIGHT + page.url.len();
+        self.held += PAGE_HEAP_BYTES + page.url.len();
         site.returned = true;
         let place = site.queue.partition_point(|p| (p.rank, p.page) < (page.rank, page.page));
         site.queue.insert(place, page);

@@ -119,15 +119,20 @@ pub struct Plight {
 impl Frontier {
     /// What the hosts in memory are doing, and why the others wait.
     pub fn waiting(&self, now: Moment) -> HostActivity {
-        let mut reasons: Vec<(Why, usize, HostId, &str)> = Vec::new();
-        let mut count = |why: Why, hosts: usize, id: HostId, name| match reasons.iter_mut().find(|r| r.0 == why) {
-            Some(reason) => {
-                reason.1 += hosts;
-                if id < reason.2 {
-                    (reason.2, reason.3) = (id, name);
-                }
+        /// Hosts that wait for the same reason, with the lowest number among them.
+        struct WaitGroup<'a> {
+            why: Why,
+            hosts: usize,
+            first: (HostId, &'a str),
+        }
+        let mut groups: Vec<WaitGroup<'_>> = Vec::new();
+        let mut count = |why: Why, hosts: usize, id: HostId, name| match groups.iter_mut().find(|g| g.why == why) {
+            Some(group) => {
+                group.hosts += hosts;
+                // The map of hosts has no order: the lowest number makes the example stable.
+                group.first = group.first.min((id, name));
             }
-            None => reasons.push((why, hosts, id, name)),
+            None => groups.push(WaitGroup { why, hosts, first: (id, name) }),
         };
         for site in self.sites.values().chain(self.intake.parked.values()) {
             match self.why_of(site, now) {
@@ -138,12 +143,12 @@ impl Frontier {
         for (why, hosts, name) in &self.intake.gone.tally {
             count(*why, *hosts, HostId(0), name);
         }
-        reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        groups.sort_by(|a, b| b.hosts.cmp(&a.hosts).then(a.why.cmp(&b.why)));
         HostActivity {
             active: self.sites.values().filter(|s| s.in_flight() > 0).count(),
             in_flight: self.in_flight,
             resolving: self.resolving,
-            reasons: reasons.into_iter().map(|(why, hosts, _, name)| (why, hosts, name.to_owned())).collect(),
+            reasons: groups.into_iter().map(|group| (group.why, group.hosts, group.first.1.to_owned())).collect(),
             slowest: self.slowest(),
         }
     }

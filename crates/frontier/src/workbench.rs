@@ -50,8 +50,15 @@ pub(crate) enum HostPreference {
     Warm,
 }
 
-/// A host in its group: due time, turn, host, preference.
-type GroupSeat = (Moment, u64, HostId, HostPreference);
+/// A host in its group. The fields are compared in this order: who is due first comes first, and
+/// of those, who was placed first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupSeat {
+    at: Moment,
+    turn: u64,
+    host: HostId,
+    standing: HostPreference,
+}
 
 /// A host's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +109,7 @@ impl Workbench {
     ) -> WorkbenchPosition {
         self.turn += 1;
         let place = WorkbenchPosition { key, at, turn: self.turn, standing };
-        self.group(key, floor).hosts.insert((at, place.turn, host, standing));
+        self.group(key, floor).hosts.insert(GroupSeat { at, turn: place.turn, host, standing });
         self.refresh(key);
         place
     }
@@ -110,7 +117,8 @@ impl Workbench {
     /// Removes a host from its group.
     pub(crate) fn lift(&mut self, place: WorkbenchPosition, host: HostId) {
         if let Some(group) = self.groups.get_mut(&place.key) {
-            group.hosts.remove(&(place.at, place.turn, host, place.standing));
+            let WorkbenchPosition { at, turn, standing, .. } = place;
+            group.hosts.remove(&GroupSeat { at, turn, host, standing });
             self.refresh(place.key);
         }
     }
@@ -133,7 +141,7 @@ impl Workbench {
             _ => warmest.or(begun).or(new),
         };
         let &(.., key) = other.or(busy)?;
-        self.groups.get(&key)?.hosts.first().map(|&(_, _, host, _)| host)
+        self.groups.get(&key)?.hosts.first().map(|seat| seat.host)
     }
 
     /// The group that is due first.
@@ -150,7 +158,7 @@ impl Workbench {
     pub(crate) fn first_waiting(&self) -> Option<(Moment, HostId, bool)> {
         let (at, _, key) = self.first()?;
         let group = self.groups.get(&key)?;
-        group.hosts.first().map(|&(own, _, host, _)| (at, host, group.gate > own))
+        group.hosts.first().map(|seat| (at, seat.host, group.gate > seat.at))
     }
 
     /// Closes a group until it is released.
@@ -198,7 +206,7 @@ impl Workbench {
         let Some(group) = self.groups.get_mut(&key) else { return };
         let slot = match group.hosts.first() {
             _ if group.held => GroupSlot::Nowhere,
-            Some(&(at, turn, _, standing)) => GroupSlot::Due(at.max(group.gate), turn, standing),
+            Some(&GroupSeat { at, turn, standing, .. }) => GroupSlot::Due(at.max(group.gate), turn, standing),
             None => GroupSlot::Cooling(group.gate),
         };
         if slot == group.slot {

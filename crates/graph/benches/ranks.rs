@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
 use orb_graph::{
-    Account, CatalogueMark, GraphError, GraphOptions, Naming, PageRank, Ranking, SeenLink, WebGraph, unwatched,
+    CatalogueMark, GraphError, GraphOptions, Naming, PageRank, Ranking, RankingStats, SeenLink, WebGraph, unwatched,
 };
 use orb_page::{HostId, LinkKind, PageId};
 use std::path::Path;
@@ -70,7 +70,7 @@ fn build(dir: &Path, arcs: u64) -> Result<(), GraphError> {
 type Stage = (&'static str, f64);
 
 /// Ranks the graph and returns the account of the pages and every stage.
-fn rank(graph: &WebGraph, ranking: &Ranking) -> Result<(Account, Vec<Stage>), GraphError> {
+fn rank(graph: &WebGraph, ranking: &Ranking) -> Result<(RankingStats, Vec<Stage>), GraphError> {
     let mut stages: Vec<Stage> = Vec::new();
     let mut since = Instant::now();
     let mut told = |stage| {

@@ -6,13 +6,13 @@
 //! transpose is kept (`rest-t`), so that backlink queries are complete.
 
 use crate::arcs::{self, ArcSorter, Orders};
-use crate::compress::{Tally, compress};
+use crate::compress::{CompressionStats, compress};
 use crate::error::{GraphError, Result};
 use crate::manifest::{CatalogueMark, Manifest, seal};
 use crate::nodes::{self, NONE, NameSorter};
 use crate::options::{GraphOptions, SeenLink};
 use crate::place::{BuildDirectory, sync};
-use crate::progress::{BuildStep, Watch};
+use crate::progress::{BuildProgress, BuildStep};
 use crate::read::Which;
 use orb_page::{HostId, Moment, PageId};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const BEAT: u64 = 1 << 17;
 /// The first phase: adding pages and hosts.
 pub struct Naming {
     options: GraphOptions,
-    watch: Watch,
+    watch: BuildProgress,
     expected: CatalogueMark,
     pages: NameSorter,
     hosts: NameSorter,
@@ -39,7 +39,7 @@ pub struct Naming {
 
 impl Naming {
     /// Starts building a graph in `dir` from the catalogue's state `mark`.
-    pub fn begin(dir: &Path, options: GraphOptions, mark: CatalogueMark, watch: Watch) -> Result<Self> {
+    pub fn begin(dir: &Path, options: GraphOptions, mark: CatalogueMark, watch: BuildProgress) -> Result<Self> {
         let place = BuildDirectory::take(dir)?;
         let pages = NameSorter::new(place.new_dir(), "pages-run", nodes::BUFFER);
         let hosts = NameSorter::new(place.new_dir(), "hosts-run", nodes::BUFFER);
@@ -102,7 +102,7 @@ impl Naming {
 /// The second phase: adding links.
 pub struct Linking {
     options: GraphOptions,
-    watch: Watch,
+    watch: BuildProgress,
     mark: CatalogueMark,
     /// Node of each page, indexed by page number.
     node_of: Vec<u32>,
@@ -181,9 +181,14 @@ fn find(list: &[u32], page: PageId) -> Option<u32> {
 }
 
 /// Compresses the sorted arcs: the graph, if wanted, and its transpose.
-fn both(dir: &Path, [out, back]: [Which; 2], arcs: ArcSorter, watch: &Watch) -> Result<(Tally, Tally)> {
+fn both(
+    dir: &Path,
+    [out, back]: [Which; 2],
+    arcs: ArcSorter,
+    watch: &BuildProgress,
+) -> Result<(CompressionStats, CompressionStats)> {
     let (forward, backward) = arcs.finish()?;
-    let mut tally = Tally::default();
+    let mut tally = CompressionStats::default();
     if out != back {
         tally = compress(&dir.join(out.base()), &forward, watch)?;
         forward.remove()?;

@@ -25,13 +25,13 @@ mod read;
 mod varint;
 
 pub use build::{Linking, Naming};
-pub use compress::Tally;
+pub use compress::CompressionStats;
 pub use error::{GraphError, Result};
 pub use fingerprint::{Fingerprint, Sum, Witness};
-pub use manifest::{CatalogueMark, FileSeal, Manifest, Standing};
+pub use manifest::{CatalogueMark, FileSeal, GraphFreshness, Manifest};
 pub use near::{Direction, NearbyPage, Reach};
 pub use options::{GraphOptions, SeenLink};
 pub use place::Hold;
-pub use progress::{BuildStep, Watch, unwatched};
-pub use rank::{Account, BowTie, By, Harmonic, Hits, Merit, PageRank, Ranked, Ranking, Ranks};
+pub use progress::{BuildProgress, BuildStep, unwatched};
+pub use rank::{BowTie, By, Harmonic, Hits, Merit, PageRank, Ranked, Ranking, RankingStats, Ranks};
 pub use read::{PagesPointing, WebGraph};

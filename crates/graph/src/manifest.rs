@@ -4,7 +4,7 @@
 //! and checksum of every file. Checksums are verified before a file is used, because the decoder of
 //! compressed lists trusts its input.
 
-use crate::compress::Tally;
+use crate::compress::CompressionStats;
 use crate::error::{GraphError, Result};
 use crate::options::GraphOptions;
 use crate::place::sync;
@@ -39,7 +39,7 @@ pub struct CatalogueMark {
 
 /// How a graph relates to the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum GraphFreshness {
     /// Nothing was recorded since.
     Current,
     /// The catalogue has grown since: by so many batches, pages and runs.
@@ -57,15 +57,15 @@ pub enum Standing {
 
 impl CatalogueMark {
     /// How a graph built at this mark stands to a catalogue that has come to another.
-    pub fn standing(&self, now: &Self) -> Standing {
+    pub fn standing(&self, now: &Self) -> GraphFreshness {
         if self.batch == now.batch && self.nonce == now.nonce {
-            return Standing::Current;
+            return GraphFreshness::Current;
         }
         if now.batch <= self.batch || now.pages < self.pages || now.sources < self.sources || now.run < self.run {
-            return Standing::Foreign;
+            return GraphFreshness::Foreign;
         }
         let (batches, pages) = (now.batch - self.batch, now.pages - self.pages);
-        Standing::Behind { batches, pages, runs: now.run.0 - self.run.0 }
+        GraphFreshness::Behind { batches, pages, runs: now.run.0 - self.run.0 }
     }
 }
 
@@ -87,17 +87,17 @@ pub struct Manifest {
     /// Number of links read, including repetitions of other kinds.
     pub links: u64,
     /// The page graph.
-    pub web: Tally,
+    pub web: CompressionStats,
     /// Its transpose.
-    pub web_t: Tally,
+    pub web_t: CompressionStats,
     /// The transpose of the links that are not arcs.
-    pub rest_t: Tally,
+    pub rest_t: CompressionStats,
     /// Number of hosts.
     pub hosts: u64,
     /// The host graph: arcs between different hosts.
-    pub host: Tally,
+    pub host: CompressionStats,
     /// Its transpose.
-    pub host_t: Tally,
+    pub host_t: CompressionStats,
     /// The files.
     pub files: BTreeMap<String, FileSeal>,
 }
@@ -183,15 +183,15 @@ mod tests {
     #[test]
     fn a_graph_knows_how_far_the_catalogue_has_gone_on() {
         let then = CatalogueMark { batch: 5, nonce: 1, run: RunId(1), pages: 100, sources: 10 };
-        assert_eq!(then.standing(&then), Standing::Current);
+        assert_eq!(then.standing(&then), GraphFreshness::Current);
         let later = CatalogueMark { batch: 7, nonce: 9, run: RunId(2), pages: 130, sources: 12 };
-        assert_eq!(then.standing(&later), Standing::Behind { batches: 2, pages: 30, runs: 1 });
+        assert_eq!(then.standing(&later), GraphFreshness::Behind { batches: 2, pages: 30, runs: 1 });
         for other in [
             CatalogueMark { nonce: 2, ..then },
             CatalogueMark { batch: 4, nonce: 2, ..then },
             CatalogueMark { pages: 9, ..later },
         ] {
-            assert_eq!(then.standing(&other), Standing::Foreign);
+            assert_eq!(then.standing(&other), GraphFreshness::Foreign);
         }
     }
 }

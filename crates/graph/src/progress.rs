@@ -31,9 +31,9 @@ impl BuildStep {
 }
 
 /// A progress callback: the step, how much of it is done, and of how much.
-pub type Watch = Arc<dyn Fn(BuildStep, u64, u64) + Send + Sync>;
+pub type BuildProgress = Arc<dyn Fn(BuildStep, u64, u64) + Send + Sync>;
 
 /// A callback that ignores progress.
-pub fn unwatched() -> Watch {
+pub fn unwatched() -> BuildProgress {
     Arc::new(|_, _, _| ())
 }

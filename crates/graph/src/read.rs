@@ -6,7 +6,7 @@
 
 use crate::error::{GraphError, Result};
 use crate::manifest::Manifest;
-use crate::nodes::{NameList, Numbers};
+use crate::nodes::{NameList, NodeNumbers};
 use dsi_bitstream::traits::BE;
 use orb_page::{HostId, PageId};
 use std::iter::Peekable;
@@ -62,9 +62,9 @@ pub struct WebGraph {
     dir: PathBuf,
     manifest: Manifest,
     urls: NameList,
-    pages: Numbers,
+    pages: NodeNumbers,
     hosts: NameList,
-    host_ids: Numbers,
+    host_ids: NodeNumbers,
     lists: [OnceLock<Lists>; 5],
 }
 
@@ -219,9 +219,9 @@ impl WebGraph {
     }
 }
 
-fn opened(dir: &Path, which: Which, nodes: u64) -> Result<(NameList, Numbers)> {
+fn opened(dir: &Path, which: Which, nodes: u64) -> Result<(NameList, NodeNumbers)> {
     let (list, numbers) = (dir.join(which.names()), dir.join(which.numbers()));
-    let (names, ids) = (NameList::open(&list)?, Numbers::open(&numbers)?);
+    let (names, ids) = (NameList::open(&list)?, NodeNumbers::open(&numbers)?);
     if names.len() != nodes || u64::from(ids.nodes()) != nodes {
         return Err(GraphError::damaged(&list, "it belongs to another graph"));
     }

@@ -1,7 +1,7 @@
 //! Are pages and hosts ranked, found and written as the arcs say?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
-use orb_graph::export::{self, Format, Selection, Wish};
+use orb_graph::export::{self, GraphExportRequest, GraphFormat, Selection};
 use orb_graph::{
     BowTie, By, CatalogueMark, Direction, GraphError, GraphOptions, Naming, Ranking, Reach, SeenLink, WebGraph,
     unwatched,
@@ -115,8 +115,8 @@ fn the_neighbourhood_of_a_page_is_found_hop_by_hop() {
     assert_eq!(around(4, 1, Direction::Out, 9), []);
 }
 
-fn wish<'a>(selection: Selection, titles: &'a mut dyn FnMut(PageId) -> Option<String>) -> Wish<'a> {
-    Wish { selection, hosts: false, title: "a & b", titles }
+fn wish<'a>(selection: Selection, titles: &'a mut dyn FnMut(PageId) -> Option<String>) -> GraphExportRequest<'a> {
+    GraphExportRequest { selection, hosts: false, title: "a & b", titles }
 }
 
 #[test]
@@ -125,11 +125,11 @@ fn every_format_tells_the_selected_pages_and_the_arcs_between_them() {
     let graph = ranked(&tmp.path().join("graph"));
     let mut titles = |page: PageId| (page.0 == 1).then(|| "<One>".to_owned());
     for (format, page_one, arc) in [
-        (Format::Graphml, "<data key=\"title\">&lt;One&gt;</data>", "<edge source=\"n1\" target=\"n5\"/>"),
-        (Format::Gexf, "<node id=\"1\" label=\"&lt;One&gt;\">", "source=\"1\" target=\"5\"/>"),
-        (Format::Dot, "n1 [label=\"<One>\", URL=\"http://b.test/\"", "n1 -> n5;"),
-        (Format::Edges, "", "http://b.test/\thttp://a.test/\n"),
-        (Format::Html, "\\u003cOne>", "\"arcs\":["),
+        (GraphFormat::Graphml, "<data key=\"title\">&lt;One&gt;</data>", "<edge source=\"n1\" target=\"n5\"/>"),
+        (GraphFormat::Gexf, "<node id=\"1\" label=\"&lt;One&gt;\">", "source=\"1\" target=\"5\"/>"),
+        (GraphFormat::Dot, "n1 [label=\"<One>\", URL=\"http://b.test/\"", "n1 -> n5;"),
+        (GraphFormat::Edges, "", "http://b.test/\thttp://a.test/\n"),
+        (GraphFormat::Html, "\\u003cOne>", "\"arcs\":["),
     ] {
         let path = tmp.path().join(format.name());
         let written = export::to_file(&graph, format, &mut wish(Selection::Whole, &mut titles), &path, false).unwrap();
@@ -159,7 +159,7 @@ fn parquet_is_two_files_and_webgraph_seven() {
     let mut titles = |_: PageId| None;
     let path = tmp.path().join("arcs.parquet");
     let written =
-        export::to_file(&graph, Format::Parquet, &mut wish(Selection::Whole, &mut titles), &path, false).unwrap();
+        export::to_file(&graph, GraphFormat::Parquet, &mut wish(Selection::Whole, &mut titles), &path, false).unwrap();
     assert_eq!((written.nodes, written.arcs), (7, 9));
     for name in ["arcs.parquet", "arcs.nodes.parquet"] {
         let bytes = std::fs::read(tmp.path().join(name)).unwrap();
@@ -184,7 +184,10 @@ fn the_best_of_a_graph_without_ranks_cannot_be_told() {
     let mut titles = |_: PageId| None;
     let mut top = wish(Selection::Top { by: By::Pagerank, count: 2 }, &mut titles);
     let path = tmp.path().join("none");
-    assert!(matches!(export::to_file(&graph, Format::Dot, &mut top, &path, false), Err(GraphError::NotRanked { .. })));
-    let whole = export::to_file(&graph, Format::Dot, &mut wish(Selection::Whole, &mut titles), &path, false);
+    assert!(matches!(
+        export::to_file(&graph, GraphFormat::Dot, &mut top, &path, false),
+        Err(GraphError::NotRanked { .. })
+    ));
+    let whole = export::to_file(&graph, GraphFormat::Dot, &mut wish(Selection::Whole, &mut titles), &path, false);
     assert_eq!(whole.unwrap().nodes, 7);
 }

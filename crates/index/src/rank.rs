@@ -12,7 +12,7 @@
 //! number of linking pages on the same scale. Phrases and the rank factor are evaluated only for
 //! the thousand best by terms alone.
 
-use crate::schema::Part;
+use crate::schema::TextField;
 use serde::{Deserialize, Serialize};
 
 /// Weights of the parts of a score.
@@ -42,13 +42,13 @@ impl Default for Weights {
 }
 
 impl Weights {
-    pub(crate) fn of(&self, part: Part) -> f32 {
+    pub(crate) fn of(&self, part: TextField) -> f32 {
         let weight = match part {
-            Part::Title => self.title,
-            Part::Headings => self.headings,
-            Part::Body => self.body,
-            Part::Url => self.url,
-            Part::Anchor => self.anchor,
+            TextField::Title => self.title,
+            TextField::Headings => self.headings,
+            TextField::Body => self.body,
+            TextField::Url => self.url,
+            TextField::Anchor => self.anchor,
         };
         sound(weight)
     }

@@ -20,7 +20,7 @@ const TAGS: &str = "orb-tags";
 /// A text field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum TextField {
     /// `<title>`.
     Title,
     /// `<h1>` to `<h6>`.
@@ -33,7 +33,7 @@ pub enum Part {
     Anchor,
 }
 
-impl Part {
+impl TextField {
     /// All of them, in display order.
     pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor];
 
@@ -99,7 +99,7 @@ pub(crate) fn pages() -> Schema {
     let tags = TextFieldIndexing::default().set_tokenizer(TAGS).set_fieldnorms(false);
     let tags = tags.set_index_option(IndexRecordOption::Basic);
     schema.add_text_field("tag", TextOptions::default().set_indexing_options(tags));
-    for part in Part::OWN {
+    for part in TextField::OWN {
         schema.add_text_field(part.name(), words());
     }
     schema.build()
@@ -109,7 +109,7 @@ pub(crate) fn pages() -> Schema {
 pub(crate) fn anchors() -> Schema {
     let mut schema = Schema::builder();
     schema.add_u64_field(column::ID, FAST);
-    schema.add_text_field(Part::Anchor.name(), words());
+    schema.add_text_field(TextField::Anchor.name(), words());
     schema.add_u64_field(column::SOURCES, FAST);
     schema.build()
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 use orb_index::{
-    ExistingIndex, IndexEntry, PageIndexWriter, Request, Searcher, Stems, TokenizedText, Weights, WriterRules,
+    ExistingIndex, IndexEntry, PageIndexWriter, SearchRequest, Searcher, Stems, TokenizedText, Weights, WriterRules,
 };
 use orb_page::{Moment, PageId};
 use std::path::Path;
@@ -23,7 +23,7 @@ fn page(number: u64, edition: &str) -> IndexEntry {
 fn total(dir: &Path, query: &str) -> u64 {
     let weights = Weights::default();
     let request =
-        Request { query, limit: 1, offset: 0, per_host: 0, weights: &weights, now: Moment(0), explain: false };
+        SearchRequest { query, limit: 1, offset: 0, per_host: 0, weights: &weights, now: Moment(0), explain: false };
     Searcher::open(dir).unwrap().search(&request, None).unwrap().total
 }
 

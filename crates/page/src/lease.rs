@@ -1,6 +1,6 @@
 //! What allows a page to be fetched?
 
-use crate::{PageHistory, HostId, PageId};
+use crate::{HostId, PageHistory, PageId};
 use std::net::IpAddr;
 use std::sync::Arc;
 

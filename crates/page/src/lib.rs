@@ -27,7 +27,7 @@ mod visit;
 
 pub use before::{PageHistory, Version};
 pub use block::Block;
-pub use document::{Document, FormField, Form, Heading, Image, Problem, RobotsMeta, Sends};
+pub use document::{Document, Form, FormField, Heading, Image, Problem, RobotsMeta, Sends};
 pub use found::{DiscoveredLink, Links, Verdict};
 pub use headers::Headers;
 pub use id::{HostId, PageId, RunId, UrlKey};
@@ -37,7 +37,7 @@ pub use lease::{Lease, Purpose};
 pub use link::{EntryFacts, Link, LinkKind};
 pub use listing::{Listing, ListingEntry};
 pub use markup::{escape_markup, markup_reference};
-pub use moment::Moment;
+pub use moment::{CivilTime, Moment};
 pub use outcome::{Failure, FailureKind, Outcome, Timings};
 pub use response::{Body, Conversation, Response, ResponseKind, Truncation};
 pub use run::{RunKind, RunState};

@@ -45,28 +45,46 @@ impl Moment {
         text.parse::<Timestamp>().ok().map(|at| Self(at.as_millisecond()))
     }
 
-    /// Year, month, day, hour, minute, second, millisecond in UTC. Moments beyond the year 9999 are
-    /// taken for its end.
-    pub fn civil(self) -> (i64, u32, u32, u32, u32, u32, u32) {
+    /// Its date and time in UTC. Moments beyond the year 9999 are clamped to its end.
+    pub fn civil(self) -> CivilTime {
         let end = if self.0 < 0 { Timestamp::MIN } else { Timestamp::MAX };
         let at = Offset::UTC.to_datetime(Timestamp::from_millisecond(self.0).unwrap_or(end));
         let small = |n: i8| u32::from(n.unsigned_abs());
-        let (date, time) = ((at.month(), at.day()), (at.hour(), at.minute(), at.second()));
-        let milliseconds = u32::from(at.millisecond().unsigned_abs());
-        (i64::from(at.year()), small(date.0), small(date.1), small(time.0), small(time.1), small(time.2), milliseconds)
+        CivilTime {
+            year: i64::from(at.year()),
+            month: small(at.month()),
+            day: small(at.day()),
+            hour: small(at.hour()),
+            minute: small(at.minute()),
+            second: small(at.second()),
+            millisecond: u32::from(at.millisecond().unsigned_abs()),
+        }
     }
 
     /// `20261115040329`, the form of CDX files.
     pub fn compact(self) -> String {
-        let (y, mo, d, h, mi, s, _) = self.civil();
-        format!("{y:04}{mo:02}{d:02}{h:02}{mi:02}{s:02}")
+        let CivilTime { year, month, day, hour, minute, second, .. } = self.civil();
+        format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}")
     }
 
     /// `2026-11-15T04:03:29Z`, the form of WARC-Date.
     pub fn seconds(self) -> String {
-        let (y, mo, d, h, mi, s, _) = self.civil();
-        format!("{y:04}-{mo:02}-{d:02}T{h:02}:{mi:02}:{s:02}Z")
+        let CivilTime { year, month, day, hour, minute, second, .. } = self.civil();
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
+}
+
+/// A date and time of day in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct CivilTime {
+    pub year: i64,
+    pub month: u32,
+    pub day: u32,
+    pub hour: u32,
+    pub minute: u32,
+    pub second: u32,
+    pub millisecond: u32,
 }
 
 impl From<SystemTime> for Moment {
@@ -79,8 +97,8 @@ impl From<SystemTime> for Moment {
 impl fmt::Display for Moment {
     /// `2026-11-15T04:03:29.123Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (y, mo, d, h, mi, s, ms) = self.civil();
-        write!(f, "{y:04}-{mo:02}-{d:02}T{h:02}:{mi:02}:{s:02}.{ms:03}Z")
+        let CivilTime { year, month, day, hour, minute, second, millisecond } = self.civil();
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
     }
 }
 
@@ -101,9 +119,9 @@ mod tests {
     fn moments_are_read_as_they_are_written() {
         for at in [0, 1, 951_782_400_123, 1_794_715_409_123, -1, 253_402_207_200_999] {
             assert_eq!(Moment::parse(&Moment(at).to_string()), Some(Moment(at)));
-            let (y, mo, d, h, mi, s, _) = Moment(at).civil();
-            let date = (y, i64::from(mo), i64::from(d));
-            let whole = Moment::from_civil(date, (i64::from(h), i64::from(mi), i64::from(s)));
+            let CivilTime { year, month, day, hour, minute, second, .. } = Moment(at).civil();
+            let date = (year, i64::from(month), i64::from(day));
+            let whole = Moment::from_civil(date, (i64::from(hour), i64::from(minute), i64::from(second)));
             assert_eq!(whole, Some(Moment(at - at.rem_euclid(1_000))));
         }
         assert_eq!(["", "soon", "2026-11-15"].map(Moment::parse), [None; 3]);

@@ -1,6 +1,6 @@
 //! What does the frontier need from its index?
 
-use orb_page::{PageHistory, HostId, Moment, PageId};
+use orb_page::{HostId, Moment, PageHistory, PageId};
 use std::sync::Arc;
 
 /// The persistent side of the frontier: an ordered queue per host, larger than memory.

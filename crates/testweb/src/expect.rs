@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a crawl starts, and how far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum CrawlReach {
     /// From a host's home page, staying on that host.
     Host(u32),
     /// From the first host's home page, wherever links lead.
@@ -138,13 +138,13 @@ impl Expectation {
 }
 
 /// What a crawl must find.
-pub(crate) fn expected(scene: &WebView<'_>, reach: Reach) -> Expectation {
+pub(crate) fn expected(scene: &WebView<'_>, reach: CrawlReach) -> Expectation {
     let mut found = Expectation::default();
     let hosts = scene.web.spec().hosts;
     let (first, end) = match reach {
-        Reach::Host(host) => (host, host.saturating_add(1).min(hosts)),
-        Reach::Linked if !connected(scene.web.spec()) => (0, 1),
-        Reach::Linked | Reach::Seeded => (0, hosts),
+        CrawlReach::Host(host) => (host, host.saturating_add(1).min(hosts)),
+        CrawlReach::Linked if !connected(scene.web.spec()) => (0, 1),
+        CrawlReach::Linked | CrawlReach::Seeded => (0, hosts),
     };
     for host in first..end {
         ordinary(scene, host, &mut found);
@@ -185,13 +185,13 @@ fn ordinary(scene: &WebView<'_>, host: u32, found: &mut Expectation) {
     }
 }
 
-fn corner_spots(scene: &WebView<'_>, reach: Reach, found: &mut Expectation) {
+fn corner_spots(scene: &WebView<'_>, reach: CrawlReach, found: &mut Expectation) {
     let mut same: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     found.page(scene.url(0, "/corners/"), 0);
     for corner in corners::open(scene) {
         found.page(scene.url(0, &format!("/{}/", corner.name)), 0);
         for spot in (corner.spots)(scene) {
-            if matches!(reach, Reach::Host(_)) && spot.host != 0 {
+            if matches!(reach, CrawlReach::Host(_)) && spot.host != 0 {
                 continue;
             }
             found.spot(&spot, scene);
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_bench_web_is_expected_to_the_page() {
         let web = Web::new(Spec::bench(200, 100, 20_000, 40)).unwrap();
-        let found = web.expected(HostNaming::Names { port: 80 }, Reach::Linked);
+        let found = web.expected(HostNaming::Names { port: 80 }, CrawlReach::Linked);
         assert_eq!((found.urls.len(), found.pages.len() as u64), (20_000, web.plain_pages()));
     }
 
@@ -219,9 +219,9 @@ mod tests {
     fn what_became_of_pages_is_told() {
         let web = Web::new(Spec::demo()).unwrap();
         let naming = HostNaming::Names { port: 80 };
-        let before = web.expected(naming, Reach::Linked);
+        let before = web.expected(naming, CrawlReach::Linked);
         web.set_epoch(1);
-        let course = before.course(&web.expected(naming, Reach::Linked));
+        let course = before.course(&web.expected(naming, CrawlReach::Linked));
         let at = |path: &str| naming.url(0, path);
         assert!(course.new.contains(&at("/changes/appears-at-1.html")));
         assert!(course.missing.contains(&at("/changes/vanishes-at-1.html")));

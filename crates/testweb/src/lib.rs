@@ -36,7 +36,7 @@ mod words;
 
 pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
 pub use dns::Dns;
-pub use expect::{Course, Expectation, Reach};
+pub use expect::{Course, CrawlReach, Expectation};
 pub use gauge::ServerCounters;
 pub use log::{LoggedRequest, RequestLog, Requests};
 pub use naming::{HostNaming, address, name};

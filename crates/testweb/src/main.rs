@@ -133,7 +133,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         None => Server::start(web.clone(), &args.listen)?,
     };
     if args.expect {
-        for url in server.expected(orb_testweb::Reach::Linked).urls {
+        for url in server.expected(orb_testweb::CrawlReach::Linked).urls {
             writeln!(out, "{url}")?;
         }
         return Ok(());

@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::corners::{self, CORNERS};
-use crate::expect::{self, Expectation, Reach};
+use crate::expect::{self, CrawlReach, Expectation};
 use crate::naming::HostNaming;
 use crate::plain;
 use crate::reply::{Ask, Reply, WebView, Wire};
@@ -21,7 +21,14 @@ use std::time::Duration;
 /// Maximum attempts remembered before all are cleared: far more than any test makes.
 const TRIES_KEPT: usize = 1 << 20;
 
-type Try = (IpAddr, u32, u64, u64);
+/// What attempts are counted by: client, host, path and epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AttemptKey {
+    client: IpAddr,
+    host: u32,
+    path: u64,
+    epoch: u64,
+}
 
 /// A synthetic web.
 #[derive(Debug)]
@@ -29,7 +36,7 @@ pub struct Web {
     spec: Spec,
     epoch: AtomicU64,
     tickets: AtomicU64,
-    tries: Mutex<HashMap<Try, u32>>,
+    tries: Mutex<HashMap<AttemptKey, u32>>,
 }
 
 /// A response as a test or an extractor wants it: no framing, no coding.
@@ -77,7 +84,7 @@ impl Web {
     }
 
     /// What a crawl must find at the current epoch.
-    pub fn expected(&self, naming: HostNaming, reach: Reach) -> Expectation {
+    pub fn expected(&self, naming: HostNaming, reach: CrawlReach) -> Expectation {
         expect::expected(&self.scene(naming), reach)
     }
 
@@ -139,7 +146,9 @@ impl Web {
         if tries.len() >= TRIES_KEPT {
             tries.clear();
         }
-        let count = tries.entry((ask.client, ask.host, chance::mixed_text(ask.path), ask.scene.epoch)).or_default();
+        let path = chance::mixed_text(ask.path);
+        let key = AttemptKey { client: ask.client, host: ask.host, path, epoch: ask.scene.epoch };
+        let count = tries.entry(key).or_default();
         *count += 1;
         *count - 1
     }
@@ -171,7 +180,7 @@ mod tests {
     #[test]
     fn two_webs_of_one_seed_are_one() {
         let (a, b) = (Web::new(Spec::zoo()).unwrap(), Web::new(Spec::zoo()).unwrap());
-        for url in a.expected(NAMING, Reach::Host(0)).pages {
+        for url in a.expected(NAMING, CrawlReach::Host(0)).pages {
             let path = url.trim_start_matches("http://h0000.test");
             assert_eq!(a.get(NAMING, 0, path), b.get(NAMING, 0, path), "{path}");
         }

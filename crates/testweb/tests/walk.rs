@@ -9,7 +9,7 @@ mod client;
 
 use client::{Answer, get};
 use encoding_rs::Encoding;
-use orb_testweb::{Expectation, Feature, Reach, Server, Spec};
+use orb_testweb::{CrawlReach, Expectation, Feature, Server, Spec};
 use scraper::{Html, Selector};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use url::Url;
@@ -177,16 +177,16 @@ fn decoded(answer: &Answer) -> String {
     encoding.decode(&answer.body).0.into_owned()
 }
 
-fn assert_walk(spec: Spec, reach: Reach) -> (Walk, Expectation) {
+fn assert_walk(spec: Spec, reach: CrawlReach) -> (Walk, Expectation) {
     let hosts = spec.hosts;
     let server = Server::spawn(spec).unwrap();
     let expected = server.expected(reach);
     let seeds: Vec<_> = match reach {
-        Reach::Host(host) => vec![server.url(host)],
-        Reach::Linked => vec![server.url(0)],
-        Reach::Seeded => (0..hosts).map(|host| server.url(host)).collect(),
+        CrawlReach::Host(host) => vec![server.url(host)],
+        CrawlReach::Linked => vec![server.url(0)],
+        CrawlReach::Seeded => (0..hosts).map(|host| server.url(host)).collect(),
     };
-    let walk = Walk::begin(&seeds, &expected, matches!(reach, Reach::Host(_)));
+    let walk = Walk::begin(&seeds, &expected, matches!(reach, CrawlReach::Host(_)));
     let seen: BTreeSet<_> = walk.seen.keys().cloned().collect();
     let wanted: BTreeSet<_> = expected.urls.union(&expected.sessions).cloned().collect();
     let (missed, extra) = (wanted.difference(&seen).collect::<Vec<_>>(), seen.difference(&wanted).collect::<Vec<_>>());
@@ -209,7 +209,7 @@ fn assert_walk(spec: Spec, reach: Reach) -> (Walk, Expectation) {
 
 #[test]
 fn every_corner_is_as_expected() {
-    let (walk, expected) = assert_walk(Spec::zoo().harmless(), Reach::Linked);
+    let (walk, expected) = assert_walk(Spec::zoo().harmless(), CrawlReach::Linked);
     for (url, (status, to)) in &expected.redirects {
         let answer = &walk.seen[url];
         let location = Url::parse(url).unwrap().join(answer.header("location").unwrap());
@@ -228,14 +228,14 @@ fn every_corner_is_as_expected() {
 #[test]
 fn every_feature_alone_is_as_expected() {
     for feature in Feature::ALL.iter().filter(|feature| !feature.is_hostile()) {
-        assert_walk(Spec { hosts: 2, pages_per_host: 4, ..Spec::default().with(*feature) }, Reach::Linked);
+        assert_walk(Spec { hosts: 2, pages_per_host: 4, ..Spec::default().with(*feature) }, CrawlReach::Linked);
     }
 }
 
 #[test]
 fn the_demo_is_as_expected_at_every_epoch() {
     for epoch in 0..4 {
-        assert_walk(Spec { epoch, ..Spec::demo() }, Reach::Linked);
+        assert_walk(Spec { epoch, ..Spec::demo() }, CrawlReach::Linked);
     }
 }
 
@@ -243,7 +243,7 @@ fn the_demo_is_as_expected_at_every_epoch() {
 fn the_newspaper_is_as_expected_in_every_edition() {
     for epoch in 0..3 {
         let spec = Spec { epoch, hosts: 1, pages_per_host: 1, ..Spec::default().with(Feature::Gazette) };
-        let (_, expected) = assert_walk(spec, Reach::Linked);
+        let (_, expected) = assert_walk(spec, CrawlReach::Linked);
         assert_eq!(expected.pages.len() as u64, 203 + 2 * epoch);
         assert_eq!(expected.errors.is_empty(), epoch == 0);
     }
@@ -251,21 +251,21 @@ fn the_newspaper_is_as_expected_in_every_edition() {
 
 #[test]
 fn a_walk_that_stays_on_its_host_finds_that_host() {
-    assert_walk(Spec::demo(), Reach::Host(0));
-    assert_walk(Spec::demo(), Reach::Host(3));
+    assert_walk(Spec::demo(), CrawlReach::Host(0));
+    assert_walk(Spec::demo(), CrawlReach::Host(3));
 }
 
 #[test]
 fn unconnected_hosts_are_walked_from_their_seeds() {
     let spec = Spec { cross_host_links: 0.0, hosts: 4, ..Spec::default() };
-    let (walk, _) = assert_walk(spec.clone(), Reach::Seeded);
+    let (walk, _) = assert_walk(spec.clone(), CrawlReach::Seeded);
     assert_eq!(walk.seen.len(), 80);
-    assert_eq!(assert_walk(spec, Reach::Linked).0.seen.len(), 20);
+    assert_eq!(assert_walk(spec, CrawlReach::Linked).0.seen.len(), 20);
 }
 
 #[test]
 fn a_bench_page_has_its_links_and_nothing_else() {
-    let (walk, expected) = assert_walk(Spec { log: true, ..Spec::bench(5, 60, 20_000, 40) }, Reach::Linked);
+    let (walk, expected) = assert_walk(Spec { log: true, ..Spec::bench(5, 60, 20_000, 40) }, CrawlReach::Linked);
     assert_eq!(expected.urls.len(), 300);
     let anchor = Selector::parse("[href], [src]").unwrap();
     for answer in walk.seen.values() {
@@ -278,7 +278,7 @@ fn a_bench_page_has_its_links_and_nothing_else() {
 #[test]
 fn sitemaps_name_the_pages_no_link_leads_to() {
     let server = Server::spawn(Spec { hosts: 1, ..Spec::default().with(Feature::Sitemaps) }).unwrap();
-    let expected = server.expected(Reach::Linked);
+    let expected = server.expected(CrawlReach::Linked);
     let robots = get(&server.addresses().url(0, "/robots.txt"), "");
     let index = String::from_utf8(robots.body).unwrap().split("Sitemap: ").nth(1).unwrap().trim().to_owned();
     let (mut maps, mut listed) = (BTreeSet::from([index.clone()]), BTreeSet::new());

@@ -5,7 +5,7 @@
 
 use divan::{Bencher, black_box};
 use orb_page::Block;
-use orb_track::compare::{CompareJudgement, Comparison, Part, Passage, Views};
+use orb_track::compare::{CompareJudgement, ComparedPart, Comparison, Passage, Views};
 use orb_track::diff::Diff;
 use orb_track::noise::Noise;
 
@@ -29,7 +29,7 @@ impl Views for Answer {
         true
     }
 
-    fn passage(&self, _: &Part<'_>) -> Passage {
+    fn passage(&self, _: &ComparedPart<'_>) -> Passage {
         Passage { blocks: self.0.clone(), matched: true, note: None }
     }
 

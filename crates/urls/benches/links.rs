@@ -1,7 +1,7 @@
 //! How much does resolving a link cost? Each figure is for the forty links of one page.
 
 use divan::{Bencher, black_box};
-use orb_urls::{Address, Canonicaliser, Mode, ScopeRule, Scope, ScopeSpec, surt};
+use orb_urls::{Address, Canonicaliser, Mode, Scope, ScopeRule, ScopeSpec, surt};
 
 fn main() {
     divan::main();
@@ -72,8 +72,9 @@ fn judge_by_mode(bencher: Bencher<'_, '_>, mode: &Mode) {
 #[divan::bench(args = [1, 4, 8, 16, 17, 64])]
 fn judge_by_rules(bencher: Bencher<'_, '_>, rules: usize) {
     let shapes = [r"\.pdf$", r"/calendar/\d{4}/", r"[?&]print=1", r"^https?://ads\.", "/(login|logout)"];
-    let rules =
-        (0..rules).map(|i| ScopeRule::Deny(format!("{}{i}?", shapes[i % shapes.len()].trim_end_matches('$')))).collect();
+    let rules = (0..rules)
+        .map(|i| ScopeRule::Deny(format!("{}{i}?", shapes[i % shapes.len()].trim_end_matches('$'))))
+        .collect();
     judge(bencher, &ScopeSpec { mode: Mode::Any, rules, ..ScopeSpec::default() });
 }
 

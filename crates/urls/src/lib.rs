@@ -21,4 +21,4 @@ pub mod surt;
 pub use address::{Address, Origin};
 pub use canonical::{Canonicaliser, MAX_LENGTH, Rules};
 pub use refused::Refused;
-pub use scope::{DomainSet, Judgement, Mode, OutOfScope, ScopeRule, Scope, ScopeError, ScopeSpec};
+pub use scope::{DomainSet, Judgement, Mode, OutOfScope, Scope, ScopeError, ScopeRule, ScopeSpec};

@@ -5,9 +5,9 @@
 
 use super::measure::{self, Figures};
 use super::tools::{Role, Tool, crawl_of, orb};
-use super::verdict::{Verdict, Wanted};
+use super::verdict::{FigureTarget, TargetVerdict};
 use super::web::{BenchWeb, WEBS};
-use super::{Report, Wish, chosen};
+use super::{BenchOptions, PartReport, chosen};
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
@@ -22,8 +22,8 @@ fn pinned(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {
 }
 
 /// The rates on all cores and on one, in turn, over many hosts.
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
-    let mut report = Report::default();
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
+    let mut report = PartReport::default();
     let many = |name: &str| if wish.webs.is_empty() { name == "many-gzip" } else { chosen(&wish.webs, name) };
     for ground in WEBS.iter().filter(|ground| many(ground.name)) {
         let web = BenchWeb::on(ground, wish.pages)?;
@@ -38,7 +38,7 @@ pub(super) fn measured(wish: &Wish) -> Result<Report> {
         report.tables.push(measure::table(&web.title(), web.pages(), rows));
         let found = rounds[1].iter().map(|one| one.seen.pages as f64 / web.pages() as f64).reduce(f64::min);
         let what = format!("{}: share of the pages found on one core", ground.name);
-        report.verdicts.extend(Verdict::of(what, found, Wanted::AtLeast(1.0)));
+        report.verdicts.extend(TargetVerdict::of(what, found, FigureTarget::AtLeast(1.0)));
     }
     Ok(report)
 }

@@ -1,7 +1,7 @@
 //! How fresh is a collection under different visiting policies?
 
-use super::verdict::{Verdict, Wanted};
-use super::{Report, Wish};
+use super::verdict::{FigureTarget, TargetVerdict};
+use super::{BenchOptions, PartReport};
 use crate::steps::root;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -12,8 +12,8 @@ use std::process::Command;
 const MIXES: [(&str, bool); 2] = [("freshness-mix", true), ("freshness-web", false)];
 
 /// Compares visiting policies on the mixes in `examples`.
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
-    let mut report = Report::default();
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
+    let mut report = PartReport::default();
     for (name, judged) in MIXES {
         let account = compared(&wish.orb, name)?;
         let optimum = account["optimum"].as_f64().context("no optimum")?;
@@ -26,11 +26,11 @@ pub(super) fn measured(wish: &Wish) -> Result<Report> {
             table += &format!("| {policy} | {fresh:.3} | {gain:.3} | {share:.3} | {:.1} |\n", figure("age")?);
             if policy == "known" {
                 let what = format!("freshness with known rates / optimum, {name}");
-                report.verdicts.extend(Verdict::of(what, [share], Wanted::AtLeast(0.99)));
+                report.verdicts.extend(TargetVerdict::of(what, [share], FigureTarget::AtLeast(0.99)));
             }
             if judged && ["known", "learning"].contains(&policy) {
                 let what = format!("freshness, {policy} / uniform, {name}");
-                report.verdicts.extend(Verdict::of(what, [gain], Wanted::AtLeast(1.25)));
+                report.verdicts.extend(TargetVerdict::of(what, [gain], FigureTarget::AtLeast(1.25)));
             }
         }
         report.tables.push(table);

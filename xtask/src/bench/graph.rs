@@ -4,8 +4,8 @@
 //! the same arcs, and reads our files: it must find the same arcs in them, forwards and backwards.
 //! `star` generates a collection in which 100,000 pages link to one.
 
-use super::verdict::{Verdict, Wanted};
-use super::{Report, Wish, built};
+use super::verdict::{FigureTarget, TargetVerdict};
+use super::{BenchOptions, PartReport, built};
 use crate::steps::{cargo, root, step, succeeds};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const STAR: (&str, &str) = ("100000", "20");
 const ASKED: usize = 21;
 
 /// Runs the measurements in a directory of their own.
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
     set_up()?;
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-graph", std::process::id()));
     std::fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
@@ -73,7 +73,7 @@ fn figures(command: &mut Command) -> Result<(HashMap<String, f64>, f64, f64)> {
     Ok((figures, begun.elapsed().as_secs_f64(), ended.rusage.maxrss as f64 / 1e6))
 }
 
-fn graph(dir: &Path) -> Result<Report> {
+fn graph(dir: &Path) -> Result<PartReport> {
     let ours = dir.join("graph");
     let (said, seconds, megabytes) = figures(Command::new(weave()).arg("build").arg(&ours).arg(PAGES))?;
     let figure = |name: &str| said.get(name).copied().with_context(|| format!("weave did not say {name}"));
@@ -99,12 +99,12 @@ fn graph(dir: &Path) -> Result<Report> {
         figure("told")?
     );
     let verdicts = [
-        Verdict::of("graph: million arcs", [arcs / 1e6], Wanted::AtLeast(50.0)),
-        Verdict::of("graph: seconds to build and transpose", [seconds], Wanted::AtMost(180.0)),
-        Verdict::of("graph: peak RSS in GB", [megabytes / 1e3], Wanted::AtMost(2.0)),
-        Verdict::of("graph: bits a link, orb / webgraph", [figure("bits")? / bits], Wanted::AtMost(1.05)),
+        TargetVerdict::of("graph: million arcs", [arcs / 1e6], FigureTarget::AtLeast(50.0)),
+        TargetVerdict::of("graph: seconds to build and transpose", [seconds], FigureTarget::AtMost(180.0)),
+        TargetVerdict::of("graph: peak RSS in GB", [megabytes / 1e3], FigureTarget::AtMost(2.0)),
+        TargetVerdict::of("graph: bits a link, orb / webgraph", [figure("bits")? / bits], FigureTarget::AtMost(1.05)),
     ];
-    Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
+    Ok(PartReport { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
 /// The bits per link in a graph's properties.
@@ -135,7 +135,7 @@ fn sum(command: &mut Command) -> Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&summed.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
-fn links_in(dir: &Path, program: &Path) -> Result<Report> {
+fn links_in(dir: &Path, program: &Path) -> Result<PartReport> {
     let home = dir.join("home");
     let orb = |args: &[&str]| {
         let mut command = Command::new(program);
@@ -150,10 +150,10 @@ fn links_in(dir: &Path, program: &Path) -> Result<Report> {
     let (_, nothing_new, _) = figures(&mut orb(&["graph", "build", "star"]))?;
     let times = (0..ASKED).map(|_| asked(&mut orb(&ask))).collect::<Result<Vec<_>>>()?;
     let slowest = times.iter().max().copied().unwrap_or_default();
-    let verdict = Verdict::of(
+    let verdict = TargetVerdict::of(
         "links --in: ms to the first 100",
         times.iter().map(|time| time.as_secs_f64() * 1e3),
-        Wanted::AtMost(50.0),
+        FigureTarget::AtMost(50.0),
     );
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let table = format!(
@@ -166,7 +166,7 @@ fn links_in(dir: &Path, program: &Path) -> Result<Report> {
         nothing_new * 1e3,
         ms(slowest),
     );
-    Ok(Report { tables: vec![table], verdicts: verdict.into_iter().collect() })
+    Ok(PartReport { tables: vec![table], verdicts: verdict.into_iter().collect() })
 }
 
 /// The duration of a command, which must list a hundred links.

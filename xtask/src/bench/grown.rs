@@ -7,9 +7,9 @@
 //! load, and after a clean shutdown. The measure is the time until the server sees the first
 //! request.
 
-use super::verdict::{Verdict, Wanted};
+use super::verdict::{FigureTarget, TargetVerdict};
 use super::web::BenchWeb;
-use super::{Report, Wish};
+use super::{BenchOptions, PartReport};
 use crate::steps::{cargo, run, step};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs the store's bench, which prints and judges; first that of the base build, which is not
 /// judged.
-pub(super) fn growth(wish: &Wish) -> Result<Report> {
+pub(super) fn growth(wish: &BenchOptions) -> Result<PartReport> {
     let bench = ["bench", "-p", "orb-store", "--bench", "growth"];
     let sizes = ["--", "--sizes", "1,10,33,50"];
     match (&wish.base_tree, &wish.against) {
@@ -42,18 +42,18 @@ pub(super) fn growth(wish: &Wish) -> Result<Report> {
         (None, None) => {}
     }
     cargo(&[&bench[..], &sizes].concat())?;
-    Ok(Report::default())
+    Ok(PartReport::default())
 }
 
 /// The table of starts.
-pub(super) fn restart(wish: &Wish) -> Result<Report> {
+pub(super) fn restart(wish: &BenchOptions) -> Result<PartReport> {
     let home = std::env::temp_dir().join(format!("orb-bench-{}-grown", std::process::id()));
     let table = starts(&home, wish);
     std::fs::remove_dir_all(&home).with_context(|| format!("cannot remove {}", home.display()))?;
     table
 }
 
-fn starts(home: &Path, wish: &Wish) -> Result<Report> {
+fn starts(home: &Path, wish: &BenchOptions) -> Result<PartReport> {
     let web = BenchWeb::start((1, 100), 100)?;
     let project = home.join("grown");
     std::fs::create_dir_all(&project)?;
@@ -90,9 +90,9 @@ fn starts(home: &Path, wish: &Wish) -> Result<Report> {
         process.wait()?;
         table += &format!("| {after} | {:.2} |\n", took.as_secs_f64());
         let what = format!("seconds to the first request after {after}");
-        verdicts.extend(Verdict::of(what, [took.as_secs_f64()], Wanted::AtMost(5.0)));
+        verdicts.extend(TargetVerdict::of(what, [took.as_secs_f64()], FigureTarget::AtMost(5.0)));
     }
-    Ok(Report { tables: vec![table], verdicts })
+    Ok(PartReport { tables: vec![table], verdicts })
 }
 
 /// Starts the program and waits for its first request.

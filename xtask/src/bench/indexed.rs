@@ -6,9 +6,9 @@
 
 use super::measure::{self, Figures};
 use super::tools::{Role, Tool, crawl_of, orb};
-use super::verdict::{NO_SLOWER, Verdict, Wanted};
+use super::verdict::{FigureTarget, NO_SLOWER, TargetVerdict};
 use super::web::{BenchWeb, WEBS, number_field};
-use super::{Report, Wish, chosen};
+use super::{BenchOptions, PartReport, chosen};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -30,8 +30,8 @@ fn with_index(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {
 }
 
 /// The rates with and without, on one host in plain bytes and compressed.
-pub(super) fn crawled(wish: &Wish) -> Result<Report> {
-    let mut report = Report::default();
+pub(super) fn crawled(wish: &BenchOptions) -> Result<PartReport> {
+    let mut report = PartReport::default();
     let one = |name: &str| if wish.webs.is_empty() { name.starts_with("one-") } else { chosen(&wish.webs, name) };
     for ground in WEBS.iter().filter(|ground| one(ground.name)) {
         let web = BenchWeb::on(ground, wish.pages)?;
@@ -48,25 +48,25 @@ pub(super) fn crawled(wish: &Wish) -> Result<Report> {
         report.tables.push(measure::table(&web.title(), web.pages(), rows.collect::<Vec<_>>().into_iter()));
         let ratios = rounds.iter().map(|[without, with]| with.rate() / without.rate());
         let what = format!("{}: pages/s with the index / without", ground.name);
-        report.verdicts.extend(Verdict::of(what, ratios, Wanted::AtLeast(WANTED)));
+        report.verdicts.extend(TargetVerdict::of(what, ratios, FigureTarget::AtLeast(WANTED)));
         for (which, tool) in [WITHOUT, WITH].iter().enumerate() {
             let ratios = rounds.iter().zip(&base).map(|(ours, base)| ours[which].rate() / base[which].rate());
             let what = format!("{}: pages/s {}, orb / base", ground.name, tool.name);
-            report.verdicts.extend(Verdict::of(what, ratios, NO_SLOWER));
+            report.verdicts.extend(TargetVerdict::of(what, ratios, NO_SLOWER));
         }
     }
     Ok(report)
 }
 
 /// Search latency on a crawl of a hundred thousand pages.
-pub(super) fn searched(wish: &Wish) -> Result<Report> {
+pub(super) fn searched(wish: &BenchOptions) -> Result<PartReport> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-search", std::process::id()));
     let report = search_in(&dir, wish);
     std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
     report
 }
 
-fn search_in(dir: &Path, wish: &Wish) -> Result<Report> {
+fn search_in(dir: &Path, wish: &BenchOptions) -> Result<PartReport> {
     let pages = PAGES.min(wish.pages.max(20_000) * 5);
     let web = BenchWeb::start((1, pages), pages)?;
     let crawled = with_index(&web, dir, &wish.orb)?.status().context("cannot start orb")?;
@@ -89,11 +89,11 @@ fn search_in(dir: &Path, wish: &Wish) -> Result<Report> {
     }
     let table = format!("### {pages} pages, queries of three words\n\n{told}\n");
     let of = |what: &str, figures: Vec<f64>, most| {
-        Verdict::of(format!("search: {what} in ms"), figures, Wanted::AtMost(most))
+        TargetVerdict::of(format!("search: {what} in ms"), figures, FigureTarget::AtMost(most))
     };
     let verdicts =
         [of("p50", vec![p50], 5.0), of("p99", vec![p99], 30.0), of("start to end of one search", starts, 200.0)];
-    Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
+    Ok(PartReport { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
 /// Triples of dictionary words, common and rare.

@@ -4,7 +4,7 @@
 //! which knows almost all URLs from the beginning, relative to the first. The pages' 40 links are
 //! spread over the whole host, so after 100,000 pages nearly all are known.
 
-use super::Wish;
+use super::BenchOptions;
 use super::web::{BenchWeb, number_field};
 use anyhow::{Context, Result};
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use wait4::Wait4;
 const PAGES: u32 = 1_100_000;
 
 /// The figures of one run.
-struct Run {
+struct RunFigures {
     pages: u64,
     discovered: u64,
     rate: f64,
@@ -23,7 +23,7 @@ struct Run {
 }
 
 /// The table of both runs.
-pub(super) fn measured(wish: &Wish) -> Result<String> {
+pub(super) fn measured(wish: &BenchOptions) -> Result<String> {
     let web = BenchWeb::start((1, PAGES), PAGES)?;
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-known", std::process::id()));
     let runs = crawl(wish, &web, &dir, 100_000).and_then(|first| Ok([first, crawl(wish, &web, &dir, 50_000)?]));
@@ -38,7 +38,7 @@ pub(super) fn measured(wish: &Wish) -> Result<String> {
     Ok(table)
 }
 
-fn crawl(wish: &Wish, web: &BenchWeb, dir: &Path, pages: u32) -> Result<Run> {
+fn crawl(wish: &BenchOptions, web: &BenchWeb, dir: &Path, pages: u32) -> Result<RunFigures> {
     let mut child = Command::new(&wish.orb)
         .args([
             "crawl",
@@ -63,7 +63,12 @@ fn crawl(wish: &Wish, web: &BenchWeb, dir: &Path, pages: u32) -> Result<Run> {
     }
     let used = child.wait4()?.rusage;
     let field = |name: &str| number_field(&account, name).with_context(|| format!("no {name} in {account}"));
-    Ok(Run { pages: field("pages")?, discovered: field("discovered")?, rate: rate(&account)?, peak_rss: used.maxrss })
+    Ok(RunFigures {
+        pages: field("pages")?,
+        discovered: field("discovered")?,
+        rate: rate(&account)?,
+        peak_rss: used.maxrss,
+    })
 }
 
 fn rate(account: &str) -> Result<f64> {

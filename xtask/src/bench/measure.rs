@@ -1,7 +1,7 @@
 //! What did one crawl cost, and how much did it find?
 
 use super::tools::Tool;
-use super::web::{BenchWeb, Seen};
+use super::web::{BenchWeb, RequestsSeen};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) struct Figures {
     cpu: Duration,
     peak_rss: u64,
     /// What the web saw of it.
-    pub(super) seen: Seen,
+    pub(super) seen: RequestsSeen,
     stalled: bool,
 }
 
@@ -48,7 +48,7 @@ impl Figures {
         let share = self.seen.pages as f64 * 100.0 / all as f64;
         let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate()) };
         let (fetching, cpu, rss) = (self.over(self.seen.span), self.cpu_per_page(), self.peak_rss as f64 / 1e6);
-        let Seen { pages, requests, handshakes: [full, resumed], .. } = self.seen;
+        let RequestsSeen { pages, requests, handshakes: [full, resumed], .. } = self.seen;
         format!(
             "{end} | {fetching:.0} | {cpu:.0} | {rss:.0} | {pages} ({share:.1} %) | {requests} | {full} + {resumed}"
         )
@@ -104,10 +104,10 @@ fn crawl(mut command: Command, name: &str, web: &BenchWeb) -> Result<Figures> {
 }
 
 /// How a crawler ended, and when.
-type End = (std::io::Result<ResUse>, Duration);
+type CrawlerExit = (std::io::Result<ResUse>, Duration);
 
 /// Waits for a crawler to exit, and kills it if it has stalled.
-fn wait(end: &Receiver<End>, pid: u32, web: &BenchWeb) -> Result<(ResourceUsage, Duration, bool)> {
+fn wait(end: &Receiver<CrawlerExit>, pid: u32, web: &BenchWeb) -> Result<(ResourceUsage, Duration, bool)> {
     let (mut done, mut since, mut stalled) = ((0, 0), Instant::now(), false);
     loop {
         match end.recv_timeout(LOOK) {

@@ -30,19 +30,19 @@ pub(crate) use web::{BenchWeb, WEBS};
 use crate::steps::{cargo, root, step};
 use anyhow::{Context, Result, bail, ensure};
 use std::path::PathBuf;
-use verdict::Verdict;
+use verdict::TargetVerdict;
 
 /// A part of the bench: its name, what it shows, and its function.
-type Part = (&'static str, &'static str, fn(&Wish) -> Result<Report>);
+type BenchPart = (&'static str, &'static str, fn(&BenchOptions) -> Result<PartReport>);
 
-const PARTS: &[Part] = &[
+const PARTS: &[BenchPart] = &[
     ("peers", "crawlers side by side", peers::measured),
     ("cores", "a crawl on one core and on all", cores::measured),
     ("polite", "a thousand hosts at a request a second each", polite::measured),
     ("index", "a crawl with the text index and without", indexed::crawled),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
     ("track", "twenty thousand unchanged pages, visited again", tracked::measured),
-    ("known", "a million known URLs", |wish| known::measured(wish).map(Report::from)),
+    ("known", "a million known URLs", |wish| known::measured(wish).map(PartReport::from)),
     ("graph", "fifty million arcs, and who points to a page", graph::measured),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("plan", "twenty thousand pages, planned and then crawled", planned::measured),
@@ -57,19 +57,19 @@ const LONG: &[&str] = &["growth", "restart"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]
-struct Report {
+struct PartReport {
     tables: Vec<String>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<TargetVerdict>,
 }
 
-impl From<String> for Report {
+impl From<String> for PartReport {
     fn from(table: String) -> Self {
         Self { tables: vec![table], verdicts: Vec::new() }
     }
 }
 
 /// The command line options.
-struct Wish {
+struct BenchOptions {
     pages: u32,
     rounds: usize,
     slow: bool,
@@ -84,7 +84,7 @@ struct Wish {
     base_tree: Option<PathBuf>,
 }
 
-impl Default for Wish {
+impl Default for BenchOptions {
     fn default() -> Self {
         let [only, tools, webs] = [const { Vec::new() }; 3];
         Self {
@@ -101,7 +101,7 @@ impl Default for Wish {
     }
 }
 
-impl Wish {
+impl BenchOptions {
     /// Parses `--pages N` (maximum pages of a web), `--rounds N`, `--slow` (also the tools that
     /// take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
     /// `--orb PATH` measures that program instead of the one that is built; `--against PATH`
@@ -181,10 +181,10 @@ fn chosen(names: &[String], name: &str) -> bool {
 /// Builds, runs part after part, and prints all tables and verdicts at the end; a missed target is
 /// a failure.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let wish = Wish::read(args)?;
+    let wish = BenchOptions::read(args)?;
     wish.build()?;
-    let mut all = Report::default();
-    let wanted = |part: &&Part| chosen(&wish.only, part.0) && !(wish.only.is_empty() && LONG.contains(&part.0));
+    let mut all = PartReport::default();
+    let wanted = |part: &&BenchPart| chosen(&wish.only, part.0) && !(wish.only.is_empty() && LONG.contains(&part.0));
     for (name, what, measured) in PARTS.iter().filter(wanted) {
         let report = step(&format!("{name}: {what}"), || measured(&wish))?;
         all.tables.extend(report.tables);

@@ -5,9 +5,9 @@
 
 use super::measure::{self, Figures};
 use super::tools::{Role, TOOLS, Tool};
-use super::verdict::{NO_DEARER, NO_SLOWER, Verdict, Wanted};
+use super::verdict::{FigureTarget, NO_DEARER, NO_SLOWER, TargetVerdict};
 use super::web::{BenchWeb, Ground, WEBS};
-use super::{Report, Wish, chosen};
+use super::{BenchOptions, PartReport, chosen};
 use crate::steps::{cargo, root, step};
 use crate::{judges, packages};
 use anyhow::Result;
@@ -19,13 +19,13 @@ const FASTER: [f64; 2] = [1.0, 1.4];
 const FASTER_OVER_TLS: f64 = 1.2;
 
 /// A tool with its figures per round; `None` if it could not be run.
-type Row = (&'static Tool, Vec<Option<Figures>>);
+type PeerRow = (&'static Tool, Vec<Option<Figures>>);
 
 /// Sets up the tools and runs them.
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
     let tools: Vec<&'static Tool> = TOOLS.iter().filter(|tool| wants(wish, tool)).collect();
     set_up(&tools)?;
-    let mut report = Report::default();
+    let mut report = PartReport::default();
     for ground in WEBS.iter().filter(|ground| chosen(&wish.webs, ground.name)) {
         let web = BenchWeb::on(ground, wish.pages)?;
         let rows = step(&web.title(), || Ok(rounds(&web, ground, &tools, wish)))?;
@@ -37,7 +37,7 @@ pub(super) fn measured(wish: &Wish) -> Result<Report> {
     Ok(report)
 }
 
-fn wants(wish: &Wish, tool: &Tool) -> bool {
+fn wants(wish: &BenchOptions, tool: &Tool) -> bool {
     match tool.role {
         Role::Base => wish.against.is_some(),
         Role::Slow => chosen(&wish.tools, tool.name) && (wish.slow || !wish.tools.is_empty()),
@@ -74,8 +74,8 @@ pub(super) fn spider() -> PathBuf {
 
 /// Runs all tools in turn, round by round. A tool that cannot be run is reported, and the others
 /// continue.
-fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], wish: &Wish) -> Vec<Row> {
-    let mut rows: Vec<Row> = tools.iter().map(|tool| (*tool, Vec::new())).collect();
+fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], wish: &BenchOptions) -> Vec<PeerRow> {
+    let mut rows: Vec<PeerRow> = tools.iter().map(|tool| (*tool, Vec::new())).collect();
     for round in 1..=wish.rounds {
         for (tool, figures) in &mut rows {
             let once = matches!(tool.role, Role::Once | Role::Slow);
@@ -95,24 +95,24 @@ fn rounds(web: &BenchWeb, ground: &Ground, tools: &[&'static Tool], wish: &Wish)
 }
 
 /// The targets for our figures on one web.
-fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[Row]) -> Vec<Verdict> {
+fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[PeerRow]) -> Vec<TargetVerdict> {
     let Some((_, ours)) = rows.iter().find(|(tool, _)| tool.role == Role::Ours) else { return Vec::new() };
     let on = |what: &str| format!("{}: {what}", ground.name);
-    let of = |role: Role| rows.iter().filter(|(tool, _)| tool.role == role).collect::<Vec<&Row>>();
+    let of = |role: Role| rows.iter().filter(|(tool, _)| tool.role == role).collect::<Vec<&PeerRow>>();
     let (rivals, base) = (of(Role::Rival), of(Role::Base));
     let found = ours.iter().flatten().map(|one| one.seen.pages as f64 / web.pages() as f64).reduce(f64::min);
     let faster = if ground.tls.is_some() { FASTER_OVER_TLS } else { FASTER[usize::from(ground.gzip)] };
-    let rates = |others: &[&Row]| against(ours, others, Figures::rate, f64::max);
-    let costs = |others: &[&Row]| against(ours, others, Figures::cpu_per_page, f64::min);
+    let rates = |others: &[&PeerRow]| against(ours, others, Figures::rate, f64::max);
+    let costs = |others: &[&PeerRow]| against(ours, others, Figures::cpu_per_page, f64::min);
     let mut verdicts = vec![
-        Verdict::of(on("orb / fastest peer"), rates(&rivals), Wanted::AtLeast(faster)),
-        Verdict::of(on("share of the pages found"), found, Wanted::AtLeast(1.0)),
-        Verdict::of(on("pages/s, orb / base"), rates(&base), NO_SLOWER),
-        Verdict::of(on("CPU a page, orb / base"), costs(&base), NO_DEARER),
+        TargetVerdict::of(on("orb / fastest peer"), rates(&rivals), FigureTarget::AtLeast(faster)),
+        TargetVerdict::of(on("share of the pages found"), found, FigureTarget::AtLeast(1.0)),
+        TargetVerdict::of(on("pages/s, orb / base"), rates(&base), NO_SLOWER),
+        TargetVerdict::of(on("CPU a page, orb / base"), costs(&base), NO_DEARER),
     ];
     if ground.tls.is_none() {
         let what = on("CPU a page, orb / least of the peers");
-        verdicts.push(Verdict::of(what, costs(&rivals), Wanted::AtMost(1.0)));
+        verdicts.push(TargetVerdict::of(what, costs(&rivals), FigureTarget::AtMost(1.0)));
     }
     verdicts.into_iter().flatten().collect()
 }
@@ -120,7 +120,7 @@ fn verdicts(web: &BenchWeb, ground: &Ground, rows: &[Row]) -> Vec<Verdict> {
 /// Our figure relative to the best of the others', round by round, if there are both.
 fn against(
     ours: &[Option<Figures>],
-    others: &[&Row],
+    others: &[&PeerRow],
     of: fn(&Figures) -> f64,
     better: fn(f64, f64) -> f64,
 ) -> Vec<f64> {

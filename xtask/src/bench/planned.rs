@@ -4,9 +4,9 @@
 //! every store takes on the disk is held against what was planned for it.
 
 use super::tools::crawl_of;
-use super::verdict::{Verdict, Wanted};
+use super::verdict::{FigureTarget, TargetVerdict};
 use super::web::BenchWeb;
-use super::{Report, Wish};
+use super::{BenchOptions, PartReport};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::Path;
@@ -27,14 +27,14 @@ const PLACES: [(&[&str], &[&str]); 5] = [
     (&["graph"], &["graph", "graph, transposed", "graph, URLs", "graph, ranks"]),
 ];
 
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-plan", std::process::id()));
     let compared = compare(wish, &dir.join("few"), &dir.join("many"));
     std::fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
     compared
 }
 
-fn compare(wish: &Wish, few: &Path, many: &Path) -> Result<Report> {
+fn compare(wish: &BenchOptions, few: &Path, many: &Path) -> Result<PartReport> {
     let web = BenchWeb::start((10, FEW / 10), FEW)?;
     collect(&wish.orb, &web, few)?;
     let web = BenchWeb::start((200, 100), wish.pages)?;
@@ -50,9 +50,9 @@ fn compare(wish: &Wish, few: &Path, many: &Path) -> Result<Report> {
         let taken = places.iter().map(|place| size(&many.join("bench").join(place))).sum::<u64>() as f64;
         table += &format!("| {name} | {planned:.0} | {taken:.0} | {:.2} |\n", planned / taken);
         let what = format!("plan: {name}, how far from what was taken");
-        verdicts.extend(Verdict::of(what, [(planned / taken - 1.0).abs()], Wanted::AtMost(WITHIN)));
+        verdicts.extend(TargetVerdict::of(what, [(planned / taken - 1.0).abs()], FigureTarget::AtMost(WITHIN)));
     }
-    Ok(Report { tables: vec![table], verdicts })
+    Ok(PartReport { tables: vec![table], verdicts })
 }
 
 /// Crawls a web with everything there is, and builds its graph.

@@ -8,9 +8,9 @@
 
 use super::measure;
 use super::tools::{Role, Tool};
-use super::verdict::{Verdict, Wanted};
+use super::verdict::{FigureTarget, TargetVerdict};
 use super::web::BenchWeb;
-use super::{Report, Wish};
+use super::{BenchOptions, PartReport};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ const WANTED: f64 = 0.9;
 const LATENESS: Duration = Duration::from_millis(100);
 
 /// The crawl's figures relative to what politeness allows.
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
     let web = BenchWeb::start((HOSTS, PAGES_PER_HOST), HOSTS * PAGES_PER_HOST)?;
     let figures = measure::run(&Tool { name: "orb", role: Role::Ours, command: politely }, &web, &wish.orb)?;
     let (seen, least) = (figures.seen, DELAY * PAGES_PER_HOST);
@@ -37,13 +37,13 @@ pub(super) fn measured(wish: &Wish) -> Result<Report> {
         "\n{span:.1} s from the first request to the last, at least {} s by politeness; no address was asked twice within {gap:.3} s.\n",
         least.as_secs()
     );
-    let of = |what: &str, figure, wanted| Verdict::of(format!("polite: {what}"), [figure], wanted);
+    let of = |what: &str, figure, wanted| TargetVerdict::of(format!("polite: {what}"), [figure], wanted);
     let verdicts = [
-        of("rate / rate that politeness allows", least.as_secs_f64() / span, Wanted::AtLeast(WANTED)),
-        of("share of the pages found", seen.pages as f64 / web.pages() as f64, Wanted::AtLeast(1.0)),
-        of("shortest gap in seconds", gap, Wanted::AtLeast((DELAY - LATENESS).as_secs_f64())),
+        of("rate / rate that politeness allows", least.as_secs_f64() / span, FigureTarget::AtLeast(WANTED)),
+        of("share of the pages found", seen.pages as f64 / web.pages() as f64, FigureTarget::AtLeast(1.0)),
+        of("shortest gap in seconds", gap, FigureTarget::AtLeast((DELAY - LATENESS).as_secs_f64())),
     ];
-    Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
+    Ok(PartReport { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
 fn politely(web: &BenchWeb, dir: &Path, build: &Path) -> Result<Command> {

@@ -3,8 +3,8 @@
 //! The graph's own bench builds a graph of fifty million arcs with web-like locality and ranks it;
 //! one figure has a target.
 
-use super::Report;
-use super::verdict::{Verdict, Wanted};
+use super::PartReport;
+use super::verdict::{FigureTarget, TargetVerdict};
 use crate::steps::root;
 use anyhow::{Context, Result, bail};
 use std::process::Command;
@@ -13,7 +13,7 @@ use std::process::Command;
 const WANTED: f64 = 20.0;
 
 /// The figures of the graph's bench.
-pub(super) fn measured() -> Result<Report> {
+pub(super) fn measured() -> Result<PartReport> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let bench = ["bench", "-q", "-p", "orb-graph", "--bench", "ranks", "--", "--arcs", "50"];
     let output = Command::new(cargo).args(bench).current_dir(root()).output().context("cannot start cargo")?;
@@ -27,8 +27,8 @@ pub(super) fn measured() -> Result<Report> {
     }
     let speed = told.lines().find_map(|line| line.strip_prefix("speed ")?.parse().ok());
     let what = "million arcs a second and core in a round of PageRank";
-    Ok(Report {
+    Ok(PartReport {
         tables: vec![table],
-        verdicts: Verdict::of(what, speed, Wanted::AtLeast(WANTED)).into_iter().collect(),
+        verdicts: TargetVerdict::of(what, speed, FigureTarget::AtLeast(WANTED)).into_iter().collect(),
     })
 }

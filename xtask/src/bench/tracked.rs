@@ -4,9 +4,9 @@
 //! and the bytes of the second run are compared with those of the first.
 
 use super::tools::crawl_of;
-use super::verdict::{NO_SLOWER, Verdict, Wanted};
+use super::verdict::{FigureTarget, NO_SLOWER, TargetVerdict};
 use super::web::{BenchWeb, number_field};
-use super::{Report, Wish};
+use super::{BenchOptions, PartReport};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -19,17 +19,18 @@ const FASTER: f64 = 3.0;
 const BYTES: f64 = 0.05;
 
 /// The figures a run reports.
-struct Account {
+struct TrackedFigures {
     rate: f64,
     bytes: f64,
     same: u64,
 }
 
-pub(super) fn measured(wish: &Wish) -> Result<Report> {
+pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
     let (mut faster, mut less) = (Vec::new(), Vec::new());
     let mut than_base = [Vec::new(), Vec::new()];
     let mut table = String::from("| run | pages/s | bytes |\n|---|---|---|\n");
-    let mut row = |name: &str, run: &Account| table += &format!("| {name} | {:.0} | {:.0} |\n", run.rate, run.bytes);
+    let mut row =
+        |name: &str, run: &TrackedFigures| table += &format!("| {name} | {:.0} | {:.0} |\n", run.rate, run.bytes);
     for _ in 0..wish.rounds {
         let [first, second] = site(wish, &wish.orb)?;
         row("crawl", &first);
@@ -46,16 +47,20 @@ pub(super) fn measured(wish: &Wish) -> Result<Report> {
     }
     let [crawl, track] = than_base;
     let verdicts = [
-        Verdict::of("track: pages/s of the first crawl, orb / base", crawl, NO_SLOWER),
-        Verdict::of("track: pages/s, orb / base", track, NO_SLOWER),
-        Verdict::of("track: pages/s / those of the first crawl".to_owned(), faster, Wanted::AtLeast(FASTER)),
-        Verdict::of("track: bytes / those of the first crawl".to_owned(), less, Wanted::AtMost(BYTES)),
+        TargetVerdict::of("track: pages/s of the first crawl, orb / base", crawl, NO_SLOWER),
+        TargetVerdict::of("track: pages/s, orb / base", track, NO_SLOWER),
+        TargetVerdict::of(
+            "track: pages/s / those of the first crawl".to_owned(),
+            faster,
+            FigureTarget::AtLeast(FASTER),
+        ),
+        TargetVerdict::of("track: bytes / those of the first crawl".to_owned(), less, FigureTarget::AtMost(BYTES)),
     ];
-    Ok(Report { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
+    Ok(PartReport { tables: vec![table], verdicts: verdicts.into_iter().flatten().collect() })
 }
 
 /// Crawls a site and tracks it with this build.
-fn site(wish: &Wish, build: &Path) -> Result<[Account; 2]> {
+fn site(wish: &BenchOptions, build: &Path) -> Result<[TrackedFigures; 2]> {
     let web = BenchWeb::with_validators((1, 20_000), wish.pages)?;
     let dir = std::env::temp_dir().join(format!("orb-bench-{}-track", std::process::id()));
     let runs = both(&web, &dir, build);
@@ -67,14 +72,14 @@ fn site(wish: &Wish, build: &Path) -> Result<[Account; 2]> {
     Ok(runs)
 }
 
-fn both(web: &BenchWeb, dir: &Path, build: &Path) -> Result<[Account; 2]> {
+fn both(web: &BenchWeb, dir: &Path, build: &Path) -> Result<[TrackedFigures; 2]> {
     let crawl = crawl_of(web, dir);
     let home = dir.to_string_lossy().into_owned();
     let track = ["track", "bench", "--quiet", "--home", &home].map(str::to_owned);
     Ok([account(build, &crawl)?, account(build, &track)?])
 }
 
-fn account(build: &Path, args: &[String]) -> Result<Account> {
+fn account(build: &Path, args: &[String]) -> Result<TrackedFigures> {
     let began = Instant::now();
     let output = Command::new(build).args(args).arg("--json").output().context("cannot start orb")?;
     let seconds = began.elapsed().as_secs_f64();
@@ -84,5 +89,5 @@ fn account(build: &Path, args: &[String]) -> Result<Account> {
     let told = String::from_utf8_lossy(&output.stdout);
     let number = |name: &str| number_field(&told, name).with_context(|| format!("no {name} in {told}"));
     let (pages, bytes) = (number("pages")?, number("bytes")?);
-    Ok(Account { rate: pages as f64 / seconds, bytes: bytes as f64, same: number("SAM")? })
+    Ok(TrackedFigures { rate: pages as f64 / seconds, bytes: bytes as f64, same: number("SAM")? })
 }

@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A web of plain pages: hosts, and pages per host.
-pub(super) type Shape = (u32, u32);
+pub(super) type WebShape = (u32, u32);
 
 /// A web that all crawlers are run on.
 pub(crate) struct Ground {
     /// Its name on the command line.
     pub(crate) name: &'static str,
-    shape: Shape,
+    shape: WebShape,
     /// Whether it compresses on request, as most of the web does.
     pub(super) gzip: bool,
     /// Whether it sends validators.
@@ -35,7 +35,7 @@ pub(crate) enum Tls {
     Http2,
 }
 
-const fn ground(name: &'static str, shape: Shape, gzip: bool) -> Ground {
+const fn ground(name: &'static str, shape: WebShape, gzip: bool) -> Ground {
     Ground { name, shape, gzip, validators: false, tls: None }
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct BenchWeb {
 
 /// What a crawl requested.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct RequestsSeen {
     /// Distinct pages that were served.
     pub(super) pages: usize,
     /// Requests of any kind.
@@ -86,12 +86,12 @@ pub(super) struct Seen {
 
 impl BenchWeb {
     /// Starts a web of this shape with compression and at most this many pages.
-    pub(super) fn start(shape: Shape, pages: u32) -> Result<Self> {
+    pub(super) fn start(shape: WebShape, pages: u32) -> Result<Self> {
         Self::on(&ground("", shape, true), pages)
     }
 
     /// Starts a web of this shape with compression and validators.
-    pub(super) fn with_validators(shape: Shape, pages: u32) -> Result<Self> {
+    pub(super) fn with_validators(shape: WebShape, pages: u32) -> Result<Self> {
         Self::on(&Ground { validators: true, ..ground("", shape, true) }, pages)
     }
 
@@ -177,7 +177,7 @@ impl BenchWeb {
     }
 
     /// What was requested since then.
-    pub(super) fn seen(&self) -> Result<Seen> {
+    pub(super) fn seen(&self) -> Result<RequestsSeen> {
         let log = self.ask("log")?;
         let (mut pages, mut last, mut least) = (HashSet::new(), HashMap::new(), u64::MAX);
         let (mut requests, mut span) = (0, 0);
@@ -196,7 +196,7 @@ impl BenchWeb {
         let counters = self.ask("counters")?;
         let handshakes =
             ["full_handshakes", "resumed_handshakes"].map(|name| number_field(&counters, name).unwrap_or(0));
-        Ok(Seen { pages: pages.len(), requests, span, least_gap, handshakes })
+        Ok(RequestsSeen { pages: pages.len(), requests, span, least_gap, handshakes })
     }
 
     /// Number of requests so far.

@@ -2,7 +2,7 @@
 
 use super::mark;
 use crate::{AnswerError, Result};
-use orb_graph::{Fingerprint, GraphError, Manifest, SeenLink, Standing, WebGraph, Witness};
+use orb_graph::{Fingerprint, GraphError, GraphFreshness, Manifest, SeenLink, WebGraph, Witness};
 use orb_store::{CatalogueReader, CheckReport, ProjectDir};
 
 /// Verifies the graph's checksums, compares it with the catalogue at its mark, and adds findings to
@@ -30,16 +30,16 @@ pub(crate) fn check_graph(project: &ProjectDir, report: &mut CheckReport) -> Res
 
 fn compare(reader: &CatalogueReader, manifest: &Manifest, held: &Fingerprint, report: &mut CheckReport) -> Result<()> {
     let current = match manifest.mark.standing(&mark(&reader.extent()?)) {
-        Standing::Foreign => {
+        GraphFreshness::Foreign => {
             report.find("graph", "it was built from another catalogue; building the graph again makes it anew");
             return Ok(());
         }
-        Standing::Behind { batches, .. } => {
+        GraphFreshness::Behind { batches, .. } => {
             let note = format!("the graph is {batches} batches older than the catalogue: its links were not compared");
             report.notes.push(note);
             false
         }
-        Standing::Current => true,
+        GraphFreshness::Current => true,
     };
     let mut witness = Witness::new(&manifest.options, manifest.mark.pages);
     reader.each_url(|page, _, url| {

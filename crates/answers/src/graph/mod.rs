@@ -9,11 +9,11 @@ pub use neighbours::{NeighbourRow, Neighbours, neighbours};
 pub use stats::{GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 
 use crate::{AnswerError, Collection, Result};
-use orb_graph::{CatalogueMark, GraphError, Ranks, Standing, WebGraph};
+use orb_graph::{CatalogueMark, GraphError, GraphFreshness, Ranks, WebGraph};
 use orb_store::Extent;
 
 /// How a graph relates to a catalogue of this extent.
-pub(crate) fn standing(graph: &WebGraph, now: &Extent) -> Standing {
+pub(crate) fn standing(graph: &WebGraph, now: &Extent) -> GraphFreshness {
     graph.manifest().mark.standing(&mark(now))
 }
 
@@ -42,7 +42,7 @@ impl Collection {
     }
 
     /// How the graph relates to the current catalogue.
-    pub fn graph_standing(&self) -> Result<Standing> {
+    pub fn graph_standing(&self) -> Result<GraphFreshness> {
         Ok(standing(built(self)?, &self.catalogue().extent()?))
     }
 }
@@ -51,12 +51,12 @@ impl Collection {
 pub(crate) fn dated(collection: &Collection) -> Result<(&WebGraph, Option<String>)> {
     let (graph, name) = (built(collection)?, collection.name());
     let note = match standing(graph, &collection.catalogue().extent()?) {
-        Standing::Current => None,
-        Standing::Behind { pages, .. } => Some(format!(
+        GraphFreshness::Current => None,
+        GraphFreshness::Behind { pages, .. } => Some(format!(
             "the graph is older than the catalogue, which has {} pages more; orb graph build {name} brings it up",
             grouped(pages)
         )),
-        Standing::Foreign => {
+        GraphFreshness::Foreign => {
             Some(format!("the graph was built from another catalogue; orb graph build {name} makes it anew"))
         }
     };

@@ -2,7 +2,7 @@
 
 use super::{built, standing};
 use crate::{Collection, Result};
-use orb_graph::{Account, BowTie, GraphOptions, Manifest, Standing, Tally, WebGraph};
+use orb_graph::{BowTie, CompressionStats, GraphFreshness, GraphOptions, Manifest, RankingStats, WebGraph};
 use orb_store::Extent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -122,14 +122,14 @@ fn as_object<S: serde::Serializer>(parts: &[(&'static str, u64)], to: S) -> std:
     to.collect_map(parts.iter().copied())
 }
 
-impl From<&[&Account; 2]> for RankAccounts {
-    fn from([pages, hosts]: &[&Account; 2]) -> Self {
+impl From<&[&RankingStats; 2]> for RankAccounts {
+    fn from([pages, hosts]: &[&RankingStats; 2]) -> Self {
         Self { pages: RankAccount::from(*pages), hosts: RankAccount::from(*hosts) }
     }
 }
 
-impl From<&Account> for RankAccount {
-    fn from(account: &Account) -> Self {
+impl From<&RankingStats> for RankAccount {
+    fn from(account: &RankingStats) -> Self {
         Self {
             nodes: account.nodes,
             arcs: account.arcs,
@@ -154,11 +154,11 @@ impl GraphFigures {
     fn of(project: &str, graph: &WebGraph, now: &Extent) -> Self {
         let m: &Manifest = graph.manifest();
         let (name, behind) = match standing(graph, now) {
-            Standing::Current => ("current", GraphLag::default()),
-            Standing::Behind { batches, pages, runs } => ("behind", GraphLag { batches, pages, runs }),
-            Standing::Foreign => ("foreign", GraphLag::default()),
+            GraphFreshness::Current => ("current", GraphLag::default()),
+            GraphFreshness::Behind { batches, pages, runs } => ("behind", GraphLag { batches, pages, runs }),
+            GraphFreshness::Foreign => ("foreign", GraphLag::default()),
         };
-        let degree = |tally: &Tally| GraphDegree { mean: ratio(tally.arcs, m.nodes), max: tally.most };
+        let degree = |tally: &CompressionStats| GraphDegree { mean: ratio(tally.arcs, m.nodes), max: tally.most };
         Self {
             project: project.to_owned(),
             nodes: m.nodes,

@@ -8,7 +8,7 @@
 
 use crate::graph::standing;
 use crate::{AnswerError, Collection, Result, Window};
-use orb_graph::{GraphError, Standing, WebGraph};
+use orb_graph::{GraphError, GraphFreshness, WebGraph};
 use orb_page::PageId;
 use orb_store::{CatalogueReader, Extent, LinkRow};
 use schemars::JsonSchema;
@@ -64,19 +64,19 @@ pub(super) fn usable<'a>(
         Err(e) => return Err(e.into()),
     };
     Ok(match standing(graph, extent) {
-        Standing::Current => (Some(graph), None),
-        Standing::Behind { batches, runs: 0, .. } => {
+        GraphFreshness::Current => (Some(graph), None),
+        GraphFreshness::Behind { batches, runs: 0, .. } => {
             let note = format!("the graph is {batches} batches older than the catalogue, from which the rest was read");
             (Some(graph), Some(note))
         }
-        Standing::Behind { runs, .. } => {
+        GraphFreshness::Behind { runs, .. } => {
             let note = format!(
                 "the graph is {runs} runs older than the catalogue: links that pages gained when they were visited again are missing; \
                  orb graph build adds them"
             );
             (Some(graph), Some(note))
         }
-        Standing::Foreign => {
+        GraphFreshness::Foreign => {
             let note =
                 "the graph was built from another catalogue, and all links were read; orb graph build makes a new one";
             (None, Some(note.to_owned()))

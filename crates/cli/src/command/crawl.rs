@@ -5,7 +5,7 @@ use crate::failure::{Failure, complain};
 use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
-use orb_crawl::track::Choice;
+use orb_crawl::track::RevisitSelection;
 use orb_crawl::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
 use orb_page::{RunKind, RunState};
 use orb_project::{OrderName, Settings, Wrong};
@@ -29,7 +29,7 @@ pub(crate) struct Request {
     /// Whether to collect or to revisit.
     pub(crate) kind: RunKind,
     /// Which known pages to revisit.
-    pub(crate) choice: Choice,
+    pub(crate) choice: RevisitSelection,
     /// Its seeds.
     pub(crate) seeds: Vec<Address>,
     /// The project file that was given.
@@ -51,7 +51,7 @@ impl Request {
             return Err(anyhow::anyhow!("project {name} has no seeds; orb project edit {name} gives it some").into());
         }
         let kept = settings.clone();
-        let choice = if settings.track.budget.is_some() { Choice::Due } else { Choice::All };
+        let choice = if settings.track.budget.is_some() { RevisitSelection::Due } else { RevisitSelection::All };
         Ok(Self {
             name: name.to_owned(),
             settings,
@@ -282,7 +282,7 @@ pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure>
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
     let kind = RunKind::Crawl;
-    let (choice, despite_damage) = (Choice::All, args.despite_damage);
+    let (choice, despite_damage) = (RevisitSelection::All, args.despite_damage);
     Ok(Request { name, settings, kept, kind, choice, seeds, file, despite_damage, metrics: None })
 }
 

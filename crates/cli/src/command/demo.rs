@@ -61,7 +61,7 @@ fn request(seed: &str) -> Result<Request, Failure> {
     let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
     Ok(Request {
         kind: RunKind::Crawl,
-        choice: orb_crawl::track::Choice::All,
+        choice: orb_crawl::track::RevisitSelection::All,
         name: PROJECT.to_owned(),
         kept: settings.clone(),
         settings,

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::out;
 use orb_crawl::look;
 use orb_extract::Content;
-use orb_page::{Document, FormField, Form};
+use orb_page::{Document, Form, FormField};
 use orb_project::Settings;
 use orb_urls::{Canonicaliser, Rules};
 use serde_json::json;

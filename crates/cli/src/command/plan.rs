@@ -4,7 +4,7 @@ use crate::args::Common;
 use crate::failure::Failure;
 use crate::out;
 use clap::Args;
-use orb_crawl::plan::{Assumed, Origin, Plan, Wishes};
+use orb_crawl::plan::{Assumed, AssumptionSource, CrawlPlan, Wishes};
 use orb_project::units::{ByteSize, Rate, Span};
 use orb_store::{Home, ProjectDir, Sums};
 use std::io::Write as _;
@@ -84,7 +84,7 @@ pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), Failure> {
     let (measured, projects) = measured(common, args.from.as_deref())?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let size = |bytes: ByteSize| bytes.0 as f64;
-    let plan = Plan::new(
+    let plan = CrawlPlan::new(
         &Wishes {
             pages: args.pages,
             page_size: args.page_size.map(size),
@@ -132,7 +132,7 @@ fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), Failur
     Ok((sums, count))
 }
 
-fn print(stdout: &mut impl std::io::Write, plan: &Plan, projects: usize) -> std::io::Result<()> {
+fn print(stdout: &mut impl std::io::Write, plan: &CrawlPlan, projects: usize) -> std::io::Result<()> {
     let ground = match projects {
         0 => "no crawls here to measure: defaults where nothing is given".to_owned(),
         n => format!(
@@ -176,7 +176,7 @@ fn print(stdout: &mut impl std::io::Write, plan: &Plan, projects: usize) -> std:
     writeln!(stdout, "files     {}", count(plan.files))
 }
 
-fn assumptions(plan: &Plan) -> Vec<Vec<String>> {
+fn assumptions(plan: &CrawlPlan) -> Vec<Vec<String>> {
     let a = &plan.assumptions;
     let row =
         |name: &str, assumed: Assumed, value: String| vec![name.to_owned(), value, origin(assumed.from).to_owned()];
@@ -196,11 +196,11 @@ fn assumptions(plan: &Plan) -> Vec<Vec<String>> {
     rows
 }
 
-fn origin(from: Origin) -> &'static str {
+fn origin(from: AssumptionSource) -> &'static str {
     match from {
-        Origin::Given => "given",
-        Origin::Measured => "measured here",
-        Origin::Default => "default",
+        AssumptionSource::Given => "given",
+        AssumptionSource::Measured => "measured here",
+        AssumptionSource::Default => "default",
     }
 }
 

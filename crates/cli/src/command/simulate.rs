@@ -6,7 +6,7 @@ use crate::out;
 use anyhow::Context as _;
 use orb_crawl::track::{mixed, recorded};
 use orb_project::Settings;
-use orb_track::rate::simulate::{Outcome, Policy, World, optimum, simulate};
+use orb_track::rate::simulate::{Policy, PolicyOutcome, World, optimum, simulate};
 use serde::Serialize;
 use std::io::Write as _;
 use std::path::Path;
@@ -28,7 +28,7 @@ struct Account {
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: PolicyOutcome,
     /// Freshness relative to uniform visits.
     against_uniform: f64,
 }

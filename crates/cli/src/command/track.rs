@@ -5,7 +5,7 @@ use super::deliver;
 use crate::args::{Common, TrackArgs};
 use crate::failure::Failure;
 use crate::{metrics, out};
-use orb_crawl::track::Choice;
+use orb_crawl::track::RevisitSelection;
 use orb_crawl::{Counters, may_begin};
 use orb_page::RunKind;
 use orb_store::Home;
@@ -33,11 +33,11 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
 }
 
 /// Which known pages to visit.
-fn choice(args: &TrackArgs) -> Choice {
+fn choice(args: &TrackArgs) -> RevisitSelection {
     match (args.due, args.budget) {
-        (true, _) => Choice::Due,
-        (false, Some(visits)) => Choice::Best(visits),
-        (false, None) => Choice::All,
+        (true, _) => RevisitSelection::Due,
+        (false, Some(visits)) => RevisitSelection::Best(visits),
+        (false, None) => RevisitSelection::All,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::out;
-use orb_crawl::{Advice, Breakdown, Facts};
+use orb_crawl::{Advice, Breakdown, SpeedFacts};
 use orb_page::Moment;
 use orb_store::{ProjectDir, RunRecord};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(crate) struct Account {
     queued: u64,
     known: u64,
     resident: Option<u64>,
-    waiting: Vec<orb_crawl::Held>,
+    waiting: Vec<orb_crawl::WaitingHosts>,
     hosts: Vec<Host>,
     slowest: Vec<orb_crawl::SlowHost>,
     pause: Option<String>,
@@ -67,7 +67,7 @@ impl Account {
     /// What is known about a run; `state` comes from the lock, which is more reliable than what the
     /// run itself recorded.
     pub(crate) fn of(project: &ProjectDir, run: &RunRecord, state: &str) -> Result<Self, Failure> {
-        let Some(facts) = Facts::read(project, run.id) else {
+        let Some(facts) = SpeedFacts::read(project, run.id) else {
             let why = format!(
                 "nothing is known about the speed of run {} of {}: it wrote nothing down",
                 run.id.0, project.name
@@ -78,7 +78,7 @@ impl Account {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "shares for people")]
-    fn new(project: String, state: String, facts: Facts) -> Self {
+    fn new(project: String, state: String, facts: SpeedFacts) -> Self {
         let (recent, cores, workers) = (&facts.recent, facts.bounds.cores.max(1), facts.bounds.workers.max(1));
         let reading = recent.tally.stage(orb_crawl::Stage::Read).seconds();
         let now = Pace {
@@ -131,8 +131,8 @@ impl Account {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is shown")]
     fn print_head(&self, out: &mut impl Write) -> io::Result<()> {
         let age = match (self.state.as_str(), self.age) {
-            (Facts::RUNNING, age) if age < STALE => String::new(),
-            (Facts::RUNNING, age) => {
+            (SpeedFacts::RUNNING, age) if age < STALE => String::new(),
+            (SpeedFacts::RUNNING, age) => {
                 format!(", as it was {} ago: nothing could be written down since", out::seconds(age))
             }
             (_, age) => format!(", {} ago", out::seconds(age)),
@@ -140,7 +140,7 @@ impl Account {
         writeln!(out, "project {}, run {}: {}{age}", self.project, self.run, self.state)?;
         let n = &self.now;
         let allowed = match n.allowed_per_second {
-            _ if self.state != Facts::RUNNING => String::new(),
+            _ if self.state != SpeedFacts::RUNNING => String::new(),
             Some(rate) => format!("; politeness allows {rate:.1} requests/s at present"),
             None => "; politeness sets no bound".to_owned(),
         };
@@ -185,7 +185,7 @@ impl Account {
     fn print_hosts(&self, out: &mut impl Write) -> io::Result<()> {
         if !self.waiting.is_empty() {
             writeln!(out, "\nhosts in memory that wait")?;
-            let row = |h: &orb_crawl::Held| vec![out::grouped(h.hosts), h.why.clone(), h.example.clone()];
+            let row = |h: &orb_crawl::WaitingHosts| vec![out::grouped(h.hosts), h.why.clone(), h.example.clone()];
             out::table(out, &["hosts", "why", "such as"], &self.waiting.iter().map(row).collect::<Vec<_>>())?;
         }
         if !self.hosts.is_empty() {

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 /// Wall-clock time that never jumps: politeness must hold even if somebody sets the machine's
 /// clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct SteadyClock {
     began: Moment,
     at: Instant,
 }
 
-impl Clock {
+impl SteadyClock {
     /// A clock synchronised with the machine's, once.
     pub(crate) fn start() -> Self {
         Self { began: Moment::now(), at: Instant::now() }

@@ -25,10 +25,10 @@ const AHEAD: Duration = Duration::from_secs(2);
 /// Keeps a run within its share of the bandwidth.
 pub(crate) struct Governor {
     schedule: Schedule,
-    state: Mutex<State>,
+    state: Mutex<GovernorState>,
 }
 
-struct State {
+struct GovernorState {
     looked: Option<Instant>,
     regime: Option<Regime>,
 }
@@ -36,7 +36,7 @@ struct State {
 impl Governor {
     /// A governor with this schedule.
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { schedule, state: Mutex::new(State { looked: None, regime: None }) }
+        Self { schedule, state: Mutex::new(GovernorState { looked: None, regime: None }) }
     }
 
     /// Applies the limits of this hour, before anything is requested.
@@ -79,7 +79,7 @@ impl Governor {
             }
             progress.note_schedule(words);
         }
-        *state = State { looked: Some(Instant::now()), regime: Some(regime) };
+        *state = GovernorState { looked: Some(Instant::now()), regime: Some(regime) };
         regime
     }
 }

@@ -13,12 +13,12 @@ mod tests;
 pub(crate) mod way_out;
 
 use crate::drive::budget::Limits;
-use crate::drive::clock::Clock;
+use crate::drive::clock::SteadyClock;
 use crate::drive::governor::Governor;
 use crate::drive::on_wire::OnWire;
 use crate::read::sessions::Sessions;
 use crate::record::Item;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::watch::ledger::{Idle, Stage};
 use crossbeam_channel::{Receiver, Sender};
 use orb_fetch::Fetchers;
@@ -46,9 +46,9 @@ pub(crate) struct Work {
 /// What a fetching task needs.
 pub(crate) struct Errand {
     /// State shared by all threads.
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     /// The time.
-    pub clock: Clock,
+    pub clock: SteadyClock,
     /// The session ids of hosts.
     pub sessions: Arc<Sessions>,
     /// The protocols and their line.
@@ -145,9 +145,9 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             Next::Resolve { host, name, port } => {
                 self.spawn(Arc::clone(&self.errand).resolve(host, name, port));
             }
-            Next::Drop(page, host, rank, kind, why) => {
+            Next::Drop(dropped) => {
                 shared.pipeline.enter(0);
-                self.errand.record(Item::Dropped(DroppedPage { place: QueuePlace { host, rank, page }, kind, why }));
+                self.errand.record(Item::Dropped(dropped));
             }
             Next::Fail(lease, rank, failure) => {
                 let at = self.errand.clock.now();

@@ -1,12 +1,12 @@
 //! Who waits for the store?
 
 use super::budget::Limits;
-use super::clock::Clock;
+use super::clock::SteadyClock;
 use super::governor::Governor;
 use super::{Driver, Errand};
 use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
-use crate::shared::{Shared, Stop};
+use crate::shared::{SharedState, Stop};
 use crossbeam_channel::unbounded;
 use orb_fetch::{FetchConfig, Fetchers};
 use orb_frontier::{Frontier, FrontierConfig};
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// One host with one page, whose every read lasts until another thread has had the frontier.
 #[derive(Clone)]
 struct Slow {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     reads: Arc<AtomicUsize>,
 }
 
@@ -65,10 +65,10 @@ impl Queues for Slow {
 
 #[test]
 fn the_store_is_read_while_others_have_the_frontier() {
-    let (clock, stop) = (Clock::start(), Stop::new());
+    let (clock, stop) = (SteadyClock::start(), Stop::new());
     let frontier = Frontier::new(FrontierConfig::default(), clock.now(), false);
     let scope = Arc::new(SharedScope::new(&ScopeSpec::default(), &[]).unwrap());
-    let shared = Arc::new(Shared::new(frontier, Arc::clone(&stop), scope, Arc::default(), 1_000));
+    let shared = Arc::new(SharedState::new(frontier, Arc::clone(&stop), scope, Arc::default(), 1_000));
     let (readers, work) = unbounded();
     let errand = Errand {
         shared: Arc::clone(&shared),

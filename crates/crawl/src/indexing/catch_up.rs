@@ -18,7 +18,7 @@ use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, ProjectLock};
 use std::time::Instant;
 
 /// Progress callback: pages read so far and in total; returns whether to continue.
-pub type Watch<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+pub type IndexingProgress<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
 /// The result of catching up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,12 @@ pub struct Caught {
 }
 
 /// Brings the index of a project up to date with its catalogue; `anew` discards what is there.
-pub fn update(project: &ProjectDir, settings: &Settings, anew: bool, watch: Watch<'_>) -> Result<Caught, CrawlError> {
+pub fn update(
+    project: &ProjectDir,
+    settings: &Settings,
+    anew: bool,
+    watch: IndexingProgress<'_>,
+) -> Result<Caught, CrawlError> {
     let _lock = ProjectLock::take(project)?;
     let (agent, settings) = (agent(&settings.fetch), &settings.index);
     let dir = project.text_index();
@@ -61,7 +66,7 @@ pub(super) fn catch_up(
     settings: &IndexSettings,
     agent: &str,
     writer: &mut PageIndexWriter,
-    watch: Watch<'_>,
+    watch: IndexingProgress<'_>,
 ) -> Result<Caught, CrawlError> {
     let reader = CatalogueReader::open(&project.catalogue())?;
     let archive = ArchiveReader::open(&project.archive());

@@ -6,7 +6,7 @@
 
 use orb_index::up_to;
 use orb_page::PageId;
-use orb_store::Said;
+use orb_store::LinkAnchor;
 
 /// Maximum distinct texts per page, and maximum bytes of one.
 const TEXTS: usize = 64;
@@ -67,7 +67,7 @@ impl Texts {
     }
 
     /// Records the text of one link to the page at this index; ignored beyond the last.
-    pub(super) fn hear(&mut self, place: usize, said: &Said<'_>) {
+    pub(super) fn hear(&mut self, place: usize, said: &LinkAnchor<'_>) {
         let head = self.heads.get_mut(place);
         let Some(head) = head.filter(|_| said.src != said.dst) else { return };
         if head.last != said.src {
@@ -132,7 +132,7 @@ impl<'a> Heard<'a> {
     }
 
     /// Records the text of one link.
-    pub(super) fn hear(&mut self, said: &Said<'_>) {
+    pub(super) fn hear(&mut self, said: &LinkAnchor<'_>) {
         let Some(place) = self.places.of_page(said.dst) else { return };
         self.texts.hear(place, said);
         while self.texts.letters.len() + self.texts.notes.len() * size_of::<TextNote>() > self.memory && self.len() > 1
@@ -196,8 +196,8 @@ impl PagePositions {
 mod tests {
     use super::*;
 
-    fn said(src: u64, dst: u64, anchor: &str) -> Said<'_> {
-        Said { dst: PageId(dst), src: PageId(src), anchor, count: 1 }
+    fn said(src: u64, dst: u64, anchor: &str) -> LinkAnchor<'_> {
+        LinkAnchor { dst: PageId(dst), src: PageId(src), anchor, count: 1 }
     }
 
     /// A page, its texts with their counts, and the number of linking pages.

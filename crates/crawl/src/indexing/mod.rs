@@ -13,7 +13,7 @@ mod heard;
 mod overheard;
 mod wording;
 
-pub use catch_up::{Caught, Watch, update};
+pub use catch_up::{Caught, IndexingProgress, update};
 pub(crate) use wording::{Wording, WordingRules};
 
 use crate::CrawlError;
@@ -39,7 +39,7 @@ const FEW: u64 = 50;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A message to the indexing thread.
-enum Job {
+enum IndexingMessage {
     /// A batch was recorded: pages to add, pages to delete, the links of all its pages if they are
     /// collected, and its mark.
     Batch(Vec<IndexEntry>, Vec<PageId>, Vec<Linked>, String),
@@ -50,7 +50,7 @@ enum Job {
 /// Where the recorder passes pages on.
 #[derive(Clone)]
 pub(crate) struct Feed {
-    jobs: Sender<Job>,
+    jobs: Sender<IndexingMessage>,
     load: Arc<AtomicU64>,
     most: u64,
     /// Whether anything was dropped.
@@ -65,11 +65,11 @@ pub(crate) struct Indexing {
     project: ProjectDir,
     settings: IndexSettings,
     agent: String,
-    thread: JoinHandle<Desk>,
+    thread: JoinHandle<IndexingThread>,
 }
 
 /// The state of the indexing thread.
-struct Desk {
+struct IndexingThread {
     writer: Option<PageIndexWriter>,
     failed: Option<String>,
     gap: Arc<AtomicBool>,
@@ -124,8 +124,8 @@ impl Feed {
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
         let listens = self.listens.load(Ordering::Relaxed);
         let linked = |finished: &FinishedVisit| if listens { finished.visit.links.size() as u64 } else { 0 };
-        let weight = words.iter().flatten().map(|words| words.heap_bytes()).sum::<u64>();
-        if !self.has_room(weight + batch.visits.iter().map(linked).sum::<u64>()) {
+        let heap_bytes = words.iter().flatten().map(|words| words.heap_bytes()).sum::<u64>();
+        if !self.has_room(heap_bytes + batch.visits.iter().map(linked).sum::<u64>()) {
             return self.gap.store(true, Ordering::SeqCst);
         }
         let mut gone: Vec<PageId> = batch.dropped.iter().map(|dropped| dropped.place.page).collect();
@@ -142,7 +142,7 @@ impl Feed {
                 None => gone.push(visit.page),
             }
         }
-        let _ = self.jobs.send(Job::Batch(entries, gone, links, mark));
+        let _ = self.jobs.send(IndexingMessage::Batch(entries, gone, links, mark));
     }
 }
 
@@ -179,7 +179,7 @@ impl Indexing {
             }
             Err(e) => (None, Some(e.to_string())),
         };
-        let desk = Desk { writer, failed, gap, listens, overheard: Overheard::default(), mark: None, put: 0 };
+        let desk = IndexingThread { writer, failed, gap, listens, overheard: Overheard::default(), mark: None, put: 0 };
         let every = settings.commit_time.0;
         let thread = std::thread::Builder::new()
             .name("indexer".into())
@@ -197,7 +197,7 @@ impl Indexing {
     /// Waits until everything passed on is indexed, and reads dropped pages from the archive,
     /// unless the user asks to stop.
     pub(crate) fn finish(self, progress: &Progress, stopped: &dyn Fn() -> bool) -> IndexAccount {
-        let _ = self.feed.jobs.send(Job::End);
+        let _ = self.feed.jobs.send(IndexingMessage::End);
         let Ok(desk) = self.thread.join() else {
             return IndexAccount {
                 problem: Some("the indexer stopped unexpectedly".into()),
@@ -216,11 +216,11 @@ impl Indexing {
 /// Commits what is left, catches up if anything is missing, and reads the anchor texts if enough is
 /// new.
 fn settle(
-    mut desk: Desk,
+    mut desk: IndexingThread,
     project: &ProjectDir,
     settings: &IndexSettings,
     agent: &str,
-    watch: Watch<'_>,
+    watch: IndexingProgress<'_>,
 ) -> Result<IndexAccount, CrawlError> {
     let whole = !desk.gap.load(Ordering::SeqCst) && desk.failed.is_none();
     let mut account = IndexAccount::default();
@@ -268,14 +268,14 @@ fn settle(
     Ok(account)
 }
 
-impl Desk {
+impl IndexingThread {
     /// Works until the crawl is over.
-    fn attend(mut self, work: &Receiver<Job>, every: Duration) -> Self {
+    fn attend(mut self, work: &Receiver<IndexingMessage>, every: Duration) -> Self {
         let mut committed = Instant::now();
         loop {
             match work.recv_timeout(every.saturating_sub(committed.elapsed())) {
-                Ok(Job::End) | Err(RecvTimeoutError::Disconnected) => return self,
-                Ok(Job::Batch(entries, gone, links, mark)) => {
+                Ok(IndexingMessage::End) | Err(RecvTimeoutError::Disconnected) => return self,
+                Ok(IndexingMessage::Batch(entries, gone, links, mark)) => {
                     self.listen(links, &mark);
                     self.take(entries, &gone, mark);
                 }

@@ -8,7 +8,7 @@
 use super::heard::Texts;
 use orb_index::MemoryReservation;
 use orb_page::{Flag, IdSet, LinkKind, Links, PageId};
-use orb_store::{FinishedVisit, Said};
+use orb_store::{FinishedVisit, LinkAnchor};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -78,7 +78,7 @@ impl Overheard {
             let count = same.iter().fold(0u32, |sum, (_, _, i)| sum.saturating_add(linked.links[*i as usize].count));
             let Ok(place) = usize::try_from(dst.0) else { return false };
             self.texts.reach(place + 1);
-            self.texts.hear(place, &Said { dst, src: linked.page, anchor, count: u64::from(count) });
+            self.texts.hear(place, &LinkAnchor { dst, src: linked.page, anchor, count: u64::from(count) });
         }
         self.order = order;
         true
@@ -187,7 +187,7 @@ mod tests {
         let pages: Vec<PageId> = (1..=PAGES).filter(|n| n % 3 != 0).map(PageId).collect();
         let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
         let mut heard = Heard::of(&pages, 1 << 20);
-        let hear = |said: Said<'_>| -> Result<(), StoreError> {
+        let hear = |said: LinkAnchor<'_>| -> Result<(), StoreError> {
             heard.hear(&said);
             Ok(())
         };

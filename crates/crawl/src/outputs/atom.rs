@@ -4,7 +4,7 @@
 //! however often it is written: a name-based UUID (version 8, RFC 9562) of the project and the
 //! change, since change numbers are unique only within a project.
 
-use super::Source;
+use super::OutputSource;
 use crate::CrawlError;
 use orb_page::{Flag, Moment, escape_markup};
 use orb_store::{ProjectDir, ToldRow, replace};
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Writes the feed.
-pub(super) fn write(source: &Source<'_>, path: &Path, entries: usize) -> Result<u64, CrawlError> {
+pub(super) fn write(source: &OutputSource<'_>, path: &Path, entries: usize) -> Result<u64, CrawlError> {
     let rows = source.reader.latest_changes(u32::try_from(entries).unwrap_or(u32::MAX))?;
     let last = source.reader.last_change()?;
     if source.cursor() == last && path.exists() {

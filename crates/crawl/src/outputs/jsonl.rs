@@ -3,7 +3,7 @@
 //! The last line of the file says how far it has come, whatever the cursor says: a line that a
 //! crash left incomplete is truncated, and a complete one is not written again.
 
-use super::{CHANGES, PAGE, Source};
+use super::{CHANGES, OutputSource, PAGE};
 use crate::CrawlError;
 use serde::Deserialize;
 use std::fs::{File, OpenOptions};
@@ -20,7 +20,7 @@ struct Last {
 }
 
 /// Appends what the file does not contain yet.
-pub(super) fn append(source: &Source<'_>, path: &Path) -> Result<u64, CrawlError> {
+pub(super) fn append(source: &OutputSource<'_>, path: &Path) -> Result<u64, CrawlError> {
     let fail = |e: io::Error| CrawlError::Output { path: path.to_owned(), source: e };
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).map_err(fail)?;

@@ -4,7 +4,7 @@
 //! markdown` names it, so an earlier export is kept up to date. A page that is gone keeps its last
 //! text and is marked. Writing is idempotent, so delivering twice does no harm.
 
-use super::{PAGE, Source};
+use super::{OutputSource, PAGE};
 use crate::CrawlError;
 use orb_answers::content::{decoded, markdown};
 use orb_page::{Flag, PageId, PageKind, WarcPosition};
@@ -21,7 +21,7 @@ const WORDS: usize = 60;
 pub(super) const TOLD: [Flag; 3] = [Flag::New, Flag::Updated, Flag::Missing];
 
 /// Writes the pages that changed.
-pub(super) fn write(source: &Source<'_>, dir: &Path) -> Result<u64, CrawlError> {
+pub(super) fn write(source: &OutputSource<'_>, dir: &Path) -> Result<u64, CrawlError> {
     let archive = ArchiveReader::open(&source.project.archive());
     let mut cursor = source.cursor();
     let mut told = 0;

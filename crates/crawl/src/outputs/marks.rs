@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// How far an output has been served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Mark {
+pub(super) struct DeliveryMark {
     /// The last change delivered.
     pub(super) cursor: u64,
     /// The last change of the delivery in progress, so that after a crash the same delivery is
@@ -27,7 +27,7 @@ pub(super) struct Mark {
 /// The cursors of all outputs, locked by one process.
 pub(super) struct Marks {
     path: PathBuf,
-    marks: Mutex<BTreeMap<String, Mark>>,
+    marks: Mutex<BTreeMap<String, DeliveryMark>>,
     _lock: File,
 }
 
@@ -52,12 +52,12 @@ impl Marks {
     }
 
     /// The cursor of an output; the beginning for a new one.
-    pub(super) fn get(&self, name: &str) -> Mark {
+    pub(super) fn get(&self, name: &str) -> DeliveryMark {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied().unwrap_or_default()
     }
 
     /// Advances a cursor.
-    pub(super) fn set(&self, name: &str, mark: Mark) -> Result<(), CrawlError> {
+    pub(super) fn set(&self, name: &str, mark: DeliveryMark) -> Result<(), CrawlError> {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         if marks.get(name) == Some(&mark) {
             return Ok(());
@@ -76,11 +76,11 @@ mod tests {
     fn marks_are_kept_and_held_by_one_at_a_time() {
         let tmp = tempfile::tempdir().unwrap();
         let marks = Marks::open(tmp.path()).unwrap();
-        assert_eq!(marks.get("a"), Mark::default());
-        marks.set("a", Mark { cursor: 7, until: Some(9) }).unwrap();
+        assert_eq!(marks.get("a"), DeliveryMark::default());
+        marks.set("a", DeliveryMark { cursor: 7, until: Some(9) }).unwrap();
         assert!(matches!(Marks::open(tmp.path()), Err(CrawlError::Delivering)));
         drop(marks);
-        assert_eq!(Marks::open(tmp.path()).unwrap().get("a"), Mark { cursor: 7, until: Some(9) });
+        assert_eq!(Marks::open(tmp.path()).unwrap().get("a"), DeliveryMark { cursor: 7, until: Some(9) });
         std::fs::write(tmp.path().join("outputs.json"), "{").unwrap();
         assert!(matches!(Marks::open(tmp.path()), Err(CrawlError::Output { .. })));
     }

@@ -60,7 +60,7 @@ pub struct Delivered {
 }
 
 /// What one output is served from.
-pub(crate) struct Source<'a> {
+pub(crate) struct OutputSource<'a> {
     pub(crate) project: &'a ProjectDir,
     pub(crate) reader: CatalogueReader,
     pub(crate) stop: &'a Stop,
@@ -69,7 +69,7 @@ pub(crate) struct Source<'a> {
     name: String,
 }
 
-impl Source<'_> {
+impl OutputSource<'_> {
     /// Its cursor.
     pub(crate) fn cursor(&self) -> u64 {
         self.marks.get(&self.name).cursor
@@ -77,7 +77,7 @@ impl Source<'_> {
 
     /// Everything up to here was delivered.
     pub(crate) fn told(&self, cursor: u64) -> Result<(), CrawlError> {
-        self.marks.set(&self.name, marks::Mark { cursor, until: None })
+        self.marks.set(&self.name, marks::DeliveryMark { cursor, until: None })
     }
 
     /// The end of the current delivery: the same after a crash as before.
@@ -85,7 +85,7 @@ impl Source<'_> {
         match self.marks.get(&self.name).until {
             Some(until) if until > cursor => Ok(until),
             _ => {
-                self.marks.set(&self.name, marks::Mark { cursor, until: Some(wanted) })?;
+                self.marks.set(&self.name, marks::DeliveryMark { cursor, until: Some(wanted) })?;
                 Ok(wanted)
             }
         }
@@ -93,7 +93,7 @@ impl Source<'_> {
 }
 
 /// An output: delivers from its cursor on and returns the number of changes.
-type Tell<'a> = Box<dyn FnOnce(&Source<'_>) -> Told + Send + 'a>;
+type Tell<'a> = Box<dyn FnOnce(&OutputSource<'_>) -> Told + Send + 'a>;
 
 /// The number of changes delivered, or why not all.
 type Told = Result<u64, CrawlError>;
@@ -117,7 +117,7 @@ impl Delivery<'_> {
         let marks = Marks::open(&self.project.dir)?;
         let outputs = self.outputs();
         if let Some(cursor) = self.from {
-            let again = marks::Mark { cursor, until: None };
+            let again = marks::DeliveryMark { cursor, until: None };
             outputs.iter().try_for_each(|output| marks.set(&output.name, again))?;
         }
         std::thread::scope(|scope| {
@@ -130,7 +130,7 @@ impl Delivery<'_> {
     fn outputs(&self) -> Vec<Output<'_>> {
         let outputs = &self.settings.outputs;
         let mut all: Vec<Output<'_>> = Vec::new();
-        let mut add = |path: &Path, flags: &[Flag], tell: fn(&Source<'_>, &Path, &OutputSettings) -> Told| {
+        let mut add = |path: &Path, flags: &[Flag], tell: fn(&OutputSource<'_>, &Path, &OutputSettings) -> Told| {
             let place = self.project.dir.join(path);
             let (name, shown) = (path.display().to_string(), place.display().to_string());
             let tell: Tell<'_> = Box::new(move |source| tell(source, &place, outputs));
@@ -160,9 +160,9 @@ impl Delivery<'_> {
         let Output { name, shown, flags, tell } = output;
         // A catalogue restored from a copy may know less than the output has received.
         if marks.get(&name).cursor > last {
-            marks.set(&name, marks::Mark { cursor: last, until: None })?;
+            marks.set(&name, marks::DeliveryMark { cursor: last, until: None })?;
         }
-        let source = Source { project: self.project, reader, stop: self.stop, marks, name };
+        let source = OutputSource { project: self.project, reader, stop: self.stop, marks, name };
         let before = source.cursor();
         let known = source.reader.changes_after(before, &flags)?;
         let done = tell(&source);

@@ -7,7 +7,7 @@
 //! certificates and the address guard apply here too; only internal addresses that the project file
 //! itself names are allowed.
 
-use super::Source;
+use super::OutputSource;
 use super::sign::signature;
 use crate::CrawlError;
 use crate::config::fetch_config;
@@ -44,7 +44,7 @@ struct Parcel {
 
 /// Delivers to a webhook, batch by batch.
 pub(super) fn post(
-    source: &Source<'_>,
+    source: &OutputSource<'_>,
     hook: &WebhookSettings,
     settings: &Settings,
     variable: &(dyn Fn(&str) -> Option<String> + Sync),
@@ -72,7 +72,7 @@ pub(super) fn post(
 }
 
 /// The body: the changes with their range.
-fn parcel(source: &Source<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldRow]) -> Parcel {
+fn parcel(source: &OutputSource<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldRow]) -> Parcel {
     let project = source.project;
     let next = rows.last().and_then(|row| row.seq).unwrap_or(after);
     let key = format!("{} {} {} {after} {next}", project.name, project.created_at.0, hook.url);
@@ -86,7 +86,7 @@ fn parcel(source: &Source<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldR
 
 impl<'a> Receiver<'a> {
     fn new(
-        source: &Source<'_>,
+        source: &OutputSource<'_>,
         hook: &'a WebhookSettings,
         settings: &Settings,
         variable: &(dyn Fn(&str) -> Option<String> + Sync),
@@ -118,7 +118,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Sends until it is accepted, or the retries are exhausted.
-    fn deliver(&self, source: &Source<'_>, parcel: &Parcel) -> Result<(), CrawlError> {
+    fn deliver(&self, source: &OutputSource<'_>, parcel: &Parcel) -> Result<(), CrawlError> {
         let mut wait = Duration::from_secs(1);
         let mut attempt = 0;
         loop {
@@ -135,13 +135,13 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    fn send(&self, parcel: &Parcel) -> Result<(), Refused> {
+    fn send(&self, parcel: &Parcel) -> Result<(), RejectedDelivery> {
         let seconds = Moment::now().0.div_euclid(1_000);
         let mut fields = vec![("webhook-id", parcel.id.clone()), ("webhook-timestamp", seconds.to_string())];
         if let Some(secret) = &self.secret {
             fields.push(("webhook-signature", signature(secret, &parcel.id, seconds, &parcel.payload.bytes)));
         }
-        let lost = |why: String, may_pass| Refused { why, may_pass, wait: None };
+        let lost = |why: String, may_pass| RejectedDelivery { why, may_pass, wait: None };
         let request = Request::post(&self.hook.url, &parcel.payload, fields).map_err(|e| lost(e.detail, false))?;
         let outcome = self.runtime.block_on(self.fetchers.send(&request, &Unwatched));
         let answer = outcome.result.map_err(|failure| lost(failure.detail, true))?;
@@ -151,14 +151,14 @@ impl<'a> Receiver<'a> {
                 let wait =
                     answer.headers.get("retry-after").and_then(|text| text.parse().ok().map(Duration::from_secs));
                 let may_pass = status >= 500 || [408, 425, 429].contains(&status);
-                Err(Refused { why: format!("it answered {status}"), may_pass, wait })
+                Err(RejectedDelivery { why: format!("it answered {status}"), may_pass, wait })
             }
         }
     }
 }
 
 /// Why a receiver rejected a delivery.
-struct Refused {
+struct RejectedDelivery {
     why: String,
     may_pass: bool,
     wait: Option<Duration>,

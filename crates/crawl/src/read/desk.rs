@@ -6,10 +6,10 @@
 
 use crate::config::Config;
 use crate::drive::Work;
-use crate::drive::clock::Clock;
-use crate::read::{Reader, Reading};
+use crate::drive::clock::SteadyClock;
+use crate::read::{Reading, ResponseReader};
 use crate::record::{Item, RobotsRead};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::watch::ledger::Stage;
 use crossbeam_channel::{Receiver, Sender};
 use orb_page::{Failure, FailureKind, Lease, Outcome, Purpose};
@@ -22,11 +22,11 @@ use std::time::Instant;
 
 /// The readers' channels: work comes in, readings go out.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct ReadingDesk {
     /// State shared by all threads.
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     /// The time.
-    pub clock: Clock,
+    pub clock: SteadyClock,
     /// Responses to read.
     pub work: Receiver<Work>,
     /// To the recorder.
@@ -34,10 +34,10 @@ pub(crate) struct Desk {
 }
 
 /// Starts the reading threads; they end when the channel closes.
-pub(crate) fn spawn_readers(desk: &Desk, config: &Config) -> std::io::Result<Vec<JoinHandle<()>>> {
+pub(crate) fn spawn_readers(desk: &ReadingDesk, config: &Config) -> std::io::Result<Vec<JoinHandle<()>>> {
     let spawn = |number: usize| {
         let name: Arc<str> = format!("{}-{}", config.worker_name, number + 1).into();
-        let reader = Reader::new(config.read.clone(), Arc::clone(&name));
+        let reader = ResponseReader::new(config.read.clone(), Arc::clone(&name));
         let desk = desk.clone();
         let sitemaps = config.sitemaps;
         std::thread::Builder::new().name(name.to_string()).spawn(move || desk.attend(reader, sitemaps))
@@ -45,23 +45,23 @@ pub(crate) fn spawn_readers(desk: &Desk, config: &Config) -> std::io::Result<Vec
     (0..config.workers).map(spawn).collect()
 }
 
-impl Desk {
-    fn attend(&self, mut reader: Reader, sitemaps: bool) {
+impl ReadingDesk {
+    fn attend(&self, mut reader: ResponseReader, sitemaps: bool) {
         let ledger = self.shared.progress.ledger();
         for Work { lease, rank, outcome, since } in &self.work {
             let began = Instant::now();
             ledger.note(Stage::ReadQueue, began - since);
             let item = match lease.purpose {
                 Purpose::Page => {
-                    let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+                    let wire_bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
                     let read = read_safely(&mut reader, &lease, outcome);
                     let ended = Instant::now();
                     ledger.note(Stage::Read, ended - began);
                     let Some(reading) = read.map(Box::new) else {
-                        self.look_again(&lease, weight);
+                        self.look_again(&lease, wire_bytes);
                         continue;
                     };
-                    self.shared.backlog.enter(reading.heft);
+                    self.shared.backlog.enter(reading.heap_bytes);
                     Item::Read(reading, rank, ended)
                 }
                 Purpose::Robots => Item::Robots(Box::new(self.read_robots(&mut reader, &lease, &outcome, sitemaps))),
@@ -73,18 +73,18 @@ impl Desk {
     }
 
     /// A page with this many wire bytes is to be fetched once more before it is recorded.
-    fn look_again(&self, lease: &Lease, weight: u64) {
+    fn look_again(&self, lease: &Lease, wire_bytes: u64) {
         self.shared.frontier().look_again(lease, self.clock.now());
-        self.shared.taken(weight);
+        self.shared.taken(wire_bytes);
         self.shared.pipeline.leave(1);
         self.shared.wake.notify_one();
     }
 
     /// Reads a robots.txt, informs the frontier, and keeps the sitemaps that are in scope.
-    fn read_robots(&self, reader: &mut Reader, lease: &Lease, outcome: &Outcome, sitemaps: bool) -> RobotsRead {
+    fn read_robots(&self, reader: &mut ResponseReader, lease: &Lease, outcome: &Outcome, sitemaps: bool) -> RobotsRead {
         let at = self.clock.now();
         let host = lease.host;
-        let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+        let wire_bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
         let (answer, records) = match &outcome.result {
             Err(failure) => (Err(failure.clone()), None),
             Ok(response) => {
@@ -105,7 +105,7 @@ impl Desk {
                         fact: HostFact { id: host, ..HostFact::default() },
                         records,
                         sitemaps: Vec::new(),
-                        weight,
+                        wire_bytes,
                     };
                 }
                 (Ok(record), records)
@@ -121,18 +121,18 @@ impl Desk {
             .filter(|address| scope.judge(address, None) == Judgement::In)
             .collect();
         self.shared.wake.notify_one();
-        RobotsRead { fact, records, sitemaps, weight }
+        RobotsRead { fact, records, sitemaps, wire_bytes }
     }
 }
 
 /// Reads a page; a panic becomes a fact about the page.
-fn read_safely(reader: &mut Reader, lease: &Lease, outcome: Outcome) -> Option<Reading> {
+fn read_safely(reader: &mut ResponseReader, lease: &Lease, outcome: Outcome) -> Option<Reading> {
     let at = outcome.at;
     let timings = outcome.timings;
-    let weight = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+    let wire_bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
     catch_unwind(AssertUnwindSafe(|| reader.read(lease, outcome))).unwrap_or_else(|_| {
         let failure = Failure::new(FailureKind::Local, "the page made the reader fail");
         let read = reader.read(lease, Outcome { at, timings, result: Err(failure) })?;
-        Some(Reading { weight, ..read })
+        Some(Reading { wire_bytes, ..read })
     })
 }

@@ -3,7 +3,7 @@
 //! The links of a page are resolved, judged, and stripped of their host's session ids: a target is
 //! identified by its URL without them, and requested by the one on the page.
 
-use super::Reader;
+use super::ResponseReader;
 use crate::read::picture::mime_of_path;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -27,7 +27,7 @@ const LIKELY: usize = 16;
 const ROOM: usize = 80;
 
 /// A page whose links are being resolved.
-struct Origin<'a> {
+struct LinkingPage<'a> {
     lease: &'a Lease,
     /// Its canonical identity.
     own: &'a Address,
@@ -36,7 +36,7 @@ struct Origin<'a> {
     site: Option<Arc<Site>>,
 }
 
-impl Reader {
+impl ResponseReader {
     /// Resolves and judges the links and images of a page.
     pub(super) fn point(
         &self,
@@ -60,7 +60,7 @@ impl Reader {
         first.extend(links.by_ref().take(LEARNT_FROM).filter_map(resolve));
         let learnt = self.learn(&asked, &first);
         let own = if lease.asked.is_some() { self.rules.canonical.parse(&lease.url).ok()? } else { asked };
-        let origin = Origin { lease, own: &own, robots, site: self.rules.sessions.of(own.host()) };
+        let origin = LinkingPage { lease, own: &own, robots, site: self.rules.sessions.of(own.host()) };
         visit.images = self.pictured(&origin, &base, &document);
         visit.links = self.found(&origin, first.into_iter().chain(links.filter_map(resolve)));
         if size_of_targets(&visit.links) > MAX_FOUND {
@@ -77,7 +77,7 @@ impl Reader {
     }
 
     /// Judges the links, one for each target and kind.
-    fn found(&self, origin: &Origin<'_>, targets: impl Iterator<Item = (Address, Link)>) -> Links {
+    fn found(&self, origin: &LinkingPage<'_>, targets: impl Iterator<Item = (Address, Link)>) -> Links {
         let scope = self.rules.of(origin.lease.step).0.current();
         let expected = targets.size_hint().0.max(LIKELY);
         let mut places: HashMap<(UrlKey, LinkKind), usize> = HashMap::with_capacity(expected);
@@ -110,7 +110,7 @@ impl Reader {
     }
 
     /// The identity of a target, and the URL to request if it differs.
-    fn known_by(&self, origin: &Origin<'_>, target: Address) -> (Address, Option<String>) {
+    fn known_by(&self, origin: &LinkingPage<'_>, target: Address) -> (Address, Option<String>) {
         let site = origin.site.as_deref().filter(|_| target.host() == origin.own.host());
         match site.and_then(|site| self.rules.sessions.identity(site, &target)) {
             Some(identity) => (identity, Some(target.into_string())),
@@ -144,7 +144,7 @@ impl Reader {
         }
     }
 
-    fn pictured(&self, origin: &Origin<'_>, base: &Address, document: &Document) -> Vec<Pictured> {
+    fn pictured(&self, origin: &LinkingPage<'_>, base: &Address, document: &Document) -> Vec<Pictured> {
         let resolve = |image: &orb_page::Image| {
             let (address, _) = self.known_by(origin, self.rules.canonical.resolve(base, &image.src).ok()?);
             Some(Pictured {
@@ -181,7 +181,7 @@ impl Reader {
         let learnt = (target.host() == asked.host()).then(|| self.rules.sessions.redirected(&asked, &target)).flatten();
         let own = if lease.asked.is_some() { self.rules.canonical.parse(&lease.url).ok()? } else { asked };
         let site = self.rules.sessions.of(own.host());
-        let origin = Origin { lease, own: &own, robots: RobotsMeta::default(), site };
+        let origin = LinkingPage { lease, own: &own, robots: RobotsMeta::default(), site };
         let (target, asked) = self.known_by(&origin, target);
         if target == own {
             visit.problem =

@@ -18,7 +18,7 @@ use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
 use crate::scope::SharedScope;
 use crate::steps::StepRules;
-use crate::track::revisit::{Revisits, Said, copy_version, flag_failure, flag_listing, repeated};
+use crate::track::revisit::{RevisitDecision, Revisits, copy_version, flag_failure, flag_listing, repeated};
 use bytes::Bytes;
 use hashbrown::HashMap;
 use orb_extract::Content;
@@ -41,11 +41,11 @@ pub(crate) struct Reading {
     /// Its archive records; the last one answers for the visit.
     pub records: Vec<Encoded>,
     /// Its wire bytes, counted against the pipeline's limit.
-    pub weight: u64,
+    pub wire_bytes: u64,
     /// Its gist, apart from its own URL; see [`orb_extract::gist`].
     pub gist: Option<u64>,
     /// Approximate heap bytes of its links and tokens.
-    pub heft: u64,
+    pub heap_bytes: u64,
     /// Its tokens, if there is an index.
     pub words: Option<Box<Wording>>,
     /// What is known about the session ids of its host, if it revealed something new.
@@ -54,14 +54,14 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// A visit of which there is nothing to archive and nothing more to say.
-    fn bare(visit: Visit, weight: u64) -> Self {
-        Self { visit, records: Vec::new(), weight, gist: None, heft: 0, words: None, sessions: None }
+    fn bare(visit: Visit, wire_bytes: u64) -> Self {
+        Self { visit, records: Vec::new(), wire_bytes, gist: None, heap_bytes: 0, words: None, sessions: None }
     }
 }
 
 /// What a document revealed besides its visit.
 #[derive(Default)]
-struct Taken {
+struct DocumentFindings {
     gist: Option<u64>,
     words: Option<Box<Wording>>,
     sessions: Option<String>,
@@ -109,7 +109,7 @@ impl ReadRules {
 }
 
 /// The state of one reading thread.
-pub(crate) struct Reader {
+pub(crate) struct ResponseReader {
     rules: ReadRules,
     encoder: Option<Encoder>,
     by: Arc<str>,
@@ -118,14 +118,14 @@ pub(crate) struct Reader {
 }
 
 /// Decoded content.
-struct Opened {
+struct DecodedContent {
     bytes: Bytes,
     length: u64,
     digest: Option<[u8; 32]>,
     problem: Option<Problem>,
 }
 
-impl Reader {
+impl ResponseReader {
     /// A reader with its worker's name.
     pub(crate) fn new(rules: ReadRules, by: Arc<str>) -> Self {
         let encoder = rules.archive_level.map(|level| Encoder::new(level).spooling_in(rules.spool_dir.clone()));
@@ -197,14 +197,14 @@ impl Reader {
         if visit.kind == PageKind::Listing {
             flag_listing(lease, &mut visit);
         } else if let Some(revisits) = &self.rules.revisits
-            && revisits.flag(lease, &mut visit, response, &opened.bytes) == Said::LookAgain
+            && revisits.flag(lease, &mut visit, response, &opened.bytes) == RevisitDecision::LookAgain
         {
             return None;
         }
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
         problems.extend(framing(response));
-        let mut taken = Taken::default();
+        let mut taken = DocumentFindings::default();
         if (200..300).contains(&response.status) {
             let room = std::mem::take(&mut self.room);
             let document = extract(lease, response, header_mime.as_deref(), &opened.bytes, room);
@@ -223,11 +223,11 @@ impl Reader {
             None
         });
         visit.problem = joined(&problems).or(visit.problem);
-        let heft = visit.links.size() as u64;
-        let Taken { gist, words, sessions } = taken;
-        let heft = heft + words.as_ref().map_or(0, |words| words.heap_bytes());
+        let heap_bytes = visit.links.size() as u64;
+        let DocumentFindings { gist, words, sessions } = taken;
+        let heap_bytes = heap_bytes + words.as_ref().map_or(0, |words| words.heap_bytes());
         let records = records.into_iter().collect();
-        Some(Reading { visit, records, weight: response.wire.len(), gist, heft, words, sessions })
+        Some(Reading { visit, records, wire_bytes: response.wire.len(), gist, heap_bytes, words, sessions })
     }
 
     /// A page that has not changed: nothing is extracted, and the archive gets a revisit record.
@@ -250,14 +250,14 @@ impl Reader {
     }
 
     /// Removes the content coding and hashes the content.
-    fn open(&self, response: &Response) -> Opened {
+    fn open(&self, response: &Response) -> DecodedContent {
         let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), self.rules.max_content);
         let problem = decoded.problem.or_else(|| {
             decoded.truncated.then(|| Problem::new("content-too-large", "the content is larger than the limit"))
         });
         let whole = !matches!(response.truncated, Some(Truncation::Length | Truncation::Unwanted));
         let digest = whole.then(|| Sha256::digest(&decoded.bytes).into());
-        Opened { length: decoded.bytes.len() as u64, digest, problem, bytes: decoded.bytes }
+        DecodedContent { length: decoded.bytes.len() as u64, digest, problem, bytes: decoded.bytes }
     }
 
     /// Moves the document into the visit; returns the gist of an HTML page, and its tokens.
@@ -268,7 +268,7 @@ impl Reader {
         response: &Response,
         mut document: Document,
         problems: &mut Vec<Problem>,
-    ) -> Taken {
+    ) -> DocumentFindings {
         problems.append(&mut document.problems);
         visit.charset.clone_from(&document.charset);
         visit.title = document.title.take();
@@ -284,7 +284,7 @@ impl Reader {
         let words = self.rules.wording.map(|rules| Box::new(Wording::of(&document, robots.noindex, rules)));
         self.room = std::mem::take(&mut document.text);
         let sessions = self.point(lease, visit, document, robots, problems);
-        Taken { gist, words, sessions }
+        DocumentFindings { gist, words, sessions }
     }
 
     fn encode(

@@ -5,7 +5,7 @@ use orb_page::{Body, HostId, PageId, Purpose, Timings, Verdict};
 use orb_urls::scope::Mode;
 use orb_urls::{Rules, ScopeSpec};
 
-fn reader(mode: Mode) -> Reader {
+fn reader(mode: Mode) -> ResponseReader {
     let canonical = Canonicaliser::new(Rules::default());
     let seed = canonical.parse("http://a.test/").unwrap();
     let spec = ScopeSpec { mode, ..ScopeSpec::default() };
@@ -25,7 +25,7 @@ fn reader(mode: Mode) -> Reader {
         wording: None,
         revisits: None,
     };
-    Reader::new(rules, "orb-1".into())
+    ResponseReader::new(rules, "orb-1".into())
 }
 
 fn lease(url: &str, depth: u32, redirects: u8) -> Lease {

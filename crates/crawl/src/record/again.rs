@@ -2,8 +2,8 @@
 
 use super::Recorder;
 use crate::read::ReadRules;
-use orb_page::{Flag, DiscoveredLink, Moment, PageId, PageKind, Verdict, Visit};
-use orb_store::{DroppedPage, Known, QueuePlace, Requeued, StoreError};
+use orb_page::{DiscoveredLink, Flag, Moment, PageId, PageKind, Verdict, Visit};
+use orb_store::{DroppedPage, KnownPage, QueuePlace, Requeued, StoreError};
 use orb_track::schedule::changed_by;
 use orb_urls::{Address, Judgement};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl Recorder {
     pub(crate) fn plant_known(
         &mut self,
         rules: &ReadRules,
-        wanted: &mut dyn FnMut(&Known) -> bool,
+        wanted: &mut dyn FnMut(&KnownPage) -> bool,
     ) -> Result<(), StoreError> {
         let mut after = PageId(0);
         loop {
@@ -40,7 +40,12 @@ impl Recorder {
 
     /// A sitemap gives a page's last modification: if that is after its last visit, it is visited
     /// in this run although it was not chosen.
-    pub(super) fn look_if_newer(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
+    pub(super) fn look_if_newer(
+        &mut self,
+        page: PageId,
+        visit: &Visit,
+        found: &DiscoveredLink,
+    ) -> Result<(), StoreError> {
         let Some(changed) = changed_by(visit.links.anchor(found)).filter(|_| found.verdict == Verdict::Follow) else {
             return Ok(());
         };

@@ -11,10 +11,10 @@ mod facts;
 pub(crate) mod replant;
 
 use crate::config::Config;
-use crate::drive::clock::Clock;
+use crate::drive::clock::SteadyClock;
 use crate::indexing::{Wording, mark};
 use crate::read::Reading;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::track::looks::Noises;
 use crate::watch::ledger::Stage;
 use crate::watch::progress::Pause;
@@ -67,7 +67,7 @@ pub(crate) struct RobotsRead {
     /// Sitemaps in scope.
     pub sitemaps: Vec<Address>,
     /// Its wire bytes, counted against the pipeline's limit.
-    pub weight: u64,
+    pub wire_bytes: u64,
 }
 
 /// What the recorder needs to know.
@@ -93,15 +93,15 @@ pub(crate) struct RecorderRules {
 /// The only writer of a project.
 pub(crate) struct Recorder {
     project: Project,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     rules: RecorderRules,
     counters: Counters,
     /// What the catalogue has of them.
     counted: serde_json::Value,
     resumed_seconds: f64,
     started: Instant,
-    clock: Clock,
-    pending: Pending,
+    clock: SteadyClock,
+    pending: PendingCommit,
     /// Hosts of which the run has fetched a page.
     hosts_fetched: IdSet,
     /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one
@@ -119,7 +119,7 @@ struct Scratch {
 
 /// The contents of the next commit.
 #[derive(Default)]
-struct Pending {
+struct PendingCommit {
     batch: Batch,
     words: Vec<Option<Box<Wording>>>,
     digests: HashMap<[u8; 32], (PageId, HostId)>,
@@ -135,7 +135,7 @@ struct Pending {
     urgent: Option<Instant>,
 }
 
-impl Pending {
+impl PendingCommit {
     fn is_empty(&self) -> bool {
         self.since.is_none()
     }
@@ -176,10 +176,10 @@ impl Recorder {
     /// A recorder that continues the run's counters.
     pub(crate) fn new(
         project: Project,
-        shared: Arc<Shared>,
+        shared: Arc<SharedState>,
         rules: RecorderRules,
         counters: Counters,
-        clock: Clock,
+        clock: SteadyClock,
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
         let last = project.last_run()?.map(|run| serde_json::from_str(&run.counters).unwrap_or_default());
@@ -199,7 +199,7 @@ impl Recorder {
             resumed_seconds,
             started: Instant::now(),
             clock,
-            pending: Pending::default(),
+            pending: PendingCommit::default(),
             hosts_fetched,
             parked,
             scratch: Scratch::default(),
@@ -304,7 +304,7 @@ impl Recorder {
                 self.learn(read.fact);
                 self.pending.batch.extra.extend(read.records);
                 self.pending.held += 1;
-                self.shared.taken(read.weight);
+                self.shared.taken(read.wire_bytes);
             }
             Item::Dropped(dropped) => self.take_dropped(dropped)?,
             Item::Fact(fact) => self.learn(fact),
@@ -339,10 +339,10 @@ impl Recorder {
     }
 
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
-        let Reading { mut visit, records, weight, gist, heft, words, sessions } = reading;
+        let Reading { mut visit, records, wire_bytes, gist, heap_bytes, words, sessions } = reading;
         self.pending.held += 1;
-        self.shared.taken(weight);
-        self.shared.backlog.leave(heft);
+        self.shared.taken(wire_bytes);
+        self.shared.backlog.leave(heap_bytes);
         self.tell_duplicate(&mut visit, gist)?;
         let mut targets = self.number_targets(&visit)?;
         if !self.rules.links {
@@ -350,7 +350,7 @@ impl Recorder {
         }
         self.counters.links += visit.links.len() as u64;
         self.pending.rows += visit.links.len() + visit.images.len();
-        self.pending.bytes += records.iter().map(Encoded::len).sum::<u64>() + heft;
+        self.pending.bytes += records.iter().map(Encoded::len).sum::<u64>() + heap_bytes;
         self.counters.count(&visit, self.rules.noises.is_some());
         tracing::info!(
             kind = visit.kind.name(),

@@ -7,25 +7,25 @@ use orb_project::{StepSettings, matching};
 use orb_urls::{Address, Canonicaliser, Scope};
 
 /// A page from which links are chosen.
-pub(super) struct Source<'a> {
+pub(super) struct LinkSource<'a> {
     pub(super) base: &'a Address,
     pub(super) html: &'a str,
     pub(super) links: &'a [orb_page::Link],
 }
 
-impl<'a> From<&'a Passed> for Source<'a> {
+impl<'a> From<&'a Passed> for LinkSource<'a> {
     fn from(passed: &'a Passed) -> Self {
         Self { base: &passed.base, html: &passed.html, links: &passed.document.links }
     }
 }
 
 /// How links are chosen.
-pub(super) struct Choice {
+pub(super) struct LinkChoice {
     picker: Option<Picker>,
     matching: Option<Scope>,
 }
 
-impl Choice {
+impl LinkChoice {
     /// The choice of a step; invalid selectors were rejected before.
     pub(super) fn of(step: &StepSettings) -> Result<Self, String> {
         let picker = step.links.as_deref().map(Picker::new).transpose()?;
@@ -34,7 +34,7 @@ impl Choice {
     }
 
     /// The links it takes from a page, in document order.
-    pub(super) fn links(&self, canonical: &Canonicaliser, page: &Source<'_>) -> Result<Vec<Address>, String> {
+    pub(super) fn links(&self, canonical: &Canonicaliser, page: &LinkSource<'_>) -> Result<Vec<Address>, String> {
         let targets: Vec<String> = match &self.picker {
             Some(picker) => picker.pick(page.html).map_err(|why| format!("{}: {why}", page.base))?.targets,
             None => {

@@ -3,7 +3,7 @@
 //! The pages are read from the archive once all of them are there, so it makes no difference in how
 //! many runs they were collected.
 
-use super::choose::{Choice, Source};
+use super::choose::{LinkChoice, LinkSource};
 use super::path::{Roots, waits};
 use super::rules::StepRules;
 use crate::CrawlError;
@@ -46,7 +46,7 @@ impl<'a> Later<'a> {
             let key = if step.links.is_some() { "links" } else { "links_matching" };
             CrawlError::Wrong(Wrong::new(format!("steps[{n}].{key}"), format!("step '{}': {why}", step.name)))
         };
-        let choice = Choice::of(step).map_err(wrong)?;
+        let choice = LinkChoice::of(step).map_err(wrong)?;
         let canonical = Canonicaliser::new(self.settings.urls);
         let (reader, archive) = (CatalogueReader::open(&project.catalogue())?, ArchiveReader::open(&project.archive()));
         reader.each_worded(|page| {
@@ -79,7 +79,7 @@ impl<'a> Later<'a> {
 
 /// The links chosen on a page in the archive; none if it is not there.
 fn links(
-    choice: &Choice,
+    choice: &LinkChoice,
     canonical: &Canonicaliser,
     archive: &ArchiveReader,
     page: &Worded,
@@ -92,5 +92,5 @@ fn links(
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &page.url };
     let document = orb_extract::extract(&content);
     let base = canonical.canonical_base(&own, document.base.as_deref());
-    choice.links(canonical, &Source { base: &base, html: &orb_extract::text_of(&content), links: &document.links })
+    choice.links(canonical, &LinkSource { base: &base, html: &orb_extract::text_of(&content), links: &document.links })
 }

@@ -4,7 +4,7 @@
 //! something does not go as a step expects, it ends with the offending key of the project file.
 
 use super::areas;
-use super::choose::{Choice, Source, unexpected};
+use super::choose::{LinkChoice, LinkSource, unexpected};
 use super::rules::StepRules;
 use super::submit::submit;
 use super::walker::{Halt, Passed, Question, Walker};
@@ -122,7 +122,12 @@ impl<'a> Path<'a> {
     }
 
     /// The requests a step starts with, its form filled in, and how many pages that took.
-    async fn begin(&mut self, n: usize, step: &StepSettings, before: Handed) -> Result<(usize, Vec<Question>), WalkEnd> {
+    async fn begin(
+        &mut self,
+        n: usize,
+        step: &StepSettings,
+        before: Handed,
+    ) -> Result<(usize, Vec<Question>), WalkEnd> {
         let addresses = if step.goes_on() { self.chosen(n, step, &before)? } else { self.starts(step) };
         let Some(form) = &step.form else { return Ok((0, addresses.into_iter().map(Question::plain).collect())) };
         let mut pages = before.pages;
@@ -216,7 +221,7 @@ impl<'a> Path<'a> {
     /// Passes through a step's pages to its depth, and gathers what the next step takes from them.
     async fn pass_through(&mut self, n: usize, step: &StepSettings, first: Vec<Question>) -> Result<Handed, WalkEnd> {
         let next = self.settings.steps.get(n + 1).filter(|next| next.goes_on());
-        let choice = next.filter(|next| next.chooses()).map(Choice::of).transpose();
+        let choice = next.filter(|next| next.chooses()).map(LinkChoice::of).transpose();
         let choice = choice.map_err(|why| wrong(n + 1, step, "links", &why))?;
         let mut known: HashSet<Address> =
             first.iter().filter(|q| q.payload.is_none()).map(|q| q.address.clone()).collect();
@@ -249,14 +254,14 @@ impl<'a> Path<'a> {
         &self,
         n: usize,
         step: &StepSettings,
-        choice: Option<&Choice>,
+        choice: Option<&LinkChoice>,
         page: Passed,
         handed: &mut Handed,
     ) -> Result<(), WalkEnd> {
         handed.seen += 1;
         page.address.as_str().clone_into(&mut handed.example);
         if let Some(choice) = choice {
-            let found = choice.links(self.walker.canonical(), &Source::from(&page));
+            let found = choice.links(self.walker.canonical(), &LinkSource::from(&page));
             handed.chosen.extend(found.map_err(|why| wrong(n + 1, step, "links", &why))?);
             if handed.chosen.len() > MOST_ROOTS {
                 return Err(wrong(n + 1, step, "links", &format!("more than {MOST_ROOTS} links are chosen")));

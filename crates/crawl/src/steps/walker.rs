@@ -68,7 +68,7 @@ pub(super) struct Walker<'a> {
     fetchers: Arc<Fetchers>,
     frontier: Mutex<Frontier>,
     trail: Trail,
-    clock: Clock,
+    clock: SteadyClock,
     canonical: Canonicaliser,
     max_redirects: u8,
     stop: &'a Stop,
@@ -94,7 +94,7 @@ impl<'a> Walker<'a> {
         max_redirects: u8,
         stop: &'a Stop,
     ) -> Self {
-        let clock = Clock::start();
+        let clock = SteadyClock::start();
         let frontier = Mutex::new(Frontier::new(config, clock.now(), true));
         Self { fetchers, frontier, trail: Trail::default(), clock, canonical, max_redirects, stop }
     }
@@ -158,12 +158,12 @@ impl<'a> Walker<'a> {
                 let answer = self.fetchers.resolve(&name, port).await;
                 lock(&self.frontier).resolved(host, answer, self.clock.now());
             }
-            Next::Drop(_, _, _, PageKind::Disallowed, _) => {
+            Next::Drop(DroppedPage { why: SkipReason::Robots, .. }) => {
                 return Err(Halt::Why(format!(
                     "robots.txt forbids {url}; frontier.ignore_robots is for sites of your own"
                 )));
             }
-            Next::Drop(.., why) => return Err(Halt::Why(format!("{url} is not fetched: {why}"))),
+            Next::Drop(DroppedPage { why, .. }) => return Err(Halt::Why(format!("{url} is not fetched: {why}"))),
             Next::Fail(_, _, failure) => return Err(Halt::Why(format!("{url}: {}", failure.detail))),
             Next::Wait(until) => {
                 let rest = until.since(self.clock.now());

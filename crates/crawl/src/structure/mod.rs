@@ -6,15 +6,15 @@
 mod build;
 mod rank;
 
-pub use build::{Outcome, build};
-pub use orb_graph::{GraphOptions, Harmonic, PageRank, Ranking, Watch};
+pub use build::{GraphBuildOutcome, build};
+pub use orb_graph::{BuildProgress, GraphOptions, Harmonic, PageRank, Ranking};
 pub use rank::rank;
 
-use orb_graph::{CatalogueMark, Standing};
+use orb_graph::{CatalogueMark, GraphFreshness};
 use orb_store::Extent;
 
 /// How a graph built at a mark relates to a catalogue of this extent.
-fn standing(built: &CatalogueMark, now: &Extent) -> Standing {
+fn standing(built: &CatalogueMark, now: &Extent) -> GraphFreshness {
     built.standing(&mark(now))
 }
 

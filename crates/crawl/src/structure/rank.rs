@@ -4,7 +4,7 @@
 //! tables for SQL.
 
 use crate::error::CrawlError;
-use orb_graph::{Account, Hold, Merit, Ranking, WebGraph};
+use orb_graph::{Hold, Merit, Ranking, RankingStats, WebGraph};
 use orb_store::{ProjectDir, RankRow, has_rank_tables, write_rank_tables};
 
 /// Ranks the pages and hosts of a project's graph, unless that has been done with the same
@@ -15,7 +15,7 @@ pub fn rank(
     ranking: &Ranking,
     memory: u64,
     told: &mut dyn FnMut(&'static str),
-) -> Result<[Account; 2], CrawlError> {
+) -> Result<[RankingStats; 2], CrawlError> {
     let dir = project.graph();
     // The lock excludes concurrent rankings, and keeps the graph from being replaced meanwhile.
     let _hold = Hold::take(&dir)?;

@@ -7,7 +7,7 @@
 
 use crate::CrawlError;
 use orb_page::{Flag, HostId, Moment, PageId};
-use orb_store::{CatalogueReader, DueRow, Project, Seen, StoreError};
+use orb_store::{CatalogueReader, DueRow, PastVisit, Project, StoreError};
 use orb_track::rate::simulate::Dice;
 use orb_track::rate::{Belief, Best, History, Outlook, Price, Priors, days_after, days_between};
 
@@ -22,7 +22,7 @@ const SHORTEST: f64 = 1.0 / 24.0;
 
 /// Which known pages a tracking run visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum RevisitSelection {
     /// All of them.
     #[default]
     All,
@@ -32,7 +32,7 @@ pub enum Choice {
     Best(u64),
 }
 
-impl Choice {
+impl RevisitSelection {
     /// As stored with a run.
     pub(crate) fn text(self) -> String {
         match self {
@@ -64,7 +64,7 @@ pub(crate) struct Visited {
 }
 
 impl Visited {
-    fn new(first: &Seen) -> Self {
+    fn new(first: &PastVisit) -> Self {
         Self {
             page: first.page,
             host: first.host,
@@ -76,7 +76,7 @@ impl Visited {
 
     /// Adds a later visit; `Some` with its interval in days and whether the page had changed, if it
     /// revealed that.
-    pub(crate) fn add(&mut self, visit: &Seen) -> Option<(f64, bool)> {
+    pub(crate) fn add(&mut self, visit: &PastVisit) -> Option<(f64, bool)> {
         let changed = match visit.flag {
             Flag::Error => return None,
             Flag::Updated => true,
@@ -100,7 +100,7 @@ impl Visited {
 /// its page.
 pub(crate) fn each_page(
     reader: &CatalogueReader,
-    mut visit: impl FnMut(&Visited, &Seen),
+    mut visit: impl FnMut(&Visited, &PastVisit),
     mut each: impl FnMut(Visited),
 ) -> Result<(), StoreError> {
     let mut page: Option<Visited> = None;
@@ -182,17 +182,17 @@ impl Sample {
 /// began.
 pub(crate) fn choose(
     reader: &CatalogueReader,
-    choice: Choice,
+    choice: RevisitSelection,
     budget: Option<f64>,
     since: Moment,
     now: Moment,
 ) -> Result<Option<Vec<PageId>>, CrawlError> {
     let days = days_between(since, now).max(SHORTEST);
     let (room, visits_a_day) = match (choice, budget) {
-        (Choice::All, _) => return Ok(None),
-        (Choice::Best(n), _) => (n as f64, n as f64 / days),
-        (Choice::Due, Some(budget)) => ((budget * days).ceil(), budget),
-        (Choice::Due, None) => {
+        (RevisitSelection::All, _) => return Ok(None),
+        (RevisitSelection::Best(n), _) => (n as f64, n as f64 / days),
+        (RevisitSelection::Due, Some(budget)) => ((budget * days).ceil(), budget),
+        (RevisitSelection::Due, None) => {
             let what =
                 "what is due depends on the budget: [track] budget = \"5000/d\" in the project's file, or --budget N";
             return Err(CrawlError::Setting(what.to_owned()));
@@ -208,7 +208,7 @@ pub(crate) fn choose(
             let (belief, outlook) = forecast.judge(&page);
             let age = days_between(page.seen, now);
             let due = Forecast::days(&page, &outlook).is_some_and(|days| age >= days);
-            if choice != Choice::Due || due {
+            if choice != RevisitSelection::Due || due {
                 best.offer(page.page, outlook.worth(&belief, age));
             }
         },
@@ -241,8 +241,8 @@ pub(crate) fn write_dues(project: &mut Project, visits_a_day: f64) -> Result<(),
 mod tests {
     use super::*;
 
-    fn seen(page: u64, hours: i64, flag: Flag) -> Seen {
-        Seen { page: PageId(page), host: HostId(1), at: Moment(hours * 3_600_000), flag }
+    fn seen(page: u64, hours: i64, flag: Flag) -> PastVisit {
+        PastVisit { page: PageId(page), host: HostId(1), at: Moment(hours * 3_600_000), flag }
     }
 
     #[test]
@@ -259,10 +259,10 @@ mod tests {
 
     #[test]
     fn a_choice_is_remembered() {
-        for choice in [Choice::All, Choice::Due, Choice::Best(500)] {
-            assert_eq!(Choice::of(&choice.text()), choice);
+        for choice in [RevisitSelection::All, RevisitSelection::Due, RevisitSelection::Best(500)] {
+            assert_eq!(RevisitSelection::of(&choice.text()), choice);
         }
-        assert_eq!(Choice::of("best of all"), Choice::All);
+        assert_eq!(RevisitSelection::of("best of all"), RevisitSelection::All);
     }
 
     #[test]

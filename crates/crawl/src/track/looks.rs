@@ -36,9 +36,9 @@ impl First {
 
 /// First responses of pages that are fetched twice.
 #[derive(Debug, Default)]
-pub(crate) struct Looks(Mutex<(HashMap<PageId, First>, usize)>);
+pub(crate) struct FirstLooks(Mutex<(HashMap<PageId, First>, usize)>);
 
-impl Looks {
+impl FirstLooks {
     /// Keeps a first response; `false` if there is no room for it.
     pub(crate) fn keep(&self, page: PageId, first: First) -> bool {
         let (kept, bytes) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,5 +5,5 @@ pub(crate) mod looks;
 mod rehearsal;
 pub(crate) mod revisit;
 
-pub use forecast::Choice;
+pub use forecast::RevisitSelection;
 pub use rehearsal::{mixed, recorded};

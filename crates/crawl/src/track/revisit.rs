@@ -6,7 +6,7 @@
 //! way (no response, an error, a truncated body) says nothing about the document: that is `ERR`,
 //! and it stays known.
 
-use super::looks::{First, Looks, Noises};
+use super::looks::{First, FirstLooks, Noises};
 use bytes::Bytes;
 use orb_answers::PageViews;
 use orb_extract::Content;
@@ -34,7 +34,7 @@ pub(crate) struct Revisits {
     /// What is dynamic per response, by host.
     pub noises: Arc<Noises>,
     /// Responses that wait for another.
-    pub looks: Arc<Looks>,
+    pub looks: Arc<FirstLooks>,
     /// Consecutive runs that must be told that a page is gone.
     pub confirm_missing: u32,
     /// Whether to fetch a page twice if it seems to have changed.
@@ -43,7 +43,7 @@ pub(crate) struct Revisits {
 
 /// What to do with a response.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum RevisitDecision {
     /// The flag is set.
     Flagged,
     /// The page must be fetched once more first.
@@ -103,12 +103,18 @@ pub(crate) fn flag_failure(lease: &Lease, visit: &mut Visit) {
 
 impl Revisits {
     /// Flags a visit whose response does not repeat the last one.
-    pub(crate) fn flag(&self, lease: &Lease, visit: &mut Visit, response: &Response, content: &Bytes) -> Said {
-        let Some(before) = lease.before.as_deref() else { return Said::Flagged };
+    pub(crate) fn flag(
+        &self,
+        lease: &Lease,
+        visit: &mut Visit,
+        response: &Response,
+        content: &Bytes,
+    ) -> RevisitDecision {
+        let Some(before) = lease.before.as_deref() else { return RevisitDecision::Flagged };
         visit.known = before.there;
         if !before.there {
             visit.flag = if visit.is_document() { Flag::New } else { Flag::Error };
-            return Said::Flagged;
+            return RevisitDecision::Flagged;
         }
         match (response.status, visit.kind) {
             (_, PageKind::Redirect) => visit.flag = Flag::Updated,
@@ -125,7 +131,7 @@ impl Revisits {
                 }
             }
         }
-        Said::Flagged
+        RevisitDecision::Flagged
     }
 
     /// The server says that it is gone: believed when it has said so often enough.
@@ -147,7 +153,7 @@ impl Revisits {
         visit: &mut Visit,
         response: &Response,
         (base, content): (&Version, &Bytes),
-    ) -> Said {
+    ) -> RevisitDecision {
         let judged = match (visit.digest, base.digest) {
             (None, None) if visit.length == base.length && visit.etag == base.etag => CompareJudgement::Same,
             (None, _) | (_, None) => CompareJudgement::Changed { detail: "the body could not be compared".into() },
@@ -164,9 +170,9 @@ impl Revisits {
                 visit.flag = Flag::Error;
                 visit.detail = Some(why);
             }
-            CompareJudgement::AskAgain => return Said::LookAgain,
+            CompareJudgement::AskAgain => return RevisitDecision::LookAgain,
         }
-        Said::Flagged
+        RevisitDecision::Flagged
     }
 
     fn judge(&self, lease: &Lease, response: &Response, base: &Version, content: &Bytes) -> CompareJudgement {

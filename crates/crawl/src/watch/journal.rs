@@ -6,7 +6,7 @@
 
 use crate::CrawlError;
 use crate::watch::summary::{Counters, Summary};
-use crate::watch::why::{Advice, Breakdown, Facts};
+use crate::watch::why::{Advice, Breakdown, SpeedFacts};
 use orb_page::RunKind;
 use orb_page::{Moment, RunId};
 use orb_store::{ProjectDir, replace};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// The report: the summary of the run, and where its time went.
 #[derive(Serialize)]
-struct RunReport<'a> {
+struct JournalReport<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ impl Journal {
     }
 
     /// Adds what can be said about the run's speed to the log.
-    pub(crate) fn account(&self, facts: &Facts) -> Result<(), CrawlError> {
+    pub(crate) fn account(&self, facts: &SpeedFacts) -> Result<(), CrawlError> {
         let times = facts.whole.breakdown();
         let stages = times.stages.iter().map(|s| format!("{} {:.1} ms", s.stage, s.mean_ms));
         self.log(&format!("time, on average: {}", stages.collect::<Vec<_>>().join(", ")))?;
@@ -74,9 +74,9 @@ impl Journal {
     }
 
     /// Writes the report.
-    pub(crate) fn report(&self, summary: &Summary, facts: &Facts) -> Result<(), CrawlError> {
+    pub(crate) fn report(&self, summary: &Summary, facts: &SpeedFacts) -> Result<(), CrawlError> {
         let account = RevisitAccount::of(summary);
-        let report = RunReport { summary, account, timing: facts.whole.breakdown(), advice: facts.advice() };
+        let report = JournalReport { summary, account, timing: facts.whole.breakdown(), advice: facts.advice() };
         let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');
         Ok(replace(&self.dir.join("report.json"), text.as_bytes(), ["report-written", "report-kept"])?)

@@ -5,7 +5,7 @@
 
 use crate::watch::ledger::Ledger;
 use crate::watch::summary::Counters;
-use crate::watch::why::Facts;
+use crate::watch::why::SpeedFacts;
 use orb_page::{FailureKind, Outcome};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,7 +55,7 @@ struct SlowState {
     waiting: Waiting,
     pause: Option<Pause>,
     schedule: Option<String>,
-    facts: Option<Arc<Facts>>,
+    facts: Option<Arc<SpeedFacts>>,
     indexing: Option<(u64, u64)>,
 }
 
@@ -96,7 +96,7 @@ pub struct Snapshot {
     /// What the schedule says at this hour, if one of its rows applies.
     pub schedule: Option<String>,
     /// What was recently known about the run's speed.
-    pub facts: Option<Arc<Facts>>,
+    pub facts: Option<Arc<SpeedFacts>>,
     /// How many pages the index has read from the archive, and of how many, once the run has come
     /// to that.
     pub indexing: Option<(u64, u64)>,
@@ -167,7 +167,7 @@ impl Progress {
     }
 
     /// What is now known about the run's speed.
-    pub(crate) fn note_facts(&self, facts: Arc<Facts>) {
+    pub(crate) fn note_facts(&self, facts: Arc<SpeedFacts>) {
         self.slow().facts = Some(facts);
     }
 

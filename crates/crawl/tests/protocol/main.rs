@@ -9,7 +9,7 @@ mod server;
 #[path = "../../../fetch/tests/toy/mod.rs"]
 mod toy;
 
-use orb_crawl::track::Choice;
+use orb_crawl::track::RevisitSelection;
 use orb_crawl::{Crawl, Progress, Stop, Summary};
 use orb_fetch::{PROTOCOLS, Protocol};
 use orb_page::{Listing, PageId, RunKind};

@@ -40,7 +40,11 @@ pub(super) fn query(entries: &[FormEntry], encoding: &'static Encoding) -> Resul
 }
 
 /// The request body of a `post` form.
-pub(super) fn payload(enctype: &str, entries: &[FormEntry], encoding: &'static Encoding) -> Result<RequestBody, FormError> {
+pub(super) fn payload(
+    enctype: &str,
+    entries: &[FormEntry],
+    encoding: &'static Encoding,
+) -> Result<RequestBody, FormError> {
     let both = |write: &dyn Fn(bool) -> Vec<u8>| Ok((bounded(write(false))?.into(), bounded(write(true))?.into()));
     let (mime, (bytes, kept)) = match enctype {
         "multipart/form-data" => {

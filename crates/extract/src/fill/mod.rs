@@ -9,7 +9,7 @@
 mod encode;
 
 use encode::FormEntry;
-use orb_page::{FormField, Form, Submission};
+use orb_page::{Form, FormField, Submission};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of known names or values that an error lists.

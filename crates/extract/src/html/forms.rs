@@ -8,7 +8,7 @@ use super::name::{Attr, Tag};
 use crate::entity::{self, ReferenceContext};
 use crate::gather::Gather;
 use crate::prose::Prose;
-use orb_page::{FormField, Form, Sends};
+use orb_page::{Form, FormField, Sends};
 use std::collections::HashMap;
 
 /// Maximum length of an option's text in characters.

@@ -8,7 +8,7 @@ use crate::config::{Proxy, bare_host};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use orb_page::{Failure, FailureKind, Lease, RequestBody, Purpose};
+use orb_page::{Failure, FailureKind, Lease, Purpose, RequestBody};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::net::IpAddr;

@@ -7,7 +7,7 @@
 use super::memory::Memory;
 use crate::{After, Budget, FetchEnd, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose, SkipReason};
-use orb_store::{HostFact, RobotsRecord};
+use orb_store::{DroppedPage, HostFact, QueuePlace, RobotsRecord};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -179,7 +179,7 @@ impl Crawl {
                 let result = if fails { Err(Failure::new(FailureKind::Dns, "")) } else { Ok(address) };
                 self.frontier.resolved(host, result, self.now);
             }
-            Next::Drop(page, host, rank, _, why) => {
+            Next::Drop(DroppedPage { place: QueuePlace { host, rank, page }, why, .. }) => {
                 let dropped = self.memory.pages().find(|(_, p)| p.page == page).unwrap().1;
                 assert!(why != SkipReason::Robots || dropped.url.contains("/no"), "{dropped:?} is allowed");
                 self.finished.push((host, rank, page));

@@ -6,7 +6,7 @@ use super::memory::Memory;
 use crate::{After, ConnectionEnd, Ended, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
 use expect_test::Expect;
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
-use orb_store::{HostFact, RobotsRecord};
+use orb_store::{DroppedPage, HostFact, QueuePlace, RobotsRecord};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
@@ -185,7 +185,7 @@ impl World {
                     self.resolve(host, &name);
                     continue;
                 }
-                Next::Drop(page, host, rank, kind, why) => {
+                Next::Drop(DroppedPage { place: QueuePlace { host, rank, page }, kind, why }) => {
                     self.say(&format!("drop {} {kind} {why}", page.0));
                     self.finished.push((host, rank, page));
                     continue;

@@ -1,7 +1,7 @@
 //! How do several sorted runs become one?
 //!
 //! A k-way merge with a heap of the runs' heads. The compressor takes plain iterators, which cannot
-//! return errors, so a merge that fails to read ends early and leaves the error in [`Failed`]. It
+//! return errors, so a merge that fails to read ends early and leaves the error in [`MergeFailure`]. It
 //! must be checked before the result is trusted.
 
 use super::run::ArcRunReader;
@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a merge reports why it ended early.
 #[derive(Clone, Default)]
-pub(crate) struct Failed(Arc<Mutex<Option<GraphError>>>);
+pub(crate) struct MergeFailure(Arc<Mutex<Option<GraphError>>>);
 
-impl Failed {
+impl MergeFailure {
     /// Reports a failure; the first one is kept.
     pub(crate) fn set(&self, error: GraphError) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -33,11 +33,11 @@ pub(crate) struct ArcMerge {
     /// The next arc of each remaining run, as a min-heap.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     last: Option<u64>,
-    failed: Failed,
+    failed: MergeFailure,
 }
 
 impl ArcMerge {
-    pub(super) fn new(readers: Vec<ArcRunReader>, failed: Failed) -> Self {
+    pub(super) fn new(readers: Vec<ArcRunReader>, failed: MergeFailure) -> Self {
         let mut merge = Self { heads: BinaryHeap::with_capacity(readers.len()), readers, last: None, failed };
         for run in 0..merge.readers.len() {
             if let Some(arc) = merge.step(run) {

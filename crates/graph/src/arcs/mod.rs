@@ -11,7 +11,7 @@
 mod merge;
 mod run;
 
-pub(crate) use merge::{ArcMerge, Failed};
+pub(crate) use merge::{ArcMerge, MergeFailure};
 
 use crate::error::Result;
 use run::ArcRun;
@@ -147,7 +147,7 @@ impl SortedArcs {
     }
 
     /// The distinct arcs of one part, in order.
-    pub(crate) fn part(&self, part: usize, failed: &Failed) -> Result<ArcMerge> {
+    pub(crate) fn part(&self, part: usize, failed: &MergeFailure) -> Result<ArcMerge> {
         let readers = self.runs.iter().map(|run| run.read(part)).collect::<Result<Vec<_>>>()?;
         Ok(ArcMerge::new(readers, failed.clone()))
     }
@@ -196,7 +196,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn merged(arcs: &SortedArcs) -> Vec<(usize, usize)> {
-        let failed = Failed::default();
+        let failed = MergeFailure::default();
         let parts = 0..arcs.bounds().len() - 1;
         let all = parts.flat_map(|part| arcs.part(part, &failed).unwrap()).collect();
         failed.check().unwrap();

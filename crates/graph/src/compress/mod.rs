@@ -8,9 +8,9 @@
 
 mod part;
 
-use crate::arcs::{Failed, SortedArcs};
+use crate::arcs::{MergeFailure, SortedArcs};
 use crate::error::{GraphError, Result};
-use crate::progress::{BuildStep, Watch};
+use crate::progress::{BuildProgress, BuildStep};
 use dsi_bitstream::traits::BE;
 use dsi_progress_logger::no_logging;
 use part::{CompressedPart, join};
@@ -23,7 +23,7 @@ use webgraph::graphs::bvgraph::{CompFlags, store_ef_with_data};
 
 /// Statistics of a compressed graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct CompressionStats {
     /// Arcs.
     pub arcs: u64,
     /// Size of the compressed lists in bits.
@@ -35,8 +35,8 @@ pub struct Tally {
 }
 
 /// Compresses arcs into `<base>.graph`, `.offsets`, `.properties` and `.ef`.
-pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<Tally> {
-    let failed = Failed::default();
+pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &BuildProgress) -> Result<CompressionStats> {
+    let failed = MergeFailure::default();
     let shared = Arc::new(SharedTally {
         watch: watch.clone(),
         of: arcs.at_most(),
@@ -47,7 +47,7 @@ pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<
     let written: Result<Vec<CompressedPart>> = (0..arcs.bounds().len() - 1)
         .into_par_iter()
         .map(|number| {
-            let (here, node, degree) = (Tally::default(), None, 0);
+            let (here, node, degree) = (CompressionStats::default(), None, 0);
             let counted = CountedArcs { arcs: arcs.part(number, &failed)?, shared: shared.clone(), here, node, degree };
             CompressedPart::write(base, number, (arcs.bounds()[number], arcs.bounds()[number + 1]), counted, &failed)
         })
@@ -62,15 +62,15 @@ pub(crate) fn compress(base: &Path, arcs: &SortedArcs, watch: &Watch) -> Result<
     let ef = base.with_extension("ef");
     store_ef_with_data(stats.num_nodes, &file, &offsets, ef, no_logging![]).map_err(fail("index"))?;
     let tally = *shared.tally.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Tally { bits: stats.written_bits, ..tally })
+    Ok(CompressionStats { bits: stats.written_bits, ..tally })
 }
 
 /// State shared by the parts.
 struct SharedTally {
-    watch: Watch,
+    watch: BuildProgress,
     of: u64,
     done: AtomicU64,
-    tally: Mutex<Tally>,
+    tally: Mutex<CompressionStats>,
 }
 
 /// Arcs between two progress reports.
@@ -80,7 +80,7 @@ const BEAT: u64 = 1 << 18;
 struct CountedArcs<I> {
     arcs: I,
     shared: Arc<SharedTally>,
-    here: Tally,
+    here: CompressionStats,
     node: Option<usize>,
     degree: u64,
 }

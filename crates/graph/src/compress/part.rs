@@ -4,7 +4,7 @@
 //! the process. So they write to a [`InfallibleFile`] that accepts everything, remembers the first
 //! error, and is checked afterwards.
 
-use crate::arcs::Failed;
+use crate::arcs::MergeFailure;
 use crate::error::{GraphError, Result};
 use dsi_bitstream::codes::GammaWrite as _;
 use dsi_bitstream::impls::{BufBitReader, BufBitWriter, WordAdapter};
@@ -18,12 +18,12 @@ use webgraph::graphs::bvgraph::{BvComp, CompFlags, CompStats, DynCodesEncoder, O
 struct InfallibleFile {
     file: File,
     path: PathBuf,
-    failed: Failed,
+    failed: MergeFailure,
     broken: bool,
 }
 
 impl InfallibleFile {
-    fn create(path: &Path, failed: &Failed) -> Result<Self> {
+    fn create(path: &Path, failed: &MergeFailure) -> Result<Self> {
         let file = File::create(path).map_err(GraphError::io("create", path))?;
         Ok(Self { file, path: path.to_owned(), failed: failed.clone(), broken: false })
     }
@@ -47,7 +47,7 @@ impl Write for InfallibleFile {
 
 type PartBits = BufBitWriter<BE, WordAdapter<usize, BufWriter<InfallibleFile>>>;
 
-fn bits(path: &Path, failed: &Failed) -> Result<PartBits> {
+fn bits(path: &Path, failed: &MergeFailure) -> Result<PartBits> {
     Ok(BufBitWriter::new(WordAdapter::new(BufWriter::new(InfallibleFile::create(path, failed)?))))
 }
 
@@ -65,7 +65,7 @@ impl CompressedPart {
         number: usize,
         (from, to): (u32, u32),
         arcs: impl Iterator<Item = (usize, usize)>,
-        failed: &Failed,
+        failed: &MergeFailure,
     ) -> Result<Self> {
         let graph = base.with_extension(format!("{number}.graph.part"));
         let offsets = base.with_extension(format!("{number}.offsets.part"));
@@ -89,7 +89,7 @@ impl CompressedPart {
 }
 
 /// Concatenates the parts and deletes them.
-pub(super) fn join(base: &Path, parts: &[CompressedPart], failed: &Failed) -> Result<CompStats> {
+pub(super) fn join(base: &Path, parts: &[CompressedPart], failed: &MergeFailure) -> Result<CompStats> {
     let mut graph = bits(&base.with_extension("graph"), failed)?;
     let mut offsets = bits(&base.with_extension("offsets"), failed)?;
     let fail = |e: io::Error| GraphError::io("write", base)(e);

@@ -1,7 +1,7 @@
 //! How does a graph leave for other people's tools?
 //!
 //! A selection of pages or hosts ([`Selection`]) is streamed to a [`GraphSink`], first its
-//! vertices, then its arcs. Each format is one file and one line in [`Format::form`]. A format
+//! vertices, then its arcs. Each format is one file and one line in [`GraphFormat::form`]. A format
 //! buffers only what it cannot do without, so a whole graph passes through in little memory.
 //! Vertices are identified by their number in the catalogue, never by their node number.
 
@@ -31,7 +31,7 @@ use orb_page::PageId;
 
 /// The export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum GraphFormat {
     /// GraphML, XML that nearly every tool reads.
     Graphml,
     /// GEXF 1.2, Gephi's XML.
@@ -93,7 +93,7 @@ struct ArcEnd<'a> {
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Written {
+pub struct GraphExportSummary {
     /// Number of vertices.
     pub nodes: u64,
     /// Number of arcs.
@@ -101,7 +101,7 @@ pub struct Written {
 }
 
 /// An export request.
-pub struct Wish<'a> {
+pub struct GraphExportRequest<'a> {
     /// Which part of the graph.
     pub selection: Selection,
     /// Whether to export hosts instead of pages.
@@ -112,7 +112,7 @@ pub struct Wish<'a> {
     pub titles: &'a mut dyn FnMut(PageId) -> Option<String>,
 }
 
-impl Format {
+impl GraphFormat {
     /// All formats.
     pub const ALL: [Self; 6] = [Self::Graphml, Self::Gexf, Self::Dot, Self::Edges, Self::Parquet, Self::Html];
 
@@ -141,7 +141,12 @@ impl Format {
 }
 
 /// Writes a graph to a stream. Parquet cannot be streamed, since it is two files.
-pub fn to_stream(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, out: Box<dyn Write + '_>) -> Result<Written> {
+pub fn to_stream(
+    graph: &WebGraph,
+    format: GraphFormat,
+    wish: &mut GraphExportRequest<'_>,
+    out: Box<dyn Write + '_>,
+) -> Result<GraphExportSummary> {
     let fail = GraphError::io("write", Path::new("the output"));
     let form = format.form(out, wish.title).map_err(&fail)?;
     told(graph, wish, form, &fail)
@@ -149,10 +154,16 @@ pub fn to_stream(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, out: Box
 
 /// Writes a graph to a file, which appears only when complete. An existing file is refused unless
 /// `force` is set.
-pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Path, force: bool) -> Result<Written> {
+pub fn to_file(
+    graph: &WebGraph,
+    format: GraphFormat,
+    wish: &mut GraphExportRequest<'_>,
+    path: &Path,
+    force: bool,
+) -> Result<GraphExportSummary> {
     let fail = GraphError::io("write", path);
     let mut output = OutputFile::create(path, force)?;
-    let written = if format == Format::Parquet {
+    let written = if format == GraphFormat::Parquet {
         let mut nodes = OutputFile::create(&parquet::nodes_path(path), force)?;
         let form = Box::new(parquet::ParquetSink::begin(output.file()?, nodes.file()?).map_err(&fail)?);
         let written = told(graph, wish, form, &fail)?;
@@ -169,16 +180,16 @@ pub fn to_file(graph: &WebGraph, format: Format, wish: &mut Wish<'_>, path: &Pat
 /// Streams a selection to a form: the vertices, then the arcs between them.
 fn told(
     graph: &WebGraph,
-    wish: &mut Wish<'_>,
+    wish: &mut GraphExportRequest<'_>,
     mut form: Box<dyn GraphSink + '_>,
     fail: &impl Fn(io::Error) -> GraphError,
-) -> Result<Written> {
+) -> Result<GraphExportSummary> {
     let ranks = graph.ranks()?;
     let which = if wish.hosts { Which::Host } else { Which::Web };
     let nodes = chosen(graph, ranks.as_ref(), which, wish.selection)?;
     let all = 0..graph.nodes(which);
     let list = || nodes.as_deref().map_or_else(|| Members::All(all.clone()), |nodes| Members::Some(nodes.iter()));
-    let mut written = Written::default();
+    let mut written = GraphExportSummary::default();
     let mut names = NameCache::new(graph, which);
     for node in list() {
         let Some((number, name)) = names.of(node)? else { continue };

@@ -2,7 +2,7 @@
 //!
 //! They are copied as they are, for WebGraph and everything else that reads the BV format.
 
-use super::{OutputFile, Written};
+use super::{GraphExportSummary, OutputFile};
 use crate::error::{GraphError, Result};
 use crate::read::{WebGraph, Which};
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ const PARTS: [&str; 3] = ["graph", "properties", "offsets"];
 
 /// Copies the compressed lists to `<base>.graph`, `.properties` and `.offsets`, the transpose to
 /// `<base>-t.*`, and the names of the nodes, one per line in node order, to `<base>.urls`.
-pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Result<Written> {
+pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Result<GraphExportSummary> {
     let pair = if hosts { [Which::Host, Which::HostT] } else { [Which::Web, Which::WebT] };
     let mut copies = Vec::new();
     for (which, ending) in pair.into_iter().zip(["", "-t"]) {
@@ -41,7 +41,7 @@ pub fn copy_lists(graph: &WebGraph, hosts: bool, base: &Path, force: bool) -> Re
     lines.flush().map_err(GraphError::io("write", &path))?;
     copies.into_iter().map(|(_, output)| output).chain([list]).try_for_each(OutputFile::settle)?;
     let tally = if hosts { graph.manifest().host } else { graph.manifest().web };
-    Ok(Written { nodes: u64::from(nodes), arcs: tally.arcs })
+    Ok(GraphExportSummary { nodes: u64::from(nodes), arcs: tally.arcs })
 }
 
 /// Appends a suffix to the base's file name.

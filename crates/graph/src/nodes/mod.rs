@@ -11,5 +11,5 @@ mod numbers;
 mod order;
 
 pub(crate) use names::NameList;
-pub(crate) use numbers::{NONE, Numbers};
+pub(crate) use numbers::{NONE, NodeNumbers};
 pub(crate) use order::{BUFFER, NameSorter};

@@ -31,14 +31,14 @@ pub(crate) fn write(path: &Path, numbers: &[u32], nodes: &[u32]) -> Result<()> {
 }
 
 /// Both mappings on disk.
-pub(crate) struct Numbers {
+pub(crate) struct NodeNumbers {
     file: File,
     path: PathBuf,
     nodes: u32,
     numbers: u32,
 }
 
-impl Numbers {
+impl NodeNumbers {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(GraphError::io("read", path))?;
         let length = file.metadata().map_err(GraphError::io("read", path))?.len();
@@ -101,7 +101,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pages");
         write(&path, &[3, 1], &[NONE, 1, NONE, 0]).unwrap();
-        let list = Numbers::open(&path).unwrap();
+        let list = NodeNumbers::open(&path).unwrap();
         assert_eq!(
             (list.number(0).unwrap(), list.number(1).unwrap(), list.number(2).unwrap()),
             (Some(3), Some(1), None)
@@ -109,6 +109,6 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(|n| list.node(n).unwrap()), [None, Some(1), None, Some(0), None]);
         assert_eq!(list.all().unwrap(), [3, 1]);
         std::fs::write(&path, b"orbnums1short").unwrap();
-        assert!(Numbers::open(&path).is_err());
+        assert!(NodeNumbers::open(&path).is_err());
     }
 }

@@ -7,7 +7,7 @@
 use super::names::NameWriter;
 use super::numbers::{self, NONE};
 use crate::error::{GraphError, Result};
-use crate::progress::{BuildStep, Watch};
+use crate::progress::{BuildProgress, BuildStep};
 use crate::varint;
 use rayon::slice::ParallelSliceMut as _;
 use std::cmp::Reverse;
@@ -88,7 +88,7 @@ impl NameSorter {
     }
 
     /// Writes the list and the mapping, and returns the node of each number.
-    pub(crate) fn finish(mut self, list: &Path, pages: &Path, watch: &Watch) -> Result<Vec<u32>> {
+    pub(crate) fn finish(mut self, list: &Path, pages: &Path, watch: &BuildProgress) -> Result<Vec<u32>> {
         self.spill()?;
         (self.bytes, self.entries) = (Vec::new(), Vec::new());
         let mut merge = NameMerge::new(&self.runs)?;
@@ -182,7 +182,7 @@ impl NameRunReader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NameList, Numbers};
+    use super::super::{NameList, NodeNumbers};
     use super::*;
     use crate::progress::unwatched;
 
@@ -199,7 +199,7 @@ mod tests {
             }
             let (list, pages) = (dir.path().join("urls"), dir.path().join("pages"));
             let nodes = sorter.finish(&list, &pages, &unwatched()).unwrap();
-            let (list, pages) = (NameList::open(&list).unwrap(), Numbers::open(&pages).unwrap());
+            let (list, pages) = (NameList::open(&list).unwrap(), NodeNumbers::open(&pages).unwrap());
             assert_eq!((nodes.len(), nodes[0], list.len(), pages.nodes()), (501, NONE, 500, 500));
             for (node, name) in (0..).zip(&sorted) {
                 assert_eq!(list.name(node).unwrap().as_ref(), Some(name));

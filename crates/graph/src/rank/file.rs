@@ -5,7 +5,7 @@
 //! little-endian entry per node. The file is written under a temporary name and renamed, so there
 //! is a complete one or none. The header names the build of the graph it belongs to.
 
-use super::{Account, BowTie, Ranking, Scores};
+use super::{BowTie, Ranking, RankingStats, Scores};
 use crate::error::{GraphError, Result};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -77,7 +77,7 @@ struct RankColumn {
 struct RankHeader {
     build: u64,
     ranking: Ranking,
-    account: Account,
+    account: RankingStats,
     columns: Vec<RankColumn>,
 }
 
@@ -238,7 +238,7 @@ impl RankFile {
     }
 
     /// The outcome of the ranking.
-    pub(crate) fn account(&self) -> &Account {
+    pub(crate) fn account(&self) -> &RankingStats {
         &self.head.account
     }
 

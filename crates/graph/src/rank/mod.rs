@@ -47,12 +47,12 @@ pub(crate) struct Scores {
     pub(crate) out_degree: Vec<u32>,
     pub(crate) component: Vec<u32>,
     pub(crate) bow_tie: Vec<BowTie>,
-    pub(crate) account: Account,
+    pub(crate) account: RankingStats,
 }
 
 /// Statistics of a ranking.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
+pub struct RankingStats {
     /// Number of nodes.
     pub nodes: u64,
     /// Number of arcs.
@@ -90,7 +90,7 @@ impl Ranking {
         scores.bow_tie = components.bow_tie(forward, backward);
         let mut bow_tie = [0; 6];
         scores.bow_tie.iter().for_each(|part| bow_tie[usize::from(part.code())] += 1);
-        scores.account = Account {
+        scores.account = RankingStats {
             nodes: forward.nodes() as u64,
             arcs: forward.arcs(),
             pagerank_rounds: pagerank.rounds,

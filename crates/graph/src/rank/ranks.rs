@@ -7,10 +7,10 @@
 use super::compressed::Compressed;
 use super::file::{self, RankFile};
 use super::plain::{CsrGraph, Neighbours};
-use super::{Account, By, Merit, Ranking};
+use super::{By, Merit, Ranking, RankingStats};
 use crate::error::{GraphError, Result};
 use crate::manifest::Manifest;
-use crate::nodes::{NameList, Numbers};
+use crate::nodes::{NameList, NodeNumbers};
 use crate::read::{WebGraph, Which};
 use orb_page::{HostId, PageId};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,12 @@ pub struct Ranked {
 impl WebGraph {
     /// Ranks pages and hosts and writes the scores. The caller must have a [`Hold`](crate::Hold) on
     /// the graph's directory. The arcs are decompressed if they fit into `memory` bytes.
-    pub fn rank(&self, ranking: &Ranking, memory: u64, told: &mut dyn FnMut(&'static str)) -> Result<[Account; 2]> {
+    pub fn rank(
+        &self,
+        ranking: &Ranking,
+        memory: u64,
+        told: &mut dyn FnMut(&'static str),
+    ) -> Result<[RankingStats; 2]> {
         let pages = self.ranked([Which::Web, Which::WebT], ranking, memory, told)?;
         let hosts = self.ranked([Which::Host, Which::HostT], ranking, memory, told)?;
         if Manifest::read(self.dir())?.id != self.manifest().id {
@@ -81,14 +86,15 @@ pub struct Ranks {
 struct RankedGraph {
     scores: RankFile,
     names: NameList,
-    numbers: Numbers,
+    numbers: NodeNumbers,
 }
 
 impl RankedGraph {
     fn open(dir: &Path, which: Which, name: &str, build: u64) -> Result<Option<Self>> {
         let path: PathBuf = dir.join(name);
         let Some(scores) = RankFile::open(&path)?.filter(|scores| scores.build() == build) else { return Ok(None) };
-        let (names, numbers) = (NameList::open(&dir.join(which.names()))?, Numbers::open(&dir.join(which.numbers()))?);
+        let (names, numbers) =
+            (NameList::open(&dir.join(which.names()))?, NodeNumbers::open(&dir.join(which.numbers()))?);
         if scores.account().nodes != u64::from(numbers.nodes()) {
             return Err(GraphError::damaged(&path, "it belongs to another graph"));
         }
@@ -181,7 +187,7 @@ impl Ranks {
     }
 
     /// The statistics for pages and for hosts.
-    pub fn accounts(&self) -> [&Account; 2] {
+    pub fn accounts(&self) -> [&RankingStats; 2] {
         [self.pages.scores.account(), self.hosts.scores.account()]
     }
 

@@ -15,7 +15,7 @@ mod parse;
 
 pub(crate) use parse::parse;
 
-use crate::schema::Part;
+use crate::schema::TextField;
 use std::fmt;
 
 /// A parsed query.
@@ -38,7 +38,7 @@ pub(crate) enum Node {
 /// Terms to search for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<TextField>,
     pub(crate) text: String,
     pub(crate) how: How,
     /// Whether the user marked it as required, however common it is.
@@ -87,7 +87,7 @@ impl fmt::Display for QueryError {
 /// What a field name in a query denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QueryField {
-    Words(Part),
+    Words(TextField),
     Tag(&'static str),
     Since,
     Until,
@@ -95,14 +95,14 @@ enum QueryField {
 
 /// The field names in queries.
 const FIELDS: &[(&str, QueryField)] = &[
-    ("title", QueryField::Words(Part::Title)),
-    ("headings", QueryField::Words(Part::Headings)),
-    ("heading", QueryField::Words(Part::Headings)),
-    ("body", QueryField::Words(Part::Body)),
-    ("text", QueryField::Words(Part::Body)),
-    ("url", QueryField::Words(Part::Url)),
-    ("inurl", QueryField::Words(Part::Url)),
-    ("anchor", QueryField::Words(Part::Anchor)),
+    ("title", QueryField::Words(TextField::Title)),
+    ("headings", QueryField::Words(TextField::Headings)),
+    ("heading", QueryField::Words(TextField::Headings)),
+    ("body", QueryField::Words(TextField::Body)),
+    ("text", QueryField::Words(TextField::Body)),
+    ("url", QueryField::Words(TextField::Url)),
+    ("inurl", QueryField::Words(TextField::Url)),
+    ("anchor", QueryField::Words(TextField::Anchor)),
     ("host", QueryField::Tag("host")),
     ("site", QueryField::Tag("site")),
     ("lang", QueryField::Tag("lang")),

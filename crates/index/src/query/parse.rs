@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Restricts every term of a node to one field, unless it names another.
-fn within(node: &mut Node, part: crate::schema::Part) {
+fn within(node: &mut Node, part: crate::schema::TextField) {
     match node {
         Node::And(nodes) | Node::Or(nodes) => nodes.iter_mut().for_each(|node| within(node, part)),
         Node::Not(node) => within(node, part),
@@ -208,13 +208,13 @@ fn within(node: &mut Node, part: crate::schema::Part) {
     }
 }
 
-fn leaf(part: Option<crate::schema::Part>, text: &str, how: How, required: bool) -> Option<Node> {
+fn leaf(part: Option<crate::schema::TextField>, text: &str, how: How, required: bool) -> Option<Node> {
     let has_words = !crate::analyze::words(text).is_empty();
     has_words.then(|| Node::Leaf(Leaf { part, text: text.to_owned(), how, required }))
 }
 
 /// A term with its suffix: `*` for a prefix, `~` for fuzzy.
-fn word(part: Option<crate::schema::Part>, text: &str, required: bool) -> Option<Node> {
+fn word(part: Option<crate::schema::TextField>, text: &str, required: bool) -> Option<Node> {
     if text == "*" {
         return Some(Node::All);
     }

@@ -7,13 +7,13 @@
 
 use super::hits::HitsQuery;
 use super::join::Join;
-use super::source::{Clause, MatchSource, QueryPlan, ScoreShare, any_of, as_query};
+use super::source::{Clause, MatchSource, QueryPlan, ScorePart, any_of, as_query};
 use crate::analyze::{Stems, is_of_pairs, words};
 use crate::anchors::Anchors;
 use crate::entry::EVERY;
 use crate::query::{Filter, How, Leaf, Node};
 use crate::rank::Weights;
-use crate::schema::{AT, Part, TAG};
+use crate::schema::{AT, TAG, TextField};
 use std::ops::Bound;
 use std::sync::Arc;
 use tantivy::query::{ConstScoreQuery, FuzzyTermQuery, Occur, PhraseQuery, Query, RangeQuery, TermQuery};
@@ -33,12 +33,12 @@ pub(super) struct Builder<'a> {
     pub(super) join: &'a dyn Fn(&Anchors) -> crate::Result<&'a Join>,
     /// Whether any term is enough.
     pub(super) any: bool,
-    pub(super) shares: Vec<ScoreShare>,
+    pub(super) shares: Vec<ScorePart>,
     pub(super) near: Vec<MatchSource>,
 }
 
 /// The fields in which proximity counts.
-const NEAR_PARTS: &[Part] = &[Part::Title, Part::Headings, Part::Body];
+const NEAR_PARTS: &[TextField] = &[TextField::Title, TextField::Headings, TextField::Body];
 
 impl Builder<'_> {
     /// Builds the whole query.
@@ -106,14 +106,14 @@ impl Builder<'_> {
         let cut = words(&leaf.text);
         let [word] = cut.as_slice() else { return false };
         let plain = leaf.how == How::Exactly && leaf.part.is_none() && !leaf.required && !is_of_pairs(&word.text);
-        let pages = || self.searcher.doc_freq(&Term::from_field_text(Part::Body.field(), &word.text)).unwrap_or(0);
+        let pages = || self.searcher.doc_freq(&Term::from_field_text(TextField::Body.field(), &word.text)).unwrap_or(0);
         plain && pages() > self.searcher.num_docs() / 4
     }
 
     fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Vec<MatchSource>> {
         let cut = cut(&leaf.text);
         let only = leaf.part.map(|part| [part]);
-        let parts = only.as_ref().map_or(Part::ALL, |only| only.as_slice());
+        let parts = only.as_ref().map_or(TextField::ALL, |only| only.as_slice());
         self.in_parts(&leaf.text, parts, |builder, part| {
             let term = |word: &str| Term::from_field_text(part.field(), word);
             match (&leaf.how, cut.as_slice()) {
@@ -130,26 +130,26 @@ impl Builder<'_> {
     fn in_parts(
         &mut self,
         name: &str,
-        parts: &[Part],
-        build: impl Fn(&Self, Part) -> Vec<MatchSource>,
+        parts: &[TextField],
+        build: impl Fn(&Self, TextField) -> Vec<MatchSource>,
     ) -> crate::Result<Vec<MatchSource>> {
         let mut out = Vec::new();
         for part in parts.iter().copied() {
             let mut sources = build(self, part);
-            if part == Part::Anchor {
+            if part == TextField::Anchor {
                 sources = self.joined(&sources)?;
             }
             let weight = self.weights.of(part);
             sources = sources.into_iter().map(|source| source.times(weight)).collect();
             out.extend(sources.iter().cloned());
-            self.shares.push(ScoreShare { words: name.to_owned(), part, sources });
+            self.shares.push(ScorePart { words: name.to_owned(), part, sources });
         }
         Ok(out)
     }
 
     /// A term, and its stems if words are stemmed; a single character of a bigram script is a
     /// prefix.
-    fn word(&self, word: &str, part: Part) -> Vec<MatchSource> {
+    fn word(&self, word: &str, part: TextField) -> Vec<MatchSource> {
         let term = |word: &str| Term::from_field_text(part.field(), word);
         if is_of_pairs(word) && word.chars().count() == 1 {
             return vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))];
@@ -158,7 +158,7 @@ impl Builder<'_> {
     }
 
     /// A phrase, and if words are stemmed, the phrase of stems in each language.
-    fn phrase(&self, words: &[String], part: Part, slop: u32) -> Vec<MatchSource> {
+    fn phrase(&self, words: &[String], part: TextField, slop: u32) -> Vec<MatchSource> {
         let forms: Vec<Vec<String>> = words.iter().map(|word| self.stems.forms(word)).collect();
         let most = forms.iter().map(Vec::len).max().unwrap_or(1);
         let row = |which: usize| {
@@ -171,8 +171,8 @@ impl Builder<'_> {
     }
 
     /// Two terms of the query close to each other, in order.
-    fn near(&self, pair: &[String; 2], part: Part) -> Vec<MatchSource> {
-        let near = self.phrase(pair, part, if part == Part::Body { NEAR } else { 1 });
+    fn near(&self, pair: &[String; 2], part: TextField) -> Vec<MatchSource> {
+        let near = self.phrase(pair, part, if part == TextField::Body { NEAR } else { 1 });
         near.into_iter().map(|source| source.times(self.weights.phrase())).collect()
     }
 

@@ -21,7 +21,7 @@ use crate::anchors::Anchors;
 use crate::error::{IndexError, Result};
 use crate::query::{Node, QueryError, parse};
 use crate::rank::Weights;
-use crate::schema::{self, Part, column};
+use crate::schema::{self, TextField, column};
 use crate::snippet::Marker;
 use crate::standing::{CommitPayload, open};
 use crate::writer::{holdings, reader};
@@ -29,7 +29,7 @@ use build::Builder;
 use gather::{TopMatches, gather};
 use join::Join;
 use orb_page::{HostId, Moment, PageId};
-use source::{MatchSource, QueryPlan, ScoreShare, any_of};
+use source::{MatchSource, QueryPlan, ScorePart, any_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -46,7 +46,7 @@ const ALIKE: u32 = 3;
 
 /// A search request.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct SearchRequest<'a> {
     /// The query as typed.
     pub query: &'a str,
     /// Number of results.
@@ -64,11 +64,11 @@ pub struct Request<'a> {
 }
 
 /// Returns the importance of pages between 0 and 1. Supplied by the owner of the graph.
-pub type Importance<'a> = &'a dyn Fn(&[PageId]) -> Vec<f64>;
+pub type ImportanceFn<'a> = &'a dyn Fn(&[PageId]) -> Vec<f64>;
 
 /// A search result.
 #[derive(Debug)]
-pub struct Answer {
+pub struct SearchResults {
     /// Number of matching pages, before duplicates are collapsed.
     pub total: u64,
     /// Whether no page matches all terms, so that matches of any term are returned.
@@ -95,7 +95,7 @@ pub struct Hit {
     /// Duplicates collapsed into this page.
     pub alike: Vec<PageId>,
     /// The parts of the text score: terms, field, score.
-    pub shares: Vec<(String, Part, f64)>,
+    pub shares: Vec<(String, TextField, f64)>,
 }
 
 /// Why a search failed.
@@ -199,9 +199,9 @@ impl Searcher {
     /// Runs a search.
     pub fn search(
         &self,
-        request: &Request<'_>,
-        importance: Option<Importance<'_>>,
-    ) -> std::result::Result<Answer, SearchError> {
+        request: &SearchRequest<'_>,
+        importance: Option<ImportanceFn<'_>>,
+    ) -> std::result::Result<SearchResults, SearchError> {
         let node = parse(request.query, request.now)?;
         let stems = Stems(self.standing.stem.clone());
         let marker = Marker::of(&node, &stems);
@@ -224,7 +224,7 @@ impl Searcher {
             }
             hits.push(one.hit);
         }
-        Ok(Answer { total: found.total, relaxed, hits, marker })
+        Ok(SearchResults { total: found.total, relaxed, hits, marker })
     }
 
     /// Builds the engine's query with all terms required, or any.
@@ -316,7 +316,7 @@ impl Searcher {
     }
 
     /// Re-ranks matches by importance, best first; ties go to the lower page number.
-    fn weigh(&self, found: &mut [Candidate], weights: &Weights, importance: Option<Importance<'_>>) -> Result<()> {
+    fn weigh(&self, found: &mut [Candidate], weights: &Weights, importance: Option<ImportanceFn<'_>>) -> Result<()> {
         match (importance, &self.anchors) {
             (Some(importance), _) => {
                 let pages: Vec<PageId> = found.iter().map(|one| one.hit.page).collect();
@@ -339,7 +339,7 @@ impl Searcher {
     }
 
     /// The score of each term in each field of one document.
-    fn explain(&self, shares: &[ScoreShare], at: DocAddress) -> Result<Vec<(String, Part, f64)>> {
+    fn explain(&self, shares: &[ScorePart], at: DocAddress) -> Result<Vec<(String, TextField, f64)>> {
         let fail = |e| self.failed(&e);
         let segment = self.engine.segment_reader(at.segment_ord);
         let mut out = Vec::new();

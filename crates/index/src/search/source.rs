@@ -5,7 +5,7 @@
 //! form is what [`super::gather`] can evaluate quickly; nested queries become engine queries.
 
 use super::hits::HitsQuery;
-use crate::schema::Part;
+use crate::schema::TextField;
 use std::sync::Arc;
 use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -58,9 +58,9 @@ impl Clause {
 }
 
 /// A part of a score, for explanations.
-pub(super) struct ScoreShare {
+pub(super) struct ScorePart {
     pub(super) words: String,
-    pub(super) part: Part,
+    pub(super) part: TextField,
     pub(super) sources: Vec<MatchSource>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct ScoreShare {
 pub(super) struct QueryPlan {
     pub(super) clauses: Vec<Clause>,
     /// The parts of the score.
-    pub(super) shares: Vec<ScoreShare>,
+    pub(super) shares: Vec<ScorePart>,
     /// Proximity of the query's terms, evaluated for the best matches only.
     pub(super) near: Vec<MatchSource>,
 }

@@ -37,8 +37,8 @@ fn indexed(pages: Vec<IndexEntry>) -> (tempfile::TempDir, Searcher) {
     (dir, searcher)
 }
 
-fn request<'a>(query: &'a str, weights: &'a Weights) -> Request<'a> {
-    Request { query, limit: 10, offset: 0, per_host: 0, weights, now: Moment(0), explain: false }
+fn request<'a>(query: &'a str, weights: &'a Weights) -> SearchRequest<'a> {
+    SearchRequest { query, limit: 10, offset: 0, per_host: 0, weights, now: Moment(0), explain: false }
 }
 
 /// The numbers of the matching pages, best first.
@@ -145,9 +145,9 @@ fn pages_that_say_the_same_are_one_result() {
         answer.hits.iter().map(|hit| (hit.page.0, hit.alike.iter().map(|p| p.0).collect())).collect();
     assert_eq!(groups, [(1, vec![2]), (3, vec![]), (4, vec![5]), (6, vec![])]);
     let weights = Weights::default();
-    let few = index.search(&Request { per_host: 1, ..request("same", &weights) }, None).unwrap();
+    let few = index.search(&SearchRequest { per_host: 1, ..request("same", &weights) }, None).unwrap();
     assert_eq!(few.hits.iter().map(|hit| hit.page.0).collect::<Vec<_>>(), [1, 6]);
-    let second = index.search(&Request { limit: 2, offset: 1, ..request("same", &weights) }, None).unwrap();
+    let second = index.search(&SearchRequest { limit: 2, offset: 1, ..request("same", &weights) }, None).unwrap();
     assert_eq!(second.hits.iter().map(|hit| hit.page.0).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(second.total, 6);
 }
@@ -228,11 +228,11 @@ fn what_is_gathered_is_what_the_engine_itself_finds() {
 fn a_score_is_the_sum_of_what_is_explained() {
     let (_dir, index) = library();
     let weights = Weights::default();
-    let answer = index.search(&Request { explain: true, ..request("json load", &weights) }, None).unwrap();
+    let answer = index.search(&SearchRequest { explain: true, ..request("json load", &weights) }, None).unwrap();
     let hit = &answer.hits[0];
     let sum: f64 = hit.shares.iter().map(|(_, _, score)| score).sum();
     assert!((sum - hit.text).abs() < 1e-3, "{sum} is not {} of {:?}", hit.text, hit.shares);
-    assert!(hit.shares.iter().any(|(words, part, _)| words == "json" && *part == Part::Title));
+    assert!(hit.shares.iter().any(|(words, part, _)| words == "json" && *part == TextField::Title));
 }
 
 #[test]
@@ -284,9 +284,9 @@ fn stems_find_other_forms_of_a_word() {
 fn the_dictionary_gives_every_place_of_a_word() {
     let (_dir, index) = library();
     let counts = index.count("json").unwrap();
-    let of = |part: Part| counts.iter().find(|c| c.field == part).map(|c| (c.documents, c.occurrences));
+    let of = |part: TextField| counts.iter().find(|c| c.field == part).map(|c| (c.documents, c.occurrences));
     assert_eq!(
-        (of(Part::Title), of(Part::Body), of(Part::Url), of(Part::Headings)),
+        (of(TextField::Title), of(TextField::Body), of(TextField::Url), of(TextField::Headings)),
         (Some((1, 2)), Some((2, 2)), Some((1, 1)), None)
     );
     let places = index.occurrences("json", 100, 0).unwrap();

@@ -7,7 +7,7 @@
 use super::Searcher;
 use crate::analyze::words;
 use crate::error::Result;
-use crate::schema::{Part, column};
+use crate::schema::{TextField, column};
 use orb_page::PageId;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct WordCount {
     /// The term in its indexed form.
     pub word: String,
     /// The field.
-    pub field: Part,
+    pub field: TextField,
     /// Number of pages that contain it in this field.
     pub documents: u64,
     /// Total number of occurrences in this field.
@@ -37,13 +37,21 @@ pub struct Occurrence {
     /// The page.
     pub page: PageId,
     /// The field.
-    pub field: Part,
+    pub field: TextField,
     /// Its token position in that field, from 0.
     pub position: u32,
 }
 
-/// A document that contains the term: page, field, searcher and segment, document, term frequency.
-type Holder = (u64, Part, usize, DocId, u32);
+/// A document that contains the term.
+struct TermHolder {
+    page: u64,
+    field: TextField,
+    /// Index of its segment in the field's searcher.
+    segment: usize,
+    doc: DocId,
+    /// Term frequency.
+    frequency: u32,
+}
 
 impl Searcher {
     /// The indexed form of a word; `None` if the text is not exactly one token.
@@ -55,9 +63,9 @@ impl Searcher {
     /// The frequencies of a term by field, omitting fields without it.
     pub fn count(&self, word: &str) -> Result<Vec<WordCount>> {
         let mut out = Vec::new();
-        for field in Part::ALL {
+        for field in TextField::ALL {
             let holders = self.holders(word, &[*field])?;
-            let occurrences = holders.iter().map(|holder| u64::from(holder.4)).sum();
+            let occurrences = holders.iter().map(|holder| u64::from(holder.frequency)).sum();
             if !holders.is_empty() {
                 out.push(WordCount {
                     word: word.to_owned(),
@@ -72,12 +80,12 @@ impl Searcher {
 
     /// The occurrences of a term, by page, field and position.
     pub fn occurrences(&self, word: &str, limit: u64, offset: u64) -> Result<Vec<Occurrence>> {
-        let mut holders = self.holders(word, Part::ALL)?;
-        holders.sort_unstable_by_key(|(page, field, ..)| (*page, *field));
+        let mut holders = self.holders(word, TextField::ALL)?;
+        holders.sort_unstable_by_key(|holder| (holder.page, holder.field));
         let (mut out, mut passed) = (Vec::new(), 0u64);
         let mut positions = Vec::new();
-        for (page, field, segment, doc, times) in holders {
-            let times = u64::from(times);
+        for TermHolder { page, field, segment, doc, frequency } in holders {
+            let times = u64::from(frequency);
             if passed + times > offset && (out.len() as u64) < limit {
                 self.positions(word, field, (segment, doc), &mut positions)?;
                 let skip = usize::try_from(offset.saturating_sub(passed)).unwrap_or(usize::MAX);
@@ -92,8 +100,8 @@ impl Searcher {
 
     /// The terms with this prefix, in order, with their counts.
     pub fn beginning(&self, start: &str, limit: u64, offset: u64) -> Result<Vec<WordCount>> {
-        let mut counts: BTreeMap<(String, Part), (u64, u64)> = BTreeMap::new();
-        for field in Part::ALL {
+        let mut counts: BTreeMap<(String, TextField), (u64, u64)> = BTreeMap::new();
+        for field in TextField::ALL {
             let Some(engine) = self.engine_of(*field) else { continue };
             for segment in engine.segment_readers() {
                 let index = segment.inverted_index(field.field()).map_err(|e| self.failed(&e))?;
@@ -109,7 +117,7 @@ impl Searcher {
         }
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let take = usize::try_from(limit).unwrap_or(usize::MAX);
-        let count = |((word, field), (documents, _)): ((String, Part), (u64, u64))| WordCount {
+        let count = |((word, field), (documents, _)): ((String, TextField), (u64, u64))| WordCount {
             word,
             field,
             documents,
@@ -118,14 +126,14 @@ impl Searcher {
         Ok(counts.into_iter().skip(skip).take(take).map(count).collect())
     }
 
-    fn engine_of(&self, field: Part) -> Option<&tantivy::Searcher> {
+    fn engine_of(&self, field: TextField) -> Option<&tantivy::Searcher> {
         match field {
-            Part::Anchor => self.anchors.as_ref().map(|anchors| &anchors.searcher),
+            TextField::Anchor => self.anchors.as_ref().map(|anchors| &anchors.searcher),
             _ => Some(&self.engine),
         }
     }
 
-    fn holders(&self, word: &str, fields: &[Part]) -> Result<Vec<Holder>> {
+    fn holders(&self, word: &str, fields: &[TextField]) -> Result<Vec<TermHolder>> {
         let fail = |e| self.failed(&e);
         let mut out = Vec::new();
         for field in fields {
@@ -142,7 +150,13 @@ impl Searcher {
                 while postings.doc() != TERMINATED {
                     let doc = postings.doc();
                     if let Some(page) = ids.first(doc).filter(|_| !segment.is_deleted(doc)) {
-                        out.push((page, *field, number, doc, postings.term_freq()));
+                        out.push(TermHolder {
+                            page,
+                            field: *field,
+                            segment: number,
+                            doc,
+                            frequency: postings.term_freq(),
+                        });
                     }
                     postings.advance();
                 }
@@ -151,7 +165,13 @@ impl Searcher {
         Ok(out)
     }
 
-    fn positions(&self, word: &str, field: Part, (segment, doc): (usize, DocId), out: &mut Vec<u32>) -> Result<()> {
+    fn positions(
+        &self,
+        word: &str,
+        field: TextField,
+        (segment, doc): (usize, DocId),
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
         out.clear();
         let Some(engine) = self.engine_of(field) else { return Ok(()) };
         let term = Term::from_field_text(field.field(), word);

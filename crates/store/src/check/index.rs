@@ -3,19 +3,19 @@
 use super::CheckReport;
 use crate::error::Result;
 use crate::home::ProjectDir;
-use crate::index::{FrontierIndex, Standing};
+use crate::index::{FrontierIndex, IndexFreshness};
 use crate::sqlite::Catalogue;
 
 pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut CheckReport) -> Result<()> {
     let index = match FrontierIndex::look(&project.frontier(), catalogue)? {
-        Standing::Current(index) => index,
-        Standing::Behind(batches) => {
+        IndexFreshness::Current(index) => index,
+        IndexFreshness::Behind(batches) => {
             report
                 .notes
                 .push(format!("the frontier index is behind by {batches} batches and catches up at the next start"));
             return Ok(());
         }
-        Standing::Unfit(reason) => {
+        IndexFreshness::Unfit(reason) => {
             let what = format!("the frontier index is of no use ({reason}) and is rebuilt at the next start");
             // What a crash leaves is not damage; an unreadable index is.
             if reason.contains("damaged") {

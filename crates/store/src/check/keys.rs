@@ -5,7 +5,7 @@
 
 use super::CheckReport;
 use crate::error::{Result, StoreError};
-use crate::keys::{KeyEntry, KeyRun, KeyTable, Span, short_key};
+use crate::keys::{KeyEntry, KeyRun, KeyTable, PageRange, short_key};
 use crate::sqlite::{Catalogue, CatalogueReader};
 use orb_page::UrlKey;
 
@@ -21,7 +21,7 @@ pub(super) fn check(reader: &CatalogueReader, catalogue: &Catalogue, report: &mu
     for other in others.iter().filter(|other| other.extension().is_some_and(|kind| kind == "run")) {
         // Merged into another, or of no use.
         let name = other.file_name().and_then(|name| name.to_str());
-        if let Some(span) = name.and_then(Span::of_name)
+        if let Some(span) = name.and_then(PageRange::of_name)
             && let Err(StoreError::Damaged { .. }) = KeyRun::open(&reader.keys_dir(), span)
         {
             report.find("keys", format!("{} is damaged and is made again at the next start", other.display()));
@@ -78,7 +78,7 @@ fn sum_of(run: &KeyRun) -> Result<Option<EntrySum>> {
     Ok(Some(sum))
 }
 
-fn implied(reader: &CatalogueReader, span: Span) -> Result<EntrySum> {
+fn implied(reader: &CatalogueReader, span: PageRange) -> Result<EntrySum> {
     let mut sum = EntrySum::default();
     reader
         .urls_between(span.first, span.last, u64::MAX >> 1, |page, url| sum.add((short_key(UrlKey::of(url)), page)))?;

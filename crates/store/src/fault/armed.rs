@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 static ARMED: AtomicBool = AtomicBool::new(false);
-static PLAN: Mutex<Option<Plan>> = Mutex::new(None);
+static PLAN: Mutex<Option<FaultPlan>> = Mutex::new(None);
 
 /// What to inject, where and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Plan {
+struct FaultPlan {
     point: String,
     /// Passes to skip.
     wait: u64,
@@ -40,7 +40,7 @@ pub fn arm(plan: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn read(plan: &str) -> Result<Plan, String> {
+fn read(plan: &str) -> Result<FaultPlan, String> {
     let mut parts = plan.split(':');
     let point = parts.next().unwrap_or_default();
     if !POINTS.contains(&point) {
@@ -57,7 +57,7 @@ fn read(plan: &str) -> Result<Plan, String> {
         "eio" => Fault::Broken,
         other => return Err(format!("{other:?} is neither crash, enospc nor eio")),
     };
-    Ok(Plan { point: point.to_owned(), wait: nth - 1, times: number(parts.next())?, what })
+    Ok(FaultPlan { point: point.to_owned(), wait: nth - 1, times: number(parts.next())?, what })
 }
 
 /// A point that may be armed.
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_plan_says_where_when_and_what() {
-        let plan = |wait, times, what| Ok(Plan { point: "before-index".into(), wait, times, what });
+        let plan = |wait, times, what| Ok(FaultPlan { point: "before-index".into(), wait, times, what });
         assert_eq!(read("before-index"), plan(0, 1, Fault::Crash));
         assert_eq!(read("before-index:5"), plan(4, 1, Fault::Crash));
         assert_eq!(read("before-index:2:enospc"), plan(1, 1, Fault::NoSpace));

@@ -6,9 +6,9 @@
 //! the next read. The tree changes only by a fold of what is in memory; the same changes are
 //! applied to what was read ahead. Entries are delta-encoded, at about four bytes each.
 
-use super::layout::{Place, parse_queue_key, queue_key};
+use super::layout::{QueueKey, parse_queue_key, queue_key};
 use super::varint::{put_varint, take_varint};
-use super::waiting::Changes;
+use super::waiting::QueueChanges;
 use super::{FrontierIndex, lock};
 use crate::error::Result;
 use fjall::Keyspace;
@@ -135,7 +135,7 @@ impl QueueSection {
     }
 
     /// Applies the changes of a fold.
-    fn follow(&mut self, host: HostId, changes: &Changes) {
+    fn follow(&mut self, host: HostId, changes: &QueueChanges) {
         let to = self.to.unwrap_or((u64::MAX, u64::MAX));
         let (mut added, mut gone) = (Vec::new(), Vec::new());
         for (changed, there) in changes.range((place(host, self.from), place(host, Bound::Included(to)))) {
@@ -169,7 +169,7 @@ fn scattered(host: HostId, from: Bound<QueueSpot>) -> usize {
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
 }
 
-fn place(host: HostId, bound: Bound<QueueSpot>) -> Bound<Place> {
+fn place(host: HostId, bound: Bound<QueueSpot>) -> Bound<QueueKey> {
     bound.map(|(rank, page)| queue_key(host, rank, PageId(page)))
 }
 
@@ -210,7 +210,7 @@ impl Ahead {
     }
 
     /// Applies the changes of a fold.
-    pub(super) fn follow(&mut self, changes: &Changes) {
+    pub(super) fn follow(&mut self, changes: &QueueChanges) {
         for (host, piece) in &mut self.pieces {
             piece.follow(HostId(*host), changes);
         }
@@ -220,7 +220,7 @@ impl Ahead {
 }
 
 /// Reads a queue of the tree, through its read-ahead.
-pub(super) struct Reader<'a> {
+pub(super) struct QueueReader<'a> {
     index: &'a FrontierIndex,
     tree: &'a Keyspace,
     host: HostId,
@@ -230,7 +230,7 @@ pub(super) struct Reader<'a> {
     at: Cursor,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> QueueReader<'a> {
     /// Starts at a position; `first` is how many entries to read if there is no read-ahead.
     pub(super) fn new(
         index: &'a FrontierIndex,
@@ -283,8 +283,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Iterator for Reader<'_> {
-    type Item = Result<Place>;
+impl Iterator for QueueReader<'_> {
+    type Item = Result<QueueKey>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -351,7 +351,7 @@ mod tests {
                 let mut run: Vec<_> = changed.iter().map(|((rank, page), there)| (queue_key(host, *rank, PageId(*page)), *there)).collect();
                 run.push((queue_key(HostId(8), 0, PageId(0)), true));
                 run.sort_by_key(|(place, _)| *place);
-                let mut changes = Changes::default();
+                let mut changes = QueueChanges::default();
                 changes.add(run);
                 for (spot, there) in changed {
                     if there { tree.insert(spot); } else { tree.remove(&spot); }

@@ -5,18 +5,18 @@
 //! removal first checks that there is something to remove, unless that is known from reading.
 
 use super::layout::{
-    MARK, Mark, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
+    IndexMark, MARK, RECORD, ROBOTS, digest_key, host_slot, host_value, name_key, name_slot, number, parse_queue_key,
     queue_key, robots_value,
 };
 use super::lengths::Change;
-use super::waiting::Entry;
+use super::waiting::QueueEdit;
 use super::{FrontierIndex, Spaces, is_parked, lock, warm, write};
 use crate::error::Result;
 use crate::sqlite::Watermark;
 use crate::{Batch, HostFact, HostRecord, Queues};
 use fjall::OwnedWriteBatch;
 use orb_page::{HostId, PageId, PageKind, UrlKey};
-use std::collections::btree_map::Entry as Slot;
+use std::collections::btree_map::QueueEdit as Slot;
 use std::collections::{BTreeMap, HashSet};
 
 impl FrontierIndex {
@@ -51,7 +51,7 @@ impl FrontierIndex {
                 write.own(digest, v.page)?;
             }
         }
-        let mark = Mark {
+        let mark = IndexMark {
             watermark,
             next_page: write.mark.next_page.max(batch.discovered.last().map_or(0, |d| d.page.0 + 1)),
             next_host: write.mark.next_host.max(batch.hosts.last().map_or(0, |h| h.id.0 + 1)),
@@ -71,12 +71,12 @@ pub(super) struct Write<'a> {
     spaces: Spaces,
     /// `None` if the hosts are up to date.
     hosts: Option<OwnedWriteBatch>,
-    pub(super) mark: Mark,
+    pub(super) mark: IndexMark,
     seen: Vec<(u128, u64)>,
     names: Vec<(u128, u64)>,
     owned: BTreeMap<u128, u64>,
     /// Queue entries to insert (`true`) or to remove.
-    entries: Vec<Entry>,
+    entries: Vec<QueueEdit>,
 }
 
 impl<'a> Write<'a> {
@@ -175,7 +175,7 @@ impl<'a> Write<'a> {
     }
 
     /// Commits it; `visits` is how many pages have left their queues.
-    pub(super) fn commit(mut self, mark: Mark, visits: u64) -> Result<()> {
+    pub(super) fn commit(mut self, mark: IndexMark, visits: u64) -> Result<()> {
         if let Some(mut hosts) = self.hosts.take() {
             for (slot, block) in self.index.changed_blocks() {
                 hosts.insert(&self.spaces.host, slot, block);
@@ -207,7 +207,7 @@ impl<'a> Write<'a> {
 }
 
 /// The net change of one host's queue, from its sorted entries.
-fn gathered(entries: &[Entry]) -> (HostId, Change) {
+fn gathered(entries: &[QueueEdit]) -> (HostId, Change) {
     let mut change = Change::default();
     let mut host = HostId(0);
     for (place, there) in entries {

@@ -12,7 +12,7 @@
 //! or not.
 
 use super::layout::{FOLDED, count_key, number, parse_queue_key};
-use super::waiting::Changes;
+use super::waiting::QueueChanges;
 use super::{FrontierIndex, lock, read, write};
 use crate::error::Result;
 use fjall::{Keyspace, PersistMode};
@@ -71,7 +71,7 @@ impl FrontierIndex {
             // changes.
             let mut waiting = write(&self.shared.waiting);
             lock(&self.shared.ahead).follow(&waiting);
-            *waiting = Changes::default();
+            *waiting = QueueChanges::default();
             let mut state = lock(&self.shared.state);
             (state.folded, state.visits) = (mark, 0);
             state.hosts.folded();
@@ -82,7 +82,7 @@ impl FrontierIndex {
         self.stage("after-fold")
     }
 
-    fn fold_keys(&self, known: &Mutex<super::Known>, space: &Keyspace) -> Result<()> {
+    fn fold_keys(&self, known: &Mutex<super::KnownKeys>, space: &Keyspace) -> Result<()> {
         let mut known = lock(known);
         self.ingest(space, known.fresh.in_order().map(|(key, n)| (key.to_be_bytes(), Some(number(n)))))
     }

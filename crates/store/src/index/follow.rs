@@ -6,7 +6,7 @@
 
 use super::FrontierIndex;
 use super::apply::Write;
-use super::layout::{Place, parse_queue_key, queue_key};
+use super::layout::{QueueKey, parse_queue_key, queue_key};
 use super::lock;
 use crate::error::Result;
 use crate::sqlite::{Catalogue, PageState, Touched};
@@ -64,9 +64,9 @@ impl FrontierIndex {
 #[derive(Default)]
 struct TreeChecks {
     /// Positions at which a page is queued.
-    waiting: Vec<Place>,
+    waiting: Vec<QueueKey>,
     /// Positions at which it no longer is.
-    left: Vec<Place>,
+    left: Vec<QueueKey>,
     digests: Vec<([u8; 32], PageId)>,
 }
 

@@ -4,7 +4,7 @@
 //! for a key.
 
 use super::runs::Runs;
-use super::table::KeyTable;
+use super::table::KeyCache;
 
 /// Keys whose buckets are prefetched together: half of the L1 cache.
 const TOGETHER: usize = 256;
@@ -12,14 +12,14 @@ const TOGETHER: usize = 256;
 /// What is known about keys without the tree: a bounded table of all of them, and those that are
 /// not in the tree yet.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) table: KeyTable,
+pub(super) struct KnownKeys {
+    pub(super) table: KeyCache,
     pub(super) fresh: Fresh,
 }
 
-impl Known {
+impl KnownKeys {
     pub(super) fn new() -> Self {
-        Self { table: KeyTable::new(0), fresh: Fresh::default() }
+        Self { table: KeyCache::new(0), fresh: Fresh::default() }
     }
 
     /// Adds new keys with their numbers.

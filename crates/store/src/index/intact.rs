@@ -4,7 +4,7 @@
 //! it is opened again. After a crash there is none: then the files are examined one by one
 //! (`sound`), every entry is read once, and the stored counts must match.
 
-use super::layout::{FOLDED, Mark, Place, parse_number, parse_queue_key};
+use super::layout::{FOLDED, IndexMark, QueueKey, parse_number, parse_queue_key};
 use super::open::beside;
 use super::{Spaces, sound};
 use crate::error::{Result, StoreError};
@@ -76,9 +76,9 @@ pub(super) fn read_through(spaces: &Spaces) -> fjall::Result<bool> {
     let mut mark = None;
     for entry in spaces.queue.iter() {
         let (key, value) = entry.into_inner()?;
-        let Ok(place) = Place::try_from(&*key) else { return Ok(false) };
+        let Ok(place) = QueueKey::try_from(&*key) else { return Ok(false) };
         match parse_queue_key(&place) {
-            _ if place == FOLDED => mark = Mark::decode(&value),
+            _ if place == FOLDED => mark = IndexMark::decode(&value),
             (HostId(0), host, _) => told.extend(u32::try_from(host).ok().zip(parse_number(&value))),
             (host, ..) => *queued.entry(host.0).or_default() += 1,
         }

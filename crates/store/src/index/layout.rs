@@ -16,10 +16,10 @@ use std::io::Write as _;
 pub(crate) const MARK: &[u8] = b"m";
 
 /// A key of the `queue` space.
-pub(crate) type Place = [u8; 20];
+pub(crate) type QueueKey = [u8; 20];
 
 /// The key of the mark in the `queue` space.
-pub(crate) const FOLDED: Place = [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0];
+pub(crate) const FOLDED: QueueKey = [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// The letters of the `host` space.
 pub(crate) const RECORD: u8 = b'h';
@@ -30,7 +30,7 @@ pub(crate) const PARKED: u8 = b'o';
 
 /// How far the index has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct IndexMark {
     pub(crate) watermark: Watermark,
     pub(crate) next_page: u64,
     pub(crate) next_host: u32,
@@ -38,14 +38,14 @@ pub(crate) struct Mark {
     pub(crate) seen: u64,
 }
 
-impl Default for Mark {
+impl Default for IndexMark {
     /// The mark of an empty index.
     fn default() -> Self {
         Self { watermark: Watermark::default(), next_page: 1, next_host: 1, seen: 0 }
     }
 }
 
-impl Mark {
+impl IndexMark {
     pub(crate) fn encode(self) -> [u8; 36] {
         let mut out = [0; 36];
         out[..8].copy_from_slice(&self.watermark.no.to_le_bytes());
@@ -121,7 +121,7 @@ pub(crate) fn slot_host(key: &[u8]) -> Option<HostId> {
 }
 
 /// The key of a queue entry.
-pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> Place {
+pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> QueueKey {
     let mut out = [0; 20];
     out[..4].copy_from_slice(&host.0.to_be_bytes());
     out[4..12].copy_from_slice(&rank.to_be_bytes());
@@ -130,7 +130,7 @@ pub(crate) fn queue_key(host: HostId, rank: u64, page: PageId) -> Place {
 }
 
 /// Host, rank and page of a queue entry's key.
-pub(crate) fn parse_queue_key(place: &Place) -> (HostId, u64, PageId) {
+pub(crate) fn parse_queue_key(place: &QueueKey) -> (HostId, u64, PageId) {
     let mut host = [0; 4];
     let (mut rank, mut page) = ([0; 8], [0; 8]);
     host.copy_from_slice(&place[..4]);
@@ -140,12 +140,12 @@ pub(crate) fn parse_queue_key(place: &Place) -> (HostId, u64, PageId) {
 }
 
 /// The key of the length of a host's queue.
-pub(crate) fn count_key(host: u32) -> Place {
+pub(crate) fn count_key(host: u32) -> QueueKey {
     queue_key(HostId(0), u64::from(host), PageId(0))
 }
 
 /// The lengths of all hosts' queues, without the mark.
-pub(crate) fn count_range() -> std::ops::Range<Place> {
+pub(crate) fn count_range() -> std::ops::Range<QueueKey> {
     count_key(0)..FOLDED
 }
 
@@ -254,7 +254,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
-            let _ = (parse_host(HostId(1), &bytes), parse_robots(&bytes), parse_number(&bytes), Mark::decode(&bytes));
+            let _ = (parse_host(HostId(1), &bytes), parse_robots(&bytes), parse_number(&bytes), IndexMark::decode(&bytes));
         }
     }
 }

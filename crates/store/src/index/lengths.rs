@@ -13,7 +13,7 @@ const WORDS: usize = BLOCK / 64;
 /// The queue of one host: its length, and a position before which it is known to be empty, so that
 /// the tombstones of finished pages are skipped once and not at every read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pending {
+pub(super) struct QueueLength {
     pub(super) count: u64,
     pub(super) front: (u64, u64),
 }
@@ -37,7 +37,7 @@ pub(super) struct Lengths {
 /// The queues of hosts with adjacent numbers.
 #[derive(Debug)]
 struct LengthBlock {
-    queues: Box<[Pending]>,
+    queues: Box<[QueueLength]>,
     /// Hosts that have a queue.
     filled: Set,
     /// Hosts whose queue has changed since the last fold.
@@ -76,7 +76,7 @@ impl Set {
 
 impl LengthBlock {
     fn new() -> Self {
-        let queues = vec![Pending::default(); BLOCK].into_boxed_slice();
+        let queues = vec![QueueLength::default(); BLOCK].into_boxed_slice();
         Self { queues, filled: Set::default(), changed: Set::default() }
     }
 }
@@ -98,7 +98,7 @@ impl Lengths {
     }
 
     /// The queue of a host, if it has one.
-    pub(super) fn get(&self, host: u32) -> Option<Pending> {
+    pub(super) fn get(&self, host: u32) -> Option<QueueLength> {
         let (block, at) = place(host);
         self.blocks.get(&block).map(|block| block.queues[at]).filter(|queue| queue.count > 0)
     }
@@ -108,7 +108,7 @@ impl Lengths {
         let (block, at) = place(host);
         let block = self.blocks.entry(block).or_insert_with(LengthBlock::new);
         self.queued = self.queued + count - block.queues[at].count;
-        block.queues[at] = Pending { count, front: (0, 0) };
+        block.queues[at] = QueueLength { count, front: (0, 0) };
         block.filled.put(at, count > 0);
     }
 
@@ -147,7 +147,7 @@ impl Lengths {
     }
 
     /// All queues, ordered by host.
-    pub(super) fn each(&self) -> impl Iterator<Item = (u32, Pending)> + '_ {
+    pub(super) fn each(&self) -> impl Iterator<Item = (u32, QueueLength)> + '_ {
         self.blocks
             .iter()
             .flat_map(|(number, block)| block.filled.each().map(|at| (host_at(*number, at), block.queues[at])))
@@ -184,11 +184,11 @@ mod tests {
         let mut lengths = Lengths::default();
         lengths.change(7, added(2, 50));
         lengths.change(7, added(1, 90));
-        assert_eq!(lengths.get(7), Some(Pending { count: 3, front: (50, 50) }));
+        assert_eq!(lengths.get(7), Some(QueueLength { count: 3, front: (50, 50) }));
         lengths.change(7, Change { removed: 3, ..Change::default() });
         assert_eq!((lengths.get(7), lengths.queued(), lengths.next_after(0)), (None, 0, None));
         lengths.change(7, added(1, 60));
-        assert_eq!(lengths.get(7), Some(Pending { count: 1, front: (60, 60) }));
+        assert_eq!(lengths.get(7), Some(QueueLength { count: 1, front: (60, 60) }));
         lengths.set_front(7, (61, 0));
         lengths.change(7, added(1, 60));
         assert_eq!(lengths.get(7).map(|p| p.front), Some((60, 60)));

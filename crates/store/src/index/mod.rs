@@ -36,14 +36,14 @@ use crate::error::{Result, StoreError};
 use crate::sqlite::PageReader;
 use ahead::Ahead;
 use fjall::Keyspace;
-use fresh::Known;
+use fresh::KnownKeys;
 pub(crate) use layout::name_key;
 use layout::{RECORD, ROBOTS};
 use lengths::Lengths;
 pub use open::IndexStart;
-pub(crate) use open::{AHEAD, Standing};
+pub(crate) use open::{AHEAD, IndexFreshness};
 use orb_page::{HostId, PageId, UrlKey};
-use parked::Parked;
+use parked::ParkedPages;
 pub(crate) use parked::is_parked;
 use spaces::Spaces;
 use std::cmp::Reverse;
@@ -52,28 +52,28 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use table::Answer;
+use table::TableLookup;
 pub(crate) use varint::{put_varint, take_varint};
-use waiting::Changes;
+use waiting::QueueChanges;
 
 /// The seen set and the queues. A handle: clones share one index and may be used from several
 /// threads.
 #[derive(Clone)]
 pub struct FrontierIndex {
-    shared: Arc<Shared>,
+    shared: Arc<IndexShared>,
 }
 
-struct Shared {
+struct IndexShared {
     dir: PathBuf,
     /// `None` only if reopening it has failed.
     spaces: RwLock<Option<Spaces>>,
-    state: Mutex<State>,
-    seen: Mutex<Known>,
-    digests: Mutex<Known>,
-    names: Mutex<Known>,
-    parked: Mutex<Parked>,
+    state: Mutex<QueueState>,
+    seen: Mutex<KnownKeys>,
+    digests: Mutex<KnownKeys>,
+    names: Mutex<KnownKeys>,
+    parked: Mutex<ParkedPages>,
     /// Changes of the queues since the last fold. Locked before `state` if both are needed.
-    waiting: RwLock<Changes>,
+    waiting: RwLock<QueueChanges>,
     /// The read-ahead of the tree's queues. Used while holding `waiting`.
     ahead: Mutex<Ahead>,
     /// Reads the details of queued pages; `None` once the index is closed.
@@ -84,10 +84,10 @@ struct Shared {
 
 /// What is kept in memory about the queues.
 #[derive(Default)]
-struct State {
-    mark: layout::Mark,
+struct QueueState {
+    mark: layout::IndexMark,
     /// The mark of the last fold.
-    folded: layout::Mark,
+    folded: layout::IndexMark,
     /// Visits since then.
     visits: u64,
     hosts: Lengths,
@@ -152,9 +152,9 @@ impl FrontierIndex {
         let mut out = Vec::with_capacity(keys.len());
         for key in keys {
             let answer = match known.table.get(key.0) {
-                Answer::Known(n) => Some(n),
-                Answer::Unknown => None,
-                Answer::Ask => {
+                TableLookup::Known(n) => Some(n),
+                TableLookup::Unknown => None,
+                TableLookup::Ask => {
                     let space = match &spaces {
                         Some(space) => space,
                         None => spaces.insert(self.spaces()?.seen),
@@ -187,21 +187,21 @@ impl FrontierIndex {
 
     fn cached(
         &self,
-        known: &Mutex<Known>,
+        known: &Mutex<KnownKeys>,
         key: u128,
         space: impl Fn(&Spaces) -> Keyspace,
         slot: &[u8],
     ) -> Result<Option<u64>> {
         let mut known = lock(known);
         match known.table.get(key) {
-            Answer::Known(n) => Ok(Some(n)),
-            Answer::Unknown => Ok(None),
-            Answer::Ask => self.ask(&mut known, key, &space(&self.spaces()?), slot),
+            TableLookup::Known(n) => Ok(Some(n)),
+            TableLookup::Unknown => Ok(None),
+            TableLookup::Ask => self.ask(&mut known, key, &space(&self.spaces()?), slot),
         }
     }
 
     /// Looks up a key below the table.
-    fn ask(&self, known: &mut Known, key: u128, space: &Keyspace, slot: &[u8]) -> Result<Option<u64>> {
+    fn ask(&self, known: &mut KnownKeys, key: u128, space: &Keyspace, slot: &[u8]) -> Result<Option<u64>> {
         let found = match known.fresh.get(key) {
             Some(n) => Some(n),
             None => self.number_at(space, slot)?,
@@ -213,7 +213,7 @@ impl FrontierIndex {
     }
 
     /// The number of a key, ignoring the table.
-    fn number_below(&self, known: &Mutex<Known>, space: &Keyspace, key: u128) -> Result<Option<u64>> {
+    fn number_below(&self, known: &Mutex<KnownKeys>, space: &Keyspace, key: u128) -> Result<Option<u64>> {
         match lock(known).fresh.get(key) {
             Some(n) => Ok(Some(n)),
             None => self.number_at(space, &key.to_be_bytes()),

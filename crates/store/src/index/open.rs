@@ -2,11 +2,11 @@
 
 use super::ahead::Ahead;
 use super::intact::{self, Condition};
-use super::layout::{FOLDED, MARK, Mark, Place, count_range, parse_number, parse_queue_key};
+use super::layout::{FOLDED, IndexMark, MARK, QueueKey, count_range, parse_number, parse_queue_key};
 use super::lengths::Lengths;
 use super::spaces::{Spaces, open_spaces};
-use super::waiting::Changes;
-use super::{FrontierIndex, Known, Shared, State, fold, lock, warm, write};
+use super::waiting::QueueChanges;
+use super::{FrontierIndex, IndexShared, KnownKeys, QueueState, fold, lock, warm, write};
 use crate::error::{Result, StoreError};
 use crate::fault;
 use crate::sqlite::{Catalogue, PageReader, Touched};
@@ -38,7 +38,7 @@ pub enum IndexStart {
 }
 
 /// How the index relates to the catalogue.
-pub(crate) enum Standing {
+pub(crate) enum IndexFreshness {
     /// It is up to date.
     Current(FrontierIndex),
     /// It is behind by this many batches and can catch up.
@@ -48,7 +48,7 @@ pub(crate) enum Standing {
 }
 
 /// What is there before anything is done to it.
-enum Found {
+enum IndexOnDisk {
     /// An index that lacks this many batches, and what was touched since its last fold.
     Fit(FrontierIndex, u64, Touched),
     /// Nothing usable, for this reason.
@@ -57,19 +57,19 @@ enum Found {
 
 impl FrontierIndex {
     /// Examines the index without changing it.
-    pub(crate) fn look(dir: &Path, catalogue: &Catalogue) -> Result<Standing> {
+    pub(crate) fn look(dir: &Path, catalogue: &Catalogue) -> Result<IndexFreshness> {
         if !dir.exists() {
-            return Ok(Standing::Unfit("it is missing"));
+            return Ok(IndexFreshness::Unfit("it is missing"));
         }
         match Self::find(dir, catalogue) {
-            Ok(Found::Fit(index, 0, touched)) => {
+            Ok(IndexOnDisk::Fit(index, 0, touched)) => {
                 index.load()?;
                 index.follow(catalogue, &touched, false)?;
-                Ok(Standing::Current(index))
+                Ok(IndexFreshness::Current(index))
             }
-            Ok(Found::Fit(_, batches, _)) => Ok(Standing::Behind(batches)),
-            Ok(Found::Unfit(reason)) => Ok(Standing::Unfit(reason)),
-            Err(StoreError::Index { .. } | StoreError::Damaged { .. }) => Ok(Standing::Unfit("it is damaged")),
+            Ok(IndexOnDisk::Fit(_, batches, _)) => Ok(IndexFreshness::Behind(batches)),
+            Ok(IndexOnDisk::Unfit(reason)) => Ok(IndexFreshness::Unfit(reason)),
+            Err(StoreError::Index { .. } | StoreError::Damaged { .. }) => Ok(IndexFreshness::Unfit("it is damaged")),
             Err(e) => Err(e),
         }
     }
@@ -86,7 +86,7 @@ impl FrontierIndex {
             Err(_) => "it was damaged",
         };
         wipe(dir)?;
-        let index = Self::assemble(dir, open_spaces(dir)?, Mark::default(), catalogue)?;
+        let index = Self::assemble(dir, open_spaces(dir)?, IndexMark::default(), catalogue)?;
         index.rebuild(catalogue)?;
         index.load()?;
         Ok((index, IndexStart::Rebuilt(reason)))
@@ -95,8 +95,8 @@ impl FrontierIndex {
     /// The index if it is usable, otherwise why it is not.
     fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), &'static str>> {
         let (index, batches, touched) = match Self::find(dir, catalogue)? {
-            Found::Unfit(reason) => return Ok(Err(reason)),
-            Found::Fit(index, batches, touched) => (index, batches, touched),
+            IndexOnDisk::Unfit(reason) => return Ok(Err(reason)),
+            IndexOnDisk::Fit(index, batches, touched) => (index, batches, touched),
         };
         index.load()?;
         index.follow(catalogue, &touched, batches > 0)?;
@@ -109,50 +109,50 @@ impl FrontierIndex {
     }
 
     /// Opens the index as it is and compares marks.
-    fn find(dir: &Path, catalogue: &Catalogue) -> Result<Found> {
+    fn find(dir: &Path, catalogue: &Catalogue) -> Result<IndexOnDisk> {
         let missing = !dir.exists();
         let condition = if missing { Condition::Unknown } else { intact::examine(dir)? };
         if condition == Condition::Changed || beside(dir, "suspect").exists() {
-            return Ok(Found::Unfit("it was damaged"));
+            return Ok(IndexOnDisk::Unfit("it was damaged"));
         }
         let spaces = open_caught(dir)?;
         let read = || intact::read_through(&spaces).map_err(|e| StoreError::index("read", dir, e));
         if condition == Condition::Unknown && !read()? {
-            return Ok(Found::Unfit("it was damaged"));
+            return Ok(IndexOnDisk::Unfit("it was damaged"));
         }
         let (hosts, folded) = marks(dir, &spaces)?;
         let goal = catalogue.watermark();
         let done = match hosts {
             Some(mark) => mark.watermark,
             None if goal.no == 0 => goal,
-            None if missing => return Ok(Found::Unfit("it was missing")),
-            None => return Ok(Found::Unfit("it was not finished")),
+            None if missing => return Ok(IndexOnDisk::Unfit("it was missing")),
+            None => return Ok(IndexOnDisk::Unfit("it was not finished")),
         };
         if done.no > goal.no {
-            return Ok(Found::Unfit(AHEAD));
+            return Ok(IndexOnDisk::Unfit(AHEAD));
         }
         let folded = folded.unwrap_or_default();
         if folded.watermark.no > done.no {
-            return Ok(Found::Unfit("it was damaged"));
+            return Ok(IndexOnDisk::Unfit("it was damaged"));
         }
         let facts = catalogue.facts();
         let follows = done == goal || facts.touched_since(done)?.is_some();
         match facts.touched_since(folded.watermark)?.filter(|_| follows) {
             Some(touched) => {
-                Ok(Found::Fit(Self::assemble(dir, spaces, folded, catalogue)?, goal.no - done.no, touched))
+                Ok(IndexOnDisk::Fit(Self::assemble(dir, spaces, folded, catalogue)?, goal.no - done.no, touched))
             }
-            None => Ok(Found::Unfit("it was too far behind")),
+            None => Ok(IndexOnDisk::Unfit("it was too far behind")),
         }
     }
 
-    fn assemble(dir: &Path, spaces: Spaces, folded: Mark, catalogue: &Catalogue) -> Result<Self> {
-        let shared = Shared {
+    fn assemble(dir: &Path, spaces: Spaces, folded: IndexMark, catalogue: &Catalogue) -> Result<Self> {
+        let shared = IndexShared {
             dir: dir.to_owned(),
             spaces: RwLock::new(Some(spaces)),
-            state: Mutex::new(State { mark: folded, folded, ..State::default() }),
-            seen: Mutex::new(Known::new()),
-            digests: Mutex::new(Known::new()),
-            names: Mutex::new(Known::new()),
+            state: Mutex::new(QueueState { mark: folded, folded, ..QueueState::default() }),
+            seen: Mutex::new(KnownKeys::new()),
+            digests: Mutex::new(KnownKeys::new()),
+            names: Mutex::new(KnownKeys::new()),
             parked: Mutex::default(),
             waiting: RwLock::default(),
             ahead: Mutex::default(),
@@ -170,20 +170,20 @@ impl FrontierIndex {
         let mut hosts = Lengths::default();
         for entry in spaces.queue.range(count_range()) {
             let (key, value) = entry.into_inner().map_err(self.fail("read the queues"))?;
-            let host = Place::try_from(&*key).ok().and_then(|place| u32::try_from(parse_queue_key(&place).1).ok());
+            let host = QueueKey::try_from(&*key).ok().and_then(|place| u32::try_from(parse_queue_key(&place).1).ok());
             let (host, count) =
                 host.zip(parse_number(&value)).ok_or_else(|| self.damaged("a queue's length cannot be read"))?;
             hosts.load(host, count);
         }
         {
             let mut waiting = write(&self.shared.waiting);
-            *waiting = Changes::default();
+            *waiting = QueueChanges::default();
             *lock(&self.shared.ahead) = Ahead::default();
         }
         {
             let mut state = lock(&self.shared.state);
             let folded = state.folded;
-            *state = State { mark: folded, folded, hosts, ..State::default() };
+            *state = QueueState { mark: folded, folded, hosts, ..QueueState::default() };
         }
         self.load_parked(&spaces)?;
         self.cool();
@@ -205,7 +205,7 @@ impl FrontierIndex {
     }
 
     /// Reopens the database, optionally emptied; returns how far it was folded.
-    fn reopen(&self, emptied: bool) -> Result<Mark> {
+    fn reopen(&self, emptied: bool) -> Result<IndexMark> {
         let dir = &self.shared.dir;
         let mut spaces = write(&self.shared.spaces);
         // The old database releases its directory only when its last handle is dropped.
@@ -249,10 +249,10 @@ impl FrontierIndex {
 }
 
 /// The marks of hosts and queues.
-fn marks(dir: &Path, spaces: &Spaces) -> Result<(Option<Mark>, Option<Mark>)> {
+fn marks(dir: &Path, spaces: &Spaces) -> Result<(Option<IndexMark>, Option<IndexMark>)> {
     let read = |space: &Keyspace, key: &[u8]| match space.get(key) {
         Ok(None) => Ok(None),
-        Ok(Some(bytes)) => match Mark::decode(&bytes) {
+        Ok(Some(bytes)) => match IndexMark::decode(&bytes) {
             Some(mark) => Ok(Some(mark)),
             None => Err(StoreError::damaged(dir, "the watermark cannot be read")),
         },

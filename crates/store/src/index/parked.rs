@@ -16,7 +16,7 @@ const WORDS: usize = 512;
 
 /// The pages, by number.
 #[derive(Debug, Default)]
-pub(super) struct Parked {
+pub(super) struct ParkedPages {
     words: Vec<u64>,
     changed: BTreeSet<u32>,
 }
@@ -26,7 +26,7 @@ pub(crate) fn is_parked(kind: PageKind, why: Option<SkipReason>) -> bool {
     kind == PageKind::Outside && why.is_some_and(|why| why.trap().is_none())
 }
 
-impl Parked {
+impl ParkedPages {
     /// Adds or removes a page.
     pub(super) fn set(&mut self, page: PageId, parked: bool) {
         let Ok(word) = usize::try_from(page.0 / 64) else { return };
@@ -86,7 +86,7 @@ impl FrontierIndex {
 
     /// Loads the blocks.
     pub(super) fn load_parked(&self, spaces: &Spaces) -> Result<()> {
-        let mut parked = Parked::default();
+        let mut parked = ParkedPages::default();
         for entry in spaces.host.range::<Vec<u8>, _>(letter_range(PARKED)) {
             let (key, value) = entry.into_inner().map_err(self.fail("read what is outside"))?;
             let block = slot_host(&key).and_then(|block| parked.load(block.0, &value));
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_what_was_put_in() {
-        let mut parked = Parked::default();
+        let mut parked = ParkedPages::default();
         for n in [1, 63, 64, 32_767, 32_768, 100_000] {
             parked.set(PageId(n), true);
         }
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(blocks.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [0, 1, 3]);
         parked.set(PageId(63), true);
         assert!(parked.take_changed().is_empty());
-        let mut again = Parked::default();
+        let mut again = ParkedPages::default();
         for (n, bytes) in &blocks {
             again.load(*n, bytes).unwrap();
         }

@@ -6,7 +6,7 @@
 //! huge pages. If it has none, the mapping uses small ones, and without a mapping memory comes from
 //! the heap. Pieces are freed all together.
 
-use super::bucket::{LINE, Line};
+use super::bucket::{BucketBytes, LINE};
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
@@ -71,13 +71,13 @@ impl Pieces {
     }
 
     /// A bucket of a piece.
-    pub(super) fn line(&self, piece: u32, at: usize) -> &Line {
+    pub(super) fn line(&self, piece: u32, at: usize) -> &BucketBytes {
         let (stretch, line) = place(piece, at);
         &self.stretches[stretch].as_chunks().0[line]
     }
 
     /// A bucket of a piece, to be changed.
-    pub(super) fn line_mut(&mut self, piece: u32, at: usize) -> &mut Line {
+    pub(super) fn line_mut(&mut self, piece: u32, at: usize) -> &mut BucketBytes {
         let (stretch, line) = place(piece, at);
         &mut self.stretches[stretch].as_chunks_mut().0[line]
     }

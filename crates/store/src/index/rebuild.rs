@@ -5,8 +5,8 @@
 //! million.
 
 use super::layout::{
-    FOLDED, MARK, Mark, Place, RECORD, ROBOTS, count_key, digest_key, host_slot, host_value, name_key, name_slot,
-    number, queue_key, robots_value,
+    FOLDED, IndexMark, MARK, QueueKey, RECORD, ROBOTS, count_key, digest_key, host_slot, host_value, name_key,
+    name_slot, number, queue_key, robots_value,
 };
 use super::{FrontierIndex, lock};
 use crate::error::Result;
@@ -48,7 +48,7 @@ impl FrontierIndex {
         for (slot, block) in self.changed_blocks() {
             spaces.host.insert(slot, block).map_err(&fail)?;
         }
-        let mark = Mark {
+        let mark = IndexMark {
             watermark: catalogue.watermark(),
             next_page: catalogue.next_page_id().0,
             next_host: catalogue.next_host_id().0,
@@ -114,7 +114,7 @@ fn join(high: u64, low: u64) -> u128 {
 #[derive(Default)]
 struct RebuildRuns {
     seen: Vec<(u64, u64, u64)>,
-    queue: Vec<Place>,
+    queue: Vec<QueueKey>,
     digests: Vec<(u128, u32, u64)>,
     pending: BTreeMap<u32, u64>,
 }

@@ -11,7 +11,7 @@
 //! 64 bits of a key count: twelve select the segment, 52 are stored and select the bucket. Among
 //! fifty million URLs the probability of any false match is one in 14,000.
 
-use super::bucket::{KEPT_BITS, KEYS, Kept, LINE, Line, find, is_full, key_at, number, set, touch};
+use super::bucket::{BucketBytes, KEPT_BITS, KEYS, Kept, LINE, find, is_full, key_at, number, set, touch};
 use super::pieces::{PIECE, Pieces};
 
 /// Number of segments, and the bits of a key that select one.
@@ -23,7 +23,7 @@ const TOGETHER: usize = 64;
 
 /// The table's answer for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum TableLookup {
     /// It has this number.
     Known(u64),
     /// There is no such key.
@@ -34,7 +34,7 @@ pub(crate) enum Answer {
 
 /// A bounded table of keys and their numbers.
 #[derive(Debug)]
-pub(crate) struct KeyTable {
+pub(crate) struct KeyCache {
     segments: Vec<Segment>,
     pieces: Pieces,
     /// Maximum buckets per segment.
@@ -47,7 +47,7 @@ pub(crate) struct KeyTable {
 #[derive(Clone, Debug)]
 struct Segment {
     /// All buckets, while there are fewer than a piece holds.
-    few: Box<[Bucket]>,
+    few: Box<[TableBucket]>,
     pieces: Vec<u32>,
     used: usize,
     clock: usize,
@@ -58,10 +58,10 @@ struct Segment {
 /// A bucket aligned to a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Bucket(Line);
+struct TableBucket(BucketBytes);
 
-fn empty(buckets: usize) -> Box<[Bucket]> {
-    vec![Bucket([0; LINE]); buckets].into_boxed_slice()
+fn empty(buckets: usize) -> Box<[TableBucket]> {
+    vec![TableBucket([0; LINE]); buckets].into_boxed_slice()
 }
 
 /// The stored bits of a key.
@@ -83,14 +83,14 @@ impl Segment {
         if self.pieces.is_empty() { self.few.len() } else { self.pieces.len() * PIECE }
     }
 
-    fn line<'a>(&'a self, pieces: &'a Pieces, at: usize) -> &'a Line {
+    fn line<'a>(&'a self, pieces: &'a Pieces, at: usize) -> &'a BucketBytes {
         match self.pieces.get(at / PIECE) {
             Some(piece) => pieces.line(*piece, at % PIECE),
             None => &self.few[at].0,
         }
     }
 
-    fn line_mut<'a>(&'a mut self, pieces: &'a mut Pieces, at: usize) -> &'a mut Line {
+    fn line_mut<'a>(&'a mut self, pieces: &'a mut Pieces, at: usize) -> &'a mut BucketBytes {
         match self.pieces.get(at / PIECE) {
             Some(piece) => pieces.line_mut(*piece, at % PIECE),
             None => &mut self.few[at].0,
@@ -188,7 +188,7 @@ impl Segment {
     }
 }
 
-impl KeyTable {
+impl KeyCache {
     /// A table of at most this many bytes, plus a fixed minimum.
     pub(crate) fn new(bytes: usize) -> Self {
         let (segments, pieces) = (vec![Segment::new(); SEGMENTS], Pieces::default());
@@ -254,12 +254,12 @@ impl KeyTable {
     }
 
     /// Looks up a key.
-    pub(crate) fn get(&self, key: u128) -> Answer {
+    pub(crate) fn get(&self, key: u128) -> TableLookup {
         let segment = &self.segments[segment_of(key)];
         match segment.get(&self.pieces, kept(key)) {
-            Some(number) => Answer::Known(u64::from(number)),
-            None if segment.forgot || self.told_below.is_some_and(|told| key >= told) => Answer::Ask,
-            None => Answer::Unknown,
+            Some(number) => TableLookup::Known(u64::from(number)),
+            None if segment.forgot || self.told_below.is_some_and(|told| key >= told) => TableLookup::Ask,
+            None => TableLookup::Unknown,
         }
     }
 
@@ -291,42 +291,42 @@ mod tests {
 
     #[test]
     fn a_bucket_is_a_cache_line() {
-        assert_eq!(size_of::<Bucket>(), 64);
+        assert_eq!(size_of::<TableBucket>(), 64);
     }
 
     #[test]
     fn a_table_within_its_limit_knows_every_key_and_every_stranger() {
-        let (mut table, many) = (KeyTable::new(8 << 20), 500_000);
+        let (mut table, many) = (KeyCache::new(8 << 20), 500_000);
         for n in 1..=many {
             table.put(key(n), n);
         }
-        assert!((1..=many).all(|n| table.get(key(n)) == Answer::Known(n)));
-        assert!((many + 1..2 * many).all(|n| table.get(key(n)) == Answer::Unknown));
+        assert!((1..=many).all(|n| table.get(key(n)) == TableLookup::Known(n)));
+        assert!((many + 1..2 * many).all(|n| table.get(key(n)) == TableLookup::Unknown));
     }
 
     #[test]
     fn a_table_below_its_limit_forgets_nothing_however_long_a_run_of_full_buckets_is() {
-        let mut table = KeyTable::new(8 << 30);
+        let mut table = KeyCache::new(8 << 30);
         // One segment, as full as it gets before it grows.
         for n in 1..=60_000 {
             table.put(key(n) >> SEGMENT_BITS, n);
         }
         assert!(!table.is_full());
-        assert!((1..=60_000).all(|n| table.get(key(n) >> SEGMENT_BITS) == Answer::Known(n)));
+        assert!((1..=60_000).all(|n| table.get(key(n) >> SEGMENT_BITS) == TableLookup::Known(n)));
     }
 
     #[test]
     fn a_full_table_keeps_to_its_limit_forgets_and_says_so() {
-        let mut table = KeyTable::new(1 << 20);
+        let mut table = KeyCache::new(1 << 20);
         let (full, many) = ((1 << 20) / 64 * 5, 300_000);
         for n in 1..=many {
             table.put(key(n), n);
         }
         let buckets: usize = table.segments.iter().map(Segment::len).sum();
-        assert!(buckets * size_of::<Bucket>() <= 1 << 20, "{buckets}");
-        assert!((1..=many).all(|n| [Answer::Ask, Answer::Known(n)].contains(&table.get(key(n)))));
+        assert!(buckets * size_of::<TableBucket>() <= 1 << 20, "{buckets}");
+        assert!((1..=many).all(|n| [TableLookup::Ask, TableLookup::Known(n)].contains(&table.get(key(n)))));
         assert!(table.is_full());
-        let known = (1..=many).filter(|n| table.get(key(*n)) != Answer::Ask).count();
+        let known = (1..=many).filter(|n| table.get(key(*n)) != TableLookup::Ask).count();
         assert!(known > full / 2, "{known} of {full}");
     }
 
@@ -334,41 +334,41 @@ mod tests {
     fn a_table_grows_with_its_limit_from_few_buckets_to_pieces_and_begins_anew_when_cleared() {
         let key = |n| key(n) >> SEGMENT_BITS;
         let bytes = |buckets: usize| buckets * LINE * SEGMENTS;
-        let mut table = KeyTable::new(bytes(40));
+        let mut table = KeyCache::new(bytes(40));
         for (buckets, many) in [(40, 200), (PIECE, 300), (3 * PIECE, 900)] {
             table.set_limit(bytes(buckets));
             (1..=many).for_each(|n| table.put(key(n), n));
             assert!(!table.is_full() && table.segments[0].len() <= buckets);
-            assert!((1..=many).all(|n| table.get(key(n)) == Answer::Known(n)));
+            assert!((1..=many).all(|n| table.get(key(n)) == TableLookup::Known(n)));
         }
         (1..=9_000).for_each(|n| table.put(key(n), n));
         assert!(table.is_full() && table.segments[0].len() == 3 * PIECE);
-        assert!((1..=9_000).all(|n| [Answer::Ask, Answer::Known(n)].contains(&table.get(key(n)))));
+        assert!((1..=9_000).all(|n| [TableLookup::Ask, TableLookup::Known(n)].contains(&table.get(key(n)))));
         table.clear();
-        assert!((1..=9_000).all(|n| table.get(key(n)) == Answer::Ask));
+        assert!((1..=9_000).all(|n| table.get(key(n)) == TableLookup::Ask));
         (1..=900).for_each(|n| table.put(key(n), n + 1));
-        assert!((1..=900).all(|n| table.get(key(n)) == Answer::Known(n + 1)));
+        assert!((1..=900).all(|n| table.get(key(n)) == TableLookup::Known(n + 1)));
     }
 
     #[test]
     fn keys_that_share_a_home_do_not_grow_the_table_beyond_its_limit() {
-        let mut table = KeyTable::new(1 << 20);
+        let mut table = KeyCache::new(1 << 20);
         for n in 1..1_000_u64 {
             table.put(u128::from(n) << 64, n);
         }
         let buckets: usize = table.segments.iter().map(Segment::len).sum();
         assert!(buckets <= SEGMENTS + 4);
-        assert_eq!(table.get(5_000 << 64), Answer::Known(999));
+        assert_eq!(table.get(5_000 << 64), TableLookup::Known(999));
     }
 
     #[test]
     fn a_table_told_of_some_keys_asks_for_the_others() {
-        let mut table = KeyTable::new(1 << 20);
+        let mut table = KeyCache::new(1 << 20);
         table.told_below(Some(key(7)));
-        assert_eq!(table.get(key(7) - 1), Answer::Unknown);
-        assert_eq!(table.get(key(7)), Answer::Ask);
+        assert_eq!(table.get(key(7) - 1), TableLookup::Unknown);
+        assert_eq!(table.get(key(7)), TableLookup::Ask);
         table.told_below(None);
-        assert_eq!(table.get(key(7)), Answer::Unknown);
+        assert_eq!(table.get(key(7)), TableLookup::Unknown);
     }
 
     proptest! {
@@ -376,16 +376,16 @@ mod tests {
         fn it_never_tells_a_wrong_number(keys in prop::collection::vec(0u64..5_000, 1..6_000), small: bool) {
             // In few segments, so that a small table overflows.
             let key = |n| key(n) >> 6;
-            let mut table = KeyTable::new(if small { 1 } else { 64 << 20 });
+            let mut table = KeyCache::new(if small { 1 } else { 64 << 20 });
             for n in &keys {
                 table.put(key(*n), n + 1);
             }
             let told: std::collections::HashSet<u64> = keys.iter().copied().collect();
             for n in 0..5_000 {
                 match table.get(key(n)) {
-                    Answer::Known(got) => prop_assert_eq!(got, n + 1),
-                    Answer::Unknown => prop_assert!(!told.contains(&n)),
-                    Answer::Ask => prop_assert!(small),
+                    TableLookup::Known(got) => prop_assert_eq!(got, n + 1),
+                    TableLookup::Unknown => prop_assert!(!told.contains(&n)),
+                    TableLookup::Ask => prop_assert!(small),
                 }
             }
         }

@@ -5,8 +5,8 @@
 //! are read from the catalogue when it is due, so the tree, which is rewritten by compaction, stays
 //! small. The tree is read ahead (`ahead`).
 
-use super::ahead::{GOING_ON, Reader};
-use super::layout::{self, Place};
+use super::ahead::{GOING_ON, QueueReader};
+use super::layout::{self, QueueKey};
 use super::runs::Runs;
 use super::{FrontierIndex, lock, read};
 use crate::error::{Result, StoreError};
@@ -18,26 +18,26 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 
 /// A position in a queue, and whether the entry was inserted or removed.
-pub(super) type Entry = (Place, bool);
+pub(super) type QueueEdit = (QueueKey, bool);
 
 /// Changes of the queues since the last fold.
-pub(super) type Changes = Runs<Place, bool>;
+pub(super) type QueueChanges = Runs<QueueKey, bool>;
 
 /// The entries in a range of positions, merged from the tree and the changes since.
-struct QueueMerge<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> {
+struct QueueMerge<C: Iterator<Item = QueueEdit>, S: Iterator<Item = Result<QueueKey>>> {
     changes: std::iter::Peekable<C>,
     stored: S,
-    next: Option<Place>,
+    next: Option<QueueKey>,
 }
 
-impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> QueueMerge<C, S> {
+impl<C: Iterator<Item = QueueEdit>, S: Iterator<Item = Result<QueueKey>>> QueueMerge<C, S> {
     fn new(changes: C, mut stored: S) -> Result<Self> {
         let next = stored.next().transpose()?;
         Ok(Self { changes: changes.peekable(), stored, next })
     }
 
     /// The next existing entry.
-    fn advance(&mut self) -> Result<Option<Place>> {
+    fn advance(&mut self) -> Result<Option<QueueKey>> {
         loop {
             let order = match (self.changes.peek(), &self.next) {
                 (None, None) => return Ok(None),
@@ -61,7 +61,7 @@ impl<C: Iterator<Item = Entry>, S: Iterator<Item = Result<Place>>> QueueMerge<C,
 
 impl FrontierIndex {
     /// Calls back with every entry of every queue in order.
-    pub(super) fn each_waiting(&self, mut each: impl FnMut(Place) -> Result<()>) -> Result<()> {
+    pub(super) fn each_waiting(&self, mut each: impl FnMut(QueueKey) -> Result<()>) -> Result<()> {
         let (spaces, waiting) = (self.spaces()?, read(&self.shared.waiting));
         let all = (Bound::Included(layout::queue_key(HostId(1), 0, PageId(0))), Bound::Unbounded);
         let mut places =
@@ -73,7 +73,7 @@ impl FrontierIndex {
     }
 
     /// Whether an entry is in its queue.
-    pub(super) fn holds(&self, tree: &Keyspace, place: &Place) -> Result<bool> {
+    pub(super) fn holds(&self, tree: &Keyspace, place: &QueueKey) -> Result<bool> {
         match read(&self.shared.waiting).get(place) {
             Some(there) => Ok(there),
             None => tree.contains_key(place).map_err(self.fail("look into a queue")),
@@ -81,7 +81,7 @@ impl FrontierIndex {
     }
 
     /// The position of a tree entry.
-    pub(super) fn place_of(&self, entry: fjall::Guard) -> Result<Place> {
+    pub(super) fn place_of(&self, entry: fjall::Guard) -> Result<QueueKey> {
         let key = entry.key().map_err(self.fail("read a queue"))?;
         (*key).try_into().map_err(|_| self.damaged("a queue entry cannot be read"))
     }
@@ -94,7 +94,7 @@ impl FrontierIndex {
         // The read-ahead is valid as long as nothing is folded.
         let waiting = read(&self.shared.waiting);
         let folded = host.0 < lock(&self.shared.state).folded.next_host;
-        let mut stored = folded.then(|| Reader::new(self, &spaces.queue, host, from, first)).transpose()?;
+        let mut stored = folded.then(|| QueueReader::new(self, &spaces.queue, host, from, first)).transpose()?;
         let changes = waiting.range((from.map(key), Bound::Included(key((u64::MAX, u64::MAX)))));
         let mut places = QueueMerge::new(changes, stored.iter_mut().flatten())?;
         let mut out = Vec::with_capacity(limit.min(1_024));

@@ -5,7 +5,7 @@
 //! final; above it the tree is consulted.
 
 use super::layout::{name_range, parse_number};
-use super::{FrontierIndex, Known, lock};
+use super::{FrontierIndex, KnownKeys, lock};
 use crate::error::Result;
 use fjall::Keyspace;
 use std::ops::Bound;
@@ -51,7 +51,7 @@ impl FrontierIndex {
 
     /// Reads the next part of a keyspace into its table; `prefix` is the number of bytes before a
     /// key.
-    fn read_on(&self, known: &Mutex<Known>, space: &Keyspace, prefix: usize, keys: usize) -> Result<()> {
+    fn read_on(&self, known: &Mutex<KnownKeys>, space: &Keyspace, prefix: usize, keys: usize) -> Result<()> {
         let table = &mut lock(known).table;
         let Some(from) = table.told() else { return Ok(()) };
         if table.is_full() {

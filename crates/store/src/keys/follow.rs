@@ -5,7 +5,7 @@
 //! waits for the disk. What is missing at the start, and what the thread could not write, is read
 //! from the catalogue, at the latest when the project is closed.
 
-use super::run::{KeyEntry, KeyRun, RunMaker, Span, short_key};
+use super::run::{KeyEntry, KeyRun, PageRange, RunMaker, short_key};
 use super::table::{KeyTable, SHORTEST, remove};
 use crate::error::{Result, StoreError};
 use crate::sqlite::{Catalogue, CatalogueReader, Watermark};
@@ -46,15 +46,15 @@ pub(crate) struct KeyFollower {
 
 /// The thread beside the commits.
 struct Worker {
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<KeyWriteJob>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 /// What is to be written.
-enum Job {
+enum KeyWriteJob {
     /// These entries, which are all of these pages.
-    Write(Vec<KeyEntry>, Span, Watermark),
+    Write(Vec<KeyEntry>, PageRange, Watermark),
     /// What the catalogue has of the pages up to this one and the table has not.
     Fill(u64, Watermark),
 }
@@ -82,7 +82,7 @@ impl KeyFollower {
             worker: None,
         };
         if gaps {
-            follower.hand_over(Job::Fill(end.0, end.1));
+            follower.hand_over(KeyWriteJob::Fill(end.0, end.1));
         }
         Ok(follower)
     }
@@ -102,13 +102,13 @@ impl KeyFollower {
         if !self.fresh.is_empty() {
             let capacity = self.fresh.len();
             let entries = std::mem::replace(&mut self.fresh, Vec::with_capacity(capacity));
-            self.hand_over(Job::Write(entries, Span { first: self.handed + 1, last: end }, mark));
+            self.hand_over(KeyWriteJob::Write(entries, PageRange { first: self.handed + 1, last: end }, mark));
         }
         self.handed = end;
     }
 
     /// What the thread has no room for is left out; it is read from the catalogue in the end.
-    fn hand_over(&mut self, job: Job) {
+    fn hand_over(&mut self, job: KeyWriteJob) {
         if self.worker.is_none() {
             self.worker = Worker::start(&self.dir, &self.catalogue).ok();
         }
@@ -159,15 +159,15 @@ impl Worker {
 
 /// Does one job after the other. What fails is left out, and is tried again when the table is
 /// finished.
-fn work_off(work: &Receiver<Job>, dir: &Path, catalogue: &Path, stop: &AtomicBool) {
+fn work_off(work: &Receiver<KeyWriteJob>, dir: &Path, catalogue: &Path, stop: &AtomicBool) {
     let Ok((mut table, _)) = KeyTable::open(dir) else { return };
     for job in work {
         if stop.load(Ordering::Relaxed) {
             return;
         }
         let done = match job {
-            Job::Write(entries, span, mark) => write(dir, entries, span, mark).and_then(|run| table.add(run)),
-            Job::Fill(end, mark) => fill(&mut table, catalogue, (end, mark), stop),
+            KeyWriteJob::Write(entries, span, mark) => write(dir, entries, span, mark).and_then(|run| table.add(run)),
+            KeyWriteJob::Fill(end, mark) => fill(&mut table, catalogue, (end, mark), stop),
         };
         let _ = done.or_else(|e| mend(&mut table, e));
     }
@@ -203,7 +203,7 @@ fn fill(table: &mut KeyTable, catalogue: &Path, (end, mark): (u64, Watermark), s
         if entries.is_empty() {
             return Err(StoreError::damaged(catalogue, format!("it lacks the pages {} to {last}", gap.first)));
         }
-        let run = write(table.dir(), entries, Span { first: gap.first, last }, mark)?;
+        let run = write(table.dir(), entries, PageRange { first: gap.first, last }, mark)?;
         if let Err(e) = table.add(run) {
             mended += 1;
             if mended > MENDED {
@@ -215,7 +215,7 @@ fn fill(table: &mut KeyTable, catalogue: &Path, (end, mark): (u64, Watermark), s
     Ok(())
 }
 
-fn write(dir: &Path, mut entries: Vec<KeyEntry>, span: Span, mark: Watermark) -> Result<KeyRun> {
+fn write(dir: &Path, mut entries: Vec<KeyEntry>, span: PageRange, mark: Watermark) -> Result<KeyRun> {
     entries.sort_unstable();
     let mut maker = RunMaker::new(dir, span, mark)?;
     entries.into_iter().try_for_each(|entry| maker.push(entry))?;

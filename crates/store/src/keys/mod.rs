@@ -22,5 +22,5 @@ mod table;
 pub(crate) use follow::KeyFollower;
 #[cfg(test)]
 pub(crate) use run::RunMaker;
-pub(crate) use run::{KeyEntry, KeyRun, Span, short_key};
+pub(crate) use run::{KeyEntry, KeyRun, PageRange, short_key};
 pub(crate) use table::KeyTable;

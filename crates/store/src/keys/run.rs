@@ -35,12 +35,12 @@ pub(crate) fn short_key(key: UrlKey) -> u64 {
 
 /// Pages numbered from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct PageRange {
     pub(crate) first: u64,
     pub(crate) last: u64,
 }
 
-impl Span {
+impl PageRange {
     /// The name of the run that covers these pages.
     pub(crate) fn name(self) -> String {
         format!("{}-{}.run", self.first, self.last)
@@ -64,7 +64,7 @@ impl Span {
 pub(crate) struct KeyRun {
     file: File,
     path: PathBuf,
-    pub(crate) span: Span,
+    pub(crate) span: PageRange,
     /// The batch by which all its pages were recorded.
     pub(crate) mark: Watermark,
     entries: u64,
@@ -73,13 +73,13 @@ pub(crate) struct KeyRun {
 }
 
 /// A block that agrees with its checksum.
-struct Block {
+struct KeyBlock {
     bytes: [u8; BLOCK],
     entries: usize,
     first: u64,
 }
 
-impl Block {
+impl KeyBlock {
     fn key(&self, at: usize) -> u64 {
         word(&self.bytes, at * ENTRY)
     }
@@ -105,7 +105,7 @@ fn checksum(block: &[u8], number: u64) -> u64 {
 
 impl KeyRun {
     /// Opens the run that covers these pages.
-    pub(crate) fn open(dir: &Path, span: Span) -> Result<Self> {
+    pub(crate) fn open(dir: &Path, span: PageRange) -> Result<Self> {
         let path = dir.join(span.name());
         let fail = |e| StoreError::io("read", &path, e);
         let file = File::open(&path).map_err(fail)?;
@@ -159,7 +159,7 @@ impl KeyRun {
 
     /// Adds the pages with this key from the block that has it, and from its neighbours where equal
     /// keys go on there.
-    fn gather(&self, key: u64, mut at: u64, mut block: Block, pages: &mut Vec<u64>) -> Result<()> {
+    fn gather(&self, key: u64, mut at: u64, mut block: KeyBlock, pages: &mut Vec<u64>) -> Result<()> {
         while at > 0 && block.key(0) == key {
             at -= 1;
             block = self.block(at)?;
@@ -175,19 +175,19 @@ impl KeyRun {
         }
     }
 
-    fn block(&self, number: u64) -> Result<Block> {
+    fn block(&self, number: u64) -> Result<KeyBlock> {
         let mut bytes = [0; BLOCK];
         let at = (number + 1) * BLOCK as u64;
         self.file.read_exact_at(&mut bytes, at).map_err(|e| StoreError::io("read", &self.path, e))?;
         self.checked(bytes, number)
     }
 
-    fn checked(&self, bytes: [u8; BLOCK], number: u64) -> Result<Block> {
+    fn checked(&self, bytes: [u8; BLOCK], number: u64) -> Result<KeyBlock> {
         if word(&bytes, SUM) != checksum(&bytes, number + 1) {
             return Err(StoreError::damaged(&self.path, format!("block {number} does not agree with its checksum")));
         }
         let entries = usize::try_from((self.entries - number * PER_BLOCK).min(PER_BLOCK)).unwrap_or(0);
-        Ok(Block { bytes, entries, first: self.span.first })
+        Ok(KeyBlock { bytes, entries, first: self.span.first })
     }
 
     /// Its entries in order.
@@ -210,7 +210,7 @@ pub(crate) struct Entries<'a> {
     /// The block at which `bytes` begins.
     at: u64,
     next: u64,
-    block: Option<Block>,
+    block: Option<KeyBlock>,
     within: usize,
 }
 
@@ -231,7 +231,7 @@ impl Entries<'_> {
         }
     }
 
-    fn load(&mut self) -> Result<Block> {
+    fn load(&mut self) -> Result<KeyBlock> {
         let number = self.next;
         let offset = |blocks: u64| usize::try_from(blocks).unwrap_or(usize::MAX).saturating_mul(BLOCK);
         if offset(number - self.at) >= self.bytes.len() {
@@ -254,7 +254,7 @@ pub(crate) struct RunMaker {
     file: File,
     path: PathBuf,
     unfinished: PathBuf,
-    span: Span,
+    span: PageRange,
     mark: Watermark,
     bytes: Vec<u8>,
     blocks: u64,
@@ -264,7 +264,7 @@ pub(crate) struct RunMaker {
 
 impl RunMaker {
     /// Begins a run of these pages, all recorded by this batch.
-    pub(crate) fn new(dir: &Path, span: Span, mark: Watermark) -> Result<Self> {
+    pub(crate) fn new(dir: &Path, span: PageRange, mark: Watermark) -> Result<Self> {
         let path = dir.join(span.name());
         let unfinished = path.with_extension("new");
         let fail = |e| StoreError::io("write", &path, e);
@@ -348,7 +348,7 @@ mod tests {
     fn made(dir: &Path, mut entries: Vec<KeyEntry>) -> KeyRun {
         entries.sort_unstable();
         let pages = || entries.iter().map(|entry| entry.1);
-        let span = Span { first: pages().min().unwrap(), last: pages().max().unwrap() };
+        let span = PageRange { first: pages().min().unwrap(), last: pages().max().unwrap() };
         let mut maker = RunMaker::new(dir, span, Watermark { no: 3, nonce: 4 }).unwrap();
         entries.iter().for_each(|entry| maker.push(*entry).unwrap());
         maker.finish(dir).unwrap()
@@ -406,9 +406,9 @@ mod tests {
 
     #[test]
     fn names_say_which_pages_are_covered() {
-        assert_eq!(Span::of_name("3-17.run"), Some(Span { first: 3, last: 17 }));
+        assert_eq!(PageRange::of_name("3-17.run"), Some(PageRange { first: 3, last: 17 }));
         for other in ["3-17.new", "03-17.run", "17-3.run", "0-3.run", "-3.run", "a-b.run", "3-17.run.run"] {
-            assert_eq!(Span::of_name(other), None, "{other}");
+            assert_eq!(PageRange::of_name(other), None, "{other}");
         }
     }
 }

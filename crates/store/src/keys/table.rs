@@ -4,7 +4,7 @@
 //! longer has taken the place of the other, which is removed a moment later. A reader that listed
 //! the directory just before lists it again.
 
-use super::run::{KeyRun, RunMaker, Span};
+use super::run::{KeyRun, PageRange, RunMaker};
 use crate::error::{Result, StoreError};
 use crate::replace::sync_dir;
 use std::cmp::Reverse;
@@ -56,17 +56,17 @@ impl KeyTable {
     }
 
     /// Those of the pages up to `end` that no run covers.
-    pub(crate) fn gaps(&self, end: u64) -> Vec<Span> {
+    pub(crate) fn gaps(&self, end: u64) -> Vec<PageRange> {
         let mut next = 1;
         let mut gaps = Vec::new();
         for span in self.runs.iter().map(|run| run.span).filter(|span| span.first <= end) {
             if span.first > next {
-                gaps.push(Span { first: next, last: span.first - 1 });
+                gaps.push(PageRange { first: next, last: span.first - 1 });
             }
             next = span.last + 1;
         }
         if next <= end {
-            gaps.push(Span { first: next, last: end });
+            gaps.push(PageRange { first: next, last: end });
         }
         gaps
     }
@@ -91,7 +91,7 @@ impl KeyTable {
     fn merge(&mut self, from: usize) -> Result<()> {
         let parts = &self.runs[from..];
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
-        let span = Span { first: first.span.first, last: last.span.last };
+        let span = PageRange { first: first.span.first, last: last.span.last };
         let mut maker = RunMaker::new(&self.dir, span, last.mark)?;
         let mut entries: Vec<_> = parts.iter().map(KeyRun::entries).collect();
         let mut heads = BinaryHeap::with_capacity(parts.len());
@@ -150,7 +150,7 @@ fn choose(dir: &Path) -> Result<Option<Chosen>> {
     let (mut spans, mut others) = (Vec::new(), Vec::new());
     for entry in entries {
         let name = entry.map_err(fail)?.file_name();
-        match name.to_str().and_then(Span::of_name) {
+        match name.to_str().and_then(PageRange::of_name) {
             Some(span) => spans.push(span),
             None => others.push(dir.join(name)),
         }

@@ -6,7 +6,7 @@
 //! in which it was told of it; new hosts come along by themselves.
 
 use super::Project;
-use super::numbers::Numbers;
+use super::numbers::IdAllocator;
 use crate::error::Result;
 use crate::index::name_key;
 use crate::{Batch, NewHost};
@@ -37,7 +37,7 @@ impl Admission {
 
 /// What was given a number since the last commit.
 pub(super) struct Admitted {
-    numbers: Numbers,
+    numbers: IdAllocator,
     pages: HashMap<u128, PageId, BuildHasherDefault<KeyHasher>>,
     hosts: HashMap<u128, HostId, BuildHasherDefault<KeyHasher>>,
     new_hosts: Vec<NewHost>,
@@ -63,7 +63,7 @@ impl Hasher for KeyHasher {
 }
 
 impl Admitted {
-    pub(super) fn new(numbers: Numbers) -> Self {
+    pub(super) fn new(numbers: IdAllocator) -> Self {
         Self { numbers, pages: HashMap::default(), hosts: HashMap::default(), new_hosts: Vec::new() }
     }
 
@@ -73,7 +73,7 @@ impl Admitted {
     }
 
     /// Everything that was given out is recorded; the next numbers are these.
-    pub(super) fn settle(&mut self, numbers: Numbers) {
+    pub(super) fn settle(&mut self, numbers: IdAllocator) {
         self.numbers = numbers;
         self.pages.clear();
         self.hosts.clear();

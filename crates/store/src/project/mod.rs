@@ -21,7 +21,7 @@ use crate::sqlite::Catalogue;
 use crate::{Batch, FinishedVisit, fault};
 pub use admit::Admission;
 use admit::Admitted;
-use numbers::Numbers;
+use numbers::IdAllocator;
 use orb_page::{HostId, PageId, RunId};
 use std::time::{Duration, Instant};
 
@@ -275,8 +275,8 @@ impl Project {
 }
 
 /// The numbers that come after those recorded.
-fn next_numbers(catalogue: &Catalogue) -> Numbers {
-    Numbers::from(catalogue.next_page_id(), catalogue.next_host_id())
+fn next_numbers(catalogue: &Catalogue) -> IdAllocator {
+    IdAllocator::from(catalogue.next_page_id(), catalogue.next_host_id())
 }
 
 /// Notes that somebody has looked at what a run told.

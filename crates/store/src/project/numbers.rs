@@ -9,12 +9,12 @@ use std::ops::Range;
 
 /// Gives out the numbers of pages and hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub(crate) struct IdAllocator {
     next_page: u64,
     next_host: u32,
 }
 
-impl Numbers {
+impl IdAllocator {
     /// Goes on with these.
     pub(crate) fn from(page: PageId, host: HostId) -> Self {
         Self { next_page: page.0, next_host: host.0 }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn no_number_is_given_twice() {
-        let mut numbers = Numbers::from(PageId(7), HostId(3));
+        let mut numbers = IdAllocator::from(PageId(7), HostId(3));
         assert_eq!((numbers.page(), numbers.pages(3), numbers.page()), (PageId(7), 8..11, PageId(11)));
         assert_eq!((numbers.host(), numbers.host()), (HostId(3), HostId(4)));
     }

@@ -7,8 +7,8 @@ use super::Project;
 use crate::Queues as _;
 use crate::error::Result;
 use crate::index::FrontierIndex;
-use crate::sqlite::{DueRow, Known, Unfetched};
-use orb_page::{PageHistory, HostId, PageId, RunId, UrlKey};
+use crate::sqlite::{DueRow, KnownPage, Unfetched};
+use orb_page::{HostId, PageHistory, PageId, RunId, UrlKey};
 use std::net::IpAddr;
 
 impl Project {
@@ -90,7 +90,7 @@ impl Project {
 
     /// Up to `limit` pages numbered above `after` that an earlier run has visited, and the number
     /// to go on after; `None` when all have been looked at.
-    pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
+    pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<KnownPage>, Option<PageId>)> {
         self.catalogue().known_pages(run, after, limit)
     }
 

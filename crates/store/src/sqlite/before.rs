@@ -4,7 +4,7 @@
 //! that it is gone ends what was there; the other visits are its versions, and those flagged new or
 //! updated were reported.
 
-use orb_page::{PageHistory, Flag, Moment, PageId, PageKind, RunId, Version, WarcPosition};
+use orb_page::{Flag, Moment, PageHistory, PageId, PageKind, RunId, Version, WarcPosition};
 use rusqlite::{CachedStatement, Connection, Row};
 use std::sync::Arc;
 

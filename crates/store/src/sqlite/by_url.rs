@@ -5,7 +5,7 @@
 
 use super::{Catalogue, CatalogueReader, PageRow};
 use crate::error::{Result, StoreError};
-use crate::keys::{KeyRun, KeyTable, Span, short_key};
+use crate::keys::{KeyRun, KeyTable, PageRange, short_key};
 use orb_page::{PageId, UrlKey};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ impl CatalogueReader {
         self.one("SELECT url FROM page_row WHERE id = ?1", [page.cast_signed()], |r| r.get(0))
     }
 
-    fn scan(&self, url: &str, span: Span) -> Result<Option<PageId>> {
+    fn scan(&self, url: &str, span: PageRange) -> Result<Option<PageId>> {
         let sql = "SELECT id FROM page_row WHERE id BETWEEN ?1 AND ?2 AND url = ?3";
         let found = self.one(sql, (span.first.cast_signed(), span.last.cast_signed(), url), |r| r.get::<_, i64>(0))?;
         Ok(found.map(|id| PageId(id.cast_unsigned())))
@@ -277,7 +277,7 @@ mod tests {
         let mark = KeyTable::open(&dir.keys()).unwrap().0.runs()[0].mark;
         // As if all of them had the key of page 444, over more than one block.
         let key = short_key(UrlKey::of(&url_of(444)));
-        let mut maker = RunMaker::new(&dir.keys(), Span { first: 1, last: 600 }, mark).unwrap();
+        let mut maker = RunMaker::new(&dir.keys(), PageRange { first: 1, last: 600 }, mark).unwrap();
         (1..=600).for_each(|page| maker.push((key, page)).unwrap());
         maker.finish(&dir.keys()).unwrap();
         assert_eq!(reader.page_id_by_url(&url_of(444)).unwrap(), Some(PageId(444)));

@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, params};
 
 /// One visit of a page, as far as it reveals how often the page changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct PastVisit {
     /// The page.
     pub page: PageId,
     /// Its host.
@@ -35,14 +35,14 @@ pub struct DueRow {
 impl CatalogueReader {
     /// Calls back with every visit of every page that may be revisited, page by page, earliest
     /// first.
-    pub fn each_seen(&self, mut each: impl FnMut(Seen)) -> Result<()> {
+    pub fn each_seen(&self, mut each: impl FnMut(PastVisit)) -> Result<()> {
         let fail = self.fail("read the visits");
         let sql = "SELECT v.page, p.host, v.at, v.flag FROM visit_row v JOIN page_row p ON p.id = v.page AND p.kind = 0 ORDER BY v.page, v.run";
         let mut statement = self.db.prepare(sql).map_err(&fail)?;
         let mut rows = statement.query([]).map_err(&fail)?;
         while let Some(row) = rows.next().map_err(&fail)? {
-            let seen = || -> rusqlite::Result<Seen> {
-                Ok(Seen {
+            let seen = || -> rusqlite::Result<PastVisit> {
+                Ok(PastVisit {
                     page: PageId(row.get::<_, i64>(0)?.cast_unsigned()),
                     host: HostId(row.get(1)?),
                     at: Moment(row.get(2)?),

@@ -9,12 +9,12 @@ use super::before::BeforeReader;
 use super::schema::DOCUMENTS;
 use crate::Requeued;
 use crate::error::{Result, StoreError};
-use orb_page::{PageHistory, Flag, HostId, PageId, RunId};
+use orb_page::{Flag, HostId, PageHistory, PageId, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// A page to revisit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownPage {
     /// Its queue entry.
     pub page: Requeued,
     /// Whether a document was there.
@@ -41,7 +41,12 @@ impl Catalogue {
     /// Up to `limit` pages numbered above `after` that earlier runs have visited and this one has
     /// neither visited nor queued, including those that are already queued; and the number to
     /// continue after, `None` at the end.
-    pub(crate) fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<Known>, Option<PageId>)> {
+    pub(crate) fn known_pages(
+        &self,
+        run: RunId,
+        after: PageId,
+        limit: u32,
+    ) -> Result<(Vec<KnownPage>, Option<PageId>)> {
         let fail = |e| StoreError::sql("read the known pages", &self.path, e);
         let sql = format!(
             "SELECT p.id, p.host, p.url, p.rank, p.depth, p.step, coalesce(p.again, 0),
@@ -65,7 +70,7 @@ impl Catalogue {
 }
 
 /// A page to visit in a run, if it is one.
-fn read(r: &Row<'_>, run: RunId) -> rusqlite::Result<Option<Known>> {
+fn read(r: &Row<'_>, run: RunId) -> rusqlite::Result<Option<KnownPage>> {
     let again: u32 = r.get(6)?;
     let Some(visited) = r.get::<_, Option<u32>>(7)?.filter(|visited| again < run.0 && *visited < run.0) else {
         return Ok(None);
@@ -79,7 +84,7 @@ fn read(r: &Row<'_>, run: RunId) -> rusqlite::Result<Option<Known>> {
         step: r.get(5)?,
     };
     let there = r.get::<_, Option<bool>>(8)?.unwrap_or(false);
-    Ok(Some(Known { page, there, waits: again > visited }))
+    Ok(Some(KnownPage { page, there, waits: again > visited }))
 }
 
 /// Stores what was learnt about the noise of hosts.

@@ -6,7 +6,7 @@
 use super::catalogue::{RunRecord, version};
 use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 use super::query::{Cell, cell};
-use super::replay::Facts;
+use super::replay::ReplayedFacts;
 use super::{Catalogue, ranks, schema};
 use crate::error::{Result, StoreError};
 use crate::home::ProjectLock;
@@ -47,8 +47,8 @@ impl CatalogueReader {
         }
     }
 
-    pub(crate) fn facts(&self) -> Facts<'_> {
-        Facts { db: &self.db, path: &self.path }
+    pub(crate) fn facts(&self) -> ReplayedFacts<'_> {
+        ReplayedFacts { db: &self.db, path: &self.path }
     }
 
     pub(crate) fn fail(&self, what: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {

@@ -1,6 +1,6 @@
 //! What must the frontier index contain, according to the facts?
 //!
-//! The index is derived. It is rebuilt by [`Facts::each_page`], a merge join of two sequential
+//! The index is derived. It is rebuilt by [`ReplayedFacts::each_page`], a merge join of two sequential
 //! scans (pages by number, visits by page), in bounded memory. If it only missed the last batches
 //! it catches up: `batch_row` lists the pages and hosts each of them touched, and their current
 //! state is read from the tables, so catching up twice does no harm. The nonce of a batch
@@ -72,19 +72,19 @@ impl Catalogue {
     }
 
     /// The facts, for deriving something from them.
-    pub(crate) fn facts(&self) -> Facts<'_> {
-        Facts { db: &self.db, path: &self.path }
+    pub(crate) fn facts(&self) -> ReplayedFacts<'_> {
+        ReplayedFacts { db: &self.db, path: &self.path }
     }
 }
 
 /// The facts, read in bulk.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct ReplayedFacts<'a> {
     pub(super) db: &'a Connection,
     pub(super) path: &'a Path,
 }
 
-impl Facts<'_> {
+impl ReplayedFacts<'_> {
     fn fail(&self) -> impl Fn(rusqlite::Error) -> StoreError {
         let path = self.path.to_owned();
         move |e| StoreError::sql("read the facts", &path, e)

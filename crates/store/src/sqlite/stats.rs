@@ -70,7 +70,7 @@ pub struct Degrees {
 }
 
 /// What one page adds to the statistics.
-struct Seen<'a> {
+struct CountedPage<'a> {
     kind: PageKind,
     url: &'a str,
     mime: Option<&'a str>,
@@ -126,9 +126,9 @@ impl CatalogueReader {
         let mut rows = rows.query([]).map_err(&fail)?;
         let (mut of_seed, mut sites) = (vec![false], [HashSet::new(), HashSet::new()]);
         while let Some(row) = rows.next().map_err(&fail)? {
-            let read = || -> rusqlite::Result<(u64, u32, Seen<'_>)> {
+            let read = || -> rusqlite::Result<(u64, u32, CountedPage<'_>)> {
                 let code: u8 = row.get(3)?;
-                let seen = Seen {
+                let seen = CountedPage {
                     kind: PageKind::from_code(code).unwrap_or(PageKind::Outside),
                     url: row.get_ref(2)?.as_str()?,
                     mime: row.get_ref(4)?.as_str_or_null()?,
@@ -223,7 +223,7 @@ fn ratio(a: u64, b: u64) -> f64 {
 }
 
 impl Column {
-    fn add(&mut self, seen: &Seen<'_>) {
+    fn add(&mut self, seen: &CountedPage<'_>) {
         self.pages += u64::from(seen.answered);
         self.bytes += seen.transferred;
         self.frontier += u64::from(seen.queued);

@@ -35,7 +35,7 @@ pub enum Holds {
 }
 
 /// A column: its name and type.
-pub type Field = (&'static str, Holds);
+pub type TableColumn = (&'static str, Holds);
 
 use Holds::{Integer, Real, Text, Time, Truth};
 
@@ -61,7 +61,7 @@ impl Table {
     }
 
     /// Its columns, in the order readers see.
-    pub const fn columns(self) -> &'static [Field] {
+    pub const fn columns(self) -> &'static [TableColumn] {
         match self {
             Self::Hosts => HOSTS,
             Self::Pages => PAGES,
@@ -79,7 +79,7 @@ impl Table {
     }
 }
 
-const HOSTS: &[Field] = &[
+const HOSTS: &[TableColumn] = &[
     ("id", Integer),
     ("name", Text),
     ("scheme", Text),
@@ -95,7 +95,7 @@ const HOSTS: &[Field] = &[
     ("robots_status", Integer),
 ];
 
-const PAGES: &[Field] = &[
+const PAGES: &[TableColumn] = &[
     ("id", Integer),
     ("url", Text),
     ("host_id", Integer),
@@ -132,7 +132,7 @@ const PAGES: &[Field] = &[
     ("seed", Truth),
 ];
 
-const VISITS: &[Field] = &[
+const VISITS: &[TableColumn] = &[
     ("run", Integer),
     ("page_id", Integer),
     ("flag", Text),
@@ -158,7 +158,7 @@ const VISITS: &[Field] = &[
     ("elapsed_ms", Integer),
 ];
 
-const LINKS: &[Field] = &[
+const LINKS: &[TableColumn] = &[
     ("src", Integer),
     ("dst", Integer),
     ("kind", Text),
@@ -169,10 +169,10 @@ const LINKS: &[Field] = &[
     ("last_run", Integer),
 ];
 
-const IMAGES: &[Field] =
+const IMAGES: &[TableColumn] =
     &[("page_id", Integer), ("url", Text), ("alt", Text), ("width", Integer), ("height", Integer), ("mime", Text)];
 
-const RUNS: &[Field] = &[
+const RUNS: &[TableColumn] = &[
     ("id", Integer),
     ("kind", Text),
     ("state", Text),

@@ -43,7 +43,7 @@ pub struct Worded {
 
 /// The anchor text of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct LinkAnchor<'a> {
     /// The page it points to.
     pub dst: PageId,
     /// The page it is on.
@@ -81,7 +81,7 @@ impl CatalogueReader {
         &self,
         from: PageId,
         to: PageId,
-        mut tell: impl FnMut(Said<'_>) -> Result<(), E>,
+        mut tell: impl FnMut(LinkAnchor<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let fail = self.fail("read the links");
         let sql = format!(
@@ -95,7 +95,12 @@ impl CatalogueReader {
         while let Some(row) = rows.next().map_err(&fail)? {
             let read = || {
                 let anchor = row.get_ref(2)?.as_str()?;
-                Ok(Said { dst: PageId(number(row, 0)?), src: PageId(number(row, 1)?), anchor, count: number(row, 3)? })
+                Ok(LinkAnchor {
+                    dst: PageId(number(row, 0)?),
+                    src: PageId(number(row, 1)?),
+                    anchor,
+                    count: number(row, 3)?,
+                })
             };
             tell(read().map_err(|e: rusqlite::Error| fail(e))?)?;
         }

@@ -96,7 +96,7 @@ impl FlagCounts {
 
 /// Which rows of a report.
 #[derive(Clone, Debug)]
-pub struct Wanted<'a> {
+pub struct ReportFilter<'a> {
     /// The run.
     pub run: RunId,
     /// With these flags.
@@ -183,7 +183,7 @@ impl CatalogueReader {
 
     /// Calls back with the report of a run, by flag and URL; unchanged documents come last, in the
     /// order of discovery.
-    pub fn each_told(&self, wanted: &Wanted<'_>, mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
+    pub fn each_told(&self, wanted: &ReportFilter<'_>, mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
         let by_visits = told_by_visits(wanted.run);
         let (run, mut limit, mut offset) = (i64::from(wanted.run.0), wanted.limit, wanted.offset);
         for flag in ORDER.iter().filter(|flag| wanted.flags.contains(flag)) {

@@ -23,10 +23,10 @@ type PayloadReader = Take<BufReader<GzDecoder<BufReader<Take<File>>>>>;
 pub struct StoredBody {
     /// The fields of the answer's head.
     pub headers: Headers,
-    framing: Framing<PayloadReader>,
+    framing: PayloadFraming<PayloadReader>,
 }
 
-enum Framing<R> {
+enum PayloadFraming<R> {
     Plain(R),
     Chunked(Dechunked<R>),
 }
@@ -52,8 +52,8 @@ fn opened(mut input: BufReader<GzDecoder<BufReader<Take<File>>>>) -> io::Result<
     let head = if is_http { read_head(&mut payload)? } else { Vec::new() };
     let headers = http::headers(&head);
     let framing = match http::is_chunked(&headers) {
-        true => Framing::Chunked(Dechunked { inner: payload, at: At::Size { first: true } }),
-        false => Framing::Plain(payload),
+        true => PayloadFraming::Chunked(Dechunked { inner: payload, at: At::Size { first: true } }),
+        false => PayloadFraming::Plain(payload),
     };
     Ok(StoredBody { headers, framing })
 }
@@ -61,8 +61,8 @@ fn opened(mut input: BufReader<GzDecoder<BufReader<Take<File>>>>) -> io::Result<
 impl Read for StoredBody {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let payload = match &mut self.framing {
-            Framing::Plain(payload) => payload,
-            Framing::Chunked(chunks) => return chunks.read(out),
+            PayloadFraming::Plain(payload) => payload,
+            PayloadFraming::Chunked(chunks) => return chunks.read(out),
         };
         match payload.read(out)? {
             0 if !out.is_empty() && payload.limit() > 0 => Err(bad("it is shorter than it says")),

@@ -312,7 +312,7 @@ impl<'a> Dress<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Course, HostNaming, Reach, Spec, Web};
+    use crate::{Course, CrawlReach, HostNaming, Spec, Web};
     use std::sync::Arc;
 
     const NAMING: HostNaming = HostNaming::Names { port: 80 };
@@ -324,9 +324,9 @@ mod tests {
     /// What happened to the articles from the previous epoch to this one.
     fn course(web: &Web, epoch: u64) -> Course {
         web.set_epoch(epoch - 1);
-        let before = web.expected(NAMING, Reach::Host(0));
+        let before = web.expected(NAMING, CrawlReach::Host(0));
         web.set_epoch(epoch);
-        before.course(&web.expected(NAMING, Reach::Host(0)))
+        before.course(&web.expected(NAMING, CrawlReach::Host(0)))
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
                     "{seed} {epoch}"
                 );
             }
-            assert_eq!(course(&web, LAST + 1).same.len(), web.expected(NAMING, Reach::Host(0)).pages.len());
+            assert_eq!(course(&web, LAST + 1).same.len(), web.expected(NAMING, CrawlReach::Host(0)).pages.len());
             web.set_epoch(u64::MAX);
             assert_eq!(web.get(NAMING, 0, "/gazette/").status, 200);
         }

@@ -5,7 +5,7 @@
 
 use super::ServerState;
 use crate::naming::HostNaming;
-use crate::{Reach, ServerCounters};
+use crate::{CrawlReach, ServerCounters};
 use std::fmt::Write;
 
 /// The prefix of such targets.
@@ -46,9 +46,9 @@ fn expected(shared: &ServerState, argument: &str) -> Option<String> {
     let port = port.parse().ok()?;
     let naming = if port == 80 { HostNaming::Names { port } } else { HostNaming::Addresses { port } };
     let reach = match reach {
-        "host" => Reach::Host(0),
-        "linked" => Reach::Linked,
-        "seeded" => Reach::Seeded,
+        "host" => CrawlReach::Host(0),
+        "linked" => CrawlReach::Linked,
+        "seeded" => CrawlReach::Seeded,
         _ => return None,
     };
     let urls = shared.web.expected(naming, reach).urls;

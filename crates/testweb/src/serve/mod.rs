@@ -17,7 +17,7 @@ pub use secure::TlsIdentity;
 use crate::gauge::{Gauge, ServerCounters};
 use crate::log::RequestLog;
 use crate::naming::HostNaming;
-use crate::{Error, Expectation, Reach, Spec, Web};
+use crate::{CrawlReach, Error, Expectation, Spec, Web};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -136,7 +136,7 @@ impl Server {
     }
 
     /// What a crawl that names hosts by address must find.
-    pub fn expected(&self, reach: Reach) -> Expectation {
+    pub fn expected(&self, reach: CrawlReach) -> Expectation {
         self.shared.web.expected(self.addresses(), reach)
     }
 

@@ -13,7 +13,7 @@ mod views;
 mod tests;
 
 pub use rule::{CompareBy, CompareRule};
-pub use views::{Part, Passage, Views};
+pub use views::{ComparedPart, Passage, Views};
 
 use crate::TrackError;
 use crate::noise::{self, Noise, RemainingChanges};
@@ -190,7 +190,7 @@ impl Chain {
 
     fn passage(&self, page: &dyn Views) -> Passage {
         let CompareRule { by, include, exclude, .. } = &self.rule;
-        page.passage(&Part { main: *by == Some(CompareBy::Main), include, exclude })
+        page.passage(&ComparedPart { main: *by == Some(CompareBy::Main), include, exclude })
     }
 
     /// The blocks without ignored patterns.

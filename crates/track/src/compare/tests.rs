@@ -18,7 +18,7 @@ impl Views for Plain<'_> {
         self.0.starts_with("text/")
     }
 
-    fn passage(&self, part: &Part<'_>) -> Passage {
+    fn passage(&self, part: &ComparedPart<'_>) -> Passage {
         let lines = self.1.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
         let wanted = |l: &String| {
             !l.is_empty()

@@ -7,7 +7,7 @@ use orb_page::Block;
 
 /// Which part of a page is compared.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Part<'a> {
+pub struct ComparedPart<'a> {
     /// Only its main content, without navigation and other boilerplate.
     pub main: bool,
     /// CSS selectors of the elements to include; empty means all.
@@ -37,7 +37,7 @@ pub trait Views {
     /// Whether it has text to compare.
     fn is_text(&self) -> bool;
     /// The visible text of a part; for a text that is not HTML, its lines.
-    fn passage(&self, part: &Part<'_>) -> Passage;
+    fn passage(&self, part: &ComparedPart<'_>) -> Passage;
     /// The SimHash of a text.
     fn simhash(&self, text: &str) -> u64;
 }

@@ -4,7 +4,7 @@
 //! one. Changes within a line are marked with `<del>` and `<ins>`, so that they do not depend on
 //! colour. Everything that came from a page is escaped.
 
-use super::{Diff, Piece, Row};
+use super::{Diff, DiffLine, Piece};
 use orb_page::escape_markup;
 
 /// The style sheet of the table.
@@ -31,16 +31,16 @@ pub fn table(diff: &Diff<'_>, context: usize) -> String {
     out + "</table>\n"
 }
 
-fn written(row: &Row<'_>) -> String {
+fn written(row: &DiffLine<'_>) -> String {
     let (class, old, new) = match row {
-        Row::Same { old_line, new_line, text } => {
+        DiffLine::Same { old_line, new_line, text } => {
             ("same", Some((*old_line, escaped(text))), Some((*new_line, escaped(text))))
         }
-        Row::Changed { old_line, new_line, old, new } => {
+        DiffLine::Changed { old_line, new_line, old, new } => {
             ("changed", Some((*old_line, pieces(old, "del"))), Some((*new_line, pieces(new, "ins"))))
         }
-        Row::Removed { old_line, text } => ("removed", Some((*old_line, escaped(text))), None),
-        Row::Added { new_line, text } => ("added", None, Some((*new_line, escaped(text)))),
+        DiffLine::Removed { old_line, text } => ("removed", Some((*old_line, escaped(text))), None),
+        DiffLine::Added { new_line, text } => ("added", None, Some((*new_line, escaped(text)))),
     };
     let cells = |side: Option<(usize, String)>, class: &str| match side {
         Some((number, text)) => format!("<td class=\"n\">{number}</td><td class=\"{class}\">{text}</td>"),

@@ -1,7 +1,7 @@
 //! What differs between two texts, for people to read?
 //!
 //! Lines are aligned first (Myers 1986, from the crate `similar`), then the words of lines that
-//! replaced each other. The result is a list of [`Row`]s, one per line on either side: as it is, a
+//! replaced each other. The result is a list of [`DiffLine`]s, one per line on either side: as it is, a
 //! two-column table; grouped into hunks, a unified diff ([`unified`]); with tags around it, HTML
 //! ([`html`]). Time is bounded: after the deadline the alignment becomes coarse, and a change looks
 //! larger than it is.
@@ -37,7 +37,7 @@ pub struct Piece<'a> {
 /// A line of one or both texts; numbers count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Row<'a> {
+pub enum DiffLine<'a> {
     /// A line of both texts.
     Same {
         /// Its number in the old text.
@@ -74,7 +74,7 @@ pub enum Row<'a> {
     },
 }
 
-impl Row<'_> {
+impl DiffLine<'_> {
     /// Whether both texts contain it.
     pub fn is_same(&self) -> bool {
         matches!(self, Self::Same { .. })
@@ -85,7 +85,7 @@ impl Row<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff<'a> {
     /// Every line, in order.
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<DiffLine<'a>>,
 }
 
 /// Number of lines that differ.
@@ -110,7 +110,7 @@ impl<'a> Diff<'a> {
             match tag {
                 DiffTag::Equal => {
                     let same =
-                        before.zip(now).map(|(i, j)| Row::Same { old_line: i + 1, new_line: j + 1, text: new[j] });
+                        before.zip(now).map(|(i, j)| DiffLine::Same { old_line: i + 1, new_line: j + 1, text: new[j] });
                     diff.rows.extend(same);
                 }
                 _ => diff.replace(old, new, before, now, deadline),
@@ -121,7 +121,7 @@ impl<'a> Diff<'a> {
 
     /// Whether the texts are equal.
     pub fn is_empty(&self) -> bool {
-        self.rows.iter().all(Row::is_same)
+        self.rows.iter().all(DiffLine::is_same)
     }
 
     /// Counts the lines that differ.
@@ -129,17 +129,17 @@ impl<'a> Diff<'a> {
         let mut counts = Counts::default();
         for row in &self.rows {
             match row {
-                Row::Same { .. } => {}
-                Row::Changed { .. } => counts.changed += 1,
-                Row::Added { .. } => counts.added += 1,
-                Row::Removed { .. } => counts.removed += 1,
+                DiffLine::Same { .. } => {}
+                DiffLine::Changed { .. } => counts.changed += 1,
+                DiffLine::Added { .. } => counts.added += 1,
+                DiffLine::Removed { .. } => counts.removed += 1,
             }
         }
         counts
     }
 
     /// The hunks: rows that differ with this many rows of context, merged where they touch.
-    pub fn groups(&self, context: usize) -> Vec<&[Row<'a>]> {
+    pub fn groups(&self, context: usize) -> Vec<&[DiffLine<'a>]> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for at in self.rows.iter().enumerate().filter(|(_, row)| !row.is_same()).map(|(i, _)| i) {
             let (from, to) = (at.saturating_sub(context), (at + context + 1).min(self.rows.len()));
@@ -164,7 +164,7 @@ impl<'a> Diff<'a> {
         for (a, b) in partners(old, new, &before, &now) {
             self.alone(old, new, i..a, j..b);
             let (said, says) = marked(old[a], new[b], deadline);
-            self.rows.push(Row::Changed { old_line: a + 1, new_line: b + 1, old: said, new: says });
+            self.rows.push(DiffLine::Changed { old_line: a + 1, new_line: b + 1, old: said, new: says });
             (i, j) = (a + 1, b + 1);
         }
         self.alone(old, new, i..before.end, j..now.end);
@@ -172,8 +172,8 @@ impl<'a> Diff<'a> {
 
     /// Adds lines without a counterpart.
     fn alone(&mut self, old: &[&'a str], new: &[&'a str], before: Range<usize>, now: Range<usize>) {
-        self.rows.extend(before.map(|i| Row::Removed { old_line: i + 1, text: old[i] }));
-        self.rows.extend(now.map(|j| Row::Added { new_line: j + 1, text: new[j] }));
+        self.rows.extend(before.map(|i| DiffLine::Removed { old_line: i + 1, text: old[i] }));
+        self.rows.extend(now.map(|j| DiffLine::Added { new_line: j + 1, text: new[j] }));
     }
 }
 
@@ -215,16 +215,16 @@ mod tests {
         assert_eq!(
             diff.rows,
             [
-                Row::Same { old_line: 1, new_line: 1, text: "one" },
-                Row::Changed {
+                DiffLine::Same { old_line: 1, new_line: 1, text: "one" },
+                DiffLine::Changed {
                     old_line: 2,
                     new_line: 2,
                     old: vec![piece("the price is ", false), piece("20", true), piece(" EUR", false)],
                     new: vec![piece("the price is ", false), piece("25", true), piece(" EUR", false)],
                 },
-                Row::Added { new_line: 3, text: "new here" },
-                Row::Same { old_line: 3, new_line: 4, text: "three" },
-                Row::Removed { old_line: 4, text: "gone" },
+                DiffLine::Added { new_line: 3, text: "new here" },
+                DiffLine::Same { old_line: 3, new_line: 4, text: "three" },
+                DiffLine::Removed { old_line: 4, text: "gone" },
             ]
         );
         assert_eq!(diff.counts(), Counts { changed: 1, added: 1, removed: 1 });
@@ -254,10 +254,10 @@ mod tests {
             let joined = |pieces: &[Piece<'_>]| pieces.iter().map(|p| p.text).collect::<String>();
             for row in &diff.rows {
                 match row {
-                    Row::Same { text, .. } => { left.push((*text).to_owned()); right.push((*text).to_owned()); }
-                    Row::Changed { old, new, .. } => { left.push(joined(old)); right.push(joined(new)); }
-                    Row::Removed { text, .. } => left.push((*text).to_owned()),
-                    Row::Added { text, .. } => right.push((*text).to_owned()),
+                    DiffLine::Same { text, .. } => { left.push((*text).to_owned()); right.push((*text).to_owned()); }
+                    DiffLine::Changed { old, new, .. } => { left.push(joined(old)); right.push(joined(new)); }
+                    DiffLine::Removed { text, .. } => left.push((*text).to_owned()),
+                    DiffLine::Added { text, .. } => right.push((*text).to_owned()),
                 }
             }
             prop_assert_eq!(left, a);

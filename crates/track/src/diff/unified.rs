@@ -3,7 +3,7 @@
 //! In the format of `diff -u`, so that other tools can read it: hunks with context, `-` before
 //! removed lines, `+` before added ones.
 
-use super::{Diff, Piece, Row};
+use super::{Diff, DiffLine, Piece};
 
 /// The hunks of a diff, with this many lines of context.
 pub fn unified(diff: &Diff<'_>, context: usize) -> String {
@@ -12,7 +12,7 @@ pub fn unified(diff: &Diff<'_>, context: usize) -> String {
         out += &head(group);
         let mut at = 0;
         while let Some(row) = group.get(at) {
-            if let Row::Same { text, .. } = row {
+            if let DiffLine::Same { text, .. } = row {
                 line(&mut out, ' ', text);
                 at += 1;
                 continue;
@@ -34,26 +34,30 @@ fn line(out: &mut String, sign: char, text: &str) {
 }
 
 /// One side of a row.
-fn side(row: &Row<'_>, old: bool) -> Option<String> {
+fn side(row: &DiffLine<'_>, old: bool) -> Option<String> {
     let joined = |pieces: &[Piece<'_>]| pieces.iter().map(|p| p.text).collect::<String>();
     match row {
-        Row::Same { text, .. } => Some((*text).to_owned()),
-        Row::Changed { old: said, .. } if old => Some(joined(said)),
-        Row::Changed { new: says, .. } => Some(joined(says)),
-        Row::Removed { text, .. } => old.then(|| (*text).to_owned()),
-        Row::Added { text, .. } => (!old).then(|| (*text).to_owned()),
+        DiffLine::Same { text, .. } => Some((*text).to_owned()),
+        DiffLine::Changed { old: said, .. } if old => Some(joined(said)),
+        DiffLine::Changed { new: says, .. } => Some(joined(says)),
+        DiffLine::Removed { text, .. } => old.then(|| (*text).to_owned()),
+        DiffLine::Added { text, .. } => (!old).then(|| (*text).to_owned()),
     }
 }
 
 /// The header of a hunk: `@@ -3,7 +3,8 @@`.
-fn head(group: &[Row<'_>]) -> String {
-    let old_line = |row: &Row<'_>| match row {
-        Row::Same { old_line, .. } | Row::Changed { old_line, .. } | Row::Removed { old_line, .. } => Some(*old_line),
-        Row::Added { .. } => None,
+fn head(group: &[DiffLine<'_>]) -> String {
+    let old_line = |row: &DiffLine<'_>| match row {
+        DiffLine::Same { old_line, .. } | DiffLine::Changed { old_line, .. } | DiffLine::Removed { old_line, .. } => {
+            Some(*old_line)
+        }
+        DiffLine::Added { .. } => None,
     };
-    let new_line = |row: &Row<'_>| match row {
-        Row::Same { new_line, .. } | Row::Changed { new_line, .. } | Row::Added { new_line, .. } => Some(*new_line),
-        Row::Removed { .. } => None,
+    let new_line = |row: &DiffLine<'_>| match row {
+        DiffLine::Same { new_line, .. } | DiffLine::Changed { new_line, .. } | DiffLine::Added { new_line, .. } => {
+            Some(*new_line)
+        }
+        DiffLine::Removed { .. } => None,
     };
     let lines = |numbers: Vec<usize>| (numbers.first().copied().unwrap_or(0), numbers.len());
     let (old, olds) = lines(group.iter().filter_map(old_line).collect());

@@ -46,7 +46,7 @@ pub(crate) fn explain<'a>(
     memory: &Memory,
 ) -> Explained<'a> {
     let gaps = gaps(old, new);
-    let mut run = Explanation {
+    let mut run = NoiseExplanation {
         old,
         new,
         evidence,
@@ -61,7 +61,7 @@ pub(crate) fn explain<'a>(
     run.out
 }
 
-struct Explanation<'r, 'a> {
+struct NoiseExplanation<'r, 'a> {
     old: &'r [PreparedBlock<'a>],
     new: &'r [PreparedBlock<'a>],
     evidence: Option<&'r Evidence<'r>>,
@@ -74,7 +74,7 @@ struct Explanation<'r, 'a> {
     out: Explained<'a>,
 }
 
-impl<'a> Explanation<'_, 'a> {
+impl<'a> NoiseExplanation<'_, 'a> {
     /// Skips blocks that both versions have in different order, where order is meaningless.
     fn leave_out_moved(&mut self, gaps: &[BlockGap]) {
         let mut waiting: HashMap<u64, Vec<usize>> = HashMap::new();

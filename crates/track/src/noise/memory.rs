@@ -7,7 +7,7 @@
 
 use super::evidence::{BlockState, Evidence, PathTally};
 use super::page::PreparedBlock;
-use super::template::{Shape, WordSlot};
+use super::template::{SlotShape, WordSlot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,18 +70,18 @@ enum KnownShape {
     Free,
 }
 
-impl From<Shape> for KnownShape {
-    fn from(shape: Shape) -> Self {
+impl From<SlotShape> for KnownShape {
+    fn from(shape: SlotShape) -> Self {
         match shape {
-            Shape::Digits => Self::Digits,
-            Shape::Moment => Self::Moment,
-            Shape::Token { least, most } => Self::Token(small(least), small(most)),
-            Shape::Free => Self::Free,
+            SlotShape::Digits => Self::Digits,
+            SlotShape::Moment => Self::Moment,
+            SlotShape::Token { least, most } => Self::Token(small(least), small(most)),
+            SlotShape::Free => Self::Free,
         }
     }
 }
 
-impl From<KnownShape> for Shape {
+impl From<KnownShape> for SlotShape {
     fn from(shape: KnownShape) -> Self {
         match shape {
             KnownShape::Digits => Self::Digits,

@@ -7,7 +7,7 @@
 //! `1 234 567`. If two blocks share too few words, there is no template: the block was replaced as
 //! a whole, and shares words by chance.
 
-use super::words::{Class, ClassedWord, weight};
+use super::words::{Class, ClassedWord, word_count};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const MOST_WORDS: usize = 20_000;
 
 /// What a slot was seen to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum SlotShape {
     /// Numbers.
     Digits,
     /// A date or a time, in words and numbers.
@@ -42,7 +42,7 @@ pub(crate) struct WordSlot {
     /// Maximum number of words it held.
     pub(crate) most: usize,
     /// Their kind.
-    pub(crate) shape: Shape,
+    pub(crate) shape: SlotShape,
     /// Whether it may be empty.
     pub(crate) optional: bool,
     /// Hash of the preceding word; 0 at the beginning.
@@ -55,19 +55,19 @@ impl WordSlot {
     /// Whether these words may be here.
     pub(crate) fn accepts(&self, words: &[ClassedWord<'_>]) -> bool {
         if words.is_empty() {
-            return self.optional || self.shape == Shape::Free;
+            return self.optional || self.shape == SlotShape::Free;
         }
         match self.shape {
-            Shape::Digits => {
+            SlotShape::Digits => {
                 words.len() <= self.most && words.iter().all(|w| matches!(w.class, Class::Digits | Class::Mark))
             }
-            Shape::Moment => words.len() <= self.most + 3 && words.iter().all(|w| w.class != Class::Plain),
-            Shape::Token { least, most } => {
+            SlotShape::Moment => words.len() <= self.most + 3 && words.iter().all(|w| w.class != Class::Plain),
+            SlotShape::Token { least, most } => {
                 let long =
                     |w: &ClassedWord<'_>| w.class == Class::Mark || (least / 2..=most * 2).contains(&w.text.len());
                 words.len() <= self.most && words.iter().all(long)
             }
-            Shape::Free => words.len() <= 2 * self.most + 2,
+            SlotShape::Free => words.len() <= 2 * self.most + 2,
         }
     }
 
@@ -75,14 +75,13 @@ impl WordSlot {
     pub(crate) fn widened(self, other: Self) -> Self {
         let shape = match (self.shape, other.shape) {
             (a, b) if a == b => a,
-            (Shape::Free, _) | (_, Shape::Free) => Shape::Free,
-            (Shape::Token { least, most }, Shape::Token { least: l, most: m }) => {
-                Shape::Token { least: least.min(l), most: most.max(m) }
+            (SlotShape::Free, _) | (_, SlotShape::Free) => SlotShape::Free,
+            (SlotShape::Token { least, most }, SlotShape::Token { least: l, most: m }) => {
+                SlotShape::Token { least: least.min(l), most: most.max(m) }
             }
-            (Shape::Token { least, most }, Shape::Digits) | (Shape::Digits, Shape::Token { least, most }) => {
-                Shape::Token { least, most }
-            }
-            _ => Shape::Moment,
+            (SlotShape::Token { least, most }, SlotShape::Digits)
+            | (SlotShape::Digits, SlotShape::Token { least, most }) => SlotShape::Token { least, most },
+            _ => SlotShape::Moment,
         };
         Self { most: self.most.max(other.most), shape, optional: self.optional || other.optional, ..self }
     }
@@ -110,10 +109,10 @@ impl<'a> BlockTemplate<'a> {
             return None;
         }
         let drawn = Spans::of(one, other);
-        let words = |spans: &[WordSpan]| -> usize { spans.iter().map(|s| weight(&one[s.one.0..s.one.1])).sum() };
-        let fixed = weight(one) - words(&drawn.0);
-        let total = weight(one).max(weight(other));
-        let lexical = drawn.0.iter().any(|s| s.shape(one, other) == Shape::Free);
+        let words = |spans: &[WordSpan]| -> usize { spans.iter().map(|s| word_count(&one[s.one.0..s.one.1])).sum() };
+        let fixed = word_count(one) - words(&drawn.0);
+        let total = word_count(one).max(word_count(other));
+        let lexical = drawn.0.iter().any(|s| s.shape(one, other) == SlotShape::Free);
         let trusted = if lexical { fixed * 4 >= total * 3 } else { fixed > 0 || total <= 2 };
         trusted.then(|| Self { pieces: drawn.pieces(one, other) })
     }
@@ -169,20 +168,20 @@ pub(crate) struct WordSpan {
 
 impl WordSpan {
     /// The kind of the differing words.
-    fn shape(&self, one: &[ClassedWord<'_>], other: &[ClassedWord<'_>]) -> Shape {
+    fn shape(&self, one: &[ClassedWord<'_>], other: &[ClassedWord<'_>]) -> SlotShape {
         let words = || one[self.one.0..self.one.1].iter().chain(&other[self.other.0..self.other.1]);
         let has = |class: Class| words().any(|w| w.class == class);
         if has(Class::Plain) {
-            Shape::Free
+            SlotShape::Free
         } else if has(Class::Temporal) || words().any(ClassedWord::is_clock) {
-            Shape::Moment
+            SlotShape::Moment
         } else if has(Class::Mixed) {
             let lengths = || words().filter(|w| w.class != Class::Mark).map(|w| w.text.len());
-            Shape::Token { least: lengths().min().unwrap_or(0), most: lengths().max().unwrap_or(0) }
+            SlotShape::Token { least: lengths().min().unwrap_or(0), most: lengths().max().unwrap_or(0) }
         } else if has(Class::Digits) {
-            Shape::Digits
+            SlotShape::Digits
         } else {
-            Shape::Free
+            SlotShape::Free
         }
     }
 

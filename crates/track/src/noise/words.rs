@@ -157,7 +157,7 @@ fn class(word: &str, first: char) -> Class {
 }
 
 /// Number of words, without punctuation.
-pub(crate) fn weight(words: &[ClassedWord<'_>]) -> usize {
+pub(crate) fn word_count(words: &[ClassedWord<'_>]) -> usize {
     words.iter().filter(|w| w.class != Class::Mark).count()
 }
 

@@ -4,7 +4,7 @@
 //! separately, because the regex engine's literal prefilter then rejects most URLs at the speed of
 //! a substring search. Only long lists are combined into one automaton.
 
-use super::{Action, ScopeRule, ScopeError};
+use super::{Action, ScopeError, ScopeRule};
 use crate::Address;
 use regex::{Regex, RegexSet};
 

@@ -243,7 +243,8 @@ impl<'a> Survey<'a> {
 
     /// Whether the parameter has the same value in all links that contain it.
     fn is_constant(&self, seat: &WordPosition<'_>) -> bool {
-        seat.place == SessionIdPlace::PathSegment || self.names.get(&(seat.place, seat.name)).is_some_and(|named| named.constant)
+        seat.place == SessionIdPlace::PathSegment
+            || self.names.get(&(seat.place, seat.name)).is_some_and(|named| named.constant)
     }
 }
 

@@ -27,7 +27,7 @@ mod site;
 mod token;
 mod watch;
 
-pub use known::{SessionIdPlace, SessionId, found, strip};
+pub use known::{SessionId, SessionIdPlace, found, strip};
 pub use learn::{one_session, two_sessions};
 pub use site::{Near, SessionRule, Site};
 

@@ -2,7 +2,7 @@
 
 use super::known::tail_of;
 use super::token::{TokenPosition, UrlToken, cut_out, each};
-use super::{SessionIdPlace, SessionId, drawn, known};
+use super::{SessionId, SessionIdPlace, drawn, known};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -81,9 +81,8 @@ impl SessionRule {
     /// Whether a word is in this rule's position.
     pub(super) fn fits(&self, spot: TokenPosition<'_>) -> bool {
         match (self.place, spot) {
-            (SessionIdPlace::Query, TokenPosition::Query(name)) | (SessionIdPlace::PathParameter, TokenPosition::Parameter(name)) => {
-                name == self.name
-            }
+            (SessionIdPlace::Query, TokenPosition::Query(name))
+            | (SessionIdPlace::PathParameter, TokenPosition::Parameter(name)) => name == self.name,
             (SessionIdPlace::PathSegment, TokenPosition::Segment { before, behind, .. }) => match self.near {
                 Near::Start(at) => at == before,
                 Near::End(at) => at == behind,

@@ -82,7 +82,10 @@ impl Site {
             let rest = without_words(target, LEAST, |t| t.value == token.value || self.is_id(t.value));
             let rest = rest.as_deref().map(known::strip).unwrap_or_default();
             match next {
-                Some(rule) if !rule.withdrawn && (rest == own || rule.place != SessionIdPlace::PathSegment && rule.changes) => {
+                Some(rule)
+                    if !rule.withdrawn
+                        && (rest == own || rule.place != SessionIdPlace::PathSegment && rule.changes) =>
+                {
                     rule.take(token.value);
                     rule.changes = true;
                 }
@@ -98,7 +101,8 @@ impl Site {
 
     /// Adds a learnt rule, unless its position is already known or was withdrawn.
     fn meet(&mut self, rule: SessionRule) {
-        let same_place = |known: &SessionRule| known.place == rule.place && known.name == rule.name && known.near == rule.near;
+        let same_place =
+            |known: &SessionRule| known.place == rule.place && known.name == rule.name && known.near == rule.near;
         let is_met = |known: &SessionRule| same_place(known) || rule.ids.iter().any(|id| known.ids.contains(id));
         let has_room = self.rules.len() < MAX_RULES;
         match self.rules.iter_mut().find(|known| is_met(known)) {
@@ -163,7 +167,8 @@ fn follow(rule: &mut SessionRule, asked: &str, links: &[&str]) {
         each(&link[tail_of(link)], LEAST, |token| {
             if rule.ids.iter().any(|id| id == token.value) {
                 mine += 1;
-            } else if rule.fits(token.spot) && (rule.place != SessionIdPlace::PathSegment || rule.is_like(token.value)) {
+            } else if rule.fits(token.spot) && (rule.place != SessionIdPlace::PathSegment || rule.is_like(token.value))
+            {
                 all += 1;
                 match others.iter().position(|(other, _)| *other == token.value) {
                     Some(at) => others[at].1 += 1,
@@ -201,7 +206,9 @@ fn born(spot: TokenPosition<'_>, id: &str) -> Option<SessionRule> {
     let (place, name, near) = match spot {
         TokenPosition::Query(name) => (SessionIdPlace::Query, name, Near::Anywhere),
         TokenPosition::Parameter(name) => (SessionIdPlace::PathParameter, name, Near::Anywhere),
-        TokenPosition::Segment { behind: 0, before, .. } if before > 0 => (SessionIdPlace::PathSegment, "", Near::End(0)),
+        TokenPosition::Segment { behind: 0, before, .. } if before > 0 => {
+            (SessionIdPlace::PathSegment, "", Near::End(0))
+        }
         TokenPosition::Segment { before, .. } => (SessionIdPlace::PathSegment, "", Near::Start(before)),
         TokenPosition::Within(_) => return None,
     };

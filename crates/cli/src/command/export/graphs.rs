@@ -8,8 +8,8 @@ use super::{Job, Written};
 use crate::failure::{Failure, complain};
 use crate::out;
 use anyhow::anyhow;
-use orb_answers::{AnswerError, GraphError, Standing, WebGraph};
-use orb_export::graph::{Format, Selection, Wish, copy_lists, to_stream};
+use orb_answers::{AnswerError, GraphError, GraphFreshness, WebGraph};
+use orb_export::graph::{GraphExportRequest, GraphFormat, Selection, copy_lists, to_stream};
 use orb_page::PageId;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy)]
 pub(super) enum As {
     /// One file.
-    Form(Format),
+    Form(GraphFormat),
     /// The compressed lists as they are.
     Lists,
 }
@@ -63,11 +63,11 @@ fn open<'a>(job: &Job<'a>) -> Result<&'a WebGraph, Failure> {
         other => other?.0,
     };
     match job.collection.graph_standing()? {
-        Standing::Current => {}
-        Standing::Behind { .. } => {
+        GraphFreshness::Current => {}
+        GraphFreshness::Behind { .. } => {
             complain(&format!("the graph is older than the catalogue; orb graph build {name} renews it"));
         }
-        Standing::Foreign => {
+        GraphFreshness::Foreign => {
             return Err(
                 anyhow!("the graph was built from another catalogue; orb graph build {name} makes a new one").into()
             );
@@ -76,10 +76,16 @@ fn open<'a>(job: &Job<'a>) -> Result<&'a WebGraph, Failure> {
     Ok(graph)
 }
 
-fn told(job: &mut Job<'_>, graph: &WebGraph, format: Format, out: Box<dyn Write + Send + '_>) -> Result<u64, Failure> {
+fn told(
+    job: &mut Job<'_>,
+    graph: &WebGraph,
+    format: GraphFormat,
+    out: Box<dyn Write + Send + '_>,
+) -> Result<u64, Failure> {
     let (collection, account) = (job.collection, &mut job.account);
     let mut titles = |page: PageId| collection.title(page).ok().flatten();
-    let mut wish = Wish { selection: Selection::Whole, hosts: false, title: collection.name(), titles: &mut titles };
+    let mut wish =
+        GraphExportRequest { selection: Selection::Whole, hosts: false, title: collection.name(), titles: &mut titles };
     let written = to_stream(graph, format, &mut wish, Box::new(Watched { out, account, bytes: 0 }));
     if job.account.is_stopped() {
         return Err(Failure::Stopped);

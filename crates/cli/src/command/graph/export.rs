@@ -10,7 +10,7 @@ use crate::meter::Meter;
 use crate::out;
 use clap::{Args, ValueEnum};
 use orb_answers::{AnswerError, Collection, GraphError, WebGraph};
-use orb_export::graph::{self as export, Selection, Wish, Written};
+use orb_export::graph::{self as export, GraphExportRequest, GraphExportSummary, Selection};
 use orb_page::PageId;
 use serde_json::json;
 use std::io::{ErrorKind, Write as _};
@@ -148,7 +148,7 @@ impl ExportArgs {
         collection: &Collection,
         (graph, format): (&WebGraph, export::Format),
         selection: Selection,
-    ) -> Result<Written, Failure> {
+    ) -> Result<GraphExportSummary, Failure> {
         let mut failed: Option<AnswerError> = None;
         let mut titles = |page| {
             let title = collection.title(page);
@@ -158,7 +158,7 @@ impl ExportArgs {
             })
         };
         let title = self.title(collection.name(), &selection);
-        let mut wish = Wish { selection, hosts: self.hosts, title: &title, titles: &mut titles };
+        let mut wish = GraphExportRequest { selection, hosts: self.hosts, title: &title, titles: &mut titles };
         let written = if self.output != Path::new("-") {
             export::to_file(graph, format, &mut wish, &self.output, self.force)
         } else if format == export::Format::Parquet {

@@ -11,7 +11,7 @@ mod tally;
 
 pub use histogram::Spread;
 pub use idle::Idle;
-pub use stage::{Part, Stage};
+pub use stage::{Stage, StageResource};
 pub use tally::Tally;
 
 use histogram::Histogram;

@@ -2,7 +2,7 @@
 
 /// What a stage keeps busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum StageResource {
     /// A connection: time spent on the network and its servers.
     Network,
     /// A thread of ours: reading, recording, writing.
@@ -27,8 +27,8 @@ macro_rules! stages {
             }
 
             /// What it keeps busy.
-            pub const fn part(self) -> Part {
-                match self { $(Self::$name => Part::$part),+ }
+            pub const fn part(self) -> StageResource {
+                match self { $(Self::$name => StageResource::$part),+ }
             }
 
             /// The unit that is counted and timed.

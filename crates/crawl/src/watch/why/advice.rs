@@ -4,7 +4,7 @@
 //! share of the time it explains. Adding a rule is one function and one line in [`RULES`]. A rule
 //! never guesses: every number it prints is a fact.
 
-use super::facts::{Facts, Stretch};
+use super::facts::{SpeedFacts, Stretch};
 use super::{politeness, resources};
 use crate::watch::ledger::{Idle, Stage};
 use orb_frontier::Why;
@@ -24,12 +24,12 @@ pub struct Advice {
 }
 
 /// What a rule examines: the facts, and the significant interval.
-pub(super) type Rule = fn(&Facts, &Stretch) -> Option<Advice>;
+pub(super) type AdviceRule = fn(&SpeedFacts, &Stretch) -> Option<Advice>;
 
 /// The minimum share of the time that is worth mentioning.
 pub(super) const NOTABLE: f64 = 0.25;
 
-const RULES: &[Rule] = &[
+const RULES: &[AdviceRule] = &[
     ended,
     paused,
     resources::schedule,
@@ -48,7 +48,7 @@ const RULES: &[Rule] = &[
     starved,
 ];
 
-impl Facts {
+impl SpeedFacts {
     /// What takes the time and what would help, most important first; never empty.
     pub fn advice(&self) -> Vec<Advice> {
         let telling = self.telling();
@@ -62,7 +62,7 @@ impl Facts {
 }
 
 /// A run that has ended waits for nothing.
-fn ended(facts: &Facts, _: &Stretch) -> Option<Advice> {
+fn ended(facts: &SpeedFacts, _: &Stretch) -> Option<Advice> {
     let (phrase, text) = match (facts.state.as_str(), facts.queued) {
         ("done", 0) => ("nothing left to do", "nothing is left to do: everything in scope was visited".to_owned()),
         ("done", queued) => (
@@ -81,8 +81,8 @@ fn ended(facts: &Facts, _: &Stretch) -> Option<Advice> {
     Some(Advice { rule: "ended", share: 1.0, phrase: phrase.to_owned(), text })
 }
 
-fn paused(facts: &Facts, _: &Stretch) -> Option<Advice> {
-    let why = facts.pause.as_deref().filter(|_| facts.state == Facts::RUNNING)?;
+fn paused(facts: &SpeedFacts, _: &Stretch) -> Option<Advice> {
+    let why = facts.pause.as_deref().filter(|_| facts.state == SpeedFacts::RUNNING)?;
     Some(Advice {
         rule: "paused",
         share: 1.0,
@@ -92,7 +92,7 @@ fn paused(facts: &Facts, _: &Stretch) -> Option<Advice> {
 }
 
 /// Nothing is known to be fetched until what was read is recorded.
-fn starved(facts: &Facts, time: &Stretch) -> Option<Advice> {
+fn starved(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Commit);
     let gather = time.tally.stage(Stage::Gather).mean();
     (share >= NOTABLE && facts.pause.is_none()).then(|| Advice {
@@ -122,7 +122,7 @@ pub(super) fn answer_time(time: &Stretch) -> f64 {
 }
 
 /// `such as example.org`, if there is one.
-pub(super) fn such_as(facts: &Facts, reasons: &[Why]) -> (u64, String) {
+pub(super) fn such_as(facts: &SpeedFacts, reasons: &[Why]) -> (u64, String) {
     let (hosts, example) = facts.held(reasons);
     (hosts, example.map_or_else(String::new, |name| format!(" (such as {name})")))
 }

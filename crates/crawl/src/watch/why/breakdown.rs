@@ -1,7 +1,7 @@
 //! Where did the time go, as a table?
 
 use super::facts::Stretch;
-use crate::watch::ledger::{Idle, Part, Stage};
+use crate::watch::ledger::{Idle, Stage, StageResource};
 use serde::Serialize;
 
 /// Where the time of an interval went.
@@ -48,7 +48,7 @@ pub struct IdleTime {
 impl Stretch {
     /// Where the time went, as a table.
     pub fn breakdown(&self) -> Breakdown {
-        let busy = Stage::ALL.iter().filter(|s| s.part() != Part::Queue);
+        let busy = Stage::ALL.iter().filter(|s| s.part() != StageResource::Queue);
         let busy = busy.map(|s| self.tally.stage(*s).seconds()).sum::<f64>().max(1e-9);
         let stages = Stage::ALL.iter().map(|s| (s, self.tally.stage(*s))).filter(|(_, spread)| spread.count > 0);
         let row = |(stage, spread): (&Stage, &crate::watch::ledger::Spread)| StageTime {
@@ -56,7 +56,7 @@ impl Stretch {
             each: stage.each(),
             count: spread.count,
             seconds: spread.seconds(),
-            share: (stage.part() != Part::Queue).then(|| spread.seconds() / busy),
+            share: (stage.part() != StageResource::Queue).then(|| spread.seconds() / busy),
             mean_ms: spread.mean() * 1e3,
             median_ms: spread.quantile(0.5) * 1e3,
             p95_ms: spread.quantile(0.95) * 1e3,

@@ -6,10 +6,10 @@
 //! and disposable: it is not synced, a run continues without it if it cannot be written, and if it
 //! cannot be read it is started again. A resumed run adds to what the file says.
 
-use super::facts::{Bounds, Facts, Held, HostWait, SlowHost, Sockets, Stretch};
+use super::facts::{Bounds, HostWait, SlowHost, Sockets, SpeedFacts, Stretch, WaitingHosts};
 use crate::drive::Errand;
-use crate::drive::clock::Clock;
-use crate::shared::Shared;
+use crate::drive::clock::SteadyClock;
+use crate::shared::SharedState;
 use crate::watch::ledger::Idle;
 use crate::watch::machine;
 use crate::watch::progress::{Pause, Progress, Waiting};
@@ -47,11 +47,11 @@ pub(crate) struct Chronicle {
     earlier: Stretch,
     cpu_at_start: f64,
     load_at_start: Option<(u64, u64)>,
-    looks: Mutex<Looks>,
+    looks: Mutex<SampleHistory>,
 }
 
 #[derive(Default)]
-struct Looks {
+struct SampleHistory {
     number: u64,
     recent: VecDeque<Stretch>,
     hosts: Vec<HostWait>,
@@ -60,8 +60,8 @@ struct Looks {
 }
 
 /// What is sampled.
-struct Scene<'a> {
-    shared: &'a Shared,
+struct SampledRun<'a> {
+    shared: &'a SharedState,
     queues: &'a FrontierIndex,
     sockets: Sockets,
     /// The current limits.
@@ -69,7 +69,7 @@ struct Scene<'a> {
     now: Moment,
 }
 
-impl Scene<'_> {
+impl SampledRun<'_> {
     /// Why a host waits, in words: if nothing of its own delays it, what delays everybody.
     fn reason(&self, why: Why) -> &'static str {
         match why {
@@ -89,9 +89,9 @@ impl Scene<'_> {
 impl Chronicle {
     /// Opens the chronicle of a run that starts or is resumed.
     pub(crate) fn open(project: &ProjectDir, run: RunId, bounds: Bounds) -> Arc<Self> {
-        let earlier = Facts::read(project, run).map(|facts| facts.whole).unwrap_or_default();
+        let earlier = SpeedFacts::read(project, run).map(|facts| facts.whole).unwrap_or_default();
         Arc::new(Self {
-            place: Facts::place(project, run),
+            place: SpeedFacts::place(project, run),
             run,
             bounds,
             earlier,
@@ -120,7 +120,7 @@ impl Chronicle {
                     connections: errand.fetchers.line().connection_limit() as u64,
                     ..chronicle.bounds.clone()
                 };
-                chronicle.look(&Scene { shared, queues: &queues, sockets, bounds, now });
+                chronicle.look(&SampledRun { shared, queues: &queues, sockets, bounds, now });
                 if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
@@ -131,18 +131,24 @@ impl Chronicle {
     }
 
     /// Records how the run ended, and logs what there is to say.
-    pub(crate) fn close(&self, shared: &Shared, queues: &FrontierIndex, clock: Clock, state: &str) -> Facts {
+    pub(crate) fn close(
+        &self,
+        shared: &SharedState,
+        queues: &FrontierIndex,
+        clock: SteadyClock,
+        state: &str,
+    ) -> SpeedFacts {
         let sockets = Sockets::default();
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         let bounds = looks.bounds.take().unwrap_or_else(|| self.bounds.clone());
-        let scene = Scene { shared, queues, sockets, bounds, now: clock.now() };
+        let scene = SampledRun { shared, queues, sockets, bounds, now: clock.now() };
         looks.hosts = Self::longest(&scene);
-        let facts = Facts { state: state.to_owned(), in_flight: 0, pause: None, ..self.facts(&scene, &mut looks) };
+        let facts = SpeedFacts { state: state.to_owned(), in_flight: 0, pause: None, ..self.facts(&scene, &mut looks) };
         self.write(&facts);
         facts
     }
 
-    fn look(&self, scene: &Scene<'_>) {
+    fn look(&self, scene: &SampledRun<'_>) {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.number.is_multiple_of(SEARCH_EVERY) {
             looks.hosts = Self::longest(scene);
@@ -156,7 +162,7 @@ impl Chronicle {
         looks.number += 1;
     }
 
-    fn facts(&self, scene: &Scene<'_>, looks: &mut Looks) -> Facts {
+    fn facts(&self, scene: &SampledRun<'_>, looks: &mut SampleHistory) -> SpeedFacts {
         let progress = &scene.shared.progress;
         let (waiting, allowed) = {
             let frontier = scene.shared.frontier();
@@ -168,7 +174,7 @@ impl Chronicle {
         });
         let (present, recent) = self.stretches(progress, looks);
         let seen = progress.snapshot();
-        let held = |(why, hosts, example): (Why, usize, String)| Held {
+        let held = |(why, hosts, example): (Why, usize, String)| WaitingHosts {
             why: scene.reason(why).to_owned(),
             hosts: hosts as u64,
             example,
@@ -178,10 +184,10 @@ impl Chronicle {
             answers: u64::from(s.answers),
             mean: s.mean.as_secs_f64(),
         };
-        Facts {
+        SpeedFacts {
             run: self.run.0,
             at: Moment::now(),
-            state: Facts::RUNNING.to_owned(),
+            state: SpeedFacts::RUNNING.to_owned(),
             whole: self.earlier.plus(&present),
             recent,
             bounds: scene.bounds.clone(),
@@ -202,7 +208,7 @@ impl Chronicle {
     }
 
     /// The hosts with the longest queues, and why they are not being fetched.
-    fn longest(scene: &Scene<'_>) -> Vec<HostWait> {
+    fn longest(scene: &SampledRun<'_>) -> Vec<HostWait> {
         let longest = scene.queues.longest(HOSTS);
         let plights: Vec<_> = {
             let frontier = scene.shared.frontier();
@@ -224,7 +230,7 @@ impl Chronicle {
     }
 
     /// What this process has done so far, and recently.
-    fn stretches(&self, progress: &Progress, looks: &mut Looks) -> (Stretch, Stretch) {
+    fn stretches(&self, progress: &Progress, looks: &mut SampleHistory) -> (Stretch, Stretch) {
         let seen = progress.snapshot();
         let present = Stretch {
             seconds: seen.seconds,
@@ -250,7 +256,7 @@ impl Chronicle {
     }
 
     /// Replaces the facts; failing to do so does not fail the run.
-    fn write(&self, facts: &Facts) {
+    fn write(&self, facts: &SpeedFacts) {
         let new = self.place.with_extension("json.new");
         let Ok(text) = serde_json::to_vec(facts) else { return };
         if let Err(error) = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &self.place)) {

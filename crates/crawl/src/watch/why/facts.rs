@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Everything known about why a run is as fast as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Facts {
+pub struct SpeedFacts {
     /// The run.
     pub run: u32,
     /// When this was recorded.
@@ -40,7 +40,7 @@ pub struct Facts {
     /// Requests per second that politeness allows now; `None` if it does not bound them.
     pub allowed: Option<f64>,
     /// Why hosts wait, most frequent first.
-    pub waiting: Vec<Held>,
+    pub waiting: Vec<WaitingHosts>,
     /// The hosts with the longest queues, longest first.
     pub hosts: Vec<HostWait>,
     /// The hosts with the slowest responses, slowest first.
@@ -108,7 +108,7 @@ pub struct Sockets {
 /// Hosts that wait for the same reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Held {
+pub struct WaitingHosts {
     /// The reason.
     pub why: String,
     /// How many hosts.
@@ -143,7 +143,7 @@ pub struct SlowHost {
     pub mean: f64,
 }
 
-impl Facts {
+impl SpeedFacts {
     /// The state of a run that has not ended.
     pub const RUNNING: &'static str = "running";
 

@@ -1,7 +1,7 @@
 //! Why is it slow?
 //!
 //! A [`Chronicle`](chronicle::Chronicle) samples a run twice a second, stores what it sees as
-//! [`Facts`] in the run's directory for any other process to read, and rules ([`Facts::advice`])
+//! [`SpeedFacts`] in the run's directory for any other process to read, and rules ([`SpeedFacts::advice`])
 //! turn them into sentences: where the time goes, and what would make it faster.
 
 mod advice;
@@ -15,4 +15,4 @@ mod tests;
 
 pub use advice::Advice;
 pub use breakdown::{Breakdown, IdleTime, StageTime};
-pub use facts::{Bounds, Facts, Held, HostWait, SlowHost, Sockets, Stretch};
+pub use facts::{Bounds, HostWait, SlowHost, Sockets, SpeedFacts, Stretch, WaitingHosts};

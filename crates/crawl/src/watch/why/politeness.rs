@@ -1,7 +1,7 @@
 //! Which waits are due to the servers, and what would shorten them?
 
 use super::advice::{Advice, NOTABLE, answer_time, duration, flag, hosts, percent, such_as};
-use super::facts::{Facts, Stretch};
+use super::facts::{SpeedFacts, Stretch};
 use super::resources::is_bandwidth_used;
 use crate::watch::ledger::Idle;
 use orb_frontier::Why;
@@ -20,13 +20,13 @@ const RESTING: &[(Why, &str)] = &[
 ];
 
 /// The delay between two requests to a host.
-pub(super) fn delay(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn delay(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Delay);
     if share < NOTABLE {
         return None;
     }
     let (waiting, _) = facts.held(&[Why::Delay, Why::Ready, Why::InFlight, Why::Address]);
-    let known = if facts.state == Facts::RUNNING { waiting + facts.hosts_active } else { 0 };
+    let known = if facts.state == SpeedFacts::RUNNING { waiting + facts.hosts_active } else { 0 };
     let asked = hosts(if known > 0 { known } else { facts.hosts_fetched.max(1) });
     let (delay, answer) = (facts.bounds.delay, answer_time(time));
     let shorter = delay / 5.0;
@@ -49,7 +49,7 @@ pub(super) fn delay(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// The Crawl-delay of robots.txt.
-pub(super) fn crawl_delay(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn crawl_delay(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::CrawlDelay);
     let (n, example) = such_as(facts, &[Why::CrawlDelay]);
     (share >= NOTABLE).then(|| Advice {
@@ -65,7 +65,7 @@ pub(super) fn crawl_delay(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// An address that several hosts share.
-pub(super) fn address(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn address(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Address);
     let (n, example) = such_as(facts, &[Why::Address]);
     (share >= NOTABLE).then(|| Advice {
@@ -82,7 +82,7 @@ pub(super) fn address(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// Servers with as many requests as they take.
-pub(super) fn answers(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn answers(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Answers);
     if share < NOTABLE || is_bandwidth_used(facts, time) {
         return None;
@@ -108,7 +108,7 @@ pub(super) fn answers(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// A server that takes seconds.
-pub(super) fn slow_server(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn slow_server(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let slow = facts.slowest.first().filter(|s| s.mean >= SLOW)?;
     let share = time.idle_share(Idle::Slow) + time.idle_share(Idle::Answers);
     if share < 0.05 || is_bandwidth_used(facts, time) {
@@ -128,7 +128,7 @@ pub(super) fn slow_server(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// Hosts in back-off after refusals and failures.
-pub(super) fn resting(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn resting(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let told: Vec<String> = RESTING
         .iter()
         .filter_map(|(why, words)| {

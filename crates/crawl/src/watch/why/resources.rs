@@ -1,26 +1,26 @@
 //! Which waits are our own, or due to the user's limits, and what would lift them?
 
 use super::advice::{Advice, NOTABLE, duration, percent, rate};
-use super::facts::{Facts, Stretch};
-use crate::watch::ledger::{Idle, Part, Stage};
+use super::facts::{SpeedFacts, Stretch};
+use crate::watch::ledger::{Idle, Stage, StageResource};
 
 /// The share of the bandwidth limit from which it counts as exhausted: heads and TLS are counted by
 /// the limit and not by us.
 const USED_UP: f64 = 0.75;
 
 /// Whether the bandwidth limit is the bottleneck.
-pub(super) fn is_bandwidth_used(facts: &Facts, time: &Stretch) -> bool {
+pub(super) fn is_bandwidth_used(facts: &SpeedFacts, time: &Stretch) -> bool {
     bandwidth_share(facts, time) >= USED_UP || time.idle_share(Idle::Bandwidth) >= NOTABLE
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
-fn bandwidth_share(facts: &Facts, time: &Stretch) -> f64 {
+fn bandwidth_share(facts: &SpeedFacts, time: &Stretch) -> f64 {
     facts.bounds.bandwidth.map_or(0.0, |limit| time.byte_rate() / (limit as f64).max(1.0))
 }
 
 /// The bandwidth limit.
 #[expect(clippy::cast_precision_loss, reason = "a rate")]
-pub(super) fn bandwidth(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn bandwidth(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let limit = facts.bounds.bandwidth.filter(|_| is_bandwidth_used(facts, time))?;
     let (phrase, help) = match &facts.schedule {
         Some(words) => (words.clone(), format!("{words}, as limits.schedule says")),
@@ -36,7 +36,7 @@ pub(super) fn bandwidth(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// Hours at which the schedule allows nothing.
-pub(super) fn schedule(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn schedule(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let (share, words) = (time.idle_share(Idle::Schedule), facts.schedule.clone()?);
     (share >= NOTABLE).then(|| Advice {
         rule: "schedule",
@@ -48,7 +48,7 @@ pub(super) fn schedule(facts: &Facts, time: &Stretch) -> Option<Advice> {
 
 /// CPU and reading threads.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
-pub(super) fn processor(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn processor(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let (cores, workers) = (facts.bounds.cores.max(1), facts.bounds.workers.max(1));
     let used = time.share(time.cpu_seconds) / cores as f64;
     let read = time.tally.stage(Stage::Read);
@@ -57,7 +57,7 @@ pub(super) fn processor(facts: &Facts, time: &Stretch) -> Option<Advice> {
     if used < 0.7 && reading < 0.8 && !behind {
         return None;
     }
-    let work = Stage::ALL.iter().filter(|s| s.part() == Part::Work).map(|s| time.tally.stage(*s).seconds());
+    let work = Stage::ALL.iter().filter(|s| s.part() == StageResource::Work).map(|s| time.tally.stage(*s).seconds());
     let share_of_work = read.seconds() / work.sum::<f64>().max(1e-9);
     let others = time.load_share().map_or(0.0, |all| all - used);
     let threads =
@@ -88,7 +88,7 @@ fn commit_share(time: &Stretch) -> f64 {
 }
 
 /// Slow commits.
-pub(super) fn commit(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn commit(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let steps = [Stage::Archive, Stage::Catalogue, Stage::Index].map(|s| time.tally.stage(s));
     let (archive, catalogue, index) = (steps[0].mean(), steps[1].mean(), steps[2].mean());
     let share = commit_share(time);
@@ -115,7 +115,7 @@ pub(super) fn commit(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// The limit on connections.
-pub(super) fn connections(facts: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn connections(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let share = time.idle_share(Idle::Connections);
     let cap = facts.bounds.connections;
     (share >= NOTABLE && !is_bandwidth_used(facts, time)).then(|| Advice {
@@ -131,7 +131,7 @@ pub(super) fn connections(facts: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// Slow DNS look-ups.
-pub(super) fn names(_: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn names(_: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let dns = time.tally.stage(Stage::Dns);
     let share = time.idle_share(Idle::Names).max(dns.seconds() / network(time));
     (dns.mean() >= 0.1 && share >= 0.1).then(|| Advice {
@@ -147,7 +147,7 @@ pub(super) fn names(_: &Facts, time: &Stretch) -> Option<Advice> {
 }
 
 /// Slow connects.
-pub(super) fn handshakes(_: &Facts, time: &Stretch) -> Option<Advice> {
+pub(super) fn handshakes(_: &SpeedFacts, time: &Stretch) -> Option<Advice> {
     let (connect, tls) = (time.tally.stage(Stage::Connect), time.tally.stage(Stage::Tls));
     let share = (connect.seconds() + tls.seconds()) / network(time);
     let each = connect.mean() + tls.mean();
@@ -167,6 +167,6 @@ pub(super) fn handshakes(_: &Facts, time: &Stretch) -> Option<Advice> {
 
 /// Seconds of all connections together.
 fn network(time: &Stretch) -> f64 {
-    let network = Stage::ALL.iter().filter(|s| s.part() == Part::Network);
+    let network = Stage::ALL.iter().filter(|s| s.part() == StageResource::Network);
     network.map(|s| time.tally.stage(*s).seconds()).sum::<f64>().max(1e-9)
 }

@@ -1,4 +1,4 @@
-use super::{Advice, Bounds, Facts, Held, SlowHost, Stretch};
+use super::{Advice, Bounds, SlowHost, SpeedFacts, Stretch, WaitingHosts};
 use crate::watch::ledger::{Idle, Ledger, Stage};
 use crate::watch::progress::Pause;
 use orb_frontier::Why;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Ten seconds of a run: each stage as often and as long as given, the driver waiting as given, in
 /// milliseconds.
-fn run(stages: &[(Stage, u64, u64)], idle: &[(Idle, u64)]) -> Facts {
+fn run(stages: &[(Stage, u64, u64)], idle: &[(Idle, u64)]) -> SpeedFacts {
     let ledger = Ledger::default();
     for (stage, count, each) in stages {
         (0..*count).for_each(|_| ledger.note(*stage, Duration::from_millis(*each)));
@@ -23,23 +23,23 @@ fn run(stages: &[(Stage, u64, u64)], idle: &[(Idle, u64)]) -> Facts {
         errors: 0,
         tally: ledger.tally(),
     };
-    Facts {
+    SpeedFacts {
         run: 1,
-        state: Facts::RUNNING.to_owned(),
+        state: SpeedFacts::RUNNING.to_owned(),
         whole: recent.clone(),
         recent,
         bounds: Bounds { delay: 1.0, per_host: 8, connections: 128, bandwidth: None, workers: 2, cores: 2 },
         queued: 500,
         hosts_fetched: 4,
-        ..Facts::default()
+        ..SpeedFacts::default()
     }
 }
 
-fn held(why: Why, hosts: u64, example: &str) -> Held {
-    Held { why: why.text().to_owned(), hosts, example: example.to_owned() }
+fn held(why: Why, hosts: u64, example: &str) -> WaitingHosts {
+    WaitingHosts { why: why.text().to_owned(), hosts, example: example.to_owned() }
 }
 
-fn first(facts: &Facts) -> Advice {
+fn first(facts: &SpeedFacts) -> Advice {
     facts.advice().remove(0)
 }
 
@@ -187,7 +187,7 @@ fn hosts_that_are_left_alone_are_counted_by_reason() {
     facts.waiting = vec![held(Why::RobotsUnreachable, 2, "r.example"), held(Why::BackOff, 1, "b.example")];
     let words = ["90 %", "2 with a robots.txt that cannot be read (such as r.example)", "1 backing off"];
     says(&first(&facts), "resting", &words);
-    let few = Facts { recent: run(&[], &[]).recent, ..facts };
+    let few = SpeedFacts { recent: run(&[], &[]).recent, ..facts };
     says(&first(&few), "resting", &["3 hosts are left alone", "stay queued"]);
 }
 
@@ -220,7 +220,7 @@ fn a_run_that_has_ended_says_so_and_still_tells_where_the_time_went() {
 #[test]
 fn where_nothing_stands_out_that_is_said() {
     says(&first(&run(&[], &[])), "nothing", &["10.0 pages/s"]);
-    says(&first(&Facts::default()), "nothing", &["nothing was fetched yet"]);
+    says(&first(&SpeedFacts::default()), "nothing", &["nothing was fetched yet"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn of_a_running_crawl_the_last_seconds_count_and_of_an_ended_one_all() {
 fn facts_written_and_read_again_are_the_same() {
     let mut facts = run(&[(Stage::Wait, 10, 12)], &[(Idle::Delay, 9_700)]);
     facts.waiting = vec![held(Why::Delay, 1, "h.example")];
-    let read: Facts = serde_json::from_slice(&serde_json::to_vec(&facts).unwrap()).unwrap();
+    let read: SpeedFacts = serde_json::from_slice(&serde_json::to_vec(&facts).unwrap()).unwrap();
     assert_eq!(read.advice(), facts.advice());
     assert_eq!(read.recent.breakdown(), facts.recent.breakdown());
 }

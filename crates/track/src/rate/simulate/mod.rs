@@ -27,7 +27,7 @@ const WORK: f64 = 1.2e7;
 
 /// The result of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct PolicyOutcome {
     /// The policy.
     pub policy: Policy,
     /// Average freshness.
@@ -49,7 +49,7 @@ pub fn optimum(world: &World) -> f64 {
 }
 
 /// Simulates a policy in a world.
-pub fn simulate(world: &World, policy: Policy, seed: u64) -> Outcome {
+pub fn simulate(world: &World, policy: Policy, seed: u64) -> PolicyOutcome {
     let shortest = (1.0 / 24.0_f64).min(world.span / 500.0).max(f64::MIN_POSITIVE);
     let round = shortest.max(world.span * world.pages.len() as f64 / WORK);
     let mut scene = Simulation::new(world, seed);
@@ -119,11 +119,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn end(mut self, policy: Policy) -> Outcome {
+    fn end(mut self, policy: Policy) -> PolicyOutcome {
         let rest: Vec<(f64, f64)> = self.pages.iter().map(|page| (page.seen, page.course.next())).collect();
         rest.into_iter().for_each(|(seen, change)| self.account(seen, change, self.span));
         let whole = (self.pages.len() as f64 * (self.span - self.from)).max(f64::MIN_POSITIVE);
-        Outcome {
+        PolicyOutcome {
             policy,
             freshness: self.fresh / whole,
             age: self.age / whole,
