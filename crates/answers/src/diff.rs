@@ -173,8 +173,7 @@ fn whole(archive: &ArchiveReader, visits: &[VisitRow], wanted: &VisitRow, url: &
     let mut referred = false;
     for place in std::iter::once(wanted).chain(same).filter_map(VisitRow::warc) {
         let stored = archive.exchange(&place)?;
-        let is_reference = stored.fields.iter().any(|(k, v)| k.eq_ignore_ascii_case("WARC-Type") && v == "revisit");
-        if !is_reference {
+        if !stored.is_revisit() {
             return Ok(stored);
         }
         referred = true;

@@ -151,6 +151,9 @@ pub struct CrawlPlan {
 /// So many bytes that the formulae foresee count as much as so many that were measured.
 const BELIEF: f64 = 1e5;
 
+/// The store whose size also decides the number of files.
+const FRONTIER_INDEX: &str = "frontier index";
+
 /// Archive bytes besides the body: the heads of request and response, both record headers, the CDXJ
 /// line.
 const ARCHIVE_PAGE: f64 = 1_500.0;
@@ -192,7 +195,7 @@ impl CrawlPlan {
         let disk = disk(&a, pages, measured);
         let memory = known * MEMORY_URL;
         let archive = disk.first().map_or(0.0, |share| share.bytes);
-        let frontier = disk.iter().find(|share| share.store == "frontier index").map_or(0.0, |share| share.bytes);
+        let frontier = disk.iter().find(|share| share.store == FRONTIER_INDEX).map_or(0.0, |share| share.bytes);
         Self {
             pages,
             measured_pages: measured.pages,
@@ -323,7 +326,7 @@ fn disk(a: &Assumptions, pages: f64, m: &Sums) -> Vec<Share> {
         share("catalogue", CATALOGUE, now.catalogue(), tables, "120 kB + pages × 200 B + known URLs × (55 B + URL)"),
         share("links", 0.0, now.links * LINK, tables, "links × 50 B"),
         share(
-            "frontier index",
+            FRONTIER_INDEX,
             JOURNAL,
             now.frontier(),
             index,

@@ -28,7 +28,7 @@ pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, free_space};
-pub use index::{FrontierIndex, IndexStart};
+pub use index::{FrontierIndex, IndexDefect, IndexStart};
 pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;

@@ -7,8 +7,8 @@ mod grow;
 use grow::{Recorder, reachable, render, url_of};
 use orb_page::{PageId, RunId, RunKind, RunState, UrlKey};
 use orb_store::{
-    ArchiveReader, CatalogueReader, Cell, Home, IndexStart, Project, ProjectDir, ProjectOptions, QueryLimits, Queues,
-    StoreError,
+    ArchiveReader, CatalogueReader, Cell, Home, IndexDefect, IndexStart, Project, ProjectDir, ProjectOptions,
+    QueryLimits, Queues, StoreError,
 };
 use std::fs;
 use std::io::Write as _;
@@ -142,7 +142,7 @@ fn an_index_rebuilt_from_the_catalogue_equals_the_one_that_grew() {
         drop(recorder);
         fs::remove_dir_all(dir.frontier()).unwrap();
         let project = Project::open(&dir).unwrap();
-        assert_eq!(project.start().index, IndexStart::Rebuilt("it was missing"));
+        assert_eq!(project.start().index, IndexStart::Rebuilt(IndexDefect::Missing));
         same(&render(&project), &grown);
         recorder = Recorder::new(project);
     }
@@ -241,7 +241,7 @@ fn an_index_ahead_of_the_catalogue_is_rebuilt() {
     files.iter().for_each(|(file, copy)| assert!(fs::copy(copy, file).unwrap() > 0));
     let _ = fs::remove_file(dir.dir.join("crawl.db-shm"));
     let project = Project::open(&dir).unwrap();
-    assert_eq!(project.start().index, IndexStart::Rebuilt("it was ahead of the catalogue"));
+    assert_eq!(project.start().index, IndexStart::Rebuilt(IndexDefect::Ahead));
     same(&render(&project), &grown);
     assert_eq!(project.start().archive.cut.len(), 1, "{:?}", project.start().archive);
 }
@@ -482,7 +482,7 @@ fn a_single_flipped_bit_in_a_closed_index_is_noticed_before_it_is_opened() {
         bytes[middle] ^= 1;
         fs::write(path, bytes).unwrap();
         let project = Project::open(&dir).unwrap();
-        assert_eq!(project.start().index, IndexStart::Rebuilt("it was damaged"), "{}", damaged.display());
+        assert_eq!(project.start().index, IndexStart::Rebuilt(IndexDefect::Damaged), "{}", damaged.display());
         same(&render(&project), &grown);
     }
 }

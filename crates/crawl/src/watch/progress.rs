@@ -30,9 +30,13 @@ impl Pause {
     }
 }
 
-/// The ways a fetch fails, by the names they are counted under.
+/// The ways a fetch fails, by the names they are counted under: first those without a response.
 const FAILURES: [&str; 10] =
     ["dns", "connect", "tls", "timeout", "protocol", "guard", "unsupported", "local", "http-4xx", "http-5xx"];
+
+/// Positions of the error responses in [`FAILURES`].
+const CLIENT_ERROR: usize = 8;
+const SERVER_ERROR: usize = 9;
 
 /// The live state of a run.
 #[derive(Debug)]
@@ -132,8 +136,8 @@ impl Progress {
                 self.bytes.fetch_add(response.wire.len(), Ordering::Relaxed);
                 self.fetched.fetch_add(1, Ordering::Relaxed);
                 match response.status {
-                    400..=499 => 8,
-                    500..=599 => 9,
+                    400..=499 => CLIENT_ERROR,
+                    500..=599 => SERVER_ERROR,
                     _ => return,
                 }
             }
@@ -200,7 +204,7 @@ impl Progress {
             seconds: self.started.elapsed().as_secs_f64(),
             fetched: self.fetched.load(Ordering::Relaxed),
             bytes: self.bytes(),
-            errors: failures.iter().filter(|(name, _)| !name.starts_with("http")).map(|(_, n)| n).sum(),
+            errors: failures[..CLIENT_ERROR].iter().map(|(_, n)| n).sum(),
             failures,
             active: self.active.load(Ordering::Relaxed),
             queued: self.queued.load(Ordering::Relaxed),

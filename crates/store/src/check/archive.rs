@@ -134,8 +134,9 @@ impl<'a> FileWalk<'a> {
             self.answers += 1;
             self.lines.extend(record.line(&self.file.name, orb_urls::surt::cdx_key));
         }
-        if let Some(said) =
-            record.field("WARC-Payload-Digest").filter(|_| record.kind() != "revisit" && record.kind() != "resource")
+        if let Some(said) = record
+            .field("WARC-Payload-Digest")
+            .filter(|_| !matches!(record.kind(), WarcType::Revisit | WarcType::Resource))
             && said != format!("sha256:{}", hex(&record.digest))
         {
             report.find(
@@ -223,7 +224,7 @@ fn compare(
         report.find("archive", format!("{place}: a record of {target} where the catalogue has {}", visit.url));
         return;
     }
-    let whole = record.kind() == "response"
+    let whole = record.kind() == WarcType::Response
         && record.field("WARC-Truncated").is_none()
         && record.payload_length <= CONTENT as u64;
     let (Some(digest), true) = (&visit.digest, whole && visit.status != Some(304)) else { return };

@@ -3,7 +3,7 @@
 use super::CheckReport;
 use crate::error::Result;
 use crate::home::ProjectDir;
-use crate::index::{FrontierIndex, IndexFreshness};
+use crate::index::{FrontierIndex, IndexDefect, IndexFreshness};
 use crate::sqlite::Catalogue;
 
 pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut CheckReport) -> Result<()> {
@@ -16,9 +16,9 @@ pub(super) fn check(project: &ProjectDir, catalogue: &Catalogue, report: &mut Ch
             return Ok(());
         }
         IndexFreshness::Unfit(reason) => {
-            let what = format!("the frontier index is of no use ({reason}) and is rebuilt at the next start");
+            let what = format!("the frontier index cannot be used ({reason}) and is rebuilt at the next start");
             // What a crash leaves is not damage; an unreadable index is.
-            if reason.contains("damaged") {
+            if reason == IndexDefect::Damaged {
                 report.find("frontier", what);
             } else {
                 report.notes.push(what);

@@ -21,9 +21,6 @@ use std::sync::{Arc, Mutex, RwLock};
 /// Default memory for known keys.
 const MEMORY: u64 = 800_000_000;
 
-/// Why an index is unusable that knows batches unknown to the catalogue.
-pub(crate) const AHEAD: &str = "it was ahead of the catalogue";
-
 /// What had to be done to the index when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexStart {
@@ -34,7 +31,34 @@ pub enum IndexStart {
     /// It was behind by this many batches and has caught up.
     CaughtUp(u64),
     /// It did not match the catalogue and was rebuilt, for this reason.
-    Rebuilt(&'static str),
+    Rebuilt(IndexDefect),
+}
+
+/// Why an index is unusable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexDefect {
+    /// It does not exist.
+    Missing,
+    /// It cannot be read, or does not agree with itself.
+    Damaged,
+    /// Its first build was interrupted.
+    Unfinished,
+    /// It knows batches that the catalogue does not.
+    Ahead,
+    /// The catalogue no longer knows what it lacks.
+    TooFarBehind,
+}
+
+impl std::fmt::Display for IndexDefect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "it is missing",
+            Self::Damaged => "it is damaged",
+            Self::Unfinished => "it was never finished",
+            Self::Ahead => "it is ahead of the catalogue",
+            Self::TooFarBehind => "it is too far behind",
+        })
+    }
 }
 
 /// How the index relates to the catalogue.
@@ -44,7 +68,7 @@ pub(crate) enum IndexFreshness {
     /// It is behind by this many batches and can catch up.
     Behind(u64),
     /// It is unusable, for this reason.
-    Unfit(&'static str),
+    Unfit(IndexDefect),
 }
 
 /// What is there before anything is done to it.
@@ -52,14 +76,14 @@ enum IndexOnDisk {
     /// An index that lacks this many batches, and what was touched since its last fold.
     Fit(FrontierIndex, u64, Touched),
     /// Nothing usable, for this reason.
-    Unfit(&'static str),
+    Unfit(IndexDefect),
 }
 
 impl FrontierIndex {
     /// Examines the index without changing it.
     pub(crate) fn look(dir: &Path, catalogue: &Catalogue) -> Result<IndexFreshness> {
         if !dir.exists() {
-            return Ok(IndexFreshness::Unfit("it is missing"));
+            return Ok(IndexFreshness::Unfit(IndexDefect::Missing));
         }
         match Self::find(dir, catalogue) {
             Ok(IndexOnDisk::Fit(index, 0, touched)) => {
@@ -69,7 +93,9 @@ impl FrontierIndex {
             }
             Ok(IndexOnDisk::Fit(_, batches, _)) => Ok(IndexFreshness::Behind(batches)),
             Ok(IndexOnDisk::Unfit(reason)) => Ok(IndexFreshness::Unfit(reason)),
-            Err(StoreError::Index { .. } | StoreError::Damaged { .. }) => Ok(IndexFreshness::Unfit("it is damaged")),
+            Err(StoreError::Index { .. } | StoreError::Damaged { .. }) => {
+                Ok(IndexFreshness::Unfit(IndexDefect::Damaged))
+            }
             Err(e) => Err(e),
         }
     }
@@ -83,7 +109,7 @@ impl FrontierIndex {
             Err(e @ StoreError::NoSpace { .. }) => return Err(e),
             Err(StoreError::Io { what, path, source }) => return Err(StoreError::Io { what, path, source }),
             Err(StoreError::Sql { what, path, source }) => return Err(StoreError::Sql { what, path, source }),
-            Err(_) => "it was damaged",
+            Err(_) => IndexDefect::Damaged,
         };
         wipe(dir)?;
         let index = Self::assemble(dir, open_spaces(dir)?, IndexMark::default(), catalogue)?;
@@ -93,7 +119,7 @@ impl FrontierIndex {
     }
 
     /// The index if it is usable, otherwise why it is not.
-    fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), &'static str>> {
+    fn try_open(dir: &Path, catalogue: &Catalogue) -> Result<std::result::Result<(Self, IndexStart), IndexDefect>> {
         let (index, batches, touched) = match Self::find(dir, catalogue)? {
             IndexOnDisk::Unfit(reason) => return Ok(Err(reason)),
             IndexOnDisk::Fit(index, batches, touched) => (index, batches, touched),
@@ -113,27 +139,27 @@ impl FrontierIndex {
         let missing = !dir.exists();
         let condition = if missing { Condition::Unknown } else { intact::examine(dir)? };
         if condition == Condition::Changed || beside(dir, "suspect").exists() {
-            return Ok(IndexOnDisk::Unfit("it was damaged"));
+            return Ok(IndexOnDisk::Unfit(IndexDefect::Damaged));
         }
         let spaces = open_caught(dir)?;
         let read = || intact::read_through(&spaces).map_err(|e| StoreError::index("read", dir, e));
         if condition == Condition::Unknown && !read()? {
-            return Ok(IndexOnDisk::Unfit("it was damaged"));
+            return Ok(IndexOnDisk::Unfit(IndexDefect::Damaged));
         }
         let (hosts, folded) = marks(dir, &spaces)?;
         let goal = catalogue.watermark();
         let done = match hosts {
             Some(mark) => mark.watermark,
             None if goal.no == 0 => goal,
-            None if missing => return Ok(IndexOnDisk::Unfit("it was missing")),
-            None => return Ok(IndexOnDisk::Unfit("it was not finished")),
+            None if missing => return Ok(IndexOnDisk::Unfit(IndexDefect::Missing)),
+            None => return Ok(IndexOnDisk::Unfit(IndexDefect::Unfinished)),
         };
         if done.no > goal.no {
-            return Ok(IndexOnDisk::Unfit(AHEAD));
+            return Ok(IndexOnDisk::Unfit(IndexDefect::Ahead));
         }
         let folded = folded.unwrap_or_default();
         if folded.watermark.no > done.no {
-            return Ok(IndexOnDisk::Unfit("it was damaged"));
+            return Ok(IndexOnDisk::Unfit(IndexDefect::Damaged));
         }
         let facts = catalogue.facts();
         let follows = done == goal || facts.touched_since(done)?.is_some();
@@ -141,7 +167,7 @@ impl FrontierIndex {
             Some(touched) => {
                 Ok(IndexOnDisk::Fit(Self::assemble(dir, spaces, folded, catalogue)?, goal.no - done.no, touched))
             }
-            None => Ok(IndexOnDisk::Unfit("it was too far behind")),
+            None => Ok(IndexOnDisk::Unfit(IndexDefect::TooFarBehind)),
         }
     }
 

@@ -15,7 +15,7 @@ mod tests;
 use crate::archive::{Archive, ArchiveStart, is_ours};
 use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
-use crate::index::{AHEAD, FrontierIndex, IndexStart};
+use crate::index::{FrontierIndex, IndexDefect, IndexStart};
 use crate::keys::KeyFollower;
 use crate::sqlite::Catalogue;
 use crate::{Batch, FinishedVisit, fault};
@@ -104,7 +104,7 @@ impl Project {
         catalogue.examine_if_small()?;
         let crashed = catalogue.open_run()?.is_some();
         let (index, index_start) = FrontierIndex::open(&dir.frontier(), &catalogue)?;
-        if index_start == IndexStart::Rebuilt(AHEAD) {
+        if index_start == IndexStart::Rebuilt(IndexDefect::Ahead) {
             // A commit is on disk before the index follows it: so the catalogue has lost some, or
             // is an older copy.
             crate::check::examine_catalogue(&dir.catalogue())?;

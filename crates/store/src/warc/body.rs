@@ -4,6 +4,7 @@
 //! the way, with the same forgiveness as when a record is read whole: what cannot be read as chunks
 //! is given as it is, and broken chunks as far as they go.
 
+use super::header::WarcType;
 use super::http::{self, chunk_size};
 use super::scan::{bad, read_fields, read_head};
 use super::stored::ArchiveReader;
@@ -47,9 +48,8 @@ fn opened(mut input: BufReader<GzDecoder<BufReader<Take<File>>>>) -> io::Result<
     let fields = read_fields(&mut input)?;
     let field = |name: &str| fields.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str());
     let length = field("Content-Length").and_then(|v| v.parse().ok()).ok_or_else(|| bad("it has no length"))?;
-    let is_http = matches!(field("WARC-Type"), Some("response" | "request" | "revisit"));
     let mut payload = input.take(length);
-    let head = if is_http { read_head(&mut payload)? } else { Vec::new() };
+    let head = if WarcType::of(&fields).is_http() { read_head(&mut payload)? } else { Vec::new() };
     let headers = http::headers(&head);
     let framing = match http::is_chunked(&headers) {
         true => PayloadFraming::Chunked(Dechunked { inner: payload, at: At::Size { first: true } }),

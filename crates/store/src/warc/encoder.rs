@@ -8,7 +8,7 @@
 
 use super::deflate::Deflater;
 use super::density;
-use super::header::{Header, RecordId, RecordIds, push_digest};
+use super::header::{Header, RecordId, RecordIds, WarcType, push_digest};
 use super::http;
 use crate::error::{Result, StoreError};
 use bytes::Bytes;
@@ -198,25 +198,25 @@ impl Encoder {
 
     /// The records of one exchange.
     pub fn exchange(&mut self, x: &Exchange<'_>) -> Result<Encoded> {
-        let kind = Kind::of(x);
+        let kind = AnswerKind::of(x);
         let digest = payload_digest(x, kind).map_err(|e| self.spool_error(e))?;
         let id = self.ids.next();
-        let length = x.head.len() as u64 + if kind == Kind::Revisit { 0 } else { x.wire.len() };
+        let length = x.head.len() as u64 + if kind == AnswerKind::Revisit { 0 } else { x.wire.len() };
         self.begin_answer(x, kind, id, &digest);
         self.raw.clear();
         self.raw.extend_from_slice(self.header.end(content_type(x), length));
         self.raw.extend_from_slice(x.head);
         self.packed.clear();
         let spooled = match (x.wire, kind) {
-            (Body::Spooled { .. }, Kind::Response | Kind::Resource) => {
+            (Body::Spooled { .. }, AnswerKind::Response | AnswerKind::Resource) => {
                 Some(self.stream(x.wire).map_err(|e| self.spool_error(e))?)
             }
-            (Body::Memory(bytes), Kind::Response | Kind::Resource) => {
+            (Body::Memory(bytes), AnswerKind::Response | AnswerKind::Resource) => {
                 self.raw.extend_from_slice(bytes);
                 self.finish_member(density::is_dense(bytes));
                 None
             }
-            (_, Kind::Revisit) => {
+            (_, AnswerKind::Revisit) => {
                 self.finish_member(false);
                 None
             }
@@ -224,10 +224,10 @@ impl Encoder {
         let answer = spooled.as_ref().map_or(self.packed.len() as u64, |(_, len)| *len);
         match x.recorded_as {
             RecordedAs::Resource { conversation: Some(said), .. } => {
-                self.beside(x, id, "metadata", (said.mime, &said.text));
+                self.beside(x, id, WarcType::Metadata, (said.mime, &said.text));
             }
             _ if x.request_head.is_empty() => {}
-            _ => self.beside(x, id, "request", ("application/http; msgtype=request", x.request_head)),
+            _ => self.beside(x, id, WarcType::Request, ("application/http; msgtype=request", x.request_head)),
         }
         let members = match spooled {
             None => Body::Memory(Bytes::copy_from_slice(&self.packed)),
@@ -242,8 +242,8 @@ impl Encoder {
         Ok(Encoded { members, answer, line: index_line(x, kind, &digest) })
     }
 
-    fn begin_answer(&mut self, x: &Exchange<'_>, kind: Kind, id: RecordId, digest: &[u8; 32]) {
-        self.header.begin(kind.name(), id, x.at);
+    fn begin_answer(&mut self, x: &Exchange<'_>, kind: AnswerKind, id: RecordId, digest: &[u8; 32]) {
+        self.header.begin(kind.warc_type(), id, x.at);
         self.header.target(x.url);
         self.header.address(x.ip);
         self.header.digest(digest);
@@ -256,9 +256,9 @@ impl Encoder {
     }
 
     /// A record that belongs to the answer: the request, or the conversation.
-    fn beside(&mut self, x: &Exchange<'_>, answer: RecordId, name: &str, (mime, block): (&str, &[u8])) {
+    fn beside(&mut self, x: &Exchange<'_>, answer: RecordId, kind: WarcType, (mime, block): (&str, &[u8])) {
         let id = self.ids.next();
-        self.header.begin(name, id, x.at);
+        self.header.begin(kind, id, x.at);
         self.header.target(x.url);
         self.header.address(x.ip);
         self.header.field("WARC-Concurrent-To", answer);
@@ -312,14 +312,14 @@ fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// The record type of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum AnswerKind {
     Response,
     Revisit,
     /// Bytes by another protocol, or with a head that is no HTTP/1: tools refuse such a `response`.
     Resource,
 }
 
-impl Kind {
+impl AnswerKind {
     fn of(x: &Exchange<'_>) -> Self {
         match (x.revisit, x.recorded_as) {
             (Some(_), _) => Self::Revisit,
@@ -328,11 +328,11 @@ impl Kind {
         }
     }
 
-    fn name(self) -> &'static str {
+    fn warc_type(self) -> WarcType {
         match self {
-            Self::Response => "response",
-            Self::Revisit => "revisit",
-            Self::Resource => "resource",
+            Self::Response => WarcType::Response,
+            Self::Revisit => WarcType::Revisit,
+            Self::Resource => WarcType::Resource,
         }
     }
 }
@@ -345,13 +345,13 @@ fn content_type<'a>(x: &Exchange<'a>) -> &'a str {
     }
 }
 
-fn payload_digest(x: &Exchange<'_>, kind: Kind) -> io::Result<[u8; 32]> {
+fn payload_digest(x: &Exchange<'_>, kind: AnswerKind) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     match (x.digest, kind) {
-        (Some(digest), Kind::Response | Kind::Revisit) => return Ok(digest),
-        (Some(digest), Kind::Resource) if x.head.is_empty() => return Ok(digest),
-        (_, Kind::Resource) => hash.update(x.head),
-        (None, Kind::Response | Kind::Revisit) => {}
+        (Some(digest), AnswerKind::Response | AnswerKind::Revisit) => return Ok(digest),
+        (Some(digest), AnswerKind::Resource) if x.head.is_empty() => return Ok(digest),
+        (_, AnswerKind::Resource) => hash.update(x.head),
+        (None, AnswerKind::Response | AnswerKind::Revisit) => {}
     }
     if let Body::Memory(bytes) = x.wire {
         hash.update(bytes);
@@ -367,12 +367,12 @@ fn payload_digest(x: &Exchange<'_>, kind: Kind) -> io::Result<[u8; 32]> {
     }
 }
 
-fn index_line(x: &Exchange<'_>, kind: Kind, digest: &[u8; 32]) -> IndexLine {
+fn index_line(x: &Exchange<'_>, kind: AnswerKind, digest: &[u8; 32]) -> IndexLine {
     let (status, mime) = http::summary(x.head);
     let (status, mime) = match kind {
-        Kind::Response => (Some(status.as_str()), mime.as_deref()),
-        Kind::Revisit => (Some(status.as_str()), Some("warc/revisit")),
-        Kind::Resource => (None, Some(content_type(x))),
+        AnswerKind::Response => (Some(status.as_str()), mime.as_deref()),
+        AnswerKind::Revisit => (Some(status.as_str()), Some("warc/revisit")),
+        AnswerKind::Resource => (None, Some(content_type(x))),
     };
     let mut text = String::with_capacity(71);
     push_digest(&mut text, digest);
@@ -417,7 +417,7 @@ pub(crate) fn warcinfo(file: &str, project: &str, at: Moment) -> Vec<u8> {
         env!("CARGO_PKG_VERSION")
     );
     let mut header = Header::default();
-    header.begin("warcinfo", RecordIds::new().next(), at);
+    header.begin(WarcType::Warcinfo, RecordIds::new().next(), at);
     header.field("WARC-Filename", file);
     let mut raw = header.end("application/warc-fields", fields.len() as u64).to_vec();
     raw.extend_from_slice(fields.as_bytes());

@@ -56,6 +56,55 @@ impl std::fmt::Display for RecordId {
     }
 }
 
+/// What a record holds, as its `WARC-Type` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WarcType {
+    /// About the file it begins.
+    Warcinfo,
+    /// An HTTP response.
+    Response,
+    /// An HTTP request.
+    Request,
+    /// A response whose payload an earlier record holds.
+    Revisit,
+    /// A document by another protocol.
+    Resource,
+    /// A conversation beside a resource.
+    Metadata,
+    /// Anything that other tools write.
+    Other,
+}
+
+impl WarcType {
+    /// All types that this crate writes.
+    const OURS: [Self; 6] =
+        [Self::Warcinfo, Self::Response, Self::Request, Self::Revisit, Self::Resource, Self::Metadata];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Warcinfo => "warcinfo",
+            Self::Response => "response",
+            Self::Request => "request",
+            Self::Revisit => "revisit",
+            Self::Resource => "resource",
+            Self::Metadata => "metadata",
+            Self::Other => "",
+        }
+    }
+
+    /// The type that a record's header states.
+    pub(super) fn of(fields: &[(String, String)]) -> Self {
+        let stated = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("WARC-Type"));
+        let ours = stated.and_then(|(_, value)| Self::OURS.into_iter().find(|ours| ours.name() == value));
+        ours.unwrap_or(Self::Other)
+    }
+
+    /// Whether its block begins with an HTTP head.
+    pub(super) const fn is_http(self) -> bool {
+        matches!(self, Self::Response | Self::Request | Self::Revisit)
+    }
+}
+
 /// A record header under construction.
 #[derive(Default)]
 pub(super) struct Header {
@@ -64,11 +113,12 @@ pub(super) struct Header {
 
 impl Header {
     /// Starts a new header.
-    pub(super) fn begin(&mut self, kind: &str, id: RecordId, at: Moment) {
+    pub(super) fn begin(&mut self, kind: WarcType, id: RecordId, at: Moment) {
         self.text.clear();
         let _ = write!(
             self.text,
-            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\nWARC-Date: {}\r\n",
+            "WARC/1.1\r\nWARC-Type: {}\r\nWARC-Record-ID: {id}\r\nWARC-Date: {}\r\n",
+            kind.name(),
             at.seconds()
         );
     }

@@ -26,6 +26,7 @@ pub use body::StoredBody;
 pub(crate) use cdxj::{line_offset, write_sorted};
 pub(crate) use encoder::warcinfo;
 pub use encoder::{Encoded, Encoder, Exchange, RecordedAs, Revisit};
+pub(crate) use header::WarcType;
 #[cfg(feature = "fuzzing")]
 pub use rehearsal::RecordCompressor;
 pub(crate) use scan::{Scan, Scanned};

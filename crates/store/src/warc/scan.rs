@@ -4,6 +4,7 @@
 //! ends the scan with a message that says where.
 
 use super::encoder::IndexLine;
+use super::header::WarcType;
 use super::http;
 use crate::error::{Result, StoreError};
 use flate2::bufread::GzDecoder;
@@ -45,14 +46,14 @@ impl Scanned {
         self.fields.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
 
-    /// `response`, `request`, `warcinfo`, ….
-    pub(crate) fn kind(&self) -> &str {
-        self.field("WARC-Type").unwrap_or("")
+    /// What it holds.
+    pub(crate) fn kind(&self) -> WarcType {
+        WarcType::of(&self.fields)
     }
 
     /// Whether it has a line in the CDXJ file.
     pub(crate) fn is_indexed(&self) -> bool {
-        matches!(self.kind(), "response" | "revisit" | "resource")
+        matches!(self.kind(), WarcType::Response | WarcType::Revisit | WarcType::Resource)
     }
 
     /// Its line in the CDXJ file.
@@ -61,8 +62,8 @@ impl Scanned {
         let at: String = self.field("WARC-Date")?.chars().filter(char::is_ascii_digit).take(14).collect();
         let (status, mime) = http::summary(&self.head);
         let (status, mime) = match self.kind() {
-            "response" => (Some(status), mime),
-            "revisit" => (Some(status), Some("warc/revisit".to_owned())),
+            WarcType::Response => (Some(status), mime),
+            WarcType::Revisit => (Some(status), Some("warc/revisit".to_owned())),
             _ => (None, self.field("Content-Type").map(str::to_owned)),
         };
         let known = [mime.as_deref(), status.as_deref(), self.field("WARC-Payload-Digest")];
@@ -113,8 +114,7 @@ pub(super) fn read_record(input: impl Read, cap: usize) -> io::Result<Scanned> {
     let mut record = Scanned { fields, ..Scanned::default() };
     let length = record.field("Content-Length").and_then(|v| v.parse().ok()).ok_or_else(|| bad("it has no length"))?;
     let mut block = (&mut input).take(length);
-    let http = matches!(record.kind(), "response" | "request" | "revisit");
-    if http {
+    if record.kind().is_http() {
         record.head = read_head(&mut block)?;
     }
     let mut hash = Sha256::new();

@@ -1,5 +1,6 @@
 //! What did an exchange look like, read back from the archive?
 
+use super::header::WarcType;
 use super::http;
 use super::scan::{Scanned, read_record};
 use crate::error::{Result, StoreError};
@@ -38,6 +39,13 @@ pub struct StoredExchange {
     pub body: Bytes,
     /// Why it is incomplete, if it is: `length`, `time`, `disconnect`, `unspecified`.
     pub truncated: Option<String>,
+}
+
+impl StoredExchange {
+    /// Whether the body is in an earlier record, of another page or visit.
+    pub fn is_revisit(&self) -> bool {
+        WarcType::of(&self.fields) == WarcType::Revisit
+    }
 }
 
 impl ArchiveReader {
@@ -80,7 +88,7 @@ impl ArchiveReader {
 
 /// The fields of an answer's head; of a resource, its media type.
 fn head_fields(record: &Scanned) -> Headers {
-    let mime = record.field("Content-Type").filter(|_| record.kind() == "resource");
+    let mime = record.field("Content-Type").filter(|_| record.kind() == WarcType::Resource);
     match mime {
         // Says nothing: an answer that is no HTTP/1 is archived so.
         None | Some("application/octet-stream") => http::headers(&record.head),

@@ -1,6 +1,7 @@
 //! Do exchanges come back from the archive as they went in?
 
 use super::encoder::{Encoder, Exchange, RecordedAs, Revisit};
+use super::header::WarcType;
 use super::scan::{Scan, Scanned};
 use super::stored::ArchiveReader;
 use crate::archive::Archive;
@@ -100,7 +101,7 @@ fn a_revisit_keeps_the_head_alone() {
     let body = Body::Memory("hello".into());
     let revisit = Some(Revisit { url: "http://example.com/first", at: AT });
     let (_tmp, records, lines) = archive(&[Exchange { revisit, ..exchange(b"HTTP/1.1 200 OK\r\n\r\n", &body) }]);
-    assert_eq!((records[1].kind(), records[1].payload_length), ("revisit", 0));
+    assert_eq!((records[1].kind(), records[1].payload_length), (WarcType::Revisit, 0));
     assert_eq!(records[1].field("WARC-Refers-To-Target-URI"), Some("http://example.com/first"));
     assert!(lines.contains("\"mime\": \"warc/revisit\""));
 }
@@ -111,7 +112,10 @@ fn what_has_no_http_head_is_kept_as_a_resource() {
     let recorded_as = RecordedAs::Resource { mime: "application/octet-stream", conversation: None };
     let odd = Exchange { recorded_as, ..exchange(b"ICY 200 OK\r\n\r\n", &body) };
     let (_tmp, records, lines) = archive(&[odd]);
-    assert_eq!((records[1].kind(), records[1].payload.as_slice()), ("resource", &b"ICY 200 OK\r\n\r\nhello"[..]));
+    assert_eq!(
+        (records[1].kind(), records[1].payload.as_slice()),
+        (WarcType::Resource, &b"ICY 200 OK\r\n\r\nhello"[..])
+    );
     assert!(lines.contains("\"mime\": \"application/octet-stream\", \"digest\""), "{lines}");
 }
 
