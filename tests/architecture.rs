@@ -56,7 +56,7 @@ const ALONE: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
 ];
 
-/// Files outside `store` that may hold SQL: what another database is told, and an example for
+/// Files outside `store` that may hold SQL: statements for another database, and an example for
 /// people.
 const SQL_ELSEWHERE: &[&str] = &["crates/export/src/postgres", "crates/cli/src/command/demo.rs"];
 

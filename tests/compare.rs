@@ -191,5 +191,5 @@ fn rules_decide_by_pattern_and_a_program_that_fails_is_an_error_of_its_page() {
     );
     std::fs::write(&file, text.replace("'.price'", "'>>'")).unwrap();
     let refused = home.orb(&["crawl", file.to_str().unwrap(), "--project", PROJECT]);
-    assert!(refused.complaint(1).contains("p.toml:12:12: '>>' is no CSS selector"), "{refused}");
+    assert!(refused.complaint(1).contains("p.toml:12:12: '>>' is not a CSS selector"), "{refused}");
 }

@@ -167,7 +167,7 @@ fn every_command_says_what_it_said() {
         let said = normaliser.text(&ask(&home, args, false));
         judge(&mut wrong, name, &said, |golden| golden == said);
     }
-    assert!(wrong.is_empty(), "other than recorded (ORB_GOLDEN=record records anew):\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "other than recorded (ORB_GOLDEN=record re-records):\n{}", wrong.join("\n"));
 }
 
 /// The varied project: three runs of a web that changes between them, with graph, ranks and text

@@ -73,7 +73,7 @@ fn no_link_of_a_public_page_leads_inwards_however_it_is_spelt() {
     assert!(refused.len() > count / 2, "{refused:?}");
     for row in &refused {
         assert_eq!(row[1], "DOMAIN_ERROR", "{row:?}");
-        assert!(row[2].contains("which is not to be visited"), "{row:?}");
+        assert!(row[2].contains("which must not be visited"), "{row:?}");
     }
     home.orb(&["check", PROJECT]).expect(0);
 }

@@ -121,7 +121,8 @@ fn views_answer_the_common_questions() {
     assert_eq!(counts[0]["html"], 3, "{counts}");
     assert_eq!(ask("SELECT count(*) AS n FROM duplicate")[0]["n"], 0);
     let schema = home.orb(&["sql", PROJECT, "--schema"]);
-    for words in ["broken_link (", "  A living link to a page that could not be had.", "the run that first saw it"] {
+    for words in ["broken_link (", "  A current link to a page that could not be fetched.", "the run that first saw it"]
+    {
         assert!(schema.expect(0).text().contains(words), "{schema}");
     }
     // The catalogue itself contains them, for other tools.

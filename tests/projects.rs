@@ -90,12 +90,12 @@ fn an_edit_that_makes_no_sense_is_refused_with_its_line_and_not_lost() {
     let line = before.lines().position(|line| line.starts_with("rules")).unwrap() + 1;
     let refused = edit("sed -i \"s/^rules.*/rules = [{ deny = '(' }]/\"");
     let said = refused.complaint(1);
-    assert!(said.contains(&format!("edit.toml:{line}:19: the rule `(`")) && said.contains("goes on with"), "{said}");
+    assert!(said.contains(&format!("edit.toml:{line}:19: the rule `(`")) && said.contains("resumes with"), "{said}");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     // The edit is not lost: the next one continues from it.
     let mended = edit("sed -i \"s/'('/'x'/\"");
     mended.expect(0);
-    assert!(mended.stderr.contains("going on with"), "{mended}");
+    assert!(mended.stderr.contains("resuming the draft"), "{mended}");
     let after = fs::read_to_string(&file).unwrap();
     assert!(after.contains("rules = [{ deny = 'x' }]") && after.contains("# Where to start"), "{after}");
     assert!(edit("true").expect(0).text().contains("nothing changed"));

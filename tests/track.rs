@@ -303,7 +303,7 @@ fn a_crawl_that_is_not_finished_is_finished_first_and_two_runs_at_once_are_refus
     let db = rusqlite::Connection::open(home.project().join("crawl.db")).unwrap();
     db.execute("UPDATE run_row SET state = 'stopped'", []).unwrap();
     drop(db);
-    assert!(home.orb(&TRACK).complaint(1).contains("orb crawl p goes on with it"));
+    assert!(home.orb(&TRACK).complaint(1).contains("orb crawl p resumes it"));
     home.orb(&["crawl", PROJECT, "--progress", "none", "--quiet"]).expect(0);
     let _lock = harness::recorded::open(&home);
     let refused = home.orb(&TRACK);

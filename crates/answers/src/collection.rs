@@ -36,7 +36,7 @@ impl Collection {
         if project.is_empty() {
             let name = &project.name;
             return Err(AnswerError::NotBuilt(format!(
-                "project {name} has collected nothing yet; orb crawl does that"
+                "project {name} has collected nothing yet; run orb crawl first"
             )));
         }
         let catalogue = CatalogueReader::open(&project.catalogue())?;

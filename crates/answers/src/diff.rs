@@ -147,7 +147,7 @@ fn chosen<'v>(
         let found = versions.iter().find(|v| v.run <= run).copied();
         found.ok_or_else(|| unknown(format!("run {run} had no version of {url}{}", first())))
     };
-    let latest = versions.first().ok_or_else(|| unknown(format!("there is no version of {url}: no run got it")))?;
+    let latest = versions.first().ok_or_else(|| unknown(format!("there is no version of {url}: no run fetched it")))?;
     let to = wish.to.map_or(Ok(*latest), of_run)?;
     let from = match wish.from {
         Some(run) => of_run(run)?,

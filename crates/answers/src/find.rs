@@ -21,7 +21,7 @@ impl Collection {
             return Ok(page);
         }
         let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
-        let canonical = canonical.map_err(|e| AnswerError::Malformed(format!("'{url}' is no URL: {e}")))?;
+        let canonical = canonical.map_err(|e| AnswerError::Malformed(format!("'{url}' is not a URL: {e}")))?;
         if let Some(page) = self.catalogue().page_by_url(canonical.as_str())? {
             return Ok(page);
         }

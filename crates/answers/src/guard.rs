@@ -27,6 +27,6 @@ pub(crate) fn guarded<T>(project: &ProjectDir, what: impl FnOnce() -> T) -> Resu
     done.map_err(|_| {
         let (dir, name) = (project.text_index(), &project.name);
         let dir = dir.display();
-        AnswerError::NotBuilt(format!("the text index {dir} is damaged; orb index rebuild {name} makes it anew"))
+        AnswerError::NotBuilt(format!("the text index {dir} is damaged; run orb index rebuild {name}"))
     })
 }

@@ -78,13 +78,13 @@ fn checked(project: &ProjectDir, report: &mut CheckReport) -> Result<()> {
     let index = match Searcher::open(&project.text_index()) {
         Err(IndexError::Absent { .. }) => return Ok(()),
         Err(e @ IndexError::Unfit { .. }) => {
-            report.find("index", format!("{e}; orb index rebuild makes it anew"));
+            report.find("index", format!("{e}; run orb index rebuild"));
             return Ok(());
         }
         other => other?,
     };
     for file in index.damaged()? {
-        report.find("index", format!("{} is damaged; orb index rebuild makes it anew", file.display()));
+        report.find("index", format!("{} is damaged; run orb index rebuild", file.display()));
     }
     if !report.is_clean() {
         return Ok(());
@@ -98,7 +98,7 @@ fn checked(project: &ProjectDir, report: &mut CheckReport) -> Result<()> {
         match (current, missing.len(), extra.len()) {
             (_, 0, 0) => {}
             (true, missing, extra) => {
-                report.find("index", format!("it lacks {missing} pages and has {extra} too many; orb index rebuild makes it anew"));
+                report.find("index", format!("it lacks {missing} pages and has {extra} too many; run orb index rebuild"));
             }
             (false, missing, extra) => report.notes.push(format!(
                 "the text index is behind by {missing} pages and has {extra} that are gone; it catches up at the end of the next crawl, or by orb index update"

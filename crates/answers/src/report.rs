@@ -94,7 +94,7 @@ impl<'a> Report<'a> {
                     found.ok_or_else(|| AnswerError::Unknown(format!("project {name} has no run {run}")))?
                 }
                 None => reader.runs()?.into_iter().next().ok_or_else(|| {
-                    AnswerError::NotBuilt(format!("project {name} was never run; orb crawl does that"))
+                    AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first"))
                 })?,
             };
         let counters: RunCounters = serde_json::from_str(&record.counters).unwrap_or_default();

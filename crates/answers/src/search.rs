@@ -157,8 +157,9 @@ pub(crate) fn lag(collection: &Collection) -> Result<Option<String>> {
     let extent = collection.catalogue().extent()?;
     let current = collection.searcher()?.mark() == Some(mark(extent.batch, extent.nonce).as_str());
     let name = collection.name();
-    Ok((!current)
-        .then(|| format!("note: the text index lags behind what was collected; orb index update {name} ends that")))
+    Ok((!current).then(|| {
+        format!("note: the text index lags behind what was collected; orb index update {name} brings it up to date")
+    }))
 }
 
 fn told(answer: &SearchResults, rank: u64, hit: &Hit, (page, snippet): (PageRow, Snippet)) -> SearchHit {

@@ -84,7 +84,7 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
         StoreError::InUse { .. } => Some("wait for it to end, or stop it"),
         StoreError::NoSuchProject { .. } => Some("orb project list shows what is there"),
         StoreError::Damaged { .. } => Some(
-            "orb check says what else is damaged; orb crawl --despite-damage goes on without it where it is a WARC file",
+            "orb check says what else is damaged; orb crawl --despite-damage continues without it if it is a WARC file",
         ),
         _ => None,
     }

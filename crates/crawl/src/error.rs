@@ -37,7 +37,7 @@ pub enum CrawlError {
     #[error("cannot write the text index")]
     TextIndex(#[source] std::io::Error),
     /// There is nothing to track yet.
-    #[error("run {run} of {project} is not finished; orb crawl {project} goes on with it")]
+    #[error("run {run} of {project} is not finished; orb crawl {project} resumes it")]
     Unfinished {
         /// The run.
         run: u32,

@@ -1,4 +1,4 @@
-//! What will a crawl of so many pages take: disk, time, memory, files?
+//! What will a crawl of N pages take: disk, time, memory, files?
 //!
 //! Every figure is a product of a few assumptions, each of which says where it comes from: given,
 //! measured on crawls made here, or a default. A store takes a fixed number of bytes, whatever it
@@ -148,7 +148,7 @@ pub struct CrawlPlan {
     pub files: f64,
 }
 
-/// So many bytes that the formulae foresee count as much as so many that were measured.
+/// This many estimated bytes weigh as much as the same number of measured ones.
 const BELIEF: f64 = 1e5;
 
 /// The store whose size also decides the number of files.

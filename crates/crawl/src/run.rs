@@ -82,8 +82,8 @@ impl CurrentRun {
         let pages = self.counters.pages;
         match (pages, self.unclean) {
             (0, false) => "begun".to_owned(),
-            (_, false) => format!("gone on with after {pages} pages"),
-            (_, true) => format!("gone on with after {pages} pages; it had been cut off"),
+            (_, false) => format!("resumed after {pages} pages"),
+            (_, true) => format!("resumed after {pages} pages; it had been interrupted"),
         }
     }
 }

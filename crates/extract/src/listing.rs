@@ -20,7 +20,7 @@ impl Extract for ListingExtractor {
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let (listing, broken) = Listing::parse(source.bytes);
         if broken > 0 {
-            found.problem("listing-broken", format!("{broken} lines of the listing are no entries"));
+            found.problem("listing-broken", format!("{broken} lines of the listing are not entries"));
         }
         for (place, entry) in listing.entries.iter().enumerate() {
             let name = entry.name();

@@ -37,9 +37,9 @@ impl Picker {
     /// Compiles a selector; errors are one line.
     pub fn new(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
-            return Err("'' is no CSS selector; write it like ol.results a".to_owned());
+            return Err("'' is not a CSS selector; write it like ol.results a".to_owned());
         }
-        let selector = Selector::parse(text).map_err(|error| format!("'{text}' is no CSS selector: {error}"))?;
+        let selector = Selector::parse(text).map_err(|error| format!("'{text}' is not a CSS selector: {error}"))?;
         Ok(Self { selector, looks_around: text.contains('~') || text.contains(":has") || text.contains(":nth") })
     }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn what_is_no_selector_is_said() {
         for wrong in ["", " ", "a[", "..", "a:nope"] {
-            assert!(Picker::new(wrong).is_err_and(|why| why.contains("no CSS selector")), "{wrong}");
+            assert!(Picker::new(wrong).is_err_and(|why| why.contains("not a CSS selector")), "{wrong}");
         }
     }
 

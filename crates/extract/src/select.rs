@@ -34,7 +34,7 @@ pub fn check_selector(text: &str) -> Result<(), String> {
 }
 
 fn parse(text: &str) -> Result<Selector, String> {
-    Selector::parse(text).map_err(|_| format!("'{text}' is no CSS selector; write it like div.news > p:not(.small)"))
+    Selector::parse(text).map_err(|_| format!("'{text}' is not a CSS selector; write it like div.news > p:not(.small)"))
 }
 
 /// Which part of a page is wanted.

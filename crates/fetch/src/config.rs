@@ -217,7 +217,7 @@ impl FromStr for Resolve {
         if host.is_empty() {
             return Err(wrong("the host is missing"));
         }
-        let port = port.parse().map_err(|_| wrong("the port is no number up to 65535"))?;
+        let port = port.parse().map_err(|_| wrong("the port is not a number up to 65535"))?;
         let addr = bare_host(addr).parse().map_err(|_| wrong("the address is none"))?;
         Ok(Self { host: host.to_ascii_lowercase(), port, addr })
     }

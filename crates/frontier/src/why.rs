@@ -1,6 +1,6 @@
 //! Why is a host not being fetched?
 //!
-//! "Why is it slow?" is a question that users of other crawlers ask in vain: here every host
+//! "Why is it slow?" is a question that users of other crawlers get no answer to: here every host
 //! answers it.
 
 use crate::frontier::Frontier;

@@ -30,7 +30,7 @@ pub enum GraphError {
         dir: PathBuf,
     },
     /// A file does not match its checksum or format.
-    #[error("{} is damaged: {why}; building the graph again makes it anew", path.display())]
+    #[error("{} is damaged: {why}; rebuild the graph", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum GraphError {
         why: String,
     },
     /// It was written by another version of this program.
-    #[error("{} has format {found}, and this program knows format {known}; building the graph again helps", path.display())]
+    #[error("{} has format {found}, and this program knows format {known}; rebuild the graph", path.display())]
     OtherFormat {
         /// The file.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum GraphError {
         dir: PathBuf,
     },
     /// The output file already exists.
-    #[error("{} is there already; --force replaces it", path.display())]
+    #[error("{} already exists; --force replaces it", path.display())]
     Exists {
         /// The file.
         path: PathBuf,

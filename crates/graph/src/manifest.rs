@@ -42,7 +42,7 @@ pub struct CatalogueMark {
 pub enum GraphFreshness {
     /// Nothing was recorded since.
     Current,
-    /// The catalogue has grown since: by so many batches, pages and runs.
+    /// The catalogue has grown since, by this many batches, pages and runs.
     Behind {
         /// Batches.
         batches: u64,

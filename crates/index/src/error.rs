@@ -16,7 +16,7 @@ pub enum IndexError {
         dir: PathBuf,
     },
     /// It cannot be read, or has another format version.
-    #[error("the text index {} is of no use: {what}", dir.display())]
+    #[error("the text index {} cannot be used: {what}", dir.display())]
     Unfit {
         /// Where it is.
         dir: PathBuf,
@@ -67,7 +67,7 @@ impl IndexError {
         if damaged { Self::Unfit { dir, what: why } } else { Self::Failed { what, dir, why } }
     }
 
-    /// Whether making it anew would help.
+    /// Whether rebuilding it would help.
     pub fn is_unfit(&self) -> bool {
         matches!(self, Self::Unfit { .. } | Self::Absent { .. })
     }

@@ -9,7 +9,7 @@ pub struct PageHistory {
     /// Whether the page existed when it was last seen. A temporary failure does not change this; a
     /// response that it is gone does.
     pub there: bool,
-    /// Consecutive runs that were told it is gone, while that is unconfirmed.
+    /// Consecutive runs in which the server said it is gone, while that is unconfirmed.
     pub misses: u32,
     /// The last version fetched, if any.
     pub latest: Option<Version>,

@@ -7,7 +7,7 @@
 pub struct IdSet(Vec<u64>);
 
 impl IdSet {
-    /// Adds an id; tells whether it is new.
+    /// Adds an id; returns whether it is new.
     pub fn insert(&mut self, id: u64) -> bool {
         let (word, bit) = place(id);
         if word >= self.0.len() {
@@ -18,7 +18,7 @@ impl IdSet {
         new
     }
 
-    /// Removes an id; tells whether it was there.
+    /// Removes an id; returns whether it was there.
     pub fn remove(&mut self, id: u64) -> bool {
         let (word, bit) = place(id);
         match self.0.get_mut(word) {

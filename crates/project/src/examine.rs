@@ -57,7 +57,9 @@ fn seeds(settings: &Settings) -> Vec<Wrong> {
     let reader = Canonicaliser::new(settings.urls);
     let written = settings.seeds.iter().enumerate().filter(|(_, seed)| !seed.starts_with('@'));
     let wrong = written.filter_map(|(n, seed)| Some((n, seed, reader.parse_seed(seed).err()?)));
-    wrong.map(|(n, seed, why)| Wrong::new(format!("seeds[{n}]"), format!("'{seed}' is no seed: {why}"))).collect()
+    wrong
+        .map(|(n, seed, why)| Wrong::new(format!("seeds[{n}]"), format!("'{seed}' is not a valid seed: {why}")))
+        .collect()
 }
 
 fn scope(spec: &ScopeSpec) -> Vec<Wrong> {
@@ -128,7 +130,7 @@ fn numbers(settings: &Settings) -> Vec<Wrong> {
         (
             "frontier.retry.codes",
             odd.is_some(),
-            format!("{} is no status code of an error; write 400 to 599", odd.unwrap_or_default()),
+            format!("{} is not an error status; write 400 to 599", odd.unwrap_or_default()),
         ),
         (
             "limits.schedule",
@@ -138,7 +140,7 @@ fn numbers(settings: &Settings) -> Vec<Wrong> {
         (
             "store.warc_level",
             !(1..=12).contains(&settings.store.warc_level),
-            format!("{} is no level of gzip; write 1 (fast) to 12 (small)", settings.store.warc_level),
+            format!("{} is not a gzip level; write 1 (fast) to 12 (small)", settings.store.warc_level),
         ),
     ]
     .into_iter()
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_told_with_its_place() {
         for (text, line) in [
-            ("seeds = ['http://a.test/', 'http://[/']", "p.toml:1:28: 'http://[/' is no seed"),
+            ("seeds = ['http://a.test/', 'http://[/']", "p.toml:1:28: 'http://[/' is not a valid seed"),
             ("[scope]\nrules = [{ allow = 'a' },\n { deny = '(' }]", "p.toml:3:11: the rule `(` is not a regular"),
             ("[scope]\nrules = [{ allow = 'a' }, { deny = 'a' }]", "p.toml:2:36: rule 1 says the opposite and decides"),
             ("[scope]\nrules = [{ deny = 'a' }, { deny = 'a' }]", "p.toml:2:35: rule 1 says the same: `a`"),
@@ -170,13 +172,13 @@ mod tests {
             ("fetch.proxy = 'socks5://a'", "p.toml:1:15: "),
             ("fetch.dns = 'here'", "p.toml:1:13: 'here' is not a name server; write it like 127.0.0.1:53"),
             ("[fetch]\nconnections = 0", "p.toml:2:15: at least 1 connection"),
-            ("[store]\nwarc_level = 13", "p.toml:2:14: 13 is no level of gzip"),
+            ("[store]\nwarc_level = 13", "p.toml:2:14: 13 is not a gzip level"),
             ("[[outputs.webhook]]\nurl = 'ftp://a.test/'", "p.toml:2:7: "),
             (
                 "[[track.compare]]\n[[track.compare]]\nmatch = '('",
-                "p.toml:3:9: '(' is no regular expression: unclosed group",
+                "p.toml:3:9: '(' is not a regular expression: unclosed group",
             ),
-            ("[[track.compare]]\ninclude = ['p', '>>']", "p.toml:2:17: '>>' is no CSS selector"),
+            ("[[track.compare]]\ninclude = ['p', '>>']", "p.toml:2:17: '>>' is not a CSS selector"),
             ("[[track.compare]]\nby = 'bytes'\nignore = ['x']", "p.toml:2:6: \"bytes\" compares every byte"),
             ("[[track.compare]]\nignore = ['x*']", "p.toml:2:11: 'x*' matches nothing at all as well"),
         ] {

@@ -1,4 +1,4 @@
-//! Who did the user want to be told, and where?
+//! Who is to be notified of changes, and where?
 
 use crate::examine::Wrong;
 use crate::settings::without_user;
@@ -155,20 +155,20 @@ impl WebhookSettings {
         let http = read.is_ok() && ["http://", "https://"].iter().any(|scheme| self.url.starts_with(scheme));
         let twice = before.iter().any(|other| other.url == self.url);
         [
-            ("url", !http, format!("'{}' is no URL of a webhook; write it like https://example.org/hook", self.url)),
+            ("url", !http, format!("'{}' is not a webhook URL; write it like https://example.org/hook", self.url)),
             ("url", twice, "two webhooks have the same URL".to_owned()),
             (
                 "secret_env",
                 self.secret.is_some() && self.secret_env.is_some(),
                 "say secret or secret_env, not both".to_owned(),
             ),
-            ("flags", self.flags.is_empty(), "a webhook without flags is never told anything".to_owned()),
+            ("flags", self.flags.is_empty(), "a webhook without flags never receives anything".to_owned()),
             ("batch", !(1..=10_000).contains(&self.batch), "a batch holds 1 to 10000 changes".to_owned()),
             ("timeout", self.timeout.0.is_zero(), "a wait of nothing".to_owned()),
             (
                 "retries",
                 self.retries > 20,
-                "20 retries at most: what fails is told again after the next run".to_owned(),
+                "20 retries at most: what fails is sent again after the next run".to_owned(),
             ),
         ]
         .into_iter()

@@ -50,7 +50,7 @@ pub struct Settings {
     pub track: TrackSettings,
     /// When to run.
     pub schedule: ScheduleSettings,
-    /// Who is told about changes, and how.
+    /// Who is notified of changes, and how.
     pub outputs: OutputSettings,
     /// The path to the pages, step by step.
     pub steps: Vec<StepSettings>,

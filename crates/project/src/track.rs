@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackSettings {
-    /// Consecutive runs that must be told that a document is gone before it is `MIS`; until then it
-    /// is `ERR`.
+    /// Consecutive runs in which the server must say that a document is gone before it is `MIS`;
+    /// until then it is `ERR`.
     pub confirm_missing: u32,
     /// Whether to fetch a page again that seems to have changed, and ignore what differs between
     /// the two responses.

@@ -1,9 +1,9 @@
 //! What does a batch add to the counters of its run?
 //!
 //! A run's counters are a JSON object of numbers, some of them in objects of their own; which there
-//! are is the crawl's affair. A commit is told by how much they have changed and adds that to what
-//! the catalogue has, in its transaction: nobody has to know the totals in order to count, and of
-//! several that count for one run none overwrites what the others have counted.
+//! are is the crawl's affair. A commit carries deltas and adds them to the stored totals in its
+//! own transaction: nobody needs to know the totals in order to count, and several writers of one
+//! run do not overwrite each other.
 
 use serde_json::{Map, Number, Value};
 

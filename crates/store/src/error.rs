@@ -6,8 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something failed, told by whatever keeps it: which library that is, is the store's own
-/// affair.
+/// The cause as the underlying library reports it, boxed: which library that is stays private to
+/// the store.
 pub type BoxedSource = Box<dyn std::error::Error + Send + Sync>;
 
 /// A failure of the store, naming what was attempted and where.

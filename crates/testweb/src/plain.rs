@@ -24,7 +24,7 @@ pub(crate) const PHOTOGRAPHS: u32 = 8;
 pub(crate) enum Habit {
     /// It never changes.
     Steady,
-    /// Its article is rewritten every so many epochs.
+    /// Its article is rewritten every this many epochs.
     Renewed(u64),
     /// Its article stays, its advertisement changes.
     Advertised,

@@ -49,7 +49,7 @@ const PARTS: &[BenchPart] = &[
     ("sessions", "session ids in links", |_| sessions::measured()),
     ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
-    ("restart", "how soon a project of 10 million known URLs goes on", grown::restart),
+    ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
 
 /// Parts that take half an hour or more, and 20 GB: run only when named.

@@ -31,7 +31,7 @@ pub(crate) fn check_graph(project: &ProjectDir, report: &mut CheckReport) -> Res
 fn compare(reader: &CatalogueReader, manifest: &Manifest, held: &Fingerprint, report: &mut CheckReport) -> Result<()> {
     let current = match manifest.mark.standing(&mark(&reader.extent()?)) {
         GraphFreshness::Foreign => {
-            report.find("graph", "it was built from another catalogue; building the graph again makes it anew");
+            report.find("graph", "it was built from another catalogue; rebuild the graph");
             return Ok(());
         }
         GraphFreshness::Behind { batches, .. } => {

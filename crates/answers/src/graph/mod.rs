@@ -57,7 +57,7 @@ pub(crate) fn dated(collection: &Collection) -> Result<(&WebGraph, Option<String
             grouped(pages)
         )),
         GraphFreshness::Foreign => {
-            Some(format!("the graph was built from another catalogue; orb graph build {name} makes it anew"))
+            Some(format!("the graph was built from another catalogue; run orb graph build {name}"))
         }
     };
     Ok((graph, note))

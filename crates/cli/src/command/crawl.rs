@@ -172,7 +172,7 @@ pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> 
     stdout.flush()?;
     if summary.state == RunState::Stopped {
         if !common.quiet {
-            complain(&format!("stopped; everything is saved, and orb {} {} goes on", summary.kind, summary.project));
+            complain(&format!("stopped; everything is saved, and orb {} {} resumes it", summary.kind, summary.project));
         }
         return Err(Failure::Stopped);
     }
@@ -233,7 +233,7 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
         _ => {}
     }
     if c.frontier > 0 {
-        writeln!(stdout, "  {} pages still queued: orb {} {} goes on", grouped(c.frontier), s.kind, s.project)?;
+        writeln!(stdout, "  {} pages still queued: orb {} {} continues", grouped(c.frontier), s.kind, s.project)?;
         s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;
     }
     Ok(())
@@ -302,9 +302,9 @@ fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>
     let mut out: Vec<Address> = Vec::new();
     let mut known: HashSet<Address> = HashSet::new();
     let mut add = |text: &str, place: &str| {
-        let address = canonical
-            .parse_seed(text)
-            .map_err(|e| Failure::Usage(format!("{place}'{}' is no URL to start from: {e}", out::clip(text, 100))))?;
+        let address = canonical.parse_seed(text).map_err(|e| {
+            Failure::Usage(format!("{place}'{}' is not a URL to start from: {e}", out::clip(text, 100)))
+        })?;
         if known.insert(address.clone()) {
             out.push(address);
         }

@@ -68,7 +68,7 @@ pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settin
             failed.for_each(|one| lament(&project.name, one));
         }
         Err(Failure::Failed(why)) => {
-            complain(&format!("the outputs were not told: {why:#}; orb deliver {} tells them", project.name));
+            complain(&format!("the changes were not delivered: {why:#}; orb deliver {} delivers them", project.name));
         }
         Err(other) => return Err(other),
     }
@@ -89,7 +89,7 @@ fn lament(project: &str, one: &Delivered) {
     let why = one.problem.as_deref().unwrap_or_default();
     let left = out::grouped(one.left);
     complain(&format!(
-        "{}: {left} changes not delivered: {why} (orb deliver {project}, or the next run, tells them)",
+        "{}: {left} changes not delivered: {why} (orb deliver {project}, or the next run, delivers them)",
         one.output
     ));
 }

@@ -23,7 +23,7 @@ pub(super) fn of_url(common: &Common, url: &str, resolve: &[String]) -> Result<(
     settings.fetch.resolve = resolve.to_vec();
     let address = Canonicaliser::new(settings.urls)
         .parse_seed(url)
-        .map_err(|why| Failure::Usage(format!("'{}' is no URL: {why}", out::clip(url, 100))))?;
+        .map_err(|why| Failure::Usage(format!("'{}' is not a URL: {why}", out::clip(url, 100))))?;
     let (url, document) = look(&settings, &address)?;
     told(common, &url, &document)
 }

@@ -62,7 +62,7 @@ fn status(common: &Common, name: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn update(common: &Common, name: &str, anew: bool) -> Result<(), Failure> {
+fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), Failure> {
     let (project, _) = open_reader(common, name)?;
     let settings = Settings::kept(&project)?.unwrap_or_default();
     let begin = Instant::now();
@@ -70,7 +70,7 @@ fn update(common: &Common, name: &str, anew: bool) -> Result<(), Failure> {
     let _listening = signals::watch(Arc::clone(&stop))?;
     let meter = Meter::start(common, &format!("index {name}"));
     let said = meter.said();
-    let caught = indexing::update(&project, &settings, anew, &mut |done, of| {
+    let caught = indexing::update(&project, &settings, from_scratch, &mut |done, of| {
         said.tell("reading pages", done, of);
         !stop.is_set()
     });
@@ -83,7 +83,7 @@ fn update(common: &Common, name: &str, anew: bool) -> Result<(), Failure> {
             "remade": caught.remade, "stopped": caught.stopped, "seconds": (seconds * 1e3).round() / 1e3});
         out::json(&mut stdout, &value)?;
     } else if !common.quiet {
-        let why = caught.remade.as_ref().map(|why| format!(" (made anew: {why})")).unwrap_or_default();
+        let why = caught.remade.as_ref().map(|why| format!(" (rebuilt: {why})")).unwrap_or_default();
         writeln!(
             stdout,
             "text index of {}: {} pages, {} read from the archive, {} taken out in {}{why}",

@@ -24,7 +24,7 @@ pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
         (Some(url), None) if args.history => history(common, &link_history(&collection, url, rows)?),
         (Some(url), None) if args.anchors => anchors(common, &collection, url, rows),
         (Some(url), None) => links(common, args, &collection, url),
-        (None, None) => Err(Failure::Usage("say which page's links, or --since which run".to_owned())),
+        (None, None) => Err(Failure::Usage("name a page, or a run with --since".to_owned())),
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn tell(common: &Common, note: Option<&String>) {
 pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), Failure> {
     let project = Home::open(&common.home)?.find(project)?;
     if project.is_empty() {
-        return Err(anyhow!("project {} has collected nothing yet; orb crawl does that", project.name).into());
+        return Err(anyhow!("project {} has collected nothing yet; run orb crawl first", project.name).into());
     }
     let reader = CatalogueReader::open(&project.catalogue())?;
     Ok((project, reader))

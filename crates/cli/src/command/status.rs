@@ -34,7 +34,7 @@ fn short(time: Option<&str>) -> String {
 /// Why a project's last run is as fast as it is.
 fn why(common: &Common, project: &ProjectDir) -> Result<(), Failure> {
     let Some(last) = last_run(project)? else {
-        return Err(anyhow::anyhow!("project {} was never crawled; orb crawl does that", project.name).into());
+        return Err(anyhow::anyhow!("project {} was never crawled; run orb crawl first", project.name).into());
     };
     let account = Account::of(project, &last, state_of(&last, ProjectLock::is_held(project)))?;
     let mut stdout = out::stdout();

@@ -47,7 +47,7 @@ pub(crate) fn account(stdout: &mut impl Write, c: &Counters) -> std::io::Result<
     let visited = flags.same + flags.updated + flags.missing + flags.error;
     writeln!(
         stdout,
-        "  {} known before: {} the same, {} updated, {} missing, {} not to be had; {} new",
+        "  {} known before: {} the same, {} updated, {} missing, {} failed; {} new",
         grouped(c.known),
         grouped(flags.same),
         grouped(flags.updated),

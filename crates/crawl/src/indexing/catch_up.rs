@@ -35,17 +35,17 @@ pub struct Caught {
     pub stopped: bool,
 }
 
-/// Brings the index of a project up to date with its catalogue; `anew` discards what is there.
+/// Brings the index of a project up to date with its catalogue; `from_scratch` discards what is there.
 pub fn update(
     project: &ProjectDir,
     settings: &Settings,
-    anew: bool,
+    from_scratch: bool,
     watch: IndexingProgress<'_>,
 ) -> Result<Caught, CrawlError> {
     let _lock = ProjectLock::take(project)?;
     let (agent, settings) = (agent(&settings.fetch), &settings.index);
     let dir = project.text_index();
-    let (mut writer, found) = match anew {
+    let (mut writer, found) = match from_scratch {
         true => (PageIndexWriter::make(&dir, &settings.writer(crate::machine::cores()))?, ExistingIndex::Nothing),
         false => PageIndexWriter::open(&dir, &settings.writer(crate::machine::cores()))?,
     };

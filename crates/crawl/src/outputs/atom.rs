@@ -23,7 +23,7 @@ pub(super) fn write(source: &OutputSource<'_>, path: &Path, entries: usize) -> R
         std::fs::create_dir_all(dir).map_err(|e| CrawlError::Output { path: path.to_owned(), source: e })?;
     }
     replace(path, feed(source.project, &rows).as_bytes(), ["report-written", "report-kept"])?;
-    source.told(last)?;
+    source.mark_delivered(last)?;
     Ok(rows.len() as u64)
 }
 

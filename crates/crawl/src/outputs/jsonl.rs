@@ -30,7 +30,7 @@ pub(super) fn append(source: &OutputSource<'_>, path: &Path) -> Result<u64, Craw
     if held > source.reader.last_change()? {
         return Err(fail(io::Error::other("it tells of changes that the catalogue does not know; put it aside")));
     }
-    let (mut cursor, mut told) = (source.cursor().max(held), 0);
+    let (mut cursor, mut delivered) = (source.cursor().max(held), 0);
     let mut out = BufWriter::new(file);
     loop {
         let rows = source.reader.feed(cursor, &CHANGES, PAGE)?;
@@ -39,11 +39,11 @@ pub(super) fn append(source: &OutputSource<'_>, path: &Path) -> Result<u64, Craw
             serde_json::to_writer(&mut out, row).map_err(|e| fail(e.into()))?;
             out.write_all(b"\n").map_err(fail)?;
         }
-        (cursor, told) = (last, told + rows.len() as u64);
+        (cursor, delivered) = (last, delivered + rows.len() as u64);
     }
     out.into_inner().map_err(|e| fail(e.into_error()))?.sync_data().map_err(fail)?;
-    source.told(cursor)?;
-    Ok(told)
+    source.mark_delivered(cursor)?;
+    Ok(delivered)
 }
 
 /// Truncates an incomplete line, and returns the change of the last complete one; 0 if there is
@@ -56,15 +56,15 @@ fn cut_back(file: &mut File) -> io::Result<u64> {
     (&*file).take(2 * LONGEST).read_to_end(&mut tail)?;
     let Some(end) = tail.iter().rposition(|b| *b == b'\n').map(|at| at + 1) else {
         if begin > 0 {
-            return Err(io::Error::other("it is no file of changes; put it aside"));
+            return Err(io::Error::other("it is not a file of changes; move it out of the way"));
         }
         file.set_len(0)?;
         file.seek(SeekFrom::Start(0))?;
         return Ok(0);
     };
     let line = tail[..end - 1].rsplit(|b| *b == b'\n').next().unwrap_or_default();
-    let last: Last =
-        serde_json::from_slice(line).map_err(|_| io::Error::other("its last line is no change; put it aside"))?;
+    let last: Last = serde_json::from_slice(line)
+        .map_err(|_| io::Error::other("its last line is not a change; move it out of the way"))?;
     let whole = begin + end as u64;
     file.set_len(whole)?;
     file.seek(SeekFrom::Start(whole))?;

@@ -24,21 +24,21 @@ pub(super) const TOLD: [Flag; 3] = [Flag::New, Flag::Updated, Flag::Missing];
 pub(super) fn write(source: &OutputSource<'_>, dir: &Path) -> Result<u64, CrawlError> {
     let archive = ArchiveReader::open(&source.project.archive());
     let mut cursor = source.cursor();
-    let mut told = 0;
+    let mut delivered = 0;
     loop {
         let rows = source.reader.feed(cursor, &TOLD, PAGE)?;
         let Some(last) = rows.last().and_then(|row| row.seq) else { break };
         for row in &rows {
             if source.stop.is_set() {
-                return Ok(told);
+                return Ok(delivered);
             }
-            told += u64::from(put(&archive, dir, row)?);
+            delivered += u64::from(put(&archive, dir, row)?);
         }
         cursor = last;
-        source.told(cursor)?;
+        source.mark_delivered(cursor)?;
     }
-    source.told(source.reader.last_change()?)?;
-    Ok(told)
+    source.mark_delivered(source.reader.last_change()?)?;
+    Ok(delivered)
 }
 
 /// Writes a page's file; pages without text, or not in the archive, have none.

@@ -1,4 +1,4 @@
-//! Who is told what changed, and how?
+//! Who is notified of changes, and how?
 //!
 //! After a run, and on request, the changes that an output has not received yet are delivered to
 //! it: a feed, a JSON Lines file, a directory of Markdown, webhooks. Each has a cursor, kept beside
@@ -76,7 +76,7 @@ impl OutputSource<'_> {
     }
 
     /// Everything up to here was delivered.
-    pub(crate) fn told(&self, cursor: u64) -> Result<(), CrawlError> {
+    pub(crate) fn mark_delivered(&self, cursor: u64) -> Result<(), CrawlError> {
         self.marks.set(&self.name, marks::DeliveryMark { cursor, until: None })
     }
 
@@ -93,10 +93,10 @@ impl OutputSource<'_> {
 }
 
 /// An output: delivers from its cursor on and returns the number of changes.
-type Tell<'a> = Box<dyn FnOnce(&OutputSource<'_>) -> Told + Send + 'a>;
+type Deliver<'a> = Box<dyn FnOnce(&OutputSource<'_>) -> DeliveryResult + Send + 'a>;
 
 /// The number of changes delivered, or why not all.
-type Told = Result<u64, CrawlError>;
+type DeliveryResult = Result<u64, CrawlError>;
 
 /// An output: its name in the project file, its location, the changes it wants, and how to deliver
 /// them.
@@ -104,7 +104,7 @@ struct Output<'a> {
     name: String,
     shown: String,
     flags: Vec<Flag>,
-    tell: Tell<'a>,
+    tell: Deliver<'a>,
 }
 
 impl Delivery<'_> {
@@ -130,12 +130,13 @@ impl Delivery<'_> {
     fn outputs(&self) -> Vec<Output<'_>> {
         let outputs = &self.settings.outputs;
         let mut all: Vec<Output<'_>> = Vec::new();
-        let mut add = |path: &Path, flags: &[Flag], tell: fn(&OutputSource<'_>, &Path, &OutputSettings) -> Told| {
-            let place = self.project.dir.join(path);
-            let (name, shown) = (path.display().to_string(), place.display().to_string());
-            let tell: Tell<'_> = Box::new(move |source| tell(source, &place, outputs));
-            all.push(Output { name, shown, flags: flags.to_vec(), tell });
-        };
+        let mut add =
+            |path: &Path, flags: &[Flag], tell: fn(&OutputSource<'_>, &Path, &OutputSettings) -> DeliveryResult| {
+                let place = self.project.dir.join(path);
+                let (name, shown) = (path.display().to_string(), place.display().to_string());
+                let tell: Deliver<'_> = Box::new(move |source| tell(source, &place, outputs));
+                all.push(Output { name, shown, flags: flags.to_vec(), tell });
+            };
         if let Some(path) = &outputs.jsonl {
             add(path, &CHANGES, |source, path, _| jsonl::append(source, path));
         }
@@ -147,7 +148,7 @@ impl Delivery<'_> {
         }
         for hook in &outputs.webhook {
             let flags = hook.flags.iter().map(|name| name.flag()).collect();
-            let tell: Tell<'_> = Box::new(|source| webhook::post(source, hook, self.settings, self.variable));
+            let tell: Deliver<'_> = Box::new(|source| webhook::post(source, hook, self.settings, self.variable));
             let name = without_user(&hook.url);
             all.push(Output { shown: name.clone(), name, flags, tell });
         }

@@ -51,7 +51,7 @@ pub(super) fn post(
 ) -> Result<u64, CrawlError> {
     let flags: Vec<Flag> = hook.flags.iter().map(|name| name.flag()).collect();
     let last = source.reader.last_change()?;
-    let mut told = 0;
+    let mut delivered = 0;
     let mut receiver = None;
     loop {
         let cursor = source.cursor();
@@ -64,11 +64,11 @@ pub(super) fn post(
             none => none.insert(Receiver::new(source, hook, settings, variable)?),
         };
         receiver.deliver(source, &parcel(source, hook, cursor, &rows))?;
-        told += rows.len() as u64;
-        source.told(end)?;
+        delivered += rows.len() as u64;
+        source.mark_delivered(end)?;
     }
-    source.told(last)?;
-    Ok(told)
+    source.mark_delivered(last)?;
+    Ok(delivered)
 }
 
 /// The body: the changes with their range.

@@ -88,8 +88,9 @@ impl ReadingDesk {
         let (answer, records) = match &outcome.result {
             Err(failure) => (Err(failure.clone()), None),
             Ok(response) => {
-                let told = (200..300).contains(&response.status);
-                let text = reader.content(response, if told { orb_frontier::robots::MAX_BYTES as u64 } else { 0 });
+                let is_success = (200..300).contains(&response.status);
+                let text =
+                    reader.content(response, if is_success { orb_frontier::robots::MAX_BYTES as u64 } else { 0 });
                 let record = RobotsRecord {
                     at,
                     status: response.status,

@@ -213,7 +213,7 @@ impl ResponseReader {
             taken.sessions = self.follow_redirect(lease, &mut visit, response);
             if let Some(to) = visit.links.first().filter(|_| visit.known && visit.kind == PageKind::Redirect) {
                 visit.moved = Some(visit.links.url(to).to_owned());
-                visit.detail = Some(format!("moved, says the server with {}", response.status));
+                visit.detail = Some(format!("moved: the server answered {}", response.status));
             }
         }
         visit.mime = Some(mime).filter(|_| !opened.bytes.is_empty()).or(header_mime);

@@ -75,7 +75,7 @@ impl Recorder {
         }
         let detail = match kind {
             PageKind::Disallowed => "robots.txt forbids it now".to_owned(),
-            _ => format!("it is not asked for any more: {why}"),
+            _ => format!("it is no longer requested: {why}"),
         };
         let mut visit = Visit::blank(page, host, url, at, Arc::clone(&self.rules.by));
         (visit.flag, visit.kind, visit.known) = (Flag::Error, kind, true);

@@ -37,7 +37,7 @@ pub(crate) fn walk(
     let journal = Journal::open(project.dir(), run)?;
     let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop);
     let walked = path.walk();
-    for line in path.told() {
+    for line in path.notes() {
         journal.log(line)?;
     }
     match walked {

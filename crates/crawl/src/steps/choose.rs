@@ -58,7 +58,7 @@ pub(super) fn unexpected(step: &StepSettings, passed: &Passed) -> Option<(&'stat
         text.contains(words) || title.contains(words)
     };
     if let Some(words) = step.expect.as_deref().filter(|words| !says(words)) {
-        return Some(("expect", format!("'{words}' does not stand on {at}")));
+        return Some(("expect", format!("'{words}' is not on {at}")));
     }
     if let Some(words) = step.expect_not.as_deref().filter(|words| says(words)) {
         return Some(("expect_not", format!("'{words}' stands on {at}")));

@@ -44,7 +44,7 @@ pub(crate) struct Path<'a> {
     /// The project's own canonicaliser.
     canonical: Canonicaliser,
     /// What was passed through, for the log.
-    told: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// What a step passes to the next.
@@ -76,8 +76,8 @@ impl<'a> Path<'a> {
     }
 
     /// What was passed through, a line per step.
-    pub(crate) fn told(&self) -> &[String] {
-        &self.told
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Walks all steps that do not wait for collected pages; `None` if the user asked to stop.
@@ -105,7 +105,7 @@ impl<'a> Path<'a> {
         let (seen, questions) = self.begin(n, step, before).await?;
         if !step.collects() {
             let handed = self.pass_through(n, step, questions).await?;
-            self.told.push(format!("step '{}': {} pages passed through", step.name, handed.seen + seen));
+            self.notes.push(format!("step '{}': {} pages passed through", step.name, handed.seen + seen));
             return Ok(Went::On(handed));
         }
         let mut addresses = Vec::new();
@@ -117,7 +117,7 @@ impl<'a> Path<'a> {
             addresses.push(address);
         }
         let addresses = self.canonical_roots(&addresses);
-        self.told.push(format!("step '{}': begins at {} pages", step.name, addresses.len()));
+        self.notes.push(format!("step '{}': begins at {} pages", step.name, addresses.len()));
         Ok(Went::Collects(Roots { step: number(&step.name), addresses }))
     }
 

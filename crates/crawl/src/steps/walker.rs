@@ -112,7 +112,8 @@ impl<'a> Walker<'a> {
             let Some(to) = redirect(&response) else { return Ok(self.read(&question, &response)) };
             let at = &question.address;
             let next = self.canonical.resolve(at, &to);
-            let next = next.map_err(|why| Halt::Why(format!("{at} leads to '{to}', which is no address: {why}")))?;
+            let next =
+                next.map_err(|why| Halt::Why(format!("{at} leads to '{to}', which is not a valid URL: {why}")))?;
             let keeps = matches!(response.status, 307 | 308) && question.payload.is_some();
             if keeps && next.host() != at.host() {
                 return Err(Halt::Why(format!("{at} wants the form to be sent on to another host, {}", next.host())));
@@ -120,7 +121,7 @@ impl<'a> Walker<'a> {
             let payload = question.payload.take().filter(|_| keeps);
             question = Question { address: next, payload };
         }
-        Err(Halt::Why(format!("{} leads on and on (frontier.max_redirects)", question.address)))
+        Err(Halt::Why(format!("{} redirects too many times (frontier.max_redirects)", question.address)))
     }
 
     /// Makes one request, when its host is due.
@@ -236,8 +237,8 @@ impl<'a> Walker<'a> {
                 if moved.is_some_and(|to| lock(&self.frontier).robots_moved(lease.host, to.as_str(), at)) {
                     return;
                 }
-                let told = (200..300).contains(&response.status);
-                let text = content(&response, if told { MAX_BYTES as u64 } else { 0 });
+                let is_success = (200..300).contains(&response.status);
+                let text = content(&response, if is_success { MAX_BYTES as u64 } else { 0 });
                 let text = String::from_utf8_lossy(&text).into_owned();
                 Ok(RobotsRecord { at, status: response.status, text, crawl_delay: None })
             }

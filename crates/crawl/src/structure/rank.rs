@@ -9,12 +9,12 @@ use orb_store::{ProjectDir, RankRow, has_rank_tables, write_rank_tables};
 
 /// Ranks the pages and hosts of a project's graph, unless that has been done with the same
 /// parameters; returns the statistics for pages and for hosts. The arcs are decompressed if they
-/// fit into `memory` bytes; `told` is called with each step.
+/// fit into `memory` bytes; `on_step` is called with each step.
 pub fn rank(
     project: &ProjectDir,
     ranking: &Ranking,
     memory: u64,
-    told: &mut dyn FnMut(&'static str),
+    on_step: &mut dyn FnMut(&'static str),
 ) -> Result<[RankingStats; 2], CrawlError> {
     let dir = project.graph();
     // The lock excludes concurrent rankings, and keeps the graph from being replaced meanwhile.
@@ -27,8 +27,8 @@ pub fn rank(
     {
         return Ok(ranks.accounts().map(Clone::clone));
     }
-    let accounts = graph.rank(ranking, memory, told)?;
-    told("writing tables");
+    let accounts = graph.rank(ranking, memory, on_step)?;
+    on_step("writing tables");
     if let Some(ranks) = graph.ranks()? {
         write_rank_tables(&dir, ranks.pages()?.map(row), ranks.hosts()?.map(row))?;
     }

@@ -35,7 +35,7 @@ pub(crate) struct Revisits {
     pub noises: Arc<Noises>,
     /// Responses that wait for another.
     pub looks: Arc<FirstLooks>,
-    /// Consecutive runs that must be told that a page is gone.
+    /// Consecutive runs in which the server must say that a page is gone.
     pub confirm_missing: u32,
     /// Whether to fetch a page twice if it seems to have changed.
     pub second_look: bool,
@@ -85,8 +85,8 @@ pub(crate) fn copy_version(visit: &mut Visit, version: &Version) {
     }
 }
 
-/// Says of a directory whether it lists what it listed before. It is no document: its flag is not
-/// counted and not told, what its entries are is.
+/// Says of a directory whether it lists what it listed before. It is not a document: its flag is
+/// neither counted nor reported; those of its entries are.
 pub(crate) fn flag_listing(lease: &Lease, visit: &mut Visit) {
     let before = lease.before.as_deref().and_then(|before| before.latest.as_ref());
     visit.flag = match before {

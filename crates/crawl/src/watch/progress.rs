@@ -1,4 +1,4 @@
-//! What is going on right now?
+//! What is happening right now?
 //!
 //! Counters that the crawl updates while it runs and a display reads whenever it likes. Reading
 //! never blocks fetching.
@@ -24,8 +24,8 @@ impl Pause {
     /// The reason in a few words, with what ends it.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::DiskLow => "the disk has less room than store.min_free; going on when there is more",
-            Self::DiskFull => "the disk is full; going on when there is room",
+            Self::DiskLow => "the disk has less room than store.min_free; the crawl continues when there is more",
+            Self::DiskFull => "the disk is full; the crawl continues when there is room",
         }
     }
 }

@@ -91,7 +91,7 @@ fn connect(target: &PostgresTarget) -> Result<Client> {
     let refuse = |why: &str| Err(StoreError::Query(why.to_owned()).into());
     let mut config: Config = match target.url.parse() {
         Ok(config) => config,
-        Err(_) => return refuse("this is no address of a PostgreSQL database: postgres://user@host/database"),
+        Err(_) => return refuse("this is not the address of a PostgreSQL database: postgres://user@host/database"),
     };
     if config.get_ssl_mode() == SslMode::Require {
         return refuse(

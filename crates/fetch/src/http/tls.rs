@@ -128,7 +128,7 @@ fn certificate_line(error: &CertificateError) -> String {
     match error {
         E::Expired | E::ExpiredContext { .. } => "the certificate has expired".to_owned(),
         E::NotValidYet | E::NotValidYetContext { .. } => "the certificate is not valid yet".to_owned(),
-        E::UnknownIssuer => "the certificate was issued by nobody we trust".to_owned(),
+        E::UnknownIssuer => "the certificate's issuer is not trusted".to_owned(),
         E::NotValidForName => "the certificate is for another name".to_owned(),
         E::NotValidForNameContext { presented, .. } => {
             let names: Vec<_> = presented.iter().take(3).map(String::as_str).collect();

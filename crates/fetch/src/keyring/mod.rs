@@ -67,8 +67,8 @@ impl Credential {
         if scheme.is_some_and(|s| s != "http" && s != "https") {
             return Err(wrong("only http and https ask for credentials"));
         }
-        let url = Url::parse(&format!("http://{rest}")).map_err(|_| wrong("this is no host"))?;
-        let name = url.host_str().filter(|name| !name.is_empty()).ok_or_else(|| wrong("this is no host"))?;
+        let url = Url::parse(&format!("http://{rest}")).map_err(|_| wrong("this is not a host name"))?;
+        let name = url.host_str().filter(|name| !name.is_empty()).ok_or_else(|| wrong("this is not a host name"))?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() {
             return Err(wrong("write the host alone, such as example.org or example.org:8080"));
         }

@@ -51,10 +51,7 @@ impl AddressGuard {
         if opened.contains("*") || opened.contains(&host) || opened.contains(&format!("{host}:{port}")) {
             return Ok(());
         }
-        Err(Failure::new(
-            FailureKind::Guard,
-            format!("{host} has the {why} address {addr}, which is not to be visited"),
-        ))
+        Err(Failure::new(FailureKind::Guard, format!("{host} has the {why} address {addr}, which must not be visited")))
     }
 
     /// What can be checked of a host that a proxy will resolve: an IP literal, and names that mean
@@ -206,7 +203,7 @@ mod tests {
         assert!(guard.check("::1", 81, "::1".parse().unwrap()).is_err());
         let refused = guard.check("intranet", 80, loopback).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Guard);
-        assert_eq!(refused.detail, "intranet has the loopback address 127.0.0.1, which is not to be visited");
+        assert_eq!(refused.detail, "intranet has the loopback address 127.0.0.1, which must not be visited");
         assert!(guard.check("evil.example", 80, loopback).is_err());
         guard.open("evil.example");
         assert!(guard.check("evil.example", 80, loopback).is_ok());

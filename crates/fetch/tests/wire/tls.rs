@@ -189,7 +189,7 @@ async fn bad_certificates_are_named_for_what_is_wrong() {
             trusted.acceptor("other.test", 2100, &[]),
             "good.test: the certificate is for another name: DnsName(\"other.test\")",
         ),
-        (stranger.acceptor("good.test", 2100, &[]), "good.test: the certificate was issued by nobody we trust"),
+        (stranger.acceptor("good.test", 2100, &[]), "good.test: the certificate's issuer is not trusted"),
     ] {
         let server = secure(acceptor, ANSWER, false).await;
         let failure =

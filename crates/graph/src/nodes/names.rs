@@ -115,7 +115,7 @@ impl NameList {
         (names.count, names.table) = (number(&head[8..]), number(&head[16..]));
         let table = (names.count.div_ceil(BLOCK) + 1).checked_mul(8);
         if &head[..8] != MAGIC || table.and_then(|t| t.checked_add(names.table)) != Some(length) {
-            return Err(names.damaged("it is no list of URLs"));
+            return Err(names.damaged("it is not a list of URLs"));
         }
         Ok(names)
     }
@@ -203,7 +203,7 @@ impl NameList {
             i < number
         })?;
         let text = found.and_then(|name| String::from_utf8(name).ok());
-        text.map(Some).ok_or_else(|| self.damaged("a name is no text"))
+        text.map(Some).ok_or_else(|| self.damaged("a name is not valid UTF-8"))
     }
 
     /// The number of a name.

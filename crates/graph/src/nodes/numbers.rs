@@ -48,7 +48,7 @@ impl NodeNumbers {
         let (nodes, numbers) = (field(8), field(12));
         let whole = length == HEAD + 4 * (u64::from(nodes) + u64::from(numbers));
         if read.is_err() || &head[..8] != MAGIC || !whole {
-            return Err(GraphError::damaged(path, "it is no list of numbers"));
+            return Err(GraphError::damaged(path, "it is not a list of numbers"));
         }
         Ok(Self { file, path: path.to_owned(), nodes, numbers })
     }

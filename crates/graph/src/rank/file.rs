@@ -197,7 +197,7 @@ impl RankFile {
             Err(e) => return Err(fail(e)),
         };
         let length = file.metadata().map_err(&fail)?.len();
-        let strange = || GraphError::damaged(path, "it is no file of ranks");
+        let strange = || GraphError::damaged(path, "it is not a file of ranks");
         let mut start = [0; 16];
         file.read_exact_at(&mut start, 0).map_err(|_| strange())?;
         let size = start[8..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));

@@ -76,16 +76,16 @@ pub struct RankingStats {
 }
 
 impl Ranking {
-    /// Ranks every node; `told` is called with each step.
-    pub(crate) fn of<G: Neighbours>(&self, forward: &G, backward: &G, told: &mut dyn FnMut(&'static str)) -> Scores {
+    /// Ranks every node; `on_step` is called with each step.
+    pub(crate) fn of<G: Neighbours>(&self, forward: &G, backward: &G, on_step: &mut dyn FnMut(&'static str)) -> Scores {
         let mut scores = Scores { in_degree: degrees(backward), out_degree: degrees(forward), ..Scores::default() };
-        told("pagerank");
+        on_step("pagerank");
         let pagerank = self.pagerank.of(backward, &scores.out_degree);
-        told("hubs and authorities");
+        on_step("hubs and authorities");
         let hits = self.hits.of(forward, backward);
-        told("harmonic centrality");
+        on_step("harmonic centrality");
         let (harmonic, sources) = self.harmonic.of(forward);
-        told("components");
+        on_step("components");
         let components = Components::of(forward);
         scores.bow_tie = components.bow_tie(forward, backward);
         let mut bow_tie = [0; 6];

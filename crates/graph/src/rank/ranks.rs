@@ -38,14 +38,14 @@ impl WebGraph {
         &self,
         ranking: &Ranking,
         memory: u64,
-        told: &mut dyn FnMut(&'static str),
+        on_step: &mut dyn FnMut(&'static str),
     ) -> Result<[RankingStats; 2]> {
-        let pages = self.ranked([Which::Web, Which::WebT], ranking, memory, told)?;
-        let hosts = self.ranked([Which::Host, Which::HostT], ranking, memory, told)?;
+        let pages = self.ranked([Which::Web, Which::WebT], ranking, memory, on_step)?;
+        let hosts = self.ranked([Which::Host, Which::HostT], ranking, memory, on_step)?;
         if Manifest::read(self.dir())?.id != self.manifest().id {
             return Err(GraphError::damaged(self.dir(), "another graph took its place while it was ranked"));
         }
-        told("writing");
+        on_step("writing");
         let build = self.manifest().id;
         for (name, scores) in FILES.iter().zip([&pages, &hosts]) {
             file::write(&self.dir().join(name), build, ranking, scores)?;
@@ -58,14 +58,14 @@ impl WebGraph {
         [forth, back]: [Which; 2],
         ranking: &Ranking,
         memory: u64,
-        told: &mut dyn FnMut(&'static str),
+        on_step: &mut dyn FnMut(&'static str),
     ) -> Result<super::Scores> {
-        told("reading arcs");
+        on_step("reading arcs");
         let (forward, backward) = (Compressed::open(self, forth)?, Compressed::open(self, back)?);
         if 2 * CsrGraph::size(forward.nodes(), forward.arcs()) > memory {
-            return Ok(ranking.of(&forward, &backward, told));
+            return Ok(ranking.of(&forward, &backward, on_step));
         }
-        Ok(ranking.of(&forward.plain(), &backward.plain(), told))
+        Ok(ranking.of(&forward.plain(), &backward.plain(), on_step))
     }
 
     /// The ranks of this build; `None` if it has not been ranked.

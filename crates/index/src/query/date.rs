@@ -21,7 +21,7 @@ pub(super) fn end(text: &str, now: Moment, at: usize) -> Result<i64, QueryError>
 fn unclear(text: &str, at: usize) -> QueryError {
     QueryError {
         at,
-        what: format!("'{text}' is no day; write it like 2026-11-15, 2026-11, 2026, or 7d for a week ago"),
+        what: format!("'{text}' is not a date; write it like 2026-11-15, 2026-11, 2026, or 7d for a week ago"),
     }
 }
 

@@ -75,7 +75,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ("b titel:a", "3: there is no field titel:, did you mean title:?"),
         ("sites:x", "1: there is no field sites:, did you mean site:?"),
         ("title: a", "1: what to look for must follow title: at once"),
-        ("since:soon", "7: 'soon' is no day; write it like 2026-11-15, 2026-11, 2026, or 7d for a week ago"),
+        ("since:soon", "7: 'soon' is not a date; write it like 2026-11-15, 2026-11, 2026, or 7d for a week ago"),
     ] {
         assert_eq!(understood(query), format!("the query, at character {told}"), "{query}");
     }

@@ -125,7 +125,7 @@ pub struct Searcher {
 /// The columns of a segment: page number, host, duplicate cluster, SimHash.
 type Columns = [Column<u64>; 4];
 
-/// What tells a commit from any other: its opstamp and its segments.
+/// What distinguishes a commit from any other: its opstamp and its segments.
 type Commit = (u64, Vec<tantivy::index::SegmentId>);
 
 fn commit_of(index: &tantivy::Index) -> tantivy::Result<Commit> {

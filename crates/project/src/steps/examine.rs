@@ -44,7 +44,7 @@ fn way(settings: &Settings, n: usize, step: &StepSettings, wrong: &mut dyn FnMut
     let reader = Canonicaliser::new(settings.urls);
     for (at, url) in step.start.iter().enumerate() {
         if let Err(why) = reader.parse_seed(url) {
-            wrong(&format!("start[{at}]"), format!("'{url}' is no URL to start from: {why}"));
+            wrong(&format!("start[{at}]"), format!("'{url}' is not a URL to start from: {why}"));
         }
     }
     let before = n.checked_sub(1).and_then(|at| settings.steps.get(at));
@@ -83,7 +83,7 @@ fn way(settings: &Settings, n: usize, step: &StepSettings, wrong: &mut dyn FnMut
     }
     let next = settings.steps.get(n + 1);
     if !step.collects() && step.form.is_none() && !step.expects() && next.is_none_or(|next| !next.goes_on()) {
-        wrong("collect", format!("step '{}' collects nothing, and no step goes on from it", step.name));
+        wrong("collect", format!("step '{}' collects nothing, and no step continues from it", step.name));
     }
 }
 

@@ -9,7 +9,7 @@
 //! links, which leave the same index. With many more, hosts would hardly get on in their queues,
 //! and all of them would read on for the first time within one window. No archive is written: its
 //! bytes are the pages' own. With `--home` the project stays there, as a process that was killed
-//! would leave it, and the next call goes on with it.
+//! would leave it, and the next call resumes it.
 //!
 //! A machine that others share is a fifth slower in one minute than in the next. So at last another
 //! project is grown to the first size, and the two are measured in turn, a few seconds each.

@@ -24,7 +24,7 @@ pub(super) fn check(reader: &CatalogueReader, catalogue: &Catalogue, report: &mu
         if let Some(span) = name.and_then(PageRange::of_name)
             && let Err(StoreError::Damaged { .. }) = KeyRun::open(&reader.keys_dir(), span)
         {
-            report.find("keys", format!("{} is damaged and is made again at the next start", other.display()));
+            report.find("keys", format!("{} is damaged and is rebuilt at the next start", other.display()));
         }
     }
     for run in table.runs() {
@@ -32,7 +32,7 @@ pub(super) fn check(reader: &CatalogueReader, catalogue: &Catalogue, report: &mu
         if !catalogue.has_recorded(run)? {
             report
                 .notes
-                .push(format!("{path} is of another history of the catalogue and is made again at the next start"));
+                .push(format!("{path} belongs to another history of the catalogue and is rebuilt at the next start"));
             continue;
         }
         match sum_of(run) {
@@ -40,7 +40,7 @@ pub(super) fn check(reader: &CatalogueReader, catalogue: &Catalogue, report: &mu
             Err(e @ StoreError::Io { .. }) => return Err(e),
             _ => report.find(
                 "keys",
-                format!("{path} is not what the catalogue implies; without it, it is made again at the next start"),
+                format!("{path} is not what the catalogue implies; if it is removed, it is rebuilt at the next start"),
             ),
         }
     }

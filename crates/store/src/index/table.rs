@@ -40,7 +40,7 @@ pub(crate) struct KeyCache {
     /// Maximum buckets per segment.
     limit: usize,
     /// The table has seen every key below this one; all of them if `None`.
-    told_below: Option<u128>,
+    complete_below: Option<u128>,
 }
 
 /// A segment of the table. Its methods take the pieces of the table.
@@ -192,7 +192,7 @@ impl KeyCache {
     /// A table of at most this many bytes, plus a fixed minimum.
     pub(crate) fn new(bytes: usize) -> Self {
         let (segments, pieces) = (vec![Segment::new(); SEGMENTS], Pieces::default());
-        let mut table = Self { segments, pieces, limit: 1, told_below: None };
+        let mut table = Self { segments, pieces, limit: 1, complete_below: None };
         table.set_limit(bytes);
         table
     }
@@ -203,11 +203,11 @@ impl KeyCache {
         self.limit = if limit < PIECE { limit } else { limit / PIECE * PIECE };
     }
 
-    /// Removes every key; it must be told about existing ones again.
+    /// Removes every key; existing ones must be inserted again.
     pub(crate) fn clear(&mut self) {
         self.segments.fill(Segment::new());
         self.pieces = Pieces::default();
-        self.told_below = Some(0);
+        self.complete_below = Some(0);
     }
 
     /// Whether it is full and starts to evict.
@@ -215,19 +215,19 @@ impl KeyCache {
         self.segments.iter().any(|s| s.forgot)
     }
 
-    /// Whether it has been told about every existing key.
-    pub(crate) fn is_told(&self) -> bool {
-        self.told_below.is_none()
+    /// Whether every existing key was inserted.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete_below.is_none()
     }
 
-    /// Up to where it has been told about existing keys; `None` if about all.
-    pub(crate) fn told(&self) -> Option<u128> {
-        self.told_below
+    /// Existing keys below this one were inserted; `None` if all were.
+    pub(crate) fn complete_below(&self) -> Option<u128> {
+        self.complete_below
     }
 
     /// Records that all existing keys below this one, or with `None` all keys, were inserted.
-    pub(crate) fn told_below(&mut self, key: Option<u128>) {
-        self.told_below = key;
+    pub(crate) fn set_complete_below(&mut self, key: Option<u128>) {
+        self.complete_below = key;
     }
 
     /// Prefetches the buckets of many keys before they are looked up one by one: the loads are
@@ -258,7 +258,7 @@ impl KeyCache {
         let segment = &self.segments[segment_of(key)];
         match segment.get(&self.pieces, kept(key)) {
             Some(number) => TableLookup::Known(u64::from(number)),
-            None if segment.forgot || self.told_below.is_some_and(|told| key >= told) => TableLookup::Ask,
+            None if segment.forgot || self.complete_below.is_some_and(|end| key >= end) => TableLookup::Ask,
             None => TableLookup::Unknown,
         }
     }
@@ -364,10 +364,10 @@ mod tests {
     #[test]
     fn a_table_told_of_some_keys_asks_for_the_others() {
         let mut table = KeyCache::new(1 << 20);
-        table.told_below(Some(key(7)));
+        table.set_complete_below(Some(key(7)));
         assert_eq!(table.get(key(7) - 1), TableLookup::Unknown);
         assert_eq!(table.get(key(7)), TableLookup::Ask);
-        table.told_below(None);
+        table.set_complete_below(None);
         assert_eq!(table.get(key(7)), TableLookup::Unknown);
     }
 

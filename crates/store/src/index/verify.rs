@@ -21,7 +21,7 @@ impl FrontierIndex {
         facts.each_page(1, |page| {
             pages += 1;
             if parked.next_if_eq(&page.id).is_some() != page.parked {
-                find(format!("{} is not told from pages to be brought in", page.url));
+                find(format!("{} is parked in one store and not in the other", page.url));
             }
             let seen = self.number_below(&self.shared.seen, &spaces.seen, UrlKey::of(page.url).0)?;
             if seen != Some(page.id.0) {

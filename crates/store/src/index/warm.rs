@@ -40,7 +40,7 @@ impl FrontierIndex {
 
     /// Reads this many more keys, if any are left and there is room.
     pub(super) fn warm(&self, keys: usize) -> Result<()> {
-        if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).table.is_told()) {
+        if [&self.shared.seen, &self.shared.digests, &self.shared.names].iter().all(|t| lock(t).table.is_complete()) {
             return Ok(());
         }
         let spaces = self.spaces()?;
@@ -53,7 +53,7 @@ impl FrontierIndex {
     /// key.
     fn read_on(&self, known: &Mutex<KnownKeys>, space: &Keyspace, prefix: usize, keys: usize) -> Result<()> {
         let table = &mut lock(known).table;
-        let Some(from) = table.told() else { return Ok(()) };
+        let Some(from) = table.complete_below() else { return Ok(()) };
         if table.is_full() {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl FrontierIndex {
             table.put(key, number);
             (read, to) = (read + 1, key.checked_add(1));
         }
-        table.told_below(to.filter(|_| read == keys));
+        table.set_complete_below(to.filter(|_| read == keys));
         Ok(())
     }
 }

@@ -19,15 +19,15 @@ use std::thread::JoinHandle;
 /// Buffers that may wait for the thread: 16 MB.
 const WAITING: usize = 16;
 
-/// A run is written after so many batches however short it is, while the catalogue still lists the
+/// A run is written after this many batches even if it is short, while the catalogue still lists the
 /// batch it names.
 const BATCHES: u64 = 500;
 
-/// Tables of up to so many entries (12 MB) are read as a whole when they are opened for writing,
+/// Tables of up to this many entries (12 MB) are read as a whole when they are opened for writing,
 /// which takes some ten milliseconds.
 const EXAMINED: u64 = 1 << 20;
 
-/// Damaged runs that are made again before a disk is given up.
+/// Damaged runs that are rebuilt before the disk is given up on.
 const MENDED: usize = 8;
 
 /// Follows the catalogue with the table.

@@ -1,7 +1,7 @@
 //! What does a run look like on the disk?
 //!
 //! Blocks of 4 kB. The first says which pages the run covers, as of which batch, and names one of
-//! them with its key, so that a run of another history can be told. The others hold entries in
+//! them with its key, so that a run of another history is recognised. The others hold entries in
 //! order, 340 of twelve bytes each: the key, and the page's distance from the run's first page.
 //! Every block ends with a checksum that is seeded with its number.
 

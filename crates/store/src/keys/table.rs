@@ -13,11 +13,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Entries of the shortest runs that are written while a crawl goes on.
+/// Entries of the shortest runs that are written while a crawl is running.
 pub(super) const SHORTEST: u64 = 1 << 16;
 
-/// So many runs of about the same length are merged, and each tier is so many times as long as the
-/// one below.
+/// This many runs of similar length are merged, and each tier is this many times as long as the one
+/// below.
 const FANOUT: usize = 8;
 
 /// How often a reader lists a directory in which runs are being merged.

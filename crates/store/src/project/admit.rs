@@ -2,8 +2,8 @@
 //!
 //! Whoever is about to record a batch asks here for the page and host of every link. What is
 //! committed has its number; what was asked for since the last commit has one that the next commit
-//! makes true; anything else gets the next. The caller puts what is new into its batch in the order
-//! in which it was told of it; new hosts come along by themselves.
+//! makes true; anything else gets the next. The caller puts new pages into its batch in the order in
+//! which they were numbered; new hosts are added to the batch automatically.
 
 use super::Project;
 use super::numbers::IdAllocator;

@@ -279,7 +279,7 @@ fn next_numbers(catalogue: &Catalogue) -> IdAllocator {
     IdAllocator::from(catalogue.next_page_id(), catalogue.next_host_id())
 }
 
-/// Notes that somebody has looked at what a run told.
+/// Records that somebody has looked at the changes of a run.
 pub fn acknowledge(dir: &ProjectDir, run: RunId, by: Option<&str>, note: Option<&str>) -> Result<()> {
     let _lock = ProjectLock::take(dir)?;
     Catalogue::create_or_open(&dir.catalogue())?.acknowledge(run, by, note)

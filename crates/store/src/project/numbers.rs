@@ -15,7 +15,7 @@ pub(crate) struct IdAllocator {
 }
 
 impl IdAllocator {
-    /// Goes on with these.
+    /// Continues with these.
     pub(crate) fn from(page: PageId, host: HostId) -> Self {
         Self { next_page: page.0, next_host: host.0 }
     }
@@ -25,7 +25,7 @@ impl IdAllocator {
         PageId(self.pages(1).start)
     }
 
-    /// The next so many numbers of pages.
+    /// The next `count` page numbers.
     pub(crate) fn pages(&mut self, count: u64) -> Range<u64> {
         let first = self.next_page;
         self.next_page += count;

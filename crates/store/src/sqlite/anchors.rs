@@ -1,7 +1,7 @@
 //! What do others call a page?
 //!
 //! The anchor texts of the links that point to it, grouped. There is no index by target, so this
-//! scans all links unless it is told which pages to look at.
+//! scans all links unless the caller names the pages to look at.
 
 use super::CatalogueReader;
 use super::reader::sql_limit;

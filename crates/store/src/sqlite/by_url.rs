@@ -10,7 +10,7 @@ use orb_page::{PageId, UrlKey};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::PathBuf;
 
-/// A table that lacks more than so many pages is opened again: it may have grown.
+/// A table that lacks more than this many pages is opened again: it may have grown.
 const STALE: u64 = 1 << 14;
 
 impl CatalogueReader {
@@ -19,7 +19,7 @@ impl CatalogueReader {
         self.page_id_by_url(url)?.map_or(Ok(None), |id| self.page(id))
     }
 
-    /// The number of the page with this canonical URL, also while a crawl goes on: as of the last
+    /// The number of the page with this canonical URL, also while a crawl is running: as of the last
     /// commit.
     pub fn page_id_by_url(&self, url: &str) -> Result<Option<PageId>> {
         let last = self.one("SELECT coalesce(max(id), 0) FROM page_row", [], |r| r.get::<_, i64>(0))?;
@@ -120,7 +120,7 @@ impl Catalogue {
     }
 }
 
-/// What tells a batch from another of its number; `None` where it is no longer listed.
+/// What distinguishes a batch from another of the same number; `None` where it is no longer listed.
 fn nonce_of(db: &Connection, no: u64) -> rusqlite::Result<Option<u64>> {
     let mut row = db.prepare_cached("SELECT nonce FROM batch_row WHERE no = ?1")?;
     let nonce = row.query_row([no.cast_signed()], |r| r.get::<_, i64>(0)).optional()?;

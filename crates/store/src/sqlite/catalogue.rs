@@ -55,7 +55,7 @@ pub struct RunRecord {
     pub settings: String,
 }
 
-/// Whether a run goes on, according to the catalogue.
+/// Whether a run is in progress, according to the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     /// It runs, or was cut off.
@@ -138,7 +138,7 @@ impl Catalogue {
                 tune(&db).map_err(fail("prepare"))?;
                 schema::complete(&db).map_err(fail("prepare"))?;
             }
-            Some(_) => return Err(StoreError::damaged(path, "it is no catalogue of ours")),
+            Some(_) => return Err(StoreError::damaged(path, "it is not an Orbweaver catalogue")),
         }
         let mut catalogue = Self {
             log: Log::of(&mut db, path).map_err(fail("prepare"))?,

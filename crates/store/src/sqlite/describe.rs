@@ -208,7 +208,7 @@ const NOTES: &[Note] = &[
     ),
     (
         "broken_link",
-        "A living link to a page that could not be had.",
+        "A current link to a page that could not be fetched.",
         &[
             ("src_url", "the URL of the page it stands on"),
             ("dst_url", "the URL it points to"),
@@ -234,7 +234,7 @@ const NOTES: &[Note] = &[
     ),
     (
         "change",
-        "What a run after the first has to tell of a document: new, updated, gone, or not to be had.",
+        "What a run after the first found out about a document: new, updated, gone or failed.",
         &[
             ("seq", "its place among all changes; never given twice"),
             ("run", "run.id"),
@@ -248,7 +248,7 @@ const NOTES: &[Note] = &[
     ),
     (
         "ack",
-        "That somebody has acknowledged what a run told.",
+        "Somebody's acknowledgement of the changes that a run found.",
         &[("run", "run.id"), ("at", "when"), ("by", "by whom"), ("note", "what they had to say")],
     ),
     (
@@ -275,7 +275,7 @@ const NOTES: &[Note] = &[
             ("html", "HTML pages"),
             ("binary", "binary files"),
             ("duplicates", "duplicates"),
-            ("errors", "pages that could not be had"),
+            ("errors", "pages that could not be fetched"),
             ("queued", "pages that wait"),
             ("bytes", "bytes of bodies as transferred"),
             ("host_id", "host.id"),

@@ -127,7 +127,7 @@ fn explain(error: &Error, time: Duration) -> StoreError {
     let text = match error {
         Error::MultipleStatement => "give one statement only".to_owned(),
         e if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
-            format!("the query was cut off: it took longer than {time:?} (--timeout gives it more)")
+            format!("the query was stopped after {time:?} (--timeout raises the limit)")
         }
         e if e.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied) => {
             "only SELECT is allowed: the catalogue is read, never written, here".to_owned()

@@ -43,7 +43,7 @@ impl CatalogueReader {
             }
             Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned(), keys: RefCell::default() }),
             None => Err(StoreError::damaged(path, "it is empty: nothing was ever recorded")),
-            Some(_) => Err(StoreError::damaged(path, "it is no catalogue of ours")),
+            Some(_) => Err(StoreError::damaged(path, "it is not an Orbweaver catalogue")),
         }
     }
 

@@ -131,7 +131,7 @@ impl Catalogue {
     }
 }
 
-/// Why a page is outside. A reason of another version counts as the scope's: both are judged afresh
+/// Why a page is outside. A reason of another version counts as the scope's: both are judged again
 /// under the current settings.
 fn reason(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<SkipReason>> {
     let name = row.get_ref(column)?.as_str_or_null()?;

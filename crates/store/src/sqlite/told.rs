@@ -130,7 +130,7 @@ fn changed(flag: Flag) -> String {
     format!("{} WHERE c.run = ?1 AND c.flag = {code} ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3", changes())
 }
 
-/// What visits alone tell about documents: that they are unchanged, and in a project's first run,
+/// What visits alone say about documents: that they are unchanged, and in a project's first run,
 /// which has no changes, that they are new.
 fn unchanged(flag: Flag) -> String {
     format!(

@@ -81,7 +81,7 @@ struct Dechunked<R> {
 enum At {
     /// Before the line with a chunk's size.
     Size { first: bool },
-    /// Inside of a chunk, of which so many bytes are left.
+    /// Inside a chunk, with this many bytes left.
     Chunk(usize),
     /// Behind a chunk, before its line end.
     Gap,

@@ -3,8 +3,8 @@
 //! WARC 1.1 (ISO 28500:2017), one gzip member a record, with a CDXJ line for each answer. An
 //! exchange is a `response` record followed by its `request`; a document by another protocol is a
 //! `resource`, with the conversation as `metadata`. The payload digest is sha256 over the bytes
-//! after the head as they came over the wire, chunk framing included: the standard would have the
-//! framing off, but warcio and what is built on it, which judge archives in practice, reckon it so.
+//! after the head as they came over the wire, chunk framing included: the standard excludes
+//! the framing, but warcio and the tools built on it, the de facto validators, include it.
 //! The block digest is left out: it would hash every body a second time, and the member's own CRC
 //! guards the block.
 

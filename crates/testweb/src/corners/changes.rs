@@ -17,7 +17,7 @@ pub(super) const CORNER: Corner =
 #[derive(Clone, Copy)]
 enum PageCourse {
     Steady,
-    /// Rewritten every so many epochs.
+    /// Rewritten every this many epochs.
     Renewed(u64),
     Advertised,
     /// Exists from this epoch on.

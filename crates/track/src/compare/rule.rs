@@ -135,7 +135,7 @@ fn compile(key: &str, text: &str) -> Result<Regex, TrackError> {
     Regex::new(text).map_err(|error| {
         let shown = error.to_string();
         let last = shown.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        wrong(key, format!("'{text}' is no regular expression: {last}"))
+        wrong(key, format!("'{text}' is not a regular expression: {last}"))
     })
 }
 
@@ -167,7 +167,7 @@ mod tests {
         refused(&CompareRule { timeout: Duration::ZERO, ..CompareRule::default() }, "timeout");
         refused(
             &CompareRule { matches: Some("(".into()), ..CompareRule::default() },
-            "match: '(' is no regular expression",
+            "match: '(' is not a regular expression",
         );
         refused(&CompareRule { ignore: text("[0-9]*"), ..CompareRule::default() }, "+ instead of *");
         assert_eq!(bytes.check(), Ok(()));

@@ -71,13 +71,13 @@ impl Program {
 
     fn answer(&self, state: &mut ProgramState, question: &ProgramQuestion<'_>) -> Result<ProgramAnswer, String> {
         if state.failures >= IN_A_ROW {
-            return Err(format!("failed {IN_A_ROW} times in a row and is not asked any more"));
+            return Err(format!("failed {IN_A_ROW} times in a row and is no longer used"));
         }
         if state.process.as_ref().is_some_and(Process::has_strayed) {
             state.process = None;
         }
         if state.process.is_none() && state.starts >= MOST_STARTS {
-            return Err(format!("was started {MOST_STARTS} times and is not started any more"));
+            return Err(format!("was started {MOST_STARTS} times and is not started again"));
         }
         let process = match &mut state.process {
             Some(process) => process,

@@ -125,7 +125,7 @@ impl Drop for Process {
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let named = thread::Builder::new().name("orb-plugin".to_owned());
-    named.spawn(work).map(|_| ()).map_err(|why| format!("cannot be talked to: {why}"))
+    named.spawn(work).map(|_| ()).map_err(|why| format!("cannot be reached: {why}"))
 }
 
 /// Forwards a program's answers, line by line.

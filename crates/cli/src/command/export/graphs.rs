@@ -37,7 +37,7 @@ pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> 
     let stdout = path == Path::new("-");
     let arcs = match form {
         As::Lists if stdout => {
-            return Err(Failure::Usage("several files do not fit standard output: name a place".into()));
+            return Err(Failure::Usage("several files cannot go to standard output: name a directory".into()));
         }
         As::Lists => copy_lists(graph, false, &path, job.args.force).map_err(refused)?.arcs,
         As::Form(format) if stdout => told(job, graph, format, Box::new(out::content()))?,
@@ -100,7 +100,7 @@ fn refused(error: GraphError) -> Failure {
         .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
     match error {
         _ if closed => Failure::OutputClosed,
-        GraphError::Exists { path } => anyhow!("{} is there already; --force writes over it", path.display()).into(),
+        GraphError::Exists { path } => anyhow!("{} already exists; --force writes over it", path.display()).into(),
         other => other.into(),
     }
 }

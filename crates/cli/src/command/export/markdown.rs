@@ -75,7 +75,7 @@ fn shelf(job: &Job<'_>) -> Result<Shelf, Failure> {
         return Ok(Shelf::There(path));
     }
     if path.exists() {
-        return Err(anyhow!("{} is there already and no directory", path.display()).into());
+        return Err(anyhow!("{} already exists and is not a directory", path.display()).into());
     }
     let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let made = Builder::new().prefix(".orb-").suffix(".part").tempdir_in(parent);

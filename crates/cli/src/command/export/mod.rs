@@ -116,9 +116,9 @@ pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
         Format::Wacz => wacz(&mut job),
         Format::Markdown => markdown::run(&mut job),
         Format::Postgres => database::run(&mut job),
-        Format::Graphml => graphs::run(&mut job, graphs::As::Form(orb_export::graph::Format::Graphml)),
-        Format::Gexf => graphs::run(&mut job, graphs::As::Form(orb_export::graph::Format::Gexf)),
-        Format::Edges => graphs::run(&mut job, graphs::As::Form(orb_export::graph::Format::Edges)),
+        Format::Graphml => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Graphml)),
+        Format::Gexf => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Gexf)),
+        Format::Edges => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Edges)),
         Format::Webgraph => graphs::run(&mut job, graphs::As::Lists),
     });
     job.account.close();
@@ -145,7 +145,7 @@ fn fitting(args: &ExportArgs) -> Result<(), Failure> {
     match unfit.iter().find(|(_, given)| *given) {
         Some((what, _)) => {
             let name = format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-            Err(Failure::Usage(format!("{what} says nothing to an export as {name}")))
+            Err(Failure::Usage(format!("{what} does not apply to an export as {name}")))
         }
         None => Ok(()),
     }
@@ -155,7 +155,7 @@ fn wacz(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     let name = format!("{}.wacz", job.project.name);
     let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     if path == Path::new("-") {
-        return Err(Failure::Usage("a WACZ file is not written from one end to the other: name a file".to_owned()));
+        return Err(Failure::Usage("a WACZ file cannot be streamed: name a file".to_owned()));
     }
     let mut file = place::Unfinished::begin(&path, job.args.force)?;
     let counts = {

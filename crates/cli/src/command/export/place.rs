@@ -47,8 +47,8 @@ impl Unfinished {
 pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(anyhow!("{} is a directory", path.display()).into()),
-        Ok(meta) if !meta.is_file() => Err(anyhow!("{} is no ordinary file", path.display()).into()),
-        Ok(_) if !force => Err(anyhow!("{} is there already; --force writes over it", path.display()).into()),
+        Ok(meta) if !meta.is_file() => Err(anyhow!("{} is not a regular file", path.display()).into()),
+        Ok(_) if !force => Err(anyhow!("{} already exists; --force writes over it", path.display()).into()),
         _ => Ok(()),
     }
 }

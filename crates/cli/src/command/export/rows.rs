@@ -57,7 +57,7 @@ pub(super) fn run(job: &mut Job<'_>, format: TableFormat) -> Result<Vec<Written>
     match (tables.as_slice(), output) {
         (&[table], Some(path)) if path == Path::new("-") => to_stdout(job, table, format).map(|()| Vec::new()),
         (_, Some(path)) if path == Path::new("-") => {
-            Err(Failure::Usage("standard output has room for one table: say which with --table".to_owned()))
+            Err(Failure::Usage("standard output takes one table: choose it with --table".to_owned()))
         }
         (&[table], output) => {
             let name = format!("{}-{}.{}", job.project.name, table.name(), format.extension());
@@ -82,7 +82,7 @@ fn file_name(table: Table, format: TableFormat) -> String {
 
 fn to_stdout(job: &mut Job<'_>, table: Table, format: TableFormat) -> Result<(), Failure> {
     if format == TableFormat::Parquet && std::io::stdout().is_terminal() {
-        return Err(Failure::Usage("Parquet is nothing for a terminal: send it to a file with -o".to_owned()));
+        return Err(Failure::Usage("Parquet cannot be shown on a terminal: write it to a file with -o".to_owned()));
     }
     let watch = &mut job.account.watch(table.name());
     tell(export_table(job.reader, table, format, out::content(), watch), Path::new("-")).map(drop)

@@ -59,7 +59,7 @@ impl BuildArgs {
                 (name, None) => {
                     let known: Vec<&str> = LinkKind::ALL.iter().map(|kind| kind.name()).collect();
                     let known = known.join(", ");
-                    return Err(Failure::Usage(format!("'{name}' is no kind of link; there are {known}, and all")));
+                    return Err(Failure::Usage(format!("'{name}' is not a kind of link; there are {known}, and all")));
                 }
             }
         }

@@ -73,14 +73,14 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    fn of_graph(self) -> Option<export::Format> {
+    fn of_graph(self) -> Option<export::GraphFormat> {
         Some(match self {
-            Self::Graphml => export::Format::Graphml,
-            Self::Gexf => export::Format::Gexf,
-            Self::Dot => export::Format::Dot,
-            Self::Edges => export::Format::Edges,
-            Self::Parquet => export::Format::Parquet,
-            Self::Html => export::Format::Html,
+            Self::Graphml => export::GraphFormat::Graphml,
+            Self::Gexf => export::GraphFormat::Gexf,
+            Self::Dot => export::GraphFormat::Dot,
+            Self::Edges => export::GraphFormat::Edges,
+            Self::Parquet => export::GraphFormat::Parquet,
+            Self::Html => export::GraphFormat::Html,
             Self::Webgraph => return None,
         })
     }
@@ -146,7 +146,7 @@ impl ExportArgs {
     fn write(
         &self,
         collection: &Collection,
-        (graph, format): (&WebGraph, export::Format),
+        (graph, format): (&WebGraph, export::GraphFormat),
         selection: Selection,
     ) -> Result<GraphExportSummary, Failure> {
         let mut failed: Option<AnswerError> = None;
@@ -161,7 +161,7 @@ impl ExportArgs {
         let mut wish = GraphExportRequest { selection, hosts: self.hosts, title: &title, titles: &mut titles };
         let written = if self.output != Path::new("-") {
             export::to_file(graph, format, &mut wish, &self.output, self.force)
-        } else if format == export::Format::Parquet {
+        } else if format == export::GraphFormat::Parquet {
             return Err(Failure::Usage("the format parquet is two files; name them with -o FILE".to_owned()));
         } else {
             export::to_stream(graph, format, &mut wish, Box::new(out::content()))

@@ -20,7 +20,7 @@ pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), Failur
     let before = read(&file)?;
     let draft = project.dir.join("edit.toml");
     match fs::read_to_string(&draft) {
-        Ok(kept) if kept != before => complain(&format!("going on with what is left in {}", draft.display())),
+        Ok(kept) if kept != before => complain(&format!("resuming the draft in {}", draft.display())),
         _ => fs::write(&draft, &before).with_context(|| format!("cannot write {}", draft.display()))?,
     }
     let text = loop {
@@ -30,7 +30,7 @@ pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), Failur
             Ok(()) => break text,
             Err(why) if again(&why)? => {}
             Err(why) => {
-                return Err(anyhow!("{why:#} (orb project edit {name} goes on with what you wrote)").into());
+                return Err(anyhow!("{why:#} (orb project edit {name} resumes with what you wrote)").into());
             }
         }
     };

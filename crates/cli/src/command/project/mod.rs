@@ -53,7 +53,7 @@ fn remove(common: &Common, home: &Home, name: &str, yes: bool) -> Result<(), Fai
     let project = home.find(name)?;
     if !yes {
         if !std::io::stdin().is_terminal() {
-            return Err(Failure::Usage(format!("say --yes to remove project {name} with everything it collected")));
+            return Err(Failure::Usage(format!("pass --yes to remove project {name} with everything it collected")));
         }
         let mut stderr = std::io::stderr();
         write!(stderr, "Remove project {name} with everything in {}? [y/N] ", project.dir.display())?;

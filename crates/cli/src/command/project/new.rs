@@ -63,7 +63,7 @@ pub(super) fn run(common: &Common, home: &Home, args: &NewArgs) -> Result<(), Fa
     let name = &args.name;
     match home.find(name) {
         Ok(_) if args.output.is_none() => {
-            return Err(anyhow!("project {name} is there already; orb project edit {name} changes it").into());
+            return Err(anyhow!("project {name} already exists; orb project edit {name} changes it").into());
         }
         Err(e @ StoreError::BadName { .. }) => return Err(e.into()),
         _ => {}

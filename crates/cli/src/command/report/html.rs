@@ -76,7 +76,7 @@ fn count(flag: Flag, count: u64) -> String {
         Flag::Same => "the same",
         Flag::Updated => "updated",
         Flag::Missing => "missing",
-        Flag::Error => "not to be had",
+        Flag::Error => "failed",
     };
     format!("<li class=\"{flag}\"><b>{}</b><span>{flag} · {words}</span></li>", out::grouped(count))
 }

@@ -1,7 +1,7 @@
 'use strict';
 // Rows that are put into the table at once.
 const PIECE = 100;
-const NAMES = { NEW: 'new', UPD: 'updated', MIS: 'missing', ERR: 'not to be had', SAM: 'the same' };
+const NAMES = { NEW: 'new', UPD: 'updated', MIS: 'missing', ERR: 'failed', SAM: 'the same' };
 const rows = JSON.parse(document.getElementById('rows').textContent);
 const byId = (id) => document.getElementById(id);
 const body = document.querySelector('#documents > tbody');

@@ -101,7 +101,7 @@ impl Chronicle {
         })
     }
 
-    /// Samples the run until it is told to stop.
+    /// Samples the run until it is stopped.
     pub(crate) fn watch(self: &Arc<Self>, errand: &Arc<Errand>, queues: &FrontierIndex) -> std::io::Result<Watcher> {
         let (chronicle, errand, queues) = (Arc::clone(self), Arc::clone(errand), queues.clone());
         let (end, ended) = channel();
@@ -214,7 +214,7 @@ impl Chronicle {
             let frontier = scene.shared.frontier();
             longest.iter().map(|(host, _)| frontier.plight(*host, scene.now)).collect()
         };
-        let told = longest.into_iter().zip(plights).map(|((host, queued), plight)| {
+        let waits = longest.into_iter().zip(plights).map(|((host, queued), plight)| {
             let record = scene.queues.host(host).ok().flatten();
             // A host excluded from this run is no longer in memory, but the store knows until when.
             let gone = plight.is_some_and(|p| p.why == Why::LongWait);
@@ -226,7 +226,7 @@ impl Chronicle {
                 until: plight.and_then(|p| p.until).or(later),
             }
         });
-        told.collect()
+        waits.collect()
     }
 
     /// What this process has done so far, and recently.

@@ -129,7 +129,7 @@ pub(super) fn slow_server(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> 
 
 /// Hosts in back-off after refusals and failures.
 pub(super) fn resting(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
-    let told: Vec<String> = RESTING
+    let resting: Vec<String> = RESTING
         .iter()
         .filter_map(|(why, words)| {
             let (n, example) = such_as(facts, &[*why]);
@@ -137,11 +137,11 @@ pub(super) fn resting(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
         })
         .collect();
     let waited = time.idle_share(Idle::BackOff) + time.idle_share(Idle::RetryAfter);
-    if told.is_empty() && waited < NOTABLE {
+    if resting.is_empty() && waited < NOTABLE {
         return None;
     }
     let (n, _) = facts.held(&RESTING.iter().map(|(why, _)| *why).collect::<Vec<_>>());
-    let list = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+    let list = if resting.is_empty() { String::new() } else { format!(": {}", resting.join(", ")) };
     let text = if waited >= NOTABLE {
         format!("{} of the time is waiting for hosts that refused or failed{list}", percent(waited))
     } else {
