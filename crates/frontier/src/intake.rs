@@ -293,6 +293,7 @@ impl Frontier {
     /// Whether the host's first page is in memory; if it has one that is not, a refill is
     /// requested.
     pub(crate) fn refill(&mut self, site: &mut WorkbenchHost) -> bool {
+        // In any other order a new page may precede those in memory: read from the front again.
         if site.fresh && self.config.order != Order::Bfs {
             self.clear(site);
             site.fresh = false;

@@ -83,6 +83,7 @@ impl Frontier {
         if let Some(key) = held {
             self.bench.release(key, now.plus(delay));
         }
+        // A host with several addresses may have been contacted at another than the one held.
         if let Some(key) = address.map(GateKey::Address).filter(|key| !self.config.behind_proxy && held != Some(*key)) {
             self.bench.shut(key, now.plus(delay));
         }
@@ -102,6 +103,7 @@ impl Frontier {
         self.in_flight -= 1;
         self.lands(&mut site, ended.connection, now);
         if let Some(key) = site.held.take() {
+            // If nothing reached the server, the address may be contacted again at once.
             let touched = now.plus(self.config.politeness.delay);
             self.bench.release(key, if ended.touched() { touched } else { Moment(i64::MIN) });
         }
@@ -192,6 +194,7 @@ impl Frontier {
             if matches!(ended.failure, Some(FailureKind::Connect | FailureKind::Timeout)) {
                 site.address = None;
             }
+            // Requests in flight when the host backed off fail for the same reason: they count once.
             if grant > site.backoff_grant {
                 site.failures += 1;
                 self.back_off(site, ended.asked_wait(), now);

@@ -133,6 +133,7 @@ impl Workbench {
         }
         let [busy, new, begun, warm] = self.due.each_ref().map(|due| due.first().filter(|(at, ..)| *at <= now));
         let after_now = (Moment(now.0 + 1), 0, FIRST_KEY);
+        // The warm host that became due last: its connection has been idle for the shortest time.
         let warmest = warm.and_then(|_| self.due[HostPreference::Warm as usize].range(..after_now).next_back());
         self.favours = (self.favours + 1) % SHARE;
         let other = match self.favours {

@@ -146,6 +146,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
                 self.spawn(Arc::clone(&self.errand).resolve(host, name, port));
             }
             Next::Drop(dropped) => {
+                // A commit takes one page out of the pipeline for every item it records.
                 shared.pipeline.enter(0);
                 self.errand.record(Item::Dropped(dropped));
             }
@@ -161,6 +162,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             }
             Next::Busy => self.pause(why, Duration::from_secs(1)).await,
             Next::Starved => self.starve().await,
+            // Pages still in the pipeline may have links that the frontier does not know yet.
             Next::Finished | Next::BudgetSpent if !shared.is_settled() => self.starve().await,
             Next::Finished => return Some(RunState::Done),
             Next::BudgetSpent => return Some(RunState::Budget),
@@ -193,6 +195,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
     /// Nothing can be fetched until what arrived is read and committed: makes the recorder hurry,
     /// and waits for it.
     async fn starve(&self) {
+        // One flush per starvation: the recorder keeps hurrying until the next lease.
         if !self.errand.shared.hurry.set(true) {
             self.errand.record(Item::Flush);
         }
@@ -243,6 +246,7 @@ impl Errand {
             self.sessions.stays(lease.page);
         }
         if lease.purpose == Purpose::Robots || after == After::Record {
+            // Entered before it is sent, so that it cannot be committed before it was counted.
             self.shared.pipeline.enter(bytes);
             let _ = self.readers.send(Work { lease, rank, outcome, since });
         }

@@ -400,11 +400,13 @@ impl Recorder {
                 if visit.kind == PageKind::Html {
                     let host = pending.map(|(_, host)| host);
                     let host = host.map_or_else(|| self.project.host_of(first), |host| Ok(Some(host)))?;
+                    // Hosts are numbered as they are met: the higher number is the younger host.
                     novelty.mirror = host.filter(|host| *host != visit.host).map(|host| host.max(visit.host));
                 }
                 visit.kind = PageKind::Duplicate;
                 visit.duplicate_of = Some(first);
             }
+            // The page itself, unchanged since an earlier run: neither new nor a duplicate.
             Some(_) => return Ok(()),
             None => _ = self.pending.digests.insert(digest, (visit.page, visit.host)),
         }
@@ -451,6 +453,8 @@ impl Recorder {
             let (batch, nonce) = self.project.last_batch();
             feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
         }
+        // After the frontier was informed: to the driver, an empty pipeline means that nothing more
+        // is coming.
         self.shared.pipeline.leave(pending.held);
         self.pending = pending.emptied();
         self.shared.pending.set(false);

@@ -155,6 +155,7 @@ impl Sorter {
         let mut ends = begins;
         let words = counts.iter().map(|count| *count as usize).sum();
         self.places.resize(words, TermOccurrence::default());
+        // Most significant digit first: every bucket is then sorted while it fits into the cache.
         for (rank, place) in ranks.iter().zip(0..).filter(|(rank, _)| **rank != GAP) {
             let end = &mut ends[(*rank >> high) as usize & (BUCKETS - 1)];
             self.places[*end] = TermOccurrence { rank: *rank, place };
@@ -176,6 +177,7 @@ fn within<'a>(
     (first, counts): (usize, &[u32]),
     bits: u32,
 ) -> &'a [TermOccurrence] {
+    // A bucket with a single term is in order already, as frequent terms often are.
     if counts.iter().filter(|count| **count > 0).count() < 2 {
         return places;
     }
@@ -216,6 +218,7 @@ impl Documents {
     /// The document of a position, given that it is not before `last`.
     #[inline]
     fn at(&self, place: u32, last: DocId) -> DocId {
+        // Positions of a term ascend: neither the stride's document nor the last one is too late.
         let mut doc = self.of_stride[(place >> STRIDE) as usize].max(last) as usize;
         while self.begins[doc + 1] <= place {
             doc += 1;

@@ -284,6 +284,7 @@ impl RunMaker {
         self.bytes.extend_from_slice(&key.to_le_bytes());
         self.bytes.extend_from_slice(&distance.to_le_bytes());
         self.entries += 1;
+        // The newest page: if the history diverged anywhere within the run, it differs here.
         if page >= self.witness.1 {
             self.witness = (key, page);
         }

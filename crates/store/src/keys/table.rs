@@ -98,6 +98,7 @@ impl KeyTable {
         for (part, entries) in entries.iter_mut().enumerate() {
             heads.extend(entries.next()?.map(|entry| Reverse((entry, part))));
         }
+        // Replacing the head sifts the heap once; popping and pushing would sift it twice.
         while let Some(mut head) = heads.peek_mut() {
             let Reverse((entry, part)) = *head;
             maker.push(entry)?;
@@ -132,6 +133,7 @@ fn due(runs: &[KeyRun]) -> Option<usize> {
             from -= 1;
         }
         let pages = runs.get(from).map_or(0, |run| runs[runs.len() - 1].span.last - run.span.first);
+        // An entry has 32 bits for the distance from the run's first page.
         (runs.len() - from >= FANOUT && u32::try_from(pages).is_ok()).then_some(from)
     })
 }
@@ -155,6 +157,7 @@ fn choose(dir: &Path) -> Result<Option<Chosen>> {
             None => others.push(dir.join(name)),
         }
     }
+    // The longest first: a crash may leave a merged run beside its parts, which are then skipped.
     spans.sort_by_key(|span| (span.first, Reverse(span.last)));
     let (mut runs, mut next) = (Vec::new(), 1);
     for span in spans {
