@@ -48,8 +48,8 @@ pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
-    GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, Neighbours, RankAccount, RankAccounts, graph_stats,
-    neighbours,
+    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, Neighbours, RankAccount, RankAccounts,
+    graph_stats, neighbours,
 };
 pub use guard::expects_panic;
 pub use index::{IndexStatus, index_status};

@@ -264,7 +264,7 @@ impl Frontier {
     /// The store returned the robots.txt of a host whose rules were evicted.
     pub(crate) fn recall_rules(&mut self, mut site: Box<WorkbenchHost>, robots: Option<RobotsRecord>, now: Moment) {
         site.loading = false;
-        match robots.filter(robots::is_told) {
+        match robots.filter(robots::is_conclusive) {
             // The cache may have no room for them when the host is due, so the host keeps them
             // until then.
             Some(record) => {

@@ -207,7 +207,7 @@ impl Frontier {
         if self.is_placed(host) {
             return;
         }
-        if let Some(read) = record.robots.as_ref().filter(|r| !self.config.ignore_robots && robots::is_told(r)) {
+        if let Some(read) = record.robots.as_ref().filter(|r| !self.config.ignore_robots && robots::is_conclusive(r)) {
             self.shelf.put(host, Robots::of(read, &self.config.agent));
         }
         let mut site = Box::new(WorkbenchHost::new(record, &self.config, now));

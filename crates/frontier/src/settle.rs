@@ -135,7 +135,7 @@ impl Frontier {
         let RobotsState::Asked { tries } = site.rules else { return fact };
         self.asked -= 1;
         match result {
-            Ok(mut record) if robots::is_told(&record) => {
+            Ok(mut record) if robots::is_conclusive(&record) => {
                 let robots = Robots::of(&record, &self.config.agent);
                 site.crawl_delay = robots.crawl_delay();
                 site.pause(&self.config.politeness);

@@ -113,7 +113,7 @@ pub(crate) struct Dead {
 impl WorkbenchHost {
     /// A host as the store knows it, with an empty queue.
     pub(crate) fn new(record: HostRecord, config: &FrontierConfig, now: Moment) -> Self {
-        let read = record.robots.as_ref().filter(|r| robots::is_told(r));
+        let read = record.robots.as_ref().filter(|r| robots::is_conclusive(r));
         let until = read.map(|r| r.at.plus(config.robots_max_age)).filter(|until| *until > now);
         let crawl_delay = record.robots.as_ref().and_then(|r| r.crawl_delay).filter(|_| !config.ignore_robots);
         Self {

@@ -105,8 +105,8 @@ pub struct Form {
 pub struct FormField {
     /// Its name; fields without one are listed too.
     pub name: String,
-    /// `text`, `hidden`, `select`, `textarea`, `checkbox`, `submit`, …
-    pub kind: String,
+    /// What it is.
+    pub kind: FieldKind,
     /// Its initial value.
     pub value: String,
     /// Whether a check box, radio button or option is initially selected.
@@ -126,6 +126,84 @@ pub struct FormField {
     /// What a button overrides in its form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sends: Option<Box<Sends>>,
+}
+
+/// What a field is: the `type` of an `<input>` or `<button>`, or the name of another element.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum FieldKind {
+    /// Not shown.
+    Hidden,
+    /// Text that is not shown as it is typed.
+    Password,
+    /// Ticked or not.
+    Checkbox,
+    /// One of several of the same name.
+    Radio,
+    /// A `<select>`.
+    Select,
+    /// A file, which is never sent.
+    File,
+    /// A button that submits the form.
+    Submit,
+    /// The same, with a picture.
+    Image,
+    /// A button for scripts.
+    Button,
+    /// A button that restores the initial values.
+    Reset,
+    /// Anything else, filled in as text: `text`, `textarea`, `search`, `email`, ….
+    Text(String),
+}
+
+impl FieldKind {
+    const NAMED: [Self; 10] = [
+        Self::Hidden,
+        Self::Password,
+        Self::Checkbox,
+        Self::Radio,
+        Self::Select,
+        Self::File,
+        Self::Submit,
+        Self::Image,
+        Self::Button,
+        Self::Reset,
+    ];
+
+    /// Its name in HTML.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::Password => "password",
+            Self::Checkbox => "checkbox",
+            Self::Radio => "radio",
+            Self::Select => "select",
+            Self::File => "file",
+            Self::Submit => "submit",
+            Self::Image => "image",
+            Self::Button => "button",
+            Self::Reset => "reset",
+            Self::Text(name) => name,
+        }
+    }
+}
+
+impl Default for FieldKind {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl From<String> for FieldKind {
+    fn from(name: String) -> Self {
+        Self::NAMED.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Text(name))
+    }
+}
+
+impl From<FieldKind> for String {
+    fn from(kind: FieldKind) -> Self {
+        kind.as_str().to_owned()
+    }
 }
 
 /// What a button overrides in its form: `formaction`, `formmethod`, `formenctype`.

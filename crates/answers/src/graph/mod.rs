@@ -6,7 +6,7 @@ mod stats;
 
 pub(crate) use check::check_graph;
 pub use neighbours::{NeighbourRow, Neighbours, neighbours};
-pub use stats::{GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
+pub use stats::{GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 
 use crate::{AnswerError, Collection, Result};
 use orb_graph::{CatalogueMark, GraphError, GraphFreshness, Ranks, WebGraph};

@@ -43,13 +43,25 @@ pub struct GraphFigures {
     pub run: u32,
     /// The last batch of the catalogue it includes.
     pub batch: u64,
-    /// `current`, `behind` or `foreign`.
-    pub standing: &'static str,
+    /// How it relates to the catalogue.
+    pub standing: GraphAge,
     /// What the catalogue has and the graph lacks.
     pub behind: GraphLag,
     /// Its build options.
     #[schemars(with = "serde_json::Value")]
     pub options: GraphOptions,
+}
+
+/// How a graph relates to the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GraphAge {
+    /// It has everything that was recorded.
+    Current,
+    /// Something was recorded since it was built.
+    Behind,
+    /// It was built from another catalogue.
+    Foreign,
 }
 
 /// A degree distribution.
@@ -153,10 +165,10 @@ fn ratio(part: u64, whole: u64) -> f64 {
 impl GraphFigures {
     fn of(project: &str, graph: &WebGraph, now: &Extent) -> Self {
         let m: &Manifest = graph.manifest();
-        let (name, behind) = match standing(graph, now) {
-            GraphFreshness::Current => ("current", GraphLag::default()),
-            GraphFreshness::Behind { batches, pages, runs } => ("behind", GraphLag { batches, pages, runs }),
-            GraphFreshness::Foreign => ("foreign", GraphLag::default()),
+        let (age, behind) = match standing(graph, now) {
+            GraphFreshness::Current => (GraphAge::Current, GraphLag::default()),
+            GraphFreshness::Behind { batches, pages, runs } => (GraphAge::Behind, GraphLag { batches, pages, runs }),
+            GraphFreshness::Foreign => (GraphAge::Foreign, GraphLag::default()),
         };
         let degree = |tally: &CompressionStats| GraphDegree { mean: ratio(tally.arcs, m.nodes), max: tally.most };
         Self {
@@ -176,7 +188,7 @@ impl GraphFigures {
             built_at: m.built_at.to_string(),
             run: m.mark.run.0,
             batch: m.mark.batch,
-            standing: name,
+            standing: age,
             behind,
             options: m.options.clone(),
         }

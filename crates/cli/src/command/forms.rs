@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::out;
 use orb_crawl::look;
 use orb_extract::Content;
-use orb_page::{Document, Form, FormField};
+use orb_page::{Document, FieldKind, Form, FormField};
 use orb_project::Settings;
 use orb_urls::{Canonicaliser, Rules};
 use serde_json::json;
@@ -77,22 +77,26 @@ fn step(url: &str, n: usize, form: &Form, count: usize) -> String {
 fn entry(field: &FormField) -> String {
     let (key, value) = (quoted(&field.name), quoted(&field.value));
     let off = if field.disabled { ", out of use" } else { "" };
-    match field.kind.as_str() {
-        "hidden" => format!("# {key} = {value}    hidden: sent as the page has it{off}"),
-        "submit" | "image" => format!("# {key} = true    a button to press; without it the first one counts{off}"),
-        "button" | "reset" | "file" => format!("# {key}: {} is not sent{off}", in_comment(&field.kind)),
-        "password" => format!("{key} = {{ env = \"PASSWORD\" }}    # the variable that holds it{off}"),
-        "checkbox" => format!("{key} = {}    # checkbox {value}{off}", field.checked),
-        "radio" => {
+    match &field.kind {
+        FieldKind::Hidden => format!("# {key} = {value}    hidden: sent as the page has it{off}"),
+        FieldKind::Submit | FieldKind::Image => {
+            format!("# {key} = true    a button to press; without it the first one counts{off}")
+        }
+        FieldKind::Button | FieldKind::Reset | FieldKind::File => {
+            format!("# {key}: {} is not sent{off}", in_comment(field.kind.as_str()))
+        }
+        FieldKind::Password => format!("{key} = {{ env = \"PASSWORD\" }}    # the variable that holds it{off}"),
+        FieldKind::Checkbox => format!("{key} = {}    # checkbox {value}{off}", field.checked),
+        FieldKind::Radio => {
             let chosen = if field.checked { "" } else { "# " };
             format!("{chosen}{key} = {value}    # radio button{off}")
         }
-        "select" if field.multiple => {
+        FieldKind::Select if field.multiple => {
             let chosen: Vec<String> = field.chosen.iter().map(|v| quoted(v)).collect();
             format!("{key} = [{}]    # of {}{off}", chosen.join(", "), offered(field))
         }
-        "select" => format!("{key} = {value}    # one of {}{off}", offered(field)),
-        kind => format!("{key} = {value}    # {}{off}", in_comment(kind)),
+        FieldKind::Select => format!("{key} = {value}    # one of {}{off}", offered(field)),
+        FieldKind::Text(kind) => format!("{key} = {value}    # {}{off}", in_comment(kind)),
     }
 }
 

@@ -9,7 +9,7 @@
 mod encode;
 
 use encode::FormEntry;
-use orb_page::{Form, FormField, Submission};
+use orb_page::{FieldKind, Form, FormField, Submission};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of known names or values that an error lists.
@@ -156,10 +156,10 @@ impl<'a> Filled<'a> {
         for (at, field) in form.fields.iter().enumerate().filter(|(_, field)| offers(field)) {
             let name = field.name.as_str();
             offering.insert(name);
-            if matches!(field.kind.as_str(), "checkbox" | "radio") {
+            if matches!(field.kind, FieldKind::Checkbox | FieldKind::Radio) {
                 first.entry(name).or_insert(at);
             }
-            if field.kind == "radio" && field.checked {
+            if field.kind == FieldKind::Radio && field.checked {
                 chosen.insert(name, at);
             }
         }
@@ -172,13 +172,13 @@ impl<'a> Filled<'a> {
         let mut texts: HashMap<&str, usize> = HashMap::new();
         for (at, field) in self.form.fields.iter().enumerate() {
             let filling = self.given.get(field.name.as_str()).copied();
-            let secret = field.kind == "password" || filling.is_some_and(|f| f.secret);
+            let secret = field.kind == FieldKind::Password || filling.is_some_and(|f| f.secret);
             let mut push = |name: &str, value: &str| {
                 entries.push(FormEntry {
                     name: name.to_owned(),
                     value: value.to_owned(),
                     secret,
-                    file: field.kind == "file",
+                    file: field.kind == FieldKind::File,
                 });
             };
             if sends_form(field) {
@@ -190,14 +190,16 @@ impl<'a> Filled<'a> {
             if field.name.is_empty() || (field.disabled && filling.is_none()) || is_inert(field) {
                 continue;
             }
-            match field.kind.as_str() {
-                "checkbox" | "radio" if self.is_ticked(at, field, filling) => push(&field.name, &field.value),
-                "checkbox" | "radio" => {}
-                "select" => match filling.map(|f| &f.typed) {
+            match &field.kind {
+                FieldKind::Checkbox | FieldKind::Radio if self.is_ticked(at, field, filling) => {
+                    push(&field.name, &field.value)
+                }
+                FieldKind::Checkbox | FieldKind::Radio => {}
+                FieldKind::Select => match filling.map(|f| &f.typed) {
                     Some(Typed::Values(values)) => values.iter().for_each(|value| push(&field.name, value)),
                     _ => field.chosen.iter().for_each(|value| push(&field.name, value)),
                 },
-                "hidden" if field.name == "_charset_" && filling.is_none() => push(&field.name, charset),
+                FieldKind::Hidden if field.name == "_charset_" && filling.is_none() => push(&field.name, charset),
                 _ => {
                     let place = texts.entry(&field.name).or_default();
                     push(&field.name, self.text(*place, field, filling));
@@ -215,7 +217,7 @@ impl<'a> Filled<'a> {
             // value.
             Some(Typed::Switch(on)) => *on && self.first.get(field.name.as_str()) == Some(&at),
             // Of several checked radio buttons the last one wins.
-            None if field.kind == "radio" => self.chosen.get(field.name.as_str()) == Some(&at),
+            None if field.kind == FieldKind::Radio => self.chosen.get(field.name.as_str()) == Some(&at),
             None => field.checked,
         }
     }
@@ -230,22 +232,25 @@ impl<'a> Filled<'a> {
 
 /// Whether a field is a submit button.
 fn sends_form(field: &FormField) -> bool {
-    matches!(field.kind.as_str(), "submit" | "image")
+    matches!(field.kind, FieldKind::Submit | FieldKind::Image)
 }
 
 /// Whether a field is never submitted.
 fn is_inert(field: &FormField) -> bool {
-    matches!(field.kind.as_str(), "button" | "reset")
+    matches!(field.kind, FieldKind::Button | FieldKind::Reset)
 }
 
 /// Whether a field offers options.
 fn offers(field: &FormField) -> bool {
-    matches!(field.kind.as_str(), "checkbox" | "radio" | "select" | "submit" | "image")
+    matches!(
+        field.kind,
+        FieldKind::Checkbox | FieldKind::Radio | FieldKind::Select | FieldKind::Submit | FieldKind::Image
+    )
 }
 
 /// A submit button is sent under its name; an image button sends the click coordinates.
 fn button_values(field: &FormField, push: &mut dyn FnMut(&str, &str)) {
-    if field.kind == "image" {
+    if field.kind == FieldKind::Image {
         let dot = if field.name.is_empty() { "" } else { "." };
         push(&format!("{}{dot}x", field.name), "0");
         push(&format!("{}{dot}y", field.name), "0");
@@ -274,12 +279,12 @@ fn check(form: &Form, filling: &Filling) -> Result<(), FormError> {
     if fields.is_empty() {
         return Err(FormError::UnknownField { name: name(), known: names(form) });
     }
-    if fields.iter().any(|f| f.kind == "file") {
+    if fields.iter().any(|f| f.kind == FieldKind::File) {
         return Err(FormError::File { name: name() });
     }
     let choices: Vec<&&FormField> = fields.iter().filter(|f| offers(f)).collect();
     let Typed::Values(values) = &filling.typed else {
-        let switch = choices.iter().any(|f| f.kind != "select");
+        let switch = choices.iter().any(|f| f.kind != FieldKind::Select);
         return if switch { Ok(()) } else { Err(FormError::NotASwitch { name: name() }) };
     };
     if choices.is_empty() {
@@ -288,12 +293,12 @@ fn check(form: &Form, filling: &Filling) -> Result<(), FormError> {
     }
     let known: Vec<String> = choices
         .iter()
-        .flat_map(|f| if f.kind == "select" { f.options.clone() } else { vec![f.value.clone()] })
+        .flat_map(|f| if f.kind == FieldKind::Select { f.options.clone() } else { vec![f.value.clone()] })
         .collect();
     if let Some(value) = values.iter().find(|value| !known.contains(value)) {
         return Err(FormError::NotOffered { name: name(), value: value.clone(), known });
     }
-    let several = choices.iter().any(|f| f.multiple || f.kind == "checkbox") || choices.len() > values.len();
+    let several = choices.iter().any(|f| f.multiple || f.kind == FieldKind::Checkbox) || choices.len() > values.len();
     match values.len() {
         given if given > 1 && !several => Err(FormError::TooMany { name: name(), takes: 1, given }),
         _ => Ok(()),

@@ -8,7 +8,7 @@ use super::name::{Attr, Tag};
 use crate::entity::{self, ReferenceContext};
 use crate::gather::Gather;
 use crate::prose::Prose;
-use orb_page::{Form, FormField, Sends};
+use orb_page::{FieldKind, Form, FormField, Sends};
 use std::collections::HashMap;
 
 /// Maximum length of an option's text in characters.
@@ -106,7 +106,7 @@ impl Forms {
             Tag::Fieldset => self.open_fieldset(attrs.has(Attr::Disabled)),
             Tag::Legend => self.legend(Legend::Awaited, Legend::Open),
             Tag::Textarea => {
-                let field = self.field(attrs, "textarea".into());
+                let field = self.field(attrs, FieldKind::Text("textarea".into()));
                 self.textarea = Some((self.owner(attrs), field));
             }
             _ => {}
@@ -159,7 +159,7 @@ impl Forms {
     }
 
     /// The properties that all fields share.
-    fn field(&self, attrs: &Slots<'_>, kind: String) -> FormField {
+    fn field(&self, attrs: &Slots<'_>, kind: FieldKind) -> FormField {
         let disabled = attrs.has(Attr::Disabled) || self.out_of_use > 0;
         FormField { name: attrs.text(Attr::Name), kind, disabled, ..FormField::default() }
     }
@@ -167,7 +167,7 @@ impl Forms {
     fn open_select(&mut self, attrs: &Slots<'_>) {
         let multiple = attrs.has(Attr::Multiple);
         let undecided = multiple || attrs.pixels(Attr::Size).is_some_and(|rows| rows > 1);
-        let field = FormField { multiple, ..self.field(attrs, "select".into()) };
+        let field = FormField { multiple, ..self.field(attrs, FieldKind::Select) };
         let owner = self.owner(attrs);
         self.select = Some(OpenSelect { owner, field, undecided, first: None, group_disabled: false });
     }
@@ -192,13 +192,14 @@ impl Forms {
         if kind.is_empty() {
             kind = if tag == Tag::Button { "submit" } else { "text" }.into();
         }
-        let chooses = matches!(kind.as_str(), "checkbox" | "radio");
+        let kind = FieldKind::from(kind);
+        let chooses = matches!(kind, FieldKind::Checkbox | FieldKind::Radio);
         let value = match attrs.get(Attr::Value) {
             None if chooses => "on".into(),
             value => value.map_or_else(String::new, std::borrow::Cow::into_owned),
         };
         let checked = chooses && attrs.has(Attr::Checked);
-        let sends = matches!(kind.as_str(), "submit" | "image").then(|| sends(attrs)).flatten();
+        let sends = matches!(kind, FieldKind::Submit | FieldKind::Image).then(|| sends(attrs)).flatten();
         let field = FormField { value, checked, sends, ..self.field(attrs, kind) };
         let owner = self.owner(attrs);
         self.place(owner, field, found);

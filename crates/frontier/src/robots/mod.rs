@@ -72,7 +72,7 @@ impl Access {
 }
 
 /// Whether a response settles what is allowed, even if it says nothing.
-pub(crate) fn is_told(record: &RobotsRecord) -> bool {
+pub(crate) fn is_conclusive(record: &RobotsRecord) -> bool {
     Access::of(record.status) != Access::Unreachable
 }
 

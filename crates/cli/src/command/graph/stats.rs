@@ -5,7 +5,7 @@ use crate::args::{Common, ProjectArgs};
 use crate::command::open;
 use crate::failure::Failure;
 use crate::out;
-use orb_answers::GraphFigures;
+use orb_answers::{GraphAge, GraphFigures};
 use std::io::Write as _;
 
 pub(super) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
@@ -40,12 +40,12 @@ fn rows(figures: &GraphFigures) -> Vec<Vec<String>> {
     let kinds: Vec<&str> = figures.options.kinds.iter().map(|kind| kind.name()).collect();
     let choice = |keep: bool| if keep { "keep" } else { "drop" };
     let age = match figures.standing {
-        "current" => "nothing was recorded since".to_owned(),
-        "behind" => {
+        GraphAge::Current => "nothing was recorded since".to_owned(),
+        GraphAge::Behind => {
             let b = &figures.behind;
             format!("behind by {} batches, {} pages, {} runs: orb graph build", n(b.batches), n(b.pages), b.runs)
         }
-        _ => "built from another catalogue: orb graph build".to_owned(),
+        GraphAge::Foreign => "built from another catalogue: orb graph build".to_owned(),
     };
     let rows = [
         ("pages", n(figures.nodes)),
