@@ -1,7 +1,8 @@
 //! What must the machine have besides Rust?
 //!
 //! Debian packages, each with the reason and a probe for its presence, so that a machine that got
-//! it elsewhere is left alone. Only root may install; other users get a message that says what to ask for.
+//! it elsewhere is left alone. Only root may install; other users get a message that says what to
+//! ask for.
 
 use crate::steps::{run, succeeds};
 use anyhow::{Result, bail};

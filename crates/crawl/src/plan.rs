@@ -1,16 +1,15 @@
 //! What will a crawl of N pages take: disk, time, memory, files?
 //!
-//! Every figure is a product of a few assumptions, each of which says where it comes from: given,
-//! measured on crawls made here, or a default. A store takes a fixed number of bytes, whatever it
-//! holds (the journal of the frontier index is laid out in advance), and some for every page, URL
-//! and link. Both are those of this program's stores, seen on crawls of two hundred to ten million
-//! known URLs. Where projects were measured, what they take beyond the fixed part is compared with
-//! what this would have said of them, and the part that grows is scaled by that; the larger they
-//! are the more it counts, since what a small project takes tells little about a large one.
+//! Every figure is a product of a few assumptions, each of which says where it comes from: given by
+//! the user, measured on crawls made here, or a default. A store takes a fixed number of bytes (the
+//! journal of the frontier index is preallocated), plus some for every page, URL and link; the
+//! defaults were measured on crawls of two hundred to ten million known URLs. Where projects were
+//! measured, the variable part is scaled by the ratio of what they take to what the formula
+//! predicts for them. The larger they are, the more that ratio counts, since a small project says
+//! little about a large one.
 //!
-//! Time is what the slower of two bounds allows: the line, and politeness, which lets the largest
-//! host decide. The graph is estimated from the literature: 3.08 bits a link (Boldi and Vigna,
-//! WebBase 2001).
+//! Time is the slower of two bounds: bandwidth, and politeness, for which the largest host decides.
+//! The graph is estimated from the literature: 3.08 bits per link (Boldi and Vigna, WebBase 2001).
 
 use orb_store::Sums;
 use serde::Serialize;

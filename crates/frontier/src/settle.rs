@@ -194,7 +194,8 @@ impl Frontier {
             if matches!(ended.failure, Some(FailureKind::Connect | FailureKind::Timeout)) {
                 site.address = None;
             }
-            // Requests in flight when the host backed off fail for the same reason: they count once.
+            // Requests in flight when the host backed off fail for the same reason: they count
+            // once.
             if grant > site.backoff_grant {
                 site.failures += 1;
                 self.back_off(site, ended.asked_wait(), now);

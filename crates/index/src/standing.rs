@@ -51,8 +51,8 @@ impl CommitPayload {
     }
 }
 
-/// The mark of a batch of the catalogue, by its number and what distinguishes it from another of the
-/// same number.
+/// The mark of a batch of the catalogue, by its number and what distinguishes it from another of
+/// the same number.
 pub fn mark(batch: u64, nonce: u64) -> String {
     format!("{batch}-{nonce:016x}")
 }

@@ -1,9 +1,9 @@
 //! What does a batch add to the counters of its run?
 //!
-//! A run's counters are a JSON object of numbers, some of them in objects of their own; which there
-//! are is the crawl's affair. A commit carries deltas and adds them to the stored totals in its
-//! own transaction: nobody needs to know the totals in order to count, and several writers of one
-//! run do not overwrite each other.
+//! A run's counters are a JSON object of numbers, some of them in nested objects; their names are
+//! up to the crawl. A commit carries deltas and adds them to the stored totals in its own
+//! transaction: nobody needs to know the totals in order to count, and several writers of one run
+//! do not overwrite each other.
 
 use serde_json::{Map, Number, Value};
 

@@ -1,10 +1,10 @@
 //! How does the index come to agree with the catalogue?
 //!
-//! Catalogue and index are gone through side by side, by page number: what the index lacks or has
-//! of an earlier visit is read from the archive once more, what it has too much is taken out. That
-//! is the same whether the index lags behind, was cut off by a crash, is ahead of a catalogue put
-//! back from a copy, or is empty. A number and a moment are held for each page of the index
-//! meanwhile, 16 bytes.
+//! Catalogue and index are walked side by side, by page number: pages that the index lacks, or
+//! holds from an earlier visit, are read from the archive again; pages that it should not hold are
+//! deleted. One walk serves every case: an index that lags behind, was interrupted by a crash, is
+//! ahead of a catalogue restored from a copy, or is empty. Meanwhile a number and a time are held
+//! in memory for each indexed page, 16 bytes.
 
 use super::wording::{WordingRules, from_archive};
 use super::{anchors, mark_of};
@@ -35,7 +35,8 @@ pub struct Caught {
     pub stopped: bool,
 }
 
-/// Brings the index of a project up to date with its catalogue; `from_scratch` discards what is there.
+/// Brings the index of a project up to date with its catalogue; `from_scratch` discards what is
+/// there.
 pub fn update(
     project: &ProjectDir,
     settings: &Settings,

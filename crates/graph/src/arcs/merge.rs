@@ -1,8 +1,8 @@
 //! How do several sorted runs become one?
 //!
 //! A k-way merge with a heap of the runs' heads. The compressor takes plain iterators, which cannot
-//! return errors, so a merge that fails to read ends early and leaves the error in [`MergeFailure`]. It
-//! must be checked before the result is trusted.
+//! return errors, so a merge that fails to read ends early and leaves the error in
+//! [`MergeFailure`]. It must be checked before the result is trusted.
 
 use super::run::ArcRunReader;
 use crate::error::{GraphError, Result};

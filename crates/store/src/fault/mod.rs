@@ -1,9 +1,9 @@
-//! Where may a crash or a failing disk be staged?
+//! Where can a crash or a failing disk be injected?
 //!
-//! Tests break the work off at a named point, at its n-th pass: the process ends as by `kill -9`,
-//! or the disk is said to be full or broken. There is a point before and after every step that
-//! leaves a trace on the disk. Points can be armed only in programs built with the feature
-//! `faults`, as tests are; in any other a point is nothing at all.
+//! Tests interrupt the work at a named fault point, at its n-th pass: the process ends as if by
+//! `kill -9`, or the disk reports that it is full or broken. There is a point before and after
+//! every step that leaves a trace on disk. Points can be armed only in programs built with the
+//! feature `faults`, as tests are; in any other build a point compiles to nothing.
 
 #[cfg(feature = "faults")]
 mod armed;

@@ -1,9 +1,9 @@
-//! How is a lot remembered in order that arrives little by little?
+//! How is a sorted set kept that grows a little at a time?
 //!
-//! In sorted runs, as in a log-structured merge tree: each newer run is at most half as long as the
-//! previous one. What a batch adds is merged sequentially, a few times, at the same cost whatever
-//! its keys; a tree of single entries would be descended for each. A look-up searches few runs. If
-//! runs contain the same key, the newest wins.
+//! As sorted runs, as in a log-structured merge tree: each newer run is at most half as long as the
+//! previous one. What a batch adds is merged sequentially, a few times, at the same cost for any
+//! keys; a tree of single entries would be descended for each. A look-up searches few runs. If runs
+//! contain the same key, the newest wins.
 
 use std::ops::{Bound, RangeBounds as _};
 

@@ -1,7 +1,7 @@
 //! Who writes the table?
 //!
-//! The process that holds the project. A commit leaves the keys of what it has discovered in a
-//! buffer; a thread beside it sorts them, writes them as a run and merges runs, so that no commit
+//! The process that holds the project's lock. A commit leaves the keys of its discoveries in a
+//! buffer; a background thread sorts them, writes them as a run and merges runs, so that no commit
 //! waits for the disk. What is missing at the start, and what the thread could not write, is read
 //! from the catalogue, at the latest when the project is closed.
 
@@ -19,8 +19,8 @@ use std::thread::JoinHandle;
 /// Buffers that may wait for the thread: 16 MB.
 const WAITING: usize = 16;
 
-/// A run is written after this many batches even if it is short, while the catalogue still lists the
-/// batch it names.
+/// A run is written after this many batches even if it is short, while the catalogue still lists
+/// the batch it names.
 const BATCHES: u64 = 500;
 
 /// Tables of up to this many entries (12 MB) are read as a whole when they are opened for writing,

@@ -1,8 +1,8 @@
 //! Which runs make up the table?
 //!
-//! The names of the files say which pages each covers: of two that begin at the same page the
-//! longer has taken the place of the other, which is removed a moment later. A reader that listed
-//! the directory just before lists it again.
+//! File names say which pages each run covers: of two that begin at the same page, the longer is
+//! the result of a merge and the shorter is about to be removed. A reader that listed the directory
+//! just before the removal lists it again.
 
 use super::run::{KeyRun, PageRange, RunMaker};
 use crate::error::{Result, StoreError};

@@ -1,4 +1,4 @@
-//! How does a run begin, go on and end?
+//! How does a run begin, resume and end?
 
 use super::Project;
 use crate::error::Result;

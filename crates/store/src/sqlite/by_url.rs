@@ -19,8 +19,8 @@ impl CatalogueReader {
         self.page_id_by_url(url)?.map_or(Ok(None), |id| self.page(id))
     }
 
-    /// The number of the page with this canonical URL, also while a crawl is running: as of the last
-    /// commit.
+    /// The number of the page with this canonical URL, also while a crawl is running: as of the
+    /// last commit.
     pub fn page_id_by_url(&self, url: &str) -> Result<Option<PageId>> {
         let last = self.one("SELECT coalesce(max(id), 0) FROM page_row", [], |r| r.get::<_, i64>(0))?;
         let end = last.unwrap_or(0).cast_unsigned();

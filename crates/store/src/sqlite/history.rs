@@ -1,8 +1,8 @@
 //! Which links are new, lost or changed since a run?
 //!
 //! What a run saw of a page's links is what the latest visit up to it saw (`links` explains how
-//! current and past rows record that). It is compared with what is there now, page by page, so memory
-//! is bounded by the links of one page.
+//! current and past rows record that). It is compared with what is there now, page by page, so
+//! memory is bounded by the links of one page.
 
 use super::CatalogueReader;
 use super::page::LinkRow;

@@ -1,10 +1,10 @@
 //! What must the frontier index contain, according to the facts?
 //!
-//! The index is derived. It is rebuilt by [`ReplayedFacts::each_page`], a merge join of two sequential
-//! scans (pages by number, visits by page), in bounded memory. If it only missed the last batches
-//! it catches up: `batch_row` lists the pages and hosts each of them touched, and their current
-//! state is read from the tables, so catching up twice does no harm. The nonce of a batch
-//! distinguishes two histories with equal numbers (a catalogue restored from a copy).
+//! The index is derived. It is rebuilt by [`ReplayedFacts::each_page`], a merge join of two
+//! sequential scans (pages by number, visits by page), in bounded memory. If it only missed the
+//! last batches it catches up: `batch_row` lists the pages and hosts each of them touched, and
+//! their current state is read from the tables, so catching up twice does no harm. The nonce of a
+//! batch distinguishes two histories with equal numbers (a catalogue restored from a copy).
 
 use super::schema::{LATEST, QUEUED};
 use super::{Catalogue, CatalogueReader};

@@ -1,8 +1,8 @@
-//! How is an archived body read without holding it?
+//! How is an archived body streamed in bounded memory?
 //!
-//! A record is decompressed as it is read, and the chunk framing of its transfer is taken off on
-//! the way, with the same forgiveness as when a record is read whole: what cannot be read as chunks
-//! is given as it is, and broken chunks as far as they go.
+//! A record is decompressed as it is read, and its chunked framing is removed on the fly, as
+//! leniently as when a record is read whole: what cannot be parsed as chunks is returned as it is,
+//! and broken chunks as far as they go.
 
 use super::header::WarcType;
 use super::http::{self, chunk_size};

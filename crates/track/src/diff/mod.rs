@@ -1,10 +1,10 @@
 //! What differs between two texts, for people to read?
 //!
 //! Lines are aligned first (Myers 1986, from the crate `similar`), then the words of lines that
-//! replaced each other. The result is a list of [`DiffLine`]s, one per line on either side: as it is, a
-//! two-column table; grouped into hunks, a unified diff ([`unified`]); with tags around it, HTML
-//! ([`html`]). Time is bounded: after the deadline the alignment becomes coarse, and a change looks
-//! larger than it is.
+//! replaced each other. The result is a list of [`DiffLine`]s, one per line on either side: as it
+//! is, a two-column table; grouped into hunks, a unified diff ([`unified`]); with tags around it,
+//! HTML ([`html`]). Time is bounded: after the deadline the alignment becomes coarse, and a change
+//! looks larger than it is.
 
 pub mod html;
 mod marks;

@@ -2,7 +2,8 @@
 //!
 //! Between two runs: `[schedule]` in a project file gives an interval or clock times, and a time
 //! zone; the start of the last run gives the rest. Nothing here reads a clock or keeps state:
-//! [`Timetable::due`] takes the time as an argument, so a machine that was off knows what it missed.
+//! [`Timetable::due`] takes the time as an argument, so a machine that was off knows what it
+//! missed.
 
 mod cron;
 mod zone;

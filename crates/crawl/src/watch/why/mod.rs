@@ -1,8 +1,9 @@
 //! Why is it slow?
 //!
 //! A [`Chronicle`](chronicle::Chronicle) samples a run twice a second, stores what it sees as
-//! [`SpeedFacts`] in the run's directory for any other process to read, and rules ([`SpeedFacts::advice`])
-//! turn them into sentences: where the time goes, and what would make it faster.
+//! [`SpeedFacts`] in the run's directory for any other process to read, and rules
+//! ([`SpeedFacts::advice`]) turn them into sentences: where the time goes, and what would make it
+//! faster.
 
 mod advice;
 mod breakdown;
