@@ -5,7 +5,7 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::web::World;
-use orb_answers::{AnswerError, By, Collection, ContentForm, Field, Query, Window};
+use orb_answers::{AnswerError, By, Collection, ContentForm, Field, GraphAge, Query, Window};
 use orb_testweb::Feature;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -51,7 +51,7 @@ fn a_collection_that_is_kept_open_sees_what_was_collected_and_built_since() {
     collection.refresh().unwrap();
     assert!(found(&collection, "time").contains(&new));
     let stats = orb_answers::graph_stats(&collection).unwrap();
-    assert_eq!((stats.figures.standing, stats.ranks.is_some()), ("current", true));
+    assert_eq!((stats.figures.standing, stats.ranks.is_some()), (GraphAge::Current, true));
     assert!(orb_answers::show(&collection, &new, 0).unwrap().ranks.is_some());
     collection.refresh().unwrap();
     assert_eq!(orb_answers::graph_stats(&collection).unwrap().figures.nodes, stats.figures.nodes);

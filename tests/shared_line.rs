@@ -9,7 +9,7 @@ use harness::orb::{Home, PROJECT, crawling};
 use harness::script::{Script, absent, page, reply};
 use harness::until;
 use harness::web::World;
-use orb_page::Moment;
+use orb_page::{CivilTime, Moment};
 use orb_testweb::{GzipMode, Latency, Spec};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn row(row: &str) -> String {
 
 /// A time of day this many seconds from now, as written in a schedule.
 fn hour(seconds: u64) -> String {
-    let (_, _, _, hour, minute, second, _) = Moment::now().plus(Duration::from_secs(seconds)).civil();
+    let CivilTime { hour, minute, second, .. } = Moment::now().plus(Duration::from_secs(seconds)).civil();
     format!("{hour:02}:{minute:02}:{second:02}")
 }
 

@@ -145,7 +145,7 @@ fn ask(collection: &Collection, query: &Query<'_>) -> Result<SearchResults> {
     // Search works without a graph that is missing or damaged.
     let ranks = collection.ranks().ok().flatten().map(Importance::new);
     let importance = |pages: &[PageId]| ranks.as_ref().map(|ranks| ranks.of(pages)).unwrap_or_default();
-    let known: Option<orb_index::Importance<'_>> = if ranks.is_some() { Some(&importance) } else { None };
+    let known: Option<orb_index::ImportanceFn<'_>> = if ranks.is_some() { Some(&importance) } else { None };
     guarded(collection.project(), || searcher.search(&request, known))?.map_err(|e| match e {
         SearchError::Query(e) => AnswerError::Malformed(e.to_string()),
         SearchError::Index(e) => e.into(),

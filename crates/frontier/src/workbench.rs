@@ -261,7 +261,7 @@ mod tests {
         bench.lift(place, HostId(3));
         let all: Vec<_> = bench.groups[&ADDRESS].hosts.iter().copied().collect();
         bench.lift(
-            WorkbenchPosition { key: ADDRESS, at: all[0].0, turn: all[0].1, standing: HostPreference::New },
+            WorkbenchPosition { key: ADDRESS, at: all[0].at, turn: all[0].turn, standing: HostPreference::New },
             HostId(2),
         );
         assert_eq!(bench.first_due(Moment(1_000)), None);

@@ -192,7 +192,7 @@ impl<'a> Filled<'a> {
             }
             match &field.kind {
                 FieldKind::Checkbox | FieldKind::Radio if self.is_ticked(at, field, filling) => {
-                    push(&field.name, &field.value)
+                    push(&field.name, &field.value);
                 }
                 FieldKind::Checkbox | FieldKind::Radio => {}
                 FieldKind::Select => match filling.map(|f| &f.typed) {

@@ -6,7 +6,9 @@
 //! threads do, so that the store's own memory is not interleaved with theirs.
 
 use crate::web::{host_of, is_outside, mix, name_of, opens_host, url_of, words};
-use orb_page::{Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, RunKind, UrlKey, Visit};
+use orb_page::{
+    Discovered, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, RunKind, SkipReason, UrlKey, Visit,
+};
 use orb_store::{Batch, FinishedVisit, HostFact, NewHost, Project, QueuePlace, Queued, Queues as _};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, VecDeque};
@@ -203,7 +205,7 @@ impl Crawler {
             url,
             host,
             kind: if outside { PageKind::Outside } else { PageKind::Frontier },
-            why: outside.then_some("scope"),
+            why: outside.then_some(SkipReason::Scope),
             depth: 3,
             redirects: 0,
             priority: 0.5,

@@ -16,7 +16,7 @@ use crate::sqlite::Watermark;
 use crate::{Batch, HostFact, HostRecord, Queues};
 use fjall::OwnedWriteBatch;
 use orb_page::{HostId, PageId, PageKind, UrlKey};
-use std::collections::btree_map::QueueEdit as Slot;
+use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, HashSet};
 
 impl FrontierIndex {

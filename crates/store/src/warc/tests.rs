@@ -57,7 +57,7 @@ fn archive(exchanges: &[Exchange<'_>]) -> (tempfile::TempDir, Vec<Scanned>, Stri
 fn an_exchange_is_a_response_and_its_request() {
     let body = Body::Memory("hello".into());
     let (_tmp, records, lines) = archive(&[exchange(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", &body)]);
-    let kinds: Vec<&str> = records.iter().map(Scanned::kind).collect();
+    let kinds: Vec<&str> = records.iter().filter_map(|record| record.field("WARC-Type")).collect();
     assert_eq!(kinds, ["warcinfo", "response", "request"]);
     let [info, answer, request] = &records[..] else { panic!("three records") };
     assert!(info.field("WARC-Filename").unwrap().starts_with("p-"));
@@ -126,7 +126,7 @@ fn a_document_by_another_protocol_is_a_resource_with_its_type_and_conversation()
     let recorded_as = RecordedAs::Resource { mime: "text/plain", conversation: Some(&said) };
     let (tmp, records, lines) =
         archive(&[Exchange { url: "x://h/a", key: "x://h/a", request_head: b"", recorded_as, ..exchange(b"", &body) }]);
-    let kinds: Vec<&str> = records.iter().map(Scanned::kind).collect();
+    let kinds: Vec<&str> = records.iter().filter_map(|record| record.field("WARC-Type")).collect();
     assert_eq!(kinds, ["warcinfo", "resource", "metadata"]);
     let [info, resource, metadata] = &records[..] else { panic!("three records") };
     assert_eq!((resource.field("Content-Type"), resource.payload.as_slice()), (Some("text/plain"), &b"hello"[..]));

@@ -8,7 +8,8 @@
 #![allow(clippy::unwrap_used, reason = "it is part of tests")]
 
 use orb_page::{
-    Body, Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, Pictured, RunId, RunKind, UrlKey, Visit,
+    Body, Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, Pictured, RunId, RunKind, SkipReason,
+    UrlKey, Visit,
 };
 use orb_store::{
     Batch, CounterDelta, DroppedPage, Encoded, Encoder, Exchange, FinishedVisit, HostFact, NewHost, Project,
@@ -109,7 +110,7 @@ impl Recorder {
             let n = number_of(&q.url);
             let place = QueuePlace { host, rank: q.rank, page: q.page };
             if n % 50 == 13 {
-                batch.dropped.push(DroppedPage { place, kind: PageKind::Disallowed, why: "robots" });
+                batch.dropped.push(DroppedPage { place, kind: PageKind::Disallowed, why: SkipReason::Robots });
                 continue;
             }
             let visit = self.visit(&mut batch, &mut names, host, &q);
@@ -203,7 +204,7 @@ impl Recorder {
             key,
             host,
             kind: if outside { PageKind::Outside } else { PageKind::Frontier },
-            why: outside.then_some("scope"),
+            why: outside.then_some(SkipReason::Scope),
             depth,
             redirects: 1,
             priority: 0.25,

@@ -111,12 +111,12 @@ fn the_first_rule_that_matches_decides() {
 fn rules_that_only_allow_deny_the_rest_and_never_leave_the_area() {
     let only = scope("rules = [{ allow = '/docs/' }]", &["http://a.example/"]);
     ins(&only, &["http://a.example/docs/x"]);
-    outs(&only, "rule", &["http://a.example/x"]);
-    outs(&only, "scope", &["http://b.example/docs/x"]);
+    outs(&only, OutOfScope::Rule, &["http://a.example/x"]);
+    outs(&only, OutOfScope::Area, &["http://b.example/docs/x"]);
     let open = scope("default = 'allow'\nrules = [{ allow = '/docs/' }]", &["http://a.example/"]);
     ins(&open, &["http://a.example/x"]);
     let closed = scope("default = 'deny'\nrules = [{ deny = 'x' }]", &["http://a.example/"]);
-    outs(&closed, "rule", &["http://a.example/y"]);
+    outs(&closed, OutOfScope::Rule, &["http://a.example/y"]);
 }
 
 #[test]
@@ -132,7 +132,11 @@ fn a_seed_is_in_wherever_it_lies_unless_a_rule_denies_it() {
     let spec =
         "mode = 'any'\ntlds = ['it']\nextensions_deny = ['html']\npaths = ['/p']\nrules = [{ allow = '/docs/' }]";
     ins(&scope(spec, &["http://a.example/i.html"]), &["http://a.example/i.html"]);
-    outs(&scope("rules = [{ deny = 'i\\.html' }]", &["http://a.example/i.html"]), "rule", &["http://a.example/i.html"]);
+    outs(
+        &scope("rules = [{ deny = 'i\\.html' }]", &["http://a.example/i.html"]),
+        OutOfScope::Rule,
+        &["http://a.example/i.html"],
+    );
 }
 
 #[test]
