@@ -259,7 +259,7 @@ mod tests {
         // An older copy of the catalogue: what came after it has never been.
         fs::write(dir.catalogue(), copy).unwrap();
         look_up_all(&CatalogueReader::open(&dir.catalogue()).unwrap(), 10);
-        assert!(check(&dir).unwrap().notes.iter().any(|note| note.contains("11-20.run is of another history")));
+        assert!(check(&dir).unwrap().notes.iter().any(|note| note.contains("11-20.run belongs to another history")));
         let mut project = Project::open(&dir).unwrap();
         grow(&mut project, 3);
         project.close().unwrap();
