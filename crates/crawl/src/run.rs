@@ -11,7 +11,7 @@
 
 use crate::CrawlError;
 use crate::config::{Config, agent};
-use crate::drive::clock::Clock;
+use crate::drive::clock::SteadyClock;
 use crate::drive::way_out::WayOut;
 use crate::drive::{Driver, Errand};
 use crate::indexing::{Indexing, mark};
@@ -130,7 +130,7 @@ impl Crawl {
         let way_out = WayOut::open(&config, self.protocols, &self.progress)?;
         let by = (&config, &way_out);
         let roots = walk(&mut self.project, &self.settings, by, (run.id, &run.counters), &self.stop)?;
-        let clock = Clock::start();
+        let clock = SteadyClock::start();
         let resumed = run.settings_before.is_some() || !self.settings.steps.is_empty();
         let frontier = Frontier::new(config.frontier(run.counters.pages), clock.now(), resumed);
         let indexing = start_indexing(&self.project, &self.settings)?;
@@ -142,8 +142,14 @@ impl Crawl {
         journal.log(&run.opening())?;
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
         let chosen = choose_pages(&mut self.project, &self.settings, &run, self.choice)?;
-        let scene =
-            Scene { config: &config, shared: &shared, clock, chronicle: &chronicle, roots: &roots, way_out: &way_out };
+        let scene = RunSetup {
+            config: &config,
+            shared: &shared,
+            clock,
+            chronicle: &chronicle,
+            roots: &roots,
+            way_out: &way_out,
+        };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
         drop(way_out);
@@ -373,7 +379,7 @@ fn start(
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
-fn drive(driver: Driver<FrontierIndex>, scene: Scene<'_>) -> Result<RunState, CrawlError> {
+fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>) -> Result<RunState, CrawlError> {
     let watcher = scene.chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
     let driven = scene.way_out.drive(async move { driver.drive().await });
     watcher.finish();

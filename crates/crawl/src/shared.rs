@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// State shared by the driver, the readers and the recorder of one crawl.
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     /// Who decides what is fetched next.
     pub frontier: Mutex<Frontier>,
     /// Wakes the driver: something may have become possible.

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, missing_docs)]
 
-use orb_frontier::{ConnectionEnd, Ended, Frontier, FrontierConfig, Next, Politeness, Robots};
+use orb_frontier::{ConnectionEnd, FetchEnd, Frontier, FrontierConfig, Next, Politeness, Robots};
 use orb_page::{HostId, Moment, PageId, Purpose};
 use orb_store::{HostRecord, Queued, Queues, RobotsRecord};
 use std::convert::Infallible;
@@ -72,7 +72,7 @@ fn crawl(hosts: u32, delay: u64, per_address: u32) -> Duration {
     let politeness = Politeness { delay: Duration::from_millis(delay), ..Politeness::default() };
     let mut frontier = Frontier::new(FrontierConfig { politeness, ..FrontierConfig::default() }, Moment(1), false);
     let (queues, ended) =
-        (Endless { hosts }, Ended { status: Some(200), connection: ConnectionEnd::Kept, ..Ended::default() });
+        (Endless { hosts }, FetchEnd { status: Some(200), connection: ConnectionEnd::Kept, ..FetchEnd::default() });
     let (mut now, mut pages, started) = (Moment(1), 0, Instant::now());
     while pages < PAGES {
         match frontier.next(now) {

@@ -2,7 +2,7 @@
 //!
 //! The sockets belong to the fetchers, and asking them before every lease would cost more than it
 //! gives. The frontier keeps books of its own instead: a lease to a host without an idle connection
-//! opens one, [`Ended`](crate::Ended) says whether it was kept, and where as many are open as there
+//! opens one, [`FetchEnd`](crate::Ended) says whether it was kept, and where as many are open as there
 //! may be, the one that has been idle longest makes room, as it does in the pool. What is wrong in
 //! the books (a server hung up) is put right by the next answer, and costs one connection.
 

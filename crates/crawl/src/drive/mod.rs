@@ -22,9 +22,9 @@ use crate::shared::SharedState;
 use crate::watch::ledger::{Idle, Stage};
 use crossbeam_channel::{Receiver, Sender};
 use orb_fetch::Fetchers;
-use orb_frontier::{After, Ended, Next, StoreRead, retry_after};
+use orb_frontier::{After, FetchEnd, Next, StoreRead, retry_after};
 use orb_page::{HostId, Lease, Outcome, Purpose, Response, RunState, Timings, Truncation};
-use orb_store::{DroppedPage, HostFact, QueuePlace, Queues, StoreError};
+use orb_store::{HostFact, Queues, StoreError};
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -304,7 +304,7 @@ pub(crate) fn ended(url: &str, outcome: &Outcome, now: orb_page::Moment) -> Fetc
             retry_after: response.headers.get("retry-after").and_then(|v| retry_after(&v, now)),
             elapsed,
             turned: response.challenged || is_turned(url, response),
-            ..Ended::default()
+            ..FetchEnd::default()
         },
         Err(failure) => FetchEnd { failure: Some(failure.kind), elapsed, ..FetchEnd::default() },
     }

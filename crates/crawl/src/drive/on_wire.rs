@@ -3,7 +3,7 @@
 //! When it was sent, because politeness counts from there, and whether its connection was kept,
 //! because the host's next page costs less then.
 
-use crate::drive::clock::Clock;
+use crate::drive::clock::SteadyClock;
 use orb_fetch::Watch;
 use orb_frontier::{ConnectionEnd, Frontier};
 use orb_page::HostId;
@@ -17,13 +17,13 @@ const SHARED: u8 = 2;
 /// The observer of one request.
 pub(crate) struct OnWire<'a> {
     frontier: &'a Mutex<Frontier>,
-    clock: Clock,
+    clock: SteadyClock,
     host: HostId,
     kept: AtomicU8,
 }
 
 impl<'a> OnWire<'a> {
-    pub(crate) fn new(frontier: &'a Mutex<Frontier>, clock: Clock, host: HostId) -> Self {
+    pub(crate) fn new(frontier: &'a Mutex<Frontier>, clock: SteadyClock, host: HostId) -> Self {
         Self { frontier, clock, host, kept: AtomicU8::new(0) }
     }
 

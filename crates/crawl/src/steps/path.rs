@@ -72,7 +72,7 @@ impl<'a> Path<'a> {
         let lenient = Rules { strip_session_ids: false, tidy_query: false, sort_query: false, ..settings.urls };
         let (canonical, hops) = (Canonicaliser::new(lenient), settings.frontier.max_redirects);
         let walker = Walker::new(way_out.fetchers(), frontier, canonical, hops, stop);
-        Self { settings, rules, walker, way_out, canonical: Canonicaliser::new(settings.urls), told: Vec::new() }
+        Self { settings, rules, walker, way_out, canonical: Canonicaliser::new(settings.urls), notes: Vec::new() }
     }
 
     /// What was passed through, a line per step.

@@ -6,7 +6,7 @@
 //! host only; after 301, 302 and 303 the next request is a GET (Fetch standard, 4.4).
 
 use super::trail::Trail;
-use crate::drive::clock::Clock;
+use crate::drive::clock::SteadyClock;
 use crate::drive::on_wire::OnWire;
 use crate::shared::Stop;
 use bytes::Bytes;
@@ -14,8 +14,8 @@ use orb_extract::Content;
 use orb_fetch::{Fetchers, Method, Request};
 use orb_frontier::robots::MAX_BYTES;
 use orb_frontier::{After, Frontier, FrontierConfig, Next};
-use orb_page::{Document, FailureKind, Lease, Outcome, PageKind, Payload, Purpose, Response};
-use orb_store::RobotsRecord;
+use orb_page::{Document, FailureKind, Lease, Outcome, Purpose, RequestBody, Response, SkipReason};
+use orb_store::{DroppedPage, RobotsRecord};
 use orb_urls::{Address, Canonicaliser};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -43,7 +43,7 @@ fn run_with(home: &Home, settings: Settings, seeds: &[String], kind: RunKind) ->
         project: Project::open(&home.project("p").unwrap()).unwrap(),
         settings,
         kind,
-        choice: Choice::All,
+        choice: RevisitSelection::All,
         seeds: seeds.iter().map(|seed| Canonicaliser::default().parse_seed(seed).unwrap()).collect(),
         stop: Stop::new(),
         progress: Arc::new(Progress::default()),

@@ -3,7 +3,7 @@
 //! The clock moves only from event to event, and a line is logged for each.
 
 use super::memory::Memory;
-use crate::{After, ConnectionEnd, Ended, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
+use crate::{After, ConnectionEnd, FetchEnd, Frontier, FrontierConfig, Next, StoreAnswer, StoreRead, retry_after};
 use expect_test::Expect;
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose};
 use orb_store::{DroppedPage, HostFact, QueuePlace, RobotsRecord};

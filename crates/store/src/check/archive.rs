@@ -7,7 +7,7 @@ use crate::archive::{FileEnd, index_path, is_ours, tail_path};
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;
 use crate::sqlite::{Catalogue, CatalogueReader, Placed};
-use crate::warc::{RemoveCoding, Scan, Scanned, content};
+use crate::warc::{RemoveCoding, Scan, Scanned, WarcType, content};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;

@@ -70,8 +70,8 @@ fn what_is_drawn_around_web_seeds_holds_no_other_service_of_their_hosts() {
     for mode in ["host", "domain", "prefix", "neighbours"] {
         let mode = format!("mode = '{mode}'\n");
         let other = format!("{mode}domains = ['a.example']");
-        outs(&scope(&other, &["https://a.example/d/"]), "scope", &[files]);
-        outs(&scope(&mode, &["x-files://a.example/d/"]), "scope", &[web]);
+        outs(&scope(&other, &["https://a.example/d/"]), OutOfScope::Area, &[files]);
+        outs(&scope(&mode, &["x-files://a.example/d/"]), OutOfScope::Area, &[web]);
         ins(&scope(&mode, &["x-files://a.example/d/"]), &[files, "x-files://a.example/d/e/"]);
         ins(&scope(&mode, &["x-files://a.example/d/", "http://a.example/d/"]), &[files, web]);
         ins(&scope(&format!("{mode}surts = ['x-files://a.example/']"), &["http://b.example/"]), &[files]);
