@@ -5,7 +5,7 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::web::World;
-use orb_answers::{AnswerError, By, Collection, ContentForm, Field, GraphAge, Query, Window};
+use orb_answers::{AnswerError, By, Collection, ContentForm, GraphAge, Query, RankedKind, Window};
 use orb_testweb::Feature;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -81,7 +81,7 @@ fn answers_describe_themselves() {
     assert_described(&orb_answers::links_out(&collection, &url, few).unwrap()[0]);
     assert_described(&orb_answers::link_texts(&collection, &url, few).unwrap());
     assert_described(&orb_answers::search(&collection, &query("time")).unwrap().hits[0]);
-    assert_described(&orb_answers::top(&collection, By::Pagerank, Field::Pages, few).unwrap().rows[0]);
+    assert_described(&orb_answers::top(&collection, By::Pagerank, RankedKind::Pages, few).unwrap().rows[0]);
     assert_described(&orb_answers::graph_stats(&collection).unwrap());
     assert_described(&orb_answers::stats(&collection).unwrap());
     assert_described(&orb_answers::index_status(&collection).unwrap());

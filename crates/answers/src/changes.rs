@@ -5,7 +5,7 @@
 
 use crate::{Collection, Result};
 use orb_page::Flag;
-use orb_store::ToldRow;
+use orb_store::ReportRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub const CHANGES: [Flag; 4] = [Flag::New, Flag::Updated, Flag::Missing, Flag::E
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChangePage {
     /// The changes, oldest first.
-    pub changes: Vec<ToldRow>,
+    pub changes: Vec<ReportRow>,
     /// Where to continue: the changes after this one.
     pub next: u64,
 }

@@ -48,7 +48,7 @@ pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
-    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, Neighbours, RankAccount, RankAccounts,
+    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, PageNeighbours, RankAccount, RankAccounts,
     graph_stats, neighbours,
 };
 pub use guard::expects_panic;
@@ -61,7 +61,7 @@ pub use show::{ShownPage, show};
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::stats;
 pub use status::{FlagTally, ProjectStatus, RunCounters, last_run, state_of, status};
-pub use top::{Field, Top, TopRow, top};
+pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;
 pub use views::PageViews;
 pub use window::Window;
@@ -72,7 +72,8 @@ pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOpti
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, Home, ImageRow,
-    LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, Stats, TableNote, ToldRow, VisitRow,
+    LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, ReportRow, Stats, TableNote,
+    VisitRow,
 };
 
 /// The result type of this crate.

@@ -6,7 +6,7 @@
 use crate::versions::ChangedVersions;
 use crate::{AnswerError, CHANGES, Collection, FlagTally, Result, RunCounters, state_of};
 use orb_page::{Flag, Moment, RunId};
-use orb_store::{AckRow, FlagCounts, ProjectLock, ReportFilter, ToldRow};
+use orb_store::{AckRow, FlagCounts, ProjectLock, ReportFilter, ReportRow};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::io;
@@ -137,21 +137,23 @@ impl<'a> Report<'a> {
 
     /// Gives the documents that are listed, one by one; where the output fails, that is why it
     /// ends.
-    pub fn each(&self, each: impl FnMut(ToldRow) -> io::Result<()>) -> Result<()> {
+    pub fn each(&self, each: impl FnMut(ReportRow) -> io::Result<()>) -> Result<()> {
         self.each_of(&self.flags, u64::MAX, each)
     }
 
     /// The same for some flags, at most so many where nobody said how many.
-    pub fn each_of(&self, flags: &[Flag], usual: u64, mut each: impl FnMut(ToldRow) -> io::Result<()>) -> Result<()> {
+    pub fn each_of(&self, flags: &[Flag], usual: u64, mut each: impl FnMut(ReportRow) -> io::Result<()>) -> Result<()> {
         let limit = self.limit.unwrap_or(usual);
         let wanted = ReportFilter { run: RunId(self.account.run), flags, limit, offset: self.offset };
-        let told =
-            self.collection.catalogue().each_told(&wanted, |row| each(row).map_err(orb_store::StoreError::Output));
+        let told = self
+            .collection
+            .catalogue()
+            .each_report_row(&wanted, |row| each(row).map_err(orb_store::StoreError::Output));
         Ok(told?)
     }
 
     /// What an updated document said before, and what it says now.
-    pub fn versions(&self, row: &ToldRow) -> ChangedVersions {
+    pub fn versions(&self, row: &ReportRow) -> ChangedVersions {
         ChangedVersions::of(self.collection.archive(), row)
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Who is ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum RankedKind {
     /// All pages.
     Pages,
     /// Fetched pages, with their positions among all.
@@ -47,18 +47,18 @@ pub struct TopRow {
 }
 
 /// The top entries of a ranking.
-pub fn top(collection: &Collection, by: By, field: Field, rows: Window) -> Result<Top> {
+pub fn top(collection: &Collection, by: By, field: RankedKind, rows: Window) -> Result<Top> {
     let (_, note) = dated(collection)?;
     let (ranks, reader) = (ranked(collection)?, collection.catalogue());
     let (limit, offset) = rows.sizes();
     let best: Vec<(usize, Ranked)> = match field {
-        Field::Hosts => (offset + 1..).zip(ranks.best_hosts(by, limit, offset)?).collect(),
-        Field::FetchedPages => best_fetched(ranks, reader, by, (limit, offset))?,
-        Field::Pages => (offset + 1..).zip(ranks.best(by, limit, offset)?).collect(),
+        RankedKind::Hosts => (offset + 1..).zip(ranks.best_hosts(by, limit, offset)?).collect(),
+        RankedKind::FetchedPages => best_fetched(ranks, reader, by, (limit, offset))?,
+        RankedKind::Pages => (offset + 1..).zip(ranks.best(by, limit, offset)?).collect(),
     };
     let mut found = Vec::with_capacity(best.len());
     for (place, Ranked { number: id, url, score, merit }) in best {
-        let title = if field == Field::Hosts { None } else { reader.title(PageId(id))? };
+        let title = if field == RankedKind::Hosts { None } else { reader.title(PageId(id))? };
         found.push(TopRow { place, id, url, title, score, merit });
     }
     Ok(Top { rows: found, note })

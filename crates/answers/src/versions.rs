@@ -5,7 +5,7 @@
 
 use crate::content::{decoded, text};
 use orb_page::WarcPosition;
-use orb_store::{ArchiveReader, ToldRow};
+use orb_store::{ArchiveReader, ReportRow};
 use orb_track::diff::{Diff, DiffLine, Piece};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct ChangedVersions {
 
 impl ChangedVersions {
     /// The versions that a change is about.
-    pub(crate) fn of(archive: &ArchiveReader, row: &ToldRow) -> Self {
+    pub(crate) fn of(archive: &ArchiveReader, row: &ReportRow) -> Self {
         let note = |note: &str| Self { lines: None, note: Some(note.to_owned()) };
         let (Some(before), Some(after)) =
             (said(archive, row, row.warc_before.as_ref()), said(archive, row, row.warc.as_ref()))
@@ -57,7 +57,7 @@ fn clip(text: &str, most: usize) -> String {
     }
 }
 
-fn said(archive: &ArchiveReader, row: &ToldRow, place: Option<&WarcPosition>) -> Option<String> {
+fn said(archive: &ArchiveReader, row: &ReportRow, place: Option<&WarcPosition>) -> Option<String> {
     let stored = archive.exchange(place?).ok()?;
     let mut words = text(&row.url, &stored, &decoded(&stored).ok()?);
     if words.len() > LONGEST {

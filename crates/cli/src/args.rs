@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use orb_answers::Window;
-use orb_project::units::{ByteSize, Rate, Span};
+use orb_project::units::{ByteSize, HumanDuration, Rate};
 use orb_track::rate::simulate::Policy;
 use orb_urls::scope::ScopeRule;
 use std::path::PathBuf;
@@ -185,7 +185,7 @@ pub(crate) struct CrawlArgs {
     pub(crate) max_bytes: Option<ByteSize>,
     /// Stop after this time, e.g. 30m
     #[arg(long, value_name = "DUR")]
-    pub(crate) max_time: Option<Span>,
+    pub(crate) max_time: Option<HumanDuration>,
     /// Which URLs belong to the collection [default: host]
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub(crate) scope: Option<ScopeName>,
@@ -207,10 +207,10 @@ pub(crate) struct CrawlArgs {
     pub(crate) max_size: Option<ByteSize>,
     /// Crawl order [default: bfs]
     #[arg(long, value_enum, value_name = "ORDER")]
-    pub(crate) order: Option<OrderName>,
+    pub(crate) order: Option<OrderArg>,
     /// Minimum time between requests to a host, and to an IP address [default: 1s]
     #[arg(long, value_name = "DUR")]
-    pub(crate) delay: Option<Span>,
+    pub(crate) delay: Option<HumanDuration>,
     /// Maximum number of open connections [default: 128]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
@@ -264,7 +264,7 @@ pub(crate) struct CrawlArgs {
     pub(crate) no_links: bool,
     /// Time to wait for a response to begin, and between its pieces [default: 20s]
     #[arg(long, value_name = "DUR")]
-    pub(crate) timeout: Option<Span>,
+    pub(crate) timeout: Option<HumanDuration>,
     /// Retries after a transient failure [default: 2]
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
@@ -294,7 +294,7 @@ pub(crate) enum ScopeName {
 
 /// Names of orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OrderName {
+pub(crate) enum OrderArg {
     /// Breadth first
     Bfs,
     /// Depth first
@@ -348,8 +348,8 @@ pub(crate) struct CatArgs {
     #[command(flatten)]
     pub(crate) page: PageArgs,
     /// Output format
-    #[arg(long = "as", value_enum, default_value_t = Form::Raw, value_name = "FORM")]
-    pub(crate) form: Form,
+    #[arg(long = "as", value_enum, default_value_t = ContentFormat::Raw, value_name = "FORM")]
+    pub(crate) form: ContentFormat,
     /// As run N saw it [default: the latest]
     #[arg(long, value_name = "N")]
     pub(crate) run: Option<u32>,
@@ -357,7 +357,7 @@ pub(crate) struct CatArgs {
 
 /// Content formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum ContentFormat {
     /// The bytes, content decoded
     Raw,
     /// The visible text
@@ -368,7 +368,7 @@ pub(crate) enum Form {
 
 /// How much of a list to print.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Listing {
+pub(crate) struct ListingArgs {
     /// Maximum number of rows
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
@@ -377,7 +377,7 @@ pub(crate) struct Listing {
     pub(crate) offset: u64,
 }
 
-impl Listing {
+impl ListingArgs {
     /// The wanted part of a list, with a default limit.
     pub(crate) fn window(&self, limit: u64) -> Window {
         Window { limit: self.limit.unwrap_or(limit), offset: self.offset }
@@ -417,7 +417,7 @@ pub(crate) struct LinksArgs {
     #[arg(long, requires = "since")]
     pub(crate) changed: bool,
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListingArgs,
 }
 
 /// `orb sql`.
@@ -436,9 +436,9 @@ pub(crate) struct SqlArgs {
     pub(crate) schema: bool,
     /// Time limit
     #[arg(long, value_name = "DUR", default_value = "60s")]
-    pub(crate) timeout: Span,
+    pub(crate) timeout: HumanDuration,
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListingArgs,
 }
 
 /// Row formats.
@@ -527,7 +527,7 @@ pub(crate) struct ProjectCommandArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
     /// List the projects in the home
-    List(Listing),
+    List(ListingArgs),
     /// Create a project with a commented settings file
     New(crate::command::project::new::NewArgs),
     /// Show a project's settings

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 /// Why a command did not do what it should.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandFailure {
     /// Wrong usage: exit 2.
     Usage(String),
     /// It failed: exit 1.
@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     OutputClosed,
 }
 
-impl Failure {
+impl CommandFailure {
     /// Prints the reason in one line on stderr and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
@@ -48,14 +48,14 @@ pub(crate) fn complain(line: &str) {
 }
 
 /// A failure in one line, for callers that continue.
-pub(crate) fn one_line(failure: &Failure) -> String {
+pub(crate) fn one_line(failure: &CommandFailure) -> String {
     match failure {
-        Failure::Usage(why) => why.clone(),
-        Failure::Failed(error) => chain(error),
-        Failure::Found => "found what it looked for".to_owned(),
-        Failure::Changed => "something changed".to_owned(),
-        Failure::Stopped => "stopped".to_owned(),
-        Failure::OutputClosed => "whoever read the output went away".to_owned(),
+        CommandFailure::Usage(why) => why.clone(),
+        CommandFailure::Failed(error) => chain(error),
+        CommandFailure::Found => "found what it looked for".to_owned(),
+        CommandFailure::Changed => "something changed".to_owned(),
+        CommandFailure::Stopped => "stopped".to_owned(),
+        CommandFailure::OutputClosed => "whoever read the output went away".to_owned(),
     }
 }
 
@@ -90,7 +90,7 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
     }
 }
 
-impl<E: Into<anyhow::Error>> From<E> for Failure {
+impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
         let error = error.into();
         if let Some(StoreError::Stopped) = error.downcast_ref() {

@@ -4,7 +4,7 @@
 //! thread reads the crawl's [`Progress`]; the crawl never waits for it.
 
 use crate::args::{Common, ProgressStyle};
-use crate::command::crawl::Request;
+use crate::command::crawl::CrawlRequest;
 use crate::meter::bar;
 use crate::out;
 use orb_crawl::{Progress, Snapshot, Stage};
@@ -31,7 +31,7 @@ struct Goal {
 
 impl Display {
     /// Starts the display the user asked for.
-    pub(crate) fn start(common: &Common, request: &Request, progress: Arc<Progress>) -> Self {
+    pub(crate) fn start(common: &Common, request: &CrawlRequest, progress: Arc<Progress>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let live = common.progress == ProgressStyle::Auto && terminal;
         if common.quiet || common.progress == ProgressStyle::None {

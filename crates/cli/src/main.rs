@@ -17,7 +17,7 @@ mod reference;
 mod signals;
 
 use args::{Cli, Command};
-use failure::Failure;
+use failure::CommandFailure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
     // Fault injection, for the tests.
     if let Err(why) = orb_store::fault::arm_from(|name| std::env::var(name).ok()) {
-        return Failure::Usage(why).report();
+        return CommandFailure::Usage(why).report();
     }
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
@@ -48,7 +48,7 @@ fn keep_quiet_about_what_is_caught() {
     }));
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
+fn run(cli: &Cli) -> Result<(), CommandFailure> {
     let common = &cli.common;
     match &cli.command {
         Command::Crawl(a) => command::crawl::run(common, a),

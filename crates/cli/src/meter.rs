@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 
 /// A display that runs beside a command.
 pub(crate) struct Meter {
-    said: Said,
+    said: MeterState,
     thread: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 /// The latest state: the step, how much is done, and of how much (0 if unknown).
 #[derive(Clone, Default)]
-pub(crate) struct Said(Arc<Mutex<(&'static str, u64, u64)>>);
+pub(crate) struct MeterState(Arc<Mutex<(&'static str, u64, u64)>>);
 
-impl Said {
+impl MeterState {
     /// Reports how far the command has come.
     pub(crate) fn tell(&self, step: &'static str, done: u64, of: u64) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (step, done, of);
@@ -44,7 +44,7 @@ impl Said {
 impl Meter {
     /// Starts the display the user asked for, under a title.
     pub(crate) fn start(common: &Common, title: &str) -> Self {
-        let said = Said::default();
+        let said = MeterState::default();
         if common.quiet || common.progress == ProgressStyle::None {
             return Self { said, thread: None };
         }
@@ -71,7 +71,7 @@ impl Meter {
     }
 
     /// Where to report progress.
-    pub(crate) fn said(&self) -> Said {
+    pub(crate) fn said(&self) -> MeterState {
         self.said.clone()
     }
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_line_says_as_much_as_is_known() {
-        let said = Said::default();
+        let said = MeterState::default();
         let line = |step, done, of| {
             said.tell(step, done, of);
             said.line()

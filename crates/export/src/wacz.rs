@@ -173,7 +173,7 @@ fn add_pages<W: Write + Seek>(
 
 fn package<W: Write + Seek>(project: &str, zip: &Zip<W>, now: Moment) -> Value {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let resource = |e: &super::zip::Entry| json!({"name": name(&e.path), "path": e.path, "hash": format!("sha256:{}", hex(&e.sha256)), "bytes": e.bytes});
+    let resource = |e: &super::zip::ZipEntry| json!({"name": name(&e.path), "path": e.path, "hash": format!("sha256:{}", hex(&e.sha256)), "bytes": e.bytes});
     let resources: Vec<Value> = zip.entries().iter().map(resource).collect();
     json!({"profile": "data-package", "resources": resources, "wacz_version": "1.1.1", "title": project,
         "created": now.seconds(), "software": concat!("orb ", env!("CARGO_PKG_VERSION"))})

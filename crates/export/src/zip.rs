@@ -16,13 +16,13 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 pub(super) struct Zip<W: Write + Seek> {
     out: ZipWriter<W>,
     options: SimpleFileOptions,
-    entries: Vec<Entry>,
+    entries: Vec<ZipEntry>,
     open: Option<Open>,
 }
 
 /// A file within it.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct ZipEntry {
     /// Its name.
     pub(super) path: String,
     /// Its length.
@@ -59,12 +59,12 @@ impl<W: Write + Seek> Zip<W> {
     /// Ends the open entry, if there is one.
     pub(super) fn end(&mut self) {
         if let Some(Open { path, sha, bytes }) = self.open.take() {
-            self.entries.push(Entry { path, bytes, sha256: sha.finalize().into() });
+            self.entries.push(ZipEntry { path, bytes, sha256: sha.finalize().into() });
         }
     }
 
     /// The entries that are complete.
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[ZipEntry] {
         &self.entries
     }
 

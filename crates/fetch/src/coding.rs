@@ -42,7 +42,7 @@ enum Coding {
 }
 
 /// How a stream ended.
-enum End {
+enum StreamEnd {
     Whole,
     Cut,
     Broken(String),
@@ -66,16 +66,16 @@ pub fn decode(body: &Body, encodings: &str, cap: u64) -> Decoded {
     for coding in codings.iter().rev() {
         let mut out = Vec::new();
         match coding.decode(&bytes, cap, &mut out) {
-            End::Whole => (),
-            End::Cut => cut = true,
+            StreamEnd::Whole => (),
+            StreamEnd::Cut => cut = true,
             // Output cut at the cap on one level is a truncated input on the next.
-            End::Broken(_) if cut => (),
+            StreamEnd::Broken(_) if cut => (),
             // Many servers announce a coding that they did not apply.
-            End::Broken(_) if out.is_empty() && !coding.looks_right(&bytes) => {
+            StreamEnd::Broken(_) if out.is_empty() && !coding.looks_right(&bytes) => {
                 let why = format!("announced as {coding:?} and is not");
                 return Decoded { problem: Some(Problem::new("coding-broken", why)), ..plain(&bytes, cap) };
             }
-            End::Broken(why) => return broken(out.into(), format!("{coding:?} stream: {why}")),
+            StreamEnd::Broken(why) => return broken(out.into(), format!("{coding:?} stream: {why}")),
         }
         bytes = out.into();
     }
@@ -115,14 +115,14 @@ fn codings(encodings: &str) -> Result<Vec<Coding>, Problem> {
 
 impl Coding {
     /// Decodes into `out`, which holds what could be decoded in any case.
-    fn decode(self, input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
+    fn decode(self, input: &[u8], cap: usize, out: &mut Vec<u8>) -> StreamEnd {
         match self {
             Self::Gzip => gunzip(input, cap, out),
             Self::Deflate => inflate(input, cap, out),
             Self::Brotli => read_all(Brotli::new(input, 8 * 1024), cap, out),
             Self::Zstd => match zstd_reader(input) {
                 Ok(reader) => read_all(reader, cap, out),
-                Err(error) => End::Broken(error.to_string()),
+                Err(error) => StreamEnd::Broken(error.to_string()),
             },
         }
     }
@@ -145,20 +145,20 @@ fn zstd_reader(input: &[u8]) -> io::Result<impl Read + '_> {
 }
 
 /// Reads a decoder to its end or just beyond the cap.
-fn read_all(reader: impl Read, cap: usize, out: &mut Vec<u8>) -> End {
+fn read_all(reader: impl Read, cap: usize, out: &mut Vec<u8>) -> StreamEnd {
     let room = (cap - out.len().min(cap)).saturating_add(1);
     let result = reader.take(room as u64).read_to_end(out);
     match result {
-        _ if out.len() > cap => End::Cut,
-        Ok(_) => End::Whole,
-        Err(error) => End::Broken(error.to_string()),
+        _ if out.len() > cap => StreamEnd::Cut,
+        Ok(_) => StreamEnd::Whole,
+        Err(error) => StreamEnd::Broken(error.to_string()),
     }
 }
 
-fn gunzip(input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
+fn gunzip(input: &[u8], cap: usize, out: &mut Vec<u8>) -> StreamEnd {
     if let Some(whole) = gunzip_at_once(input, cap) {
         *out = whole;
-        return End::Whole;
+        return StreamEnd::Whole;
     }
     let mut rest = input;
     loop {
@@ -166,7 +166,7 @@ fn gunzip(input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
         let end = read_all(&mut member, cap, out);
         rest = member.into_inner();
         // Padding and garbage after the last member are common and harmless.
-        if !matches!(end, End::Whole) || !rest.starts_with(b"\x1f\x8b\x08") {
+        if !matches!(end, StreamEnd::Whole) || !rest.starts_with(b"\x1f\x8b\x08") {
             return end;
         }
     }
@@ -191,10 +191,10 @@ fn gunzip_at_once(input: &[u8], cap: usize) -> Option<Vec<u8>> {
 }
 
 /// `deflate` is zlib by the standard and raw deflate in some servers.
-fn inflate(input: &[u8], cap: usize, out: &mut Vec<u8>) -> End {
+fn inflate(input: &[u8], cap: usize, out: &mut Vec<u8>) -> StreamEnd {
     if has_zlib_header(input) {
         let end = read_all(ZlibDecoder::new(input), cap, out);
-        if !(matches!(end, End::Broken(_)) && out.is_empty()) {
+        if !(matches!(end, StreamEnd::Broken(_)) && out.is_empty()) {
             return end;
         }
     }

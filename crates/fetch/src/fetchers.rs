@@ -4,7 +4,7 @@
 //! protocol of its scheme. All protocols hang on one [`Line`].
 
 use crate::protocol::{BoxFuture, Fetch, PROTOCOLS, Protocol, Watch, register};
-use crate::{FetchConfig, FetchError, Line, Request};
+use crate::{FetchConfig, FetchError, HttpRequest, Line};
 use orb_page::{Failure, FailureKind, Lease, Moment, Outcome, Timings};
 use std::future::ready;
 use std::net::IpAddr;
@@ -48,7 +48,7 @@ impl Fetchers {
     }
 
     /// Makes one HTTP request, with what a lease cannot say: a form to submit, header fields.
-    pub fn send<'a>(&'a self, request: &'a Request<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
+    pub fn send<'a>(&'a self, request: &'a HttpRequest<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         match self.of(request.url.as_str()) {
             Some(fetcher) => fetcher.send(request, watch),
             None => refused(request.url.as_str()),

@@ -27,8 +27,8 @@ pub use fetchers::Fetchers;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::Rehearsal;
-pub use http::{Method, Request, Validators};
+pub use http::{HttpRequest, Method, Validators};
 pub use intake::{Received, receive};
 pub use keyring::{Credential, Keyring, Proof};
-pub use line::{AddressGuard, Bucket, ConnectionCounts, Line, Socket, raise_open_files, why_not_public};
+pub use line::{AddressGuard, ConnectionCounts, Line, Socket, TokenBucket, raise_open_files, why_not_public};
 pub use protocol::{BoxFuture, Fetch, OpenProtocol, PROTOCOLS, Protocol, Unwatched, Watch, register};

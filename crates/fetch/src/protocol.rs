@@ -6,7 +6,7 @@
 
 use crate::fetchers::refused;
 use crate::http::HttpFetcher;
-use crate::{FetchConfig, FetchError, Line, Request};
+use crate::{FetchConfig, FetchError, HttpRequest, Line};
 use orb_page::{Lease, Outcome};
 use orb_urls::scheme::{self, Manners};
 use std::future::{Future, ready};
@@ -23,7 +23,7 @@ pub trait Fetch: Send + Sync {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome>;
 
     /// Makes an HTTP request, where the protocol is HTTP.
-    fn send<'a>(&'a self, request: &'a Request<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
+    fn send<'a>(&'a self, request: &'a HttpRequest<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         let _ = watch;
         refused(request.url.as_str())
     }

@@ -2,7 +2,7 @@
 
 use crate::examine::Wrong;
 use crate::track::TrackSettings;
-use crate::units::Span;
+use crate::units::HumanDuration;
 use orb_track::TrackError;
 use orb_track::compare::{CompareBy, CompareRule, Comparison};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct CompareSettings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub program: Vec<String>,
     /// Its timeout per page.
-    pub timeout: Span,
+    pub timeout: HumanDuration,
 }
 
 impl Default for CompareSettings {
@@ -47,7 +47,7 @@ impl Default for CompareSettings {
             ignore: Vec::new(),
             similarity: None,
             program: Vec::new(),
-            timeout: Span(Duration::from_secs(10)),
+            timeout: HumanDuration(Duration::from_secs(10)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What did the user ask of the text index and of search?
 
-use crate::units::{ByteSize, Span};
+use crate::units::{ByteSize, HumanDuration};
 use orb_index::{StemLanguage, Stems, Weights, WriterRules};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct IndexSettings {
     /// Number of indexing threads; 0 means one per three cores.
     pub threads: usize,
     /// How often indexed pages become searchable during a crawl.
-    pub commit_time: Span,
+    pub commit_time: HumanDuration,
 }
 
 impl Default for IndexSettings {
@@ -37,7 +37,7 @@ impl Default for IndexSettings {
             memory: ByteSize(100_000_000),
             queue: ByteSize(64_000_000),
             threads: 0,
-            commit_time: Span(Duration::from_secs(30)),
+            commit_time: HumanDuration(Duration::from_secs(30)),
         }
     }
 }

@@ -22,7 +22,7 @@ pub mod units;
 
 pub use compare::CompareSettings;
 pub use examine::Wrong;
-pub use hours::{Allowance, Days, Hour, Hours, LimitSettings, Regime, Schedule};
+pub use hours::{Allowance, Hour, Hours, LimitSettings, Regime, Schedule, Weekdays};
 pub use index::{IndexSettings, SearchSettings};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;

@@ -2,7 +2,7 @@
 
 use crate::examine::Wrong;
 use crate::settings::without_user;
-use crate::units::Span;
+use crate::units::HumanDuration;
 use orb_page::Flag;
 use orb_urls::{Canonicaliser, Rules};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct WebhookSettings {
     pub batch: usize,
     /// Timeout of a response.
     #[serde(default = "a_wait")]
-    pub timeout: Span,
+    pub timeout: HumanDuration,
     /// Retries after the first attempt.
     #[serde(default = "some_retries")]
     pub retries: u32,
@@ -105,8 +105,8 @@ const fn a_batch() -> usize {
     100
 }
 
-const fn a_wait() -> Span {
-    Span(Duration::from_secs(10))
+const fn a_wait() -> HumanDuration {
+    HumanDuration(Duration::from_secs(10))
 }
 
 const fn some_retries() -> u32 {

@@ -12,7 +12,7 @@ use crate::position::TextPosition;
 use crate::steps::{self, AuthSettings, StepSettings};
 use crate::timetable::ScheduleSettings;
 use crate::track::TrackSettings;
-use crate::units::{ByteSize, Rate, Span};
+use crate::units::{ByteSize, HumanDuration, Rate};
 use orb_frontier::TrapLimits;
 use orb_urls::{Rules, ScopeSpec};
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ pub struct FrontierSettings {
     /// `bfs`, `dfs`, `best` or `random`.
     pub order: OrderName,
     /// Minimum delay between two requests to one host, and to one address.
-    pub delay: Span,
+    pub delay: HumanDuration,
     /// Maximum concurrent requests to one host; with a delay there is never more than one.
     pub per_host: usize,
     /// Maximum distance from a seed in links.
@@ -94,7 +94,7 @@ pub struct FrontierSettings {
     pub max_bytes: Option<ByteSize>,
     /// Stop after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_time: Option<Span>,
+    pub max_time: Option<HumanDuration>,
     /// Retries after a temporary failure.
     pub retries: u32,
     /// Maximum length of a redirect chain.
@@ -102,11 +102,11 @@ pub struct FrontierSettings {
     /// Whether to fetch what robots.txt disallows, too.
     pub ignore_robots: bool,
     /// Maximum age of a robots.txt before it is fetched again.
-    pub robots_max_age: Span,
+    pub robots_max_age: HumanDuration,
     /// Maximum Crawl-delay honoured; a longer one counts as this.
-    pub max_crawl_delay: Span,
+    pub max_crawl_delay: HumanDuration,
     /// Maximum back-off of a failing host.
-    pub max_backoff: Span,
+    pub max_backoff: HumanDuration,
     /// Whether to read the sitemaps that robots.txt lists.
     pub sitemaps: bool,
     /// Whether to follow `nofollow` links, and links on `nofollow` pages.
@@ -125,7 +125,7 @@ impl Default for FrontierSettings {
     fn default() -> Self {
         Self {
             order: OrderName::Bfs,
-            delay: Span(Duration::from_secs(1)),
+            delay: HumanDuration(Duration::from_secs(1)),
             per_host: 8,
             depth: None,
             max_pages: None,
@@ -134,9 +134,9 @@ impl Default for FrontierSettings {
             retries: 2,
             max_redirects: 10,
             ignore_robots: false,
-            robots_max_age: Span(Duration::from_secs(86_400)),
-            max_crawl_delay: Span(Duration::from_secs(60)),
-            max_backoff: Span(Duration::from_secs(300)),
+            robots_max_age: HumanDuration(Duration::from_secs(86_400)),
+            max_crawl_delay: HumanDuration(Duration::from_secs(60)),
+            max_backoff: HumanDuration(Duration::from_secs(300)),
             sitemaps: true,
             follow_nofollow: false,
             topic: Vec::new(),
@@ -170,11 +170,11 @@ pub struct FetchSettings {
     /// Maximum open connections, including those still closing.
     pub connections: usize,
     /// Timeout for the start of a response, and between two parts of it.
-    pub timeout: Span,
+    pub timeout: HumanDuration,
     /// Timeout for a connection, and for its TLS handshake.
-    pub connect_timeout: Span,
+    pub connect_timeout: HumanDuration,
     /// Maximum duration of a whole response.
-    pub total_timeout: Span,
+    pub total_timeout: HumanDuration,
     /// Larger bodies are truncated; the page is BINARY.
     pub max_size: ByteSize,
     /// Media types to fetch, such as `text/html` or `image/*`; none means all.
@@ -211,9 +211,9 @@ impl Default for FetchSettings {
         Self {
             user_agent: format!("Orbweaver/{}", env!("CARGO_PKG_VERSION")),
             connections: 128,
-            timeout: Span(Duration::from_secs(20)),
-            connect_timeout: Span(Duration::from_secs(10)),
-            total_timeout: Span(Duration::from_secs(300)),
+            timeout: HumanDuration(Duration::from_secs(20)),
+            connect_timeout: HumanDuration(Duration::from_secs(10)),
+            total_timeout: HumanDuration(Duration::from_secs(300)),
             max_size: ByteSize(10_000_000),
             accept: Vec::new(),
             proxy: None,
@@ -272,7 +272,7 @@ pub struct CrawlSettings {
     /// Maximum pages fetched and not yet recorded; one half is recorded while the other is fetched.
     pub batch_pages: usize,
     /// How long a page waits for others to be recorded with.
-    pub batch_time: Span,
+    pub batch_time: HumanDuration,
 }
 
 impl Default for CrawlSettings {
@@ -281,7 +281,7 @@ impl Default for CrawlSettings {
             workers: 0,
             worker_name: "orb".to_owned(),
             batch_pages: 1_000,
-            batch_time: Span(Duration::from_millis(500)),
+            batch_time: HumanDuration(Duration::from_millis(500)),
         }
     }
 }

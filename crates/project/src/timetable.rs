@@ -5,7 +5,7 @@
 //! one that the user stopped when it is due.
 
 use crate::examine::Wrong;
-use crate::units::Span;
+use crate::units::HumanDuration;
 use orb_page::Moment;
 use orb_page::RunKind;
 use orb_store::{ProjectDir, RunRecord, RunStatus};
@@ -22,14 +22,14 @@ const SHORTEST: Duration = Duration::from_secs(60);
 pub struct ScheduleSettings {
     /// Run again this long after the start of the last run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<Span>,
+    pub every: Option<HumanDuration>,
     /// Run at these clock times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<Cron>,
     /// Its time zone.
     pub zone: Zone,
     /// Maximum random delay.
-    pub jitter: Span,
+    pub jitter: HumanDuration,
     /// Not before this date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Stamp>,
@@ -46,7 +46,7 @@ impl Default for ScheduleSettings {
             every: None,
             cron: None,
             zone: Zone::default(),
-            jitter: Span::default(),
+            jitter: HumanDuration::default(),
             not_before: None,
             until: None,
             catch_up: true,

@@ -25,7 +25,7 @@ impl UnitError {
 
 /// A duration as people write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span(pub Duration);
+pub struct HumanDuration(pub Duration);
 
 /// A number of bytes as people write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +126,7 @@ fn whole(value: f64) -> Option<u64> {
     (value.is_finite() && (0.0..9e18).contains(&value)).then_some(value.round() as u64)
 }
 
-impl FromStr for Span {
+impl FromStr for HumanDuration {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -169,7 +169,7 @@ impl FromStr for Rate {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for HumanDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (us, ms) = (self.0.as_micros(), self.0.as_millis());
         match ms {
@@ -217,7 +217,7 @@ macro_rules! as_text {
     )*};
 }
 pub(crate) use as_text;
-as_text!(Span, ByteSize, Rate, Pace);
+as_text!(HumanDuration, ByteSize, Rate, Pace);
 
 #[cfg(test)]
 mod tests {
@@ -228,10 +228,10 @@ mod tests {
         for (text, ms) in
             [("500ms", 500), ("2s", 2_000), ("1h", 3_600_000), ("1.5s", 1_500), ("0", 0), ("7d", 604_800_000)]
         {
-            assert_eq!(text.parse::<Span>().unwrap().0.as_millis(), ms, "{text}");
+            assert_eq!(text.parse::<HumanDuration>().unwrap().0.as_millis(), ms, "{text}");
         }
         for text in ["", "5", "s", "-1s", "1 year", "1e400s"] {
-            assert!(text.parse::<Span>().is_err(), "{text}");
+            assert!(text.parse::<HumanDuration>().is_err(), "{text}");
         }
     }
 
@@ -261,10 +261,10 @@ mod tests {
     #[test]
     fn what_is_printed_reads_back() {
         for ms in [0, 1, 999, 1_000, 61_000, 60_000, 3_600_000, 86_400_000] {
-            let span = Span(Duration::from_millis(ms));
+            let span = HumanDuration(Duration::from_millis(ms));
             assert_eq!(span.to_string().parse(), Ok(span));
         }
-        let fine: Span = "1.5ms".parse().unwrap();
+        let fine: HumanDuration = "1.5ms".parse().unwrap();
         assert_eq!((fine.to_string().as_str(), fine.to_string().parse()), ("1500us", Ok(fine)));
         for n in [0, 1, 1_000, 10_000_000, 1_234_567, 3_000_000_000] {
             assert_eq!(ByteSize(n).to_string().parse(), Ok(ByteSize(n)));

@@ -35,8 +35,9 @@ pub use replace::replace;
 pub use sqlite::{
     AckRow, AnchorRow, CatalogueReader, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent, FlagCounts,
     Holds, HostRow, ImageRow, KnownPage, LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow,
-    PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, RunRecord, RunStatus, Stats, Sums, Table, TableColumn,
-    TableNote, ToldRow, Unfetched, VisitRow, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
+    PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus, Stats, Sums, Table,
+    TableColumn, TableNote, Unfetched, VisitRow, Worded, document_type, document_types, has_rank_tables,
+    write_rank_tables,
 };
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;

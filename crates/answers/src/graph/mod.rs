@@ -5,7 +5,7 @@ mod neighbours;
 mod stats;
 
 pub(crate) use check::check_graph;
-pub use neighbours::{NeighbourRow, Neighbours, neighbours};
+pub use neighbours::{NeighbourRow, PageNeighbours, neighbours};
 pub use stats::{GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 
 use crate::{AnswerError, Collection, Result};

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// The pages around one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Neighbours {
+pub struct PageNeighbours {
     /// The pages, nearest first.
     pub rows: Vec<NeighbourRow>,
     /// What the reader should know about the graph, if anything.
@@ -35,7 +35,7 @@ pub fn neighbours(
     url: &str,
     (hops, direction): (u32, Direction),
     rows: Window,
-) -> Result<Neighbours> {
+) -> Result<PageNeighbours> {
     let page = collection.page(url)?;
     let (graph, note) = dated(collection)?;
     let (limit, offset) = rows.sizes();
@@ -59,5 +59,5 @@ pub fn neighbours(
         let title = collection.catalogue().title(near.page)?;
         found.push(NeighbourRow { url: near.url, title, hops: near.hops, score });
     }
-    Ok(Neighbours { rows: found, note })
+    Ok(PageNeighbours { rows: found, note })
 }

@@ -36,7 +36,7 @@ pub(super) fn backward(collection: &Collection, page: PageId, rows: Window) -> R
         let (graph, note) = usable(collection, &reader.extent()?)?;
         let all = |note| Ok(LinksIn { links: reader.links_in(page, rows.limit, rows.offset)?, note });
         let Some(graph) = graph else { return all(note) };
-        let mut taken = Taken { links: Vec::new(), rows };
+        let mut taken = LimitOffset { links: Vec::new(), rows };
         match from_graph(reader, graph, page, &mut taken) {
             Err(Trouble::Graph(e @ GraphError::Damaged { .. })) => {
                 all(Some(format!("{e}; all links were read instead")))
@@ -85,12 +85,12 @@ pub(super) fn usable<'a>(
 }
 
 /// Applies limit and offset.
-struct Taken {
+struct LimitOffset {
     links: Vec<LinkRow>,
     rows: Window,
 }
 
-impl Taken {
+impl LimitOffset {
     fn is_full(&self) -> bool {
         self.links.len() as u64 >= self.rows.limit
     }
@@ -136,7 +136,7 @@ fn from_graph(
     reader: &CatalogueReader,
     graph: &WebGraph,
     page: PageId,
-    out: &mut Taken,
+    out: &mut LimitOffset,
 ) -> std::result::Result<(), Trouble> {
     let known = graph.manifest().mark.sources;
     let mut since = reader.links_in_after(page, known)?.into_iter().peekable();

@@ -1,19 +1,19 @@
 //! `orb cat`: how is a page's content printed from the archive?
 
 use super::open;
-use crate::args::{CatArgs, Common, Form};
-use crate::failure::Failure;
+use crate::args::{CatArgs, Common, ContentFormat};
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::ContentForm;
 use std::io::Write as _;
 
-pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.page.project)?;
     let version = orb_answers::content(&collection, &args.page.url, args.run)?;
     let form = match args.form {
-        Form::Raw => ContentForm::Raw,
-        Form::Text => ContentForm::Text,
-        Form::Markdown => ContentForm::Markdown,
+        ContentFormat::Raw => ContentForm::Raw,
+        ContentFormat::Text => ContentForm::Text,
+        ContentFormat::Markdown => ContentForm::Markdown,
     };
     if form == ContentForm::Raw && !common.json {
         let mut stdout = out::content();

@@ -2,7 +2,7 @@
 
 use super::open;
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{out, signals};
 use clap::Args;
 use orb_answers::{CHANGES, Collection, FeedEnd};
@@ -43,16 +43,16 @@ pub(crate) fn flag(text: &str) -> Result<Flag, String> {
 }
 
 /// A reader's position in the feed.
-struct Place {
+struct FeedPosition {
     cursor: u64,
     left: u64,
     given: u64,
 }
 
-pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let flags = if args.flag.is_empty() { &CHANGES[..] } else { &args.flag };
-    let mut place = Place { cursor: args.after, left: args.limit.unwrap_or(u64::MAX), given: 0 };
+    let mut place = FeedPosition { cursor: args.after, left: args.limit.unwrap_or(u64::MAX), given: 0 };
     let mut stdout = out::stdout();
     let stop = Stop::new();
     let _listening = args.follow.then(|| signals::watch(Arc::clone(&stop))).transpose()?;
@@ -63,7 +63,7 @@ pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), Failure> {
         }
         stdout.flush()?;
         if stop.wait(OFTEN) {
-            return Err(Failure::Stopped);
+            return Err(CommandFailure::Stopped);
         }
     }
     if common.json {
@@ -80,8 +80,8 @@ fn print(
     common: &Common,
     collection: &Collection,
     flags: &[Flag],
-    place: &mut Place,
-) -> Result<(), Failure> {
+    place: &mut FeedPosition,
+) -> Result<(), CommandFailure> {
     while place.left > 0 {
         let asked = u32::try_from(place.left).unwrap_or(PAGE).min(PAGE);
         let page = orb_answers::changes(collection, place.cursor, flags, asked)?;

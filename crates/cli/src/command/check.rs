@@ -3,12 +3,12 @@
 //! Exits with 1 and says where if they do not.
 
 use crate::args::{Common, ProjectArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::{CheckReport, Home, check};
 use std::io::Write;
 
-pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
     let project = Home::open(&common.home)?.find(&args.project)?;
     let report = check(&project)?;
     let mut stdout = out::stdout();
@@ -18,7 +18,7 @@ pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
         print(&mut stdout, &args.project, &report)?;
     }
     stdout.flush()?;
-    if report.is_clean() { Ok(()) } else { Err(Failure::Found) }
+    if report.is_clean() { Ok(()) } else { Err(CommandFailure::Found) }
 }
 
 fn print(stdout: &mut impl Write, project: &str, report: &CheckReport) -> std::io::Result<()> {

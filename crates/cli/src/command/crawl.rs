@@ -1,7 +1,7 @@
 //! `orb crawl`: how is a crawl started or resumed?
 
-use crate::args::{Common, CrawlArgs, OrderName as OrderArg, Render, ScopeName};
-use crate::failure::{Failure, complain};
+use crate::args::{Common, CrawlArgs, OrderArg, Render, ScopeName};
+use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the command line asks for, parsed and validated.
-pub(crate) struct Request {
+pub(crate) struct CrawlRequest {
     /// The project.
     pub(crate) name: String,
     /// Its settings.
@@ -40,9 +40,9 @@ pub(crate) struct Request {
     pub(crate) metrics: Option<TcpListener>,
 }
 
-impl Request {
+impl CrawlRequest {
     /// What a project does by itself: what its file says.
-    pub(crate) fn kept(home: &Home, name: &str, kind: RunKind) -> Result<Self, Failure> {
+    pub(crate) fn kept(home: &Home, name: &str, kind: RunKind) -> Result<Self, CommandFailure> {
         let project = home.find(name)?;
         let missing = || anyhow::anyhow!("project {name} has no settings; orb project edit {name} writes them");
         let settings = Settings::kept(&project)?.ok_or_else(missing)?;
@@ -66,16 +66,16 @@ impl Request {
     }
 }
 
-pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
     if matches!(args.render, Some(Render::Auto | Render::Always)) {
-        return Err(Failure::Usage("this version does not render pages; leave out --render".into()));
+        return Err(CommandFailure::Usage("this version does not render pages; leave out --render".into()));
     }
     let metrics = args.metrics.as_deref().map(metrics::listen).transpose()?;
     let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
     let begun = request(&home, args).and_then(|request| {
         let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
-        Ok((seed, crawl(common, &home, Request { metrics, ..request })?))
+        Ok((seed, crawl(common, &home, CrawlRequest { metrics, ..request })?))
     });
     let (seed, summary) = match begun {
         Err(refused) if is_new => {
@@ -89,7 +89,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), Failure> {
 }
 
 /// Crawls and shows progress. A refused request leaves nothing behind.
-pub(crate) fn crawl(common: &Common, home: &Home, mut request: Request) -> Result<Summary, Failure> {
+pub(crate) fn crawl(common: &Common, home: &Home, mut request: CrawlRequest) -> Result<Summary, CommandFailure> {
     let found = home.find(&request.name).ok();
     sensible(found.as_ref(), &request.settings)?;
     let file = request.file.take().unwrap_or_else(|| home.path().join(&request.name).join("project.toml"));
@@ -113,7 +113,11 @@ fn is_refused(error: &CrawlError) -> bool {
 }
 
 /// Opens the project and runs it.
-fn collect(common: &Common, home: &Home, mut request: Request) -> Result<Result<Summary, CrawlError>, Failure> {
+fn collect(
+    common: &Common,
+    home: &Home,
+    mut request: CrawlRequest,
+) -> Result<Result<Summary, CrawlError>, CommandFailure> {
     let project = open_project(&home.project(&request.name)?, &request.settings)?;
     if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
         let path = project.dir().archive().join(file);
@@ -143,7 +147,7 @@ fn collect(common: &Common, home: &Home, mut request: Request) -> Result<Result<
 }
 
 /// An error with its position in the file.
-fn placed(file: &Path, wrong: Wrong) -> Failure {
+fn placed(file: &Path, wrong: Wrong) -> CommandFailure {
     match Settings::blamed(file, &wrong) {
         Some(placed) => placed.into(),
         None => wrong.into(),
@@ -151,7 +155,7 @@ fn placed(file: &Path, wrong: Wrong) -> Failure {
 }
 
 /// Refuses invalid settings, with the position in the project's file if that is the culprit.
-fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), Failure> {
+fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), CommandFailure> {
     let Err(wrong) = settings.examine() else { return Ok(()) };
     if let Some(project) = project
         && matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone()))
@@ -162,7 +166,7 @@ fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), Fai
 }
 
 /// Prints the summary of a run; for a stopped one, how to resume it.
-pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, summary)?;
@@ -174,13 +178,13 @@ pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), Failure> 
         if !common.quiet {
             complain(&format!("stopped; everything is saved, and orb {} {} resumes it", summary.kind, summary.project));
         }
-        return Err(Failure::Stopped);
+        return Err(CommandFailure::Stopped);
     }
     Ok(())
 }
 
 /// A run in which nothing at all could ever be fetched has failed, and says why.
-pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), Failure> {
+pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), CommandFailure> {
     if summary.counters.pages > 0 {
         return Ok(());
     }
@@ -188,7 +192,7 @@ pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), 
     let never = |page: &orb_store::PageRow| page.status.is_none() && page.visits <= 1;
     let Some(page) = reader.page_by_url(seed)?.filter(never) else { return Ok(()) };
     let why = page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind);
-    Err(Failure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}")))
+    Err(CommandFailure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}")))
 }
 
 /// The summary of a run in words.
@@ -240,7 +244,7 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
 }
 
 /// Reads seeds, project files and flags.
-pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure> {
+pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
     let mut settings = Settings::default();
     let mut name = args.project.clone();
     let (mut known, mut file) = (false, None);
@@ -276,14 +280,14 @@ pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<Request, Failure>
     settings.seeds.extend(given.into_iter().filter(|g| !listed.contains(g)));
     settings.name = Some(name.clone());
     if seeds.is_empty() && settings.steps.is_empty() {
-        return Err(Failure::Usage(format!("project {name} has no seeds; give a URL")));
+        return Err(CommandFailure::Usage(format!("project {name} has no seeds; give a URL")));
     }
     apply(args, &mut settings);
     let kept = settings.clone();
     apply_budgets(args, &mut settings);
     let kind = RunKind::Crawl;
     let (choice, despite_damage) = (RevisitSelection::All, args.despite_damage);
-    Ok(Request { name, settings, kept, kind, choice, seeds, file, despite_damage, metrics: None })
+    Ok(CrawlRequest { name, settings, kept, kind, choice, seeds, file, despite_damage, metrics: None })
 }
 
 /// The default project name: the seed's host, with its port if it is not the default.
@@ -298,17 +302,17 @@ fn stem(file: &str) -> Option<String> {
 }
 
 /// Seeds as given: URLs, or `@file` with one URL per line.
-fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, Failure> {
+fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, CommandFailure> {
     let mut out: Vec<Address> = Vec::new();
     let mut known: HashSet<Address> = HashSet::new();
     let mut add = |text: &str, place: &str| {
         let address = canonical.parse_seed(text).map_err(|e| {
-            Failure::Usage(format!("{place}'{}' is not a URL to start from: {e}", out::clip(text, 100)))
+            CommandFailure::Usage(format!("{place}'{}' is not a URL to start from: {e}", out::clip(text, 100)))
         })?;
         if known.insert(address.clone()) {
             out.push(address);
         }
-        Ok::<(), Failure>(())
+        Ok::<(), CommandFailure>(())
     };
     for seed in given {
         let Some(file) = seed.strip_prefix('@') else {

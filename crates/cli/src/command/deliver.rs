@@ -1,7 +1,7 @@
 //! `orb deliver`: how are pending changes delivered to a project's outputs?
 
 use crate::args::Common;
-use crate::failure::{Failure, complain};
+use crate::failure::{CommandFailure, complain};
 use crate::{out, signals};
 use clap::Args;
 use orb_crawl::Stop;
@@ -22,7 +22,7 @@ pub(crate) struct DeliverArgs {
     from: Option<u64>,
 }
 
-pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), CommandFailure> {
     let project = Home::open(&common.home)?.find(&args.project)?;
     let settings = Settings::kept(&project)?.unwrap_or_default();
     settings.examine()?;
@@ -48,15 +48,15 @@ pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), Failure> {
     let failed = delivered.iter().filter(|one| one.problem.is_some()).collect::<Vec<_>>();
     failed.iter().for_each(|one| lament(&project.name, one));
     match (stop.is_set(), failed.is_empty()) {
-        (true, _) => Err(Failure::Stopped),
+        (true, _) => Err(CommandFailure::Stopped),
         (_, true) => Ok(()),
-        (_, false) => Err(Failure::Found),
+        (_, false) => Err(CommandFailure::Found),
     }
 }
 
 /// Delivers after a run, which has succeeded in any case: failures are reported, and retried next
 /// time.
-pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settings) -> Result<(), CommandFailure> {
     if settings.outputs.is_empty() {
         return Ok(());
     }
@@ -67,12 +67,12 @@ pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settin
             let failed = delivered.iter().filter(|one| one.problem.is_some() && !common.quiet);
             failed.for_each(|one| lament(&project.name, one));
         }
-        Err(Failure::Failed(why)) => {
+        Err(CommandFailure::Failed(why)) => {
             complain(&format!("the changes were not delivered: {why:#}; orb deliver {} delivers them", project.name));
         }
         Err(other) => return Err(other),
     }
-    if stop.is_set() { Err(Failure::Stopped) } else { Ok(()) }
+    if stop.is_set() { Err(CommandFailure::Stopped) } else { Ok(()) }
 }
 
 fn delivery(
@@ -80,7 +80,7 @@ fn delivery(
     settings: &Settings,
     stop: &Stop,
     from: Option<u64>,
-) -> Result<Vec<Delivered>, Failure> {
+) -> Result<Vec<Delivered>, CommandFailure> {
     let variable = |name: &str| std::env::var(name).ok();
     Ok(Delivery { project, settings, variable: &variable, stop, from }.run()?)
 }

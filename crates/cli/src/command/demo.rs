@@ -1,13 +1,13 @@
 //! `orb demo`: how does a small built-in web look, crawled, tracked and shown without a network?
 
-use super::crawl::{self, Request};
+use super::crawl::{self, CrawlRequest};
 use super::report::ReportArgs;
-use crate::args::{Common, DemoArgs, LinksArgs, Listing, ProjectArgs, RowFormat, SqlArgs};
-use crate::failure::Failure;
+use crate::args::{Common, DemoArgs, LinksArgs, ListingArgs, ProjectArgs, RowFormat, SqlArgs};
+use crate::failure::CommandFailure;
 use crate::{command, out};
 use orb_page::{RunKind, RunState};
 use orb_project::Settings;
-use orb_project::units::Span;
+use orb_project::units::HumanDuration;
 use orb_store::Home;
 use orb_testweb::{Server, Spec};
 use orb_urls::scope::Mode;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The demo's project.
 const PROJECT: &str = "demo";
 
-pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure> {
     let server = Server::spawn(Spec::demo())?;
     let temporary = tempfile::tempdir()?;
     let home = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
@@ -40,7 +40,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
     tour(&common, &seed)?;
     say(&common, "A day passes on this web. orb track demo")?;
     server.web().set_epoch(1);
-    let summary = crawl::crawl(&common, &store, Request { kind: RunKind::Track, ..request(&seed)? })?;
+    let summary = crawl::crawl(&common, &store, CrawlRequest { kind: RunKind::Track, ..request(&seed)? })?;
     crawl::finish(&common, &summary)?;
     say(&common, "orb report demo --limit 12")?;
     command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
@@ -52,14 +52,15 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), Failure> {
     }
 }
 
-fn request(seed: &str) -> Result<Request, Failure> {
+fn request(seed: &str) -> Result<CrawlRequest, CommandFailure> {
     let mut settings = Settings { name: Some(PROJECT.into()), seeds: vec![seed.to_owned()], ..Settings::default() };
     settings.scope.mode = Mode::Any;
-    settings.frontier.delay = Span(Duration::from_millis(10));
-    settings.frontier.max_crawl_delay = Span(Duration::from_millis(100));
+    settings.frontier.delay = HumanDuration(Duration::from_millis(10));
+    settings.frontier.max_crawl_delay = HumanDuration(Duration::from_millis(100));
     settings.fetch.allow_private = true;
-    let seeds = vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| Failure::Usage(e.to_string()))?];
-    Ok(Request {
+    let seeds =
+        vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| CommandFailure::Usage(e.to_string()))?];
+    Ok(CrawlRequest {
         kind: RunKind::Crawl,
         choice: orb_crawl::track::RevisitSelection::All,
         name: PROJECT.to_owned(),
@@ -73,21 +74,21 @@ fn request(seed: &str) -> Result<Request, Failure> {
 }
 
 /// What to look at next.
-fn tour(common: &Common, seed: &str) -> Result<(), Failure> {
+fn tour(common: &Common, seed: &str) -> Result<(), CommandFailure> {
     say(common, "orb stats demo")?;
     command::stats::run(common, &ProjectArgs { project: PROJECT.to_owned() })?;
     say(common, &format!("orb links demo {seed} --out --limit 5"))?;
-    let listing = Listing { limit: Some(5), offset: 0 };
+    let listing = ListingArgs { limit: Some(5), offset: 0 };
     let (project_name, url) = (PROJECT.to_owned(), Some(seed.to_owned()));
     command::links::run(common, &LinksArgs { project: project_name, url, out: true, listing, ..LinksArgs::default() })?;
     let sql = "SELECT kind, count(*) AS pages, sum(length) AS bytes FROM page GROUP BY kind ORDER BY 2 DESC";
     say(common, &format!("orb sql demo \"{sql}\""))?;
-    let (sql, listing) = (Some(sql.to_owned()), Listing { limit: None, offset: 0 });
-    let (format, timeout) = (RowFormat::Table, Span(Duration::from_secs(60)));
+    let (sql, listing) = (Some(sql.to_owned()), ListingArgs { limit: None, offset: 0 });
+    let (format, timeout) = (RowFormat::Table, HumanDuration(Duration::from_secs(60)));
     command::sql::run(common, &SqlArgs { project: PROJECT.into(), sql, format, schema: false, timeout, listing })
 }
 
-fn say(common: &Common, line: &str) -> Result<(), Failure> {
+fn say(common: &Common, line: &str) -> Result<(), CommandFailure> {
     if common.quiet || common.json {
         return Ok(());
     }

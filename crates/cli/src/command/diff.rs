@@ -3,7 +3,7 @@
 use super::export::place::Unfinished;
 use super::open;
 use crate::args::{Common, PageArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -25,8 +25,8 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "N")]
     to: Option<u32>,
     /// What to compare
-    #[arg(long, value_enum, default_value_t = Shown::Text, value_name = "WHAT")]
-    by: Shown,
+    #[arg(long, value_enum, default_value_t = DiffView::Text, value_name = "WHAT")]
+    by: DiffView,
     /// Context lines around each difference
     #[arg(long, value_name = "N", default_value_t = 3)]
     context: usize,
@@ -40,7 +40,7 @@ pub(crate) struct DiffArgs {
 
 /// What is compared of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shown {
+enum DiffView {
     /// The visible text
     Text,
     /// The visible text of the main content
@@ -49,7 +49,7 @@ enum Shown {
     Source,
 }
 
-impl Shown {
+impl DiffView {
     const fn by(self) -> DiffBy {
         match self {
             Self::Text => DiffBy::Text,
@@ -59,7 +59,7 @@ impl Shown {
     }
 }
 
-pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.page.project)?;
     let DiffArgs { from, to, context, .. } = *args;
     let wish = DiffWish { url: &args.page.url, from, to, by: args.by.by(), context };
@@ -69,7 +69,7 @@ pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), Failure> {
     })?
 }
 
-fn print(common: &Common, diff: &PageDiff<'_>, context: usize) -> Result<(), Failure> {
+fn print(common: &Common, diff: &PageDiff<'_>, context: usize) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, diff)?;
@@ -101,7 +101,7 @@ fn side_by_side(diff: &PageDiff<'_>, context: usize) -> String {
     )
 }
 
-fn write_page(path: &Path, force: bool, page: &str) -> Result<(), Failure> {
+fn write_page(path: &Path, force: bool, page: &str) -> Result<(), CommandFailure> {
     if path == Path::new("-") {
         let mut stdout = out::stdout();
         stdout.write_all(page.as_bytes())?;

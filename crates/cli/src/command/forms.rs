@@ -1,7 +1,7 @@
 //! `orb inspect forms`: how are the forms of a page written as steps of a project file?
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_crawl::look;
 use orb_extract::Content;
@@ -17,24 +17,24 @@ use std::io::Write as _;
 const LISTED: usize = 12;
 
 /// Lists the forms of a page on the web.
-pub(super) fn of_url(common: &Common, url: &str, resolve: &[String]) -> Result<(), Failure> {
+pub(super) fn of_url(common: &Common, url: &str, resolve: &[String]) -> Result<(), CommandFailure> {
     let mut settings = Settings::default();
     settings.urls = Rules { strip_session_ids: false, tidy_query: false, ..settings.urls };
     settings.fetch.resolve = resolve.to_vec();
     let address = Canonicaliser::new(settings.urls)
         .parse_seed(url)
-        .map_err(|why| Failure::Usage(format!("'{}' is not a URL: {why}", out::clip(url, 100))))?;
+        .map_err(|why| CommandFailure::Usage(format!("'{}' is not a URL: {why}", out::clip(url, 100))))?;
     let (url, document) = look(&settings, &address)?;
     told(common, &url, &document)
 }
 
 /// Lists the forms of a page in a file.
-pub(super) fn of_file(common: &Common, bytes: &[u8], base: &str) -> Result<(), Failure> {
+pub(super) fn of_file(common: &Common, bytes: &[u8], base: &str) -> Result<(), CommandFailure> {
     let document = orb_extract::extract(&Content { bytes, mime: Some("text/html"), charset: None, url: base });
     told(common, base, &document)
 }
 
-fn told(common: &Common, url: &str, document: &Document) -> Result<(), Failure> {
+fn told(common: &Common, url: &str, document: &Document) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &json!({"url": url, "forms": document.forms}))?;

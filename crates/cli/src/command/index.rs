@@ -2,7 +2,7 @@
 
 use super::{open, open_reader};
 use crate::args::{Common, ProjectArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::meter::Meter;
 use crate::{out, signals};
 use clap::{Args, Subcommand};
@@ -31,7 +31,7 @@ enum IndexCommand {
     Rebuild(ProjectArgs),
 }
 
-pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), CommandFailure> {
     match &args.what {
         IndexCommand::Status(a) => status(common, &a.project),
         IndexCommand::Update(a) => update(common, &a.project, false),
@@ -39,7 +39,7 @@ pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     }
 }
 
-fn status(common: &Common, name: &str) -> Result<(), Failure> {
+fn status(common: &Common, name: &str) -> Result<(), CommandFailure> {
     let status = orb_answers::index_status(&open(common, name)?)?;
     let mut stdout = out::stdout();
     if common.json {
@@ -62,7 +62,7 @@ fn status(common: &Common, name: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), Failure> {
+fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), CommandFailure> {
     let (project, _) = open_reader(common, name)?;
     let settings = Settings::kept(&project)?.unwrap_or_default();
     let begin = Instant::now();
@@ -95,5 +95,5 @@ fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), Failure
         )?;
     }
     stdout.flush()?;
-    if caught.stopped { Err(Failure::Stopped) } else { Ok(()) }
+    if caught.stopped { Err(CommandFailure::Stopped) } else { Ok(()) }
 }

@@ -2,7 +2,7 @@
 
 use super::{forms, sessions};
 use crate::args::{Common, Inspect, InspectArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use orb_extract::Content;
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-pub(crate) fn run(common: &Common, args: &InspectArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &InspectArgs) -> Result<(), CommandFailure> {
     match &args.what {
         Inspect::Robots { file, agent, urls } => robots(common, file, agent, urls),
         Inspect::Document { file, base, mime } => document(file, base, mime.as_deref()),
@@ -30,7 +30,7 @@ pub(crate) fn run(common: &Common, args: &InspectArgs) -> Result<(), Failure> {
 }
 
 /// The bytes of a file; `-` is standard input.
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
     if file.as_os_str() == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
@@ -47,7 +47,7 @@ struct RobotsRow {
     line: Option<u32>,
 }
 
-fn robots(common: &Common, file: &Path, agent: &str, urls: &[String]) -> Result<(), Failure> {
+fn robots(common: &Common, file: &Path, agent: &str, urls: &[String]) -> Result<(), CommandFailure> {
     let robots = Robots::parse(&read(file)?, agent);
     let mut rows = Vec::new();
     for url in urls {
@@ -73,7 +73,7 @@ fn robots(common: &Common, file: &Path, agent: &str, urls: &[String]) -> Result<
 
 /// A link with its canonical target beside what was written.
 #[derive(Serialize)]
-struct LinkRow<'a> {
+struct InspectedLink<'a> {
     url: Option<String>,
     target: &'a str,
     kind: LinkKind,
@@ -84,10 +84,10 @@ struct LinkRow<'a> {
     refused: Option<String>,
 }
 
-fn document(file: &Path, base: &str, mime: Option<&str>) -> Result<(), Failure> {
+fn document(file: &Path, base: &str, mime: Option<&str>) -> Result<(), CommandFailure> {
     let bytes = read(file)?;
     let canonical = Canonicaliser::new(Rules::default());
-    let own = canonical.parse_seed(base).map_err(|e| Failure::Usage(format!("--base '{base}': {e}")))?;
+    let own = canonical.parse_seed(base).map_err(|e| CommandFailure::Usage(format!("--base '{base}': {e}")))?;
     let (mime, charset) = split_mime(mime);
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: own.as_str() };
     let document = orb_extract::extract(&content);
@@ -98,10 +98,14 @@ fn document(file: &Path, base: &str, mime: Option<&str>) -> Result<(), Failure> 
 }
 
 /// The document as JSON, with every URL resolved.
-fn described(canonical: &Canonicaliser, own: &Address, document: &Document) -> Result<serde_json::Value, Failure> {
+fn described(
+    canonical: &Canonicaliser,
+    own: &Address,
+    document: &Document,
+) -> Result<serde_json::Value, CommandFailure> {
     let base = canonical.canonical_base(own, document.base.as_deref());
     let resolve = |href: &str| canonical.resolve(&base, href);
-    let links: Vec<LinkRow<'_>> = document
+    let links: Vec<InspectedLink<'_>> = document
         .links
         .iter()
         .map(|l| {
@@ -109,7 +113,7 @@ fn described(canonical: &Canonicaliser, own: &Address, document: &Document) -> R
                 Ok(address) => (Some(address.into_string()), None),
                 Err(refused) => (None, Some(refused.to_string())),
             };
-            LinkRow {
+            InspectedLink {
                 url,
                 target: &l.target,
                 kind: l.kind,
@@ -142,7 +146,7 @@ fn split_mime(mime: Option<&str>) -> (Option<String>, Option<String>) {
 }
 
 #[derive(Serialize)]
-struct UrlRow {
+struct InspectedUrl {
     given: String,
     url: Option<String>,
     canonical: Option<String>,
@@ -156,12 +160,13 @@ struct UrlRow {
     refused: Option<String>,
 }
 
-fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failure> {
+fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), CommandFailure> {
     let canonical = Canonicaliser::new(Rules::default());
-    let base =
-        base.map(|b| canonical.parse_seed(b).map_err(|e| Failure::Usage(format!("--base '{b}': {e}")))).transpose()?;
+    let base = base
+        .map(|b| canonical.parse_seed(b).map_err(|e| CommandFailure::Usage(format!("--base '{b}': {e}"))))
+        .transpose()?;
     let site = session::one_session(&urls.iter().map(String::as_str).collect::<Vec<_>>());
-    let rows: Vec<UrlRow> = urls
+    let rows: Vec<InspectedUrl> = urls
         .iter()
         .map(|given| {
             let address = match &base {
@@ -194,7 +199,7 @@ fn url(common: &Common, urls: &[String], base: Option<&str>) -> Result<(), Failu
 }
 
 /// The description of a URL; `site` knows the session ids that the given URLs share.
-fn describe(given: &str, address: Result<Address, orb_urls::Refused>, site: &session::Site) -> UrlRow {
+fn describe(given: &str, address: Result<Address, orb_urls::Refused>, site: &session::Site) -> InspectedUrl {
     let known = session::found(given);
     let shared = site.ids_in(given).into_iter().filter(|id| !known.iter().any(|known| known.value == *id));
     let shared = shared.filter_map(|id| {
@@ -205,7 +210,7 @@ fn describe(given: &str, address: Result<Address, orb_urls::Refused>, site: &ses
     let sessions = sessions.chain(shared).collect();
     let refused = address.as_ref().err().map(ToString::to_string);
     let address = address.ok();
-    UrlRow {
+    InspectedUrl {
         given: given.to_owned(),
         surt: address.as_ref().map(surt::surt),
         key: address.as_ref().map(|a| surt::cdx_key(a.as_str())),

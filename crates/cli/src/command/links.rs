@@ -3,7 +3,7 @@
 
 use super::{open, tell};
 use crate::args::{Common, LinksArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::{
     AnchorRow, Collection, LinkChange, LinkChangeRow, LinkFilter, LinkRow, LinkValues, Window, link_history,
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 /// Rows buffered to determine column widths.
 const TABLE_ROWS: usize = 1_000;
 
-pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let rows = args.listing.window(u64::MAX);
     match (&args.url, args.since) {
@@ -24,11 +24,11 @@ pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), Failure> {
         (Some(url), None) if args.history => history(common, &link_history(&collection, url, rows)?),
         (Some(url), None) if args.anchors => anchors(common, &collection, url, rows),
         (Some(url), None) => links(common, args, &collection, url),
-        (None, None) => Err(Failure::Usage("name a page, or a run with --since".to_owned())),
+        (None, None) => Err(CommandFailure::Usage("name a page, or a run with --since".to_owned())),
     }
 }
 
-fn links(common: &Common, args: &LinksArgs, collection: &Collection, url: &str) -> Result<(), Failure> {
+fn links(common: &Common, args: &LinksArgs, collection: &Collection, url: &str) -> Result<(), CommandFailure> {
     let rows = args.listing.window(u64::MAX);
     let links = if args.backward {
         let found = links_in(collection, url, rows)?;
@@ -50,7 +50,7 @@ fn links(common: &Common, args: &LinksArgs, collection: &Collection, url: &str) 
     Ok(stdout.flush()?)
 }
 
-fn anchors(common: &Common, collection: &Collection, url: &str, rows: Window) -> Result<(), Failure> {
+fn anchors(common: &Common, collection: &Collection, url: &str, rows: Window) -> Result<(), CommandFailure> {
     let called = link_texts(collection, url, rows)?;
     tell(common, called.note.as_ref());
     let mut stdout = out::stdout();
@@ -65,7 +65,7 @@ fn anchors(common: &Common, collection: &Collection, url: &str, rows: Window) ->
     Ok(stdout.flush()?)
 }
 
-fn history(common: &Common, rows: &[LinkRow]) -> Result<(), Failure> {
+fn history(common: &Common, rows: &[LinkRow]) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &rows)?;
@@ -81,9 +81,9 @@ fn history(common: &Common, rows: &[LinkRow]) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn changes(common: &Common, args: &LinksArgs, collection: &Collection, since: RunId) -> Result<(), Failure> {
+fn changes(common: &Common, args: &LinksArgs, collection: &Collection, since: RunId) -> Result<(), CommandFailure> {
     let filter = LinkFilter { new: args.new, lost: args.lost, changed: args.changed };
-    let mut printer = Changes { sink: out::stdout(), json: common.json, printed: 0, waiting: Vec::new() };
+    let mut printer = LinkChangePrinter { sink: out::stdout(), json: common.json, printed: 0, waiting: Vec::new() };
     let mut failed = None;
     let rows = args.listing.window(u64::MAX);
     links_since(collection, (since, args.url.as_deref()), filter, rows, |row| match printer.row(row) {
@@ -100,14 +100,14 @@ fn changes(common: &Common, args: &LinksArgs, collection: &Collection, since: Ru
 }
 
 /// Prints changes as they come.
-struct Changes<W: Write> {
+struct LinkChangePrinter<W: Write> {
     sink: W,
     json: bool,
     printed: u64,
     waiting: Vec<Vec<String>>,
 }
 
-impl<W: Write> Changes<W> {
+impl<W: Write> LinkChangePrinter<W> {
     fn row(&mut self, row: &LinkChangeRow) -> io::Result<()> {
         if self.json {
             self.sink.write_all(if self.printed == 0 { b"[" } else { b",\n" })?;

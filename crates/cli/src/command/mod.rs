@@ -30,13 +30,13 @@ pub(crate) mod why;
 pub(crate) mod words;
 
 use crate::args::Common;
-use crate::failure::{Failure, complain};
+use crate::failure::{CommandFailure, complain};
 use anyhow::anyhow;
 use orb_answers::Collection;
 use orb_store::{CatalogueReader, Home, ProjectDir};
 
 /// Opens a project for questions.
-pub(crate) fn open(common: &Common, project: &str) -> Result<Collection, Failure> {
+pub(crate) fn open(common: &Common, project: &str) -> Result<Collection, CommandFailure> {
     Ok(Collection::open(&Home::open(&common.home)?, project)?)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn tell(common: &Common, note: Option<&String>) {
 }
 
 /// A project's directory and its catalogue, for reading.
-pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), Failure> {
+pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), CommandFailure> {
     let project = Home::open(&common.home)?.find(project)?;
     if project.is_empty() {
         return Err(anyhow!("project {} has collected nothing yet; run orb crawl first", project.name).into());

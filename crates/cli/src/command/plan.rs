@@ -1,11 +1,11 @@
 //! `orb plan`: what will a crawl take, before it is started?
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
 use orb_crawl::plan::{Assumed, AssumptionSource, CrawlPlan, Wishes};
-use orb_project::units::{ByteSize, Rate, Span};
+use orb_project::units::{ByteSize, HumanDuration, Rate};
 use orb_store::{Home, ProjectDir, Sums};
 use std::io::Write as _;
 
@@ -50,7 +50,7 @@ pub(crate) struct PlanArgs {
     bandwidth: Option<Rate>,
     /// Minimum time between requests to a host [default: 1s]
     #[arg(long, value_name = "DUR")]
-    delay: Option<Span>,
+    delay: Option<HumanDuration>,
     /// Memory for known URLs [default: 800MB]
     #[arg(long, value_name = "SIZE")]
     index_memory: Option<ByteSize>,
@@ -80,7 +80,7 @@ fn number(text: &str) -> Option<f64> {
     (value.is_finite() && value < 1e15).then_some(value)
 }
 
-pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), CommandFailure> {
     let (measured, projects) = measured(common, args.from.as_deref())?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let size = |bytes: ByteSize| bytes.0 as f64;
@@ -110,7 +110,7 @@ pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), Failure> {
 }
 
 /// What was collected so far, over one project or all; a missing home is not created for this.
-fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), Failure> {
+fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), CommandFailure> {
     if from.is_none() && !common.home.join("orb.db").exists() {
         return Ok((Sums::default(), 0));
     }
@@ -127,7 +127,9 @@ fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), Failur
     }
     if from.is_some() && sums.pages == 0 {
         let name = from.unwrap_or_default();
-        return Err(Failure::Failed(anyhow::anyhow!("project {name} has fetched nothing yet to take averages from")));
+        return Err(CommandFailure::Failed(anyhow::anyhow!(
+            "project {name} has fetched nothing yet to take averages from"
+        )));
     }
     Ok((sums, count))
 }

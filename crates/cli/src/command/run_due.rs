@@ -3,10 +3,10 @@
 //! Called every few minutes by a system timer. No state is kept between two calls: schedules and
 //! runs say what is due. A project that fails does not keep the others from running.
 
-use super::crawl::{self, Request};
+use super::crawl::{self, CrawlRequest};
 use super::deliver;
 use crate::args::Common;
-use crate::failure::{Failure, complain, one_line};
+use crate::failure::{CommandFailure, complain, one_line};
 use crate::out;
 use clap::Args;
 use orb_answers::{DueProject, due_project};
@@ -45,19 +45,19 @@ struct Ran {
 
 /// The result of a call.
 #[derive(Serialize)]
-struct Account {
+struct DueReport {
     now: String,
     ran: Vec<Ran>,
     next: Vec<DueProject>,
 }
 
-pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), CommandFailure> {
     let home = Home::open(&common.home)?;
     let now = || args.now.unwrap_or_else(Moment::now);
     let mut ran = Vec::new();
     let projects = home.list()?;
     for project in projects.iter().filter(|_| !args.dry_run) {
-        let one = match due_project(project, now()).map_err(Failure::from) {
+        let one = match due_project(project, now()).map_err(CommandFailure::from) {
             Ok(Some(next)) if next.is_due => carry_out(common, &home, &next),
             Ok(_) => continue,
             Err(failure) => {
@@ -73,7 +73,7 @@ pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
     let mut unread = false;
     let mut next = Vec::new();
     for project in &projects {
-        match due_project(project, now()).map_err(Failure::from) {
+        match due_project(project, now()).map_err(CommandFailure::from) {
             Ok(found) => next.extend(found),
             Err(failure) => {
                 unread = true;
@@ -85,10 +85,10 @@ pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), Failure> {
     }
     let failed = unread || ran.iter().any(|one| one.error.is_some());
     let stopped = ran.iter().any(|one| one.summary.as_ref().is_some_and(|summary| summary.state == RunState::Stopped));
-    print(common, &Account { now: now().to_string(), ran, next })?;
+    print(common, &DueReport { now: now().to_string(), ran, next })?;
     match (stopped, failed) {
-        (true, _) => Err(Failure::Stopped),
-        (_, true) => Err(Failure::Found),
+        (true, _) => Err(CommandFailure::Stopped),
+        (_, true) => Err(CommandFailure::Found),
         _ => Ok(()),
     }
 }
@@ -98,14 +98,14 @@ fn carry_out(common: &Common, home: &Home, next: &DueProject) -> Ran {
     let blank = Ran { project: next.project.clone(), kind: next.kind.name(), summary: None, error: None };
     match one_run(common, home, next) {
         Ok(summary) => Ran { summary: Some(summary), ..blank },
-        Err(Failure::Failed(e)) if matches!(e.downcast_ref(), Some(StoreError::InUse { .. })) => blank,
+        Err(CommandFailure::Failed(e)) if matches!(e.downcast_ref(), Some(StoreError::InUse { .. })) => blank,
         Err(failure) => Ran { error: Some(one_line(&failure)), ..blank },
     }
 }
 
-fn one_run(common: &Common, home: &Home, next: &DueProject) -> Result<Summary, Failure> {
+fn one_run(common: &Common, home: &Home, next: &DueProject) -> Result<Summary, CommandFailure> {
     let project = home.find(&next.project)?;
-    let request = Request::kept(home, &next.project, next.kind)?;
+    let request = CrawlRequest::kept(home, &next.project, next.kind)?;
     let settings = request.settings.clone();
     if next.kind == RunKind::Track {
         may_begin(&project, &settings)?;
@@ -117,7 +117,7 @@ fn one_run(common: &Common, home: &Home, next: &DueProject) -> Result<Summary, F
     Ok(summary)
 }
 
-fn print(common: &Common, account: &Account) -> Result<(), Failure> {
+fn print(common: &Common, account: &DueReport) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, account)?;

@@ -2,7 +2,7 @@
 
 use super::{open, tell};
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use clap::Args;
@@ -54,7 +54,7 @@ impl SearchArgs {
     }
 }
 
-pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let mut stdout = out::stdout();
     if let Some(file) = &args.timing {
@@ -78,7 +78,7 @@ fn timing(
     collection: &Collection,
     args: &SearchArgs,
     file: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut took = Vec::new();
     for query in text.lines().filter(|line| !line.trim().is_empty()) {

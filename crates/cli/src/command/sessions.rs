@@ -1,7 +1,7 @@
 //! `orb inspect sessions`: which words in lists of URLs are session ids?
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_urls::session::{Near, SessionIdPlace, SessionRule, Site, one_session, two_sessions};
 use orb_urls::{Canonicaliser, Rules};
@@ -11,7 +11,7 @@ use std::io::Write as _;
 
 /// The links of one host, by session.
 #[derive(Default)]
-struct Host {
+struct SessionHost {
     sessions: [Vec<String>; 2],
 }
 
@@ -32,7 +32,7 @@ struct IdRow {
 
 /// A URL with the identity of its page.
 #[derive(Serialize)]
-struct UrlRow {
+struct SessionUrl {
     url: String,
     identity: String,
     session: usize,
@@ -40,15 +40,15 @@ struct UrlRow {
 
 /// All of it.
 #[derive(Default, Serialize)]
-struct Report {
+struct SessionReport {
     ids: Vec<IdRow>,
-    urls: Vec<UrlRow>,
+    urls: Vec<SessionUrl>,
     refused: Vec<String>,
 }
 
-pub(super) fn run(common: &Common, first: &[u8], second: Option<&[u8]>) -> Result<(), Failure> {
-    let mut report = Report::default();
-    let mut hosts: BTreeMap<String, Host> = BTreeMap::new();
+pub(super) fn run(common: &Common, first: &[u8], second: Option<&[u8]>) -> Result<(), CommandFailure> {
+    let mut report = SessionReport::default();
+    let mut hosts: BTreeMap<String, SessionHost> = BTreeMap::new();
     for (session, list) in [Some(first), second].into_iter().flatten().enumerate() {
         sort(&String::from_utf8_lossy(list), session, &mut hosts, &mut report.refused);
     }
@@ -70,7 +70,7 @@ pub(super) fn run(common: &Common, first: &[u8], second: Option<&[u8]>) -> Resul
 }
 
 /// Groups the URLs of a list by host.
-fn sort(list: &str, session: usize, hosts: &mut BTreeMap<String, Host>, refused: &mut Vec<String>) {
+fn sort(list: &str, session: usize, hosts: &mut BTreeMap<String, SessionHost>, refused: &mut Vec<String>) {
     let canonical = Canonicaliser::new(Rules { strip_session_ids: false, tidy_query: false, ..Rules::default() });
     for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         match canonical.parse(line) {
@@ -83,7 +83,7 @@ fn sort(list: &str, session: usize, hosts: &mut BTreeMap<String, Host>, refused:
     }
 }
 
-fn describe(name: &str, host: &Host, site: &Site, report: &mut Report) {
+fn describe(name: &str, host: &SessionHost, site: &Site, report: &mut SessionReport) {
     for (session, urls) in host.sessions.iter().enumerate() {
         for rule in &site.rules {
             for id in &rule.ids {
@@ -102,7 +102,7 @@ fn describe(name: &str, host: &Host, site: &Site, report: &mut Report) {
                 }
             }
         }
-        report.urls.extend(urls.iter().map(|url| UrlRow {
+        report.urls.extend(urls.iter().map(|url| SessionUrl {
             url: url.clone(),
             identity: site.identity(url).into_owned(),
             session: session + 1,
@@ -123,7 +123,7 @@ fn standing(rule: &SessionRule) -> String {
     }
 }
 
-fn print(report: &Report, two: bool, out: &mut impl std::io::Write) -> std::io::Result<()> {
+fn print(report: &SessionReport, two: bool, out: &mut impl std::io::Write) -> std::io::Result<()> {
     if report.ids.is_empty() {
         writeln!(out, "no session ids")?;
     }

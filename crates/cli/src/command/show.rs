@@ -2,7 +2,7 @@
 
 use super::open;
 use crate::args::{Common, PageArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::{AnchorRow, LinkRow, Merit, PageRow, VisitRow};
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::io::Write;
 /// Number of links shown without `--json`.
 const SHOWN: u64 = 10;
 
-pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let links = if common.json { u64::MAX } else { SHOWN + 1 };
     let shown = orb_answers::show(&collection, &args.url, links)?;

@@ -1,7 +1,7 @@
 //! `orb track --simulate`: what would be gained by visiting where it is worth most?
 
 use crate::args::{Common, TrackArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use orb_crawl::track::{mixed, recorded};
@@ -16,24 +16,24 @@ const SEED: u64 = 1;
 
 /// The results.
 #[derive(Serialize)]
-struct Account {
+struct SimulationReport {
     pages: usize,
     days: f64,
     visits_a_day: f64,
     /// The upper bound of freshness, if changes are random with the given rates.
     optimum: Option<f64>,
-    policies: Vec<Row>,
+    policies: Vec<PolicyRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct PolicyRow {
     #[serde(flatten)]
     outcome: PolicyOutcome,
     /// Freshness relative to uniform visits.
     against_uniform: f64,
 }
 
-pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailure> {
     let made_up = args.history.as_deref().filter(|history| *history != "recorded");
     let world = match made_up {
         Some(file) => mixed(Path::new(file))?,
@@ -54,15 +54,15 @@ pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn compare(world: &World, policies: &[Policy], random: bool) -> Account {
+fn compare(world: &World, policies: &[Policy], random: bool) -> SimulationReport {
     let uniform = simulate(world, Policy::Uniform, SEED);
     let asked = |policy: &Policy| policies.is_empty() || policies.contains(policy);
     let row = |policy: Policy| {
         let outcome = if policy == Policy::Uniform { uniform.clone() } else { simulate(world, policy, SEED) };
         let against_uniform = outcome.freshness / uniform.freshness.max(f64::MIN_POSITIVE);
-        Row { outcome, against_uniform }
+        PolicyRow { outcome, against_uniform }
     };
-    Account {
+    SimulationReport {
         pages: world.pages.len(),
         days: world.span,
         visits_a_day: world.budget,
@@ -71,13 +71,13 @@ fn compare(world: &World, policies: &[Policy], random: bool) -> Account {
     }
 }
 
-fn print(stdout: &mut impl std::io::Write, account: &Account) -> std::io::Result<()> {
-    let Account { pages, days, visits_a_day, .. } = account;
+fn print(stdout: &mut impl std::io::Write, account: &SimulationReport) -> std::io::Result<()> {
+    let SimulationReport { pages, days, visits_a_day, .. } = account;
     writeln!(stdout, "{} pages, {days:.1} days, {visits_a_day:.1} visits a day", out::grouped(*pages as u64))?;
     if let Some(optimum) = account.optimum {
         writeln!(stdout, "no choice of visits is fresher than {:.1} %", optimum * 100.0)?;
     }
-    let cells = |row: &Row| {
+    let cells = |row: &PolicyRow| {
         let o = &row.outcome;
         vec![
             o.policy.name().to_owned(),

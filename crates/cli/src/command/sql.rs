@@ -2,7 +2,7 @@
 
 use super::open;
 use crate::args::{Common, RowFormat, SqlArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use orb_answers::{Cell, SqlQuery, TableNote, cell_text, cell_value};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 /// Rows buffered to determine column widths.
 const TABLE_ROWS: usize = 1_000;
 
-pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let format = if common.json { RowFormat::Json } else { args.format };
     let mut stdout = if matches!(format, RowFormat::Csv) { out::content() } else { out::stdout() };
@@ -46,7 +46,7 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn schema(common: &Common, tables: &[TableNote], sink: &mut impl Write) -> Result<(), Failure> {
+fn schema(common: &Common, tables: &[TableNote], sink: &mut impl Write) -> Result<(), CommandFailure> {
     if common.json {
         return Ok(out::json(sink, &tables)?);
     }
@@ -64,14 +64,14 @@ fn schema(common: &Common, tables: &[TableNote], sink: &mut impl Write) -> Resul
 
 /// Prints rows as they come.
 struct Printer<'a, W: Write> {
-    out: Output<'a, W>,
+    out: SqlOutput<'a, W>,
     names: Vec<String>,
     waiting: Vec<Vec<String>>,
     printed: u64,
 }
 
 /// Where rows go, and in which format.
-enum Output<'a, W: Write> {
+enum SqlOutput<'a, W: Write> {
     Table(&'a mut W),
     Csv(Box<csv::Writer<&'a mut W>>),
     Json(&'a mut W),
@@ -80,26 +80,26 @@ enum Output<'a, W: Write> {
 impl<'a, W: Write> Printer<'a, W> {
     fn new(out: &'a mut W, format: RowFormat) -> Self {
         let out = match format {
-            RowFormat::Table => Output::Table(out),
-            RowFormat::Csv => Output::Csv(Box::new(csv::Writer::from_writer(out))),
-            RowFormat::Json => Output::Json(out),
+            RowFormat::Table => SqlOutput::Table(out),
+            RowFormat::Csv => SqlOutput::Csv(Box::new(csv::Writer::from_writer(out))),
+            RowFormat::Json => SqlOutput::Json(out),
         };
         Self { out, names: Vec::new(), waiting: Vec::new(), printed: 0 }
     }
 
     fn row(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
         match &mut self.out {
-            Output::Table(out) => {
+            SqlOutput::Table(out) => {
                 self.waiting.push(row.iter().map(text).collect());
                 if self.waiting.len() >= TABLE_ROWS {
                     flush_table(*out, &self.names, &mut self.waiting)?;
                 }
             }
-            Output::Csv(out) => {
+            SqlOutput::Csv(out) => {
                 csv_head(out, &mut self.names)?;
                 out.write_record(row.iter().map(cell_text))?;
             }
-            Output::Json(out) => {
+            SqlOutput::Json(out) => {
                 out.write_all(if self.printed == 0 { b"[" } else { b",\n" })?;
                 let object: Map<String, Value> = self.names.iter().cloned().zip(row.iter().map(cell_value)).collect();
                 serde_json::to_writer(out, &object)?;
@@ -111,15 +111,15 @@ impl<'a, W: Write> Printer<'a, W> {
 
     fn finish(mut self) -> io::Result<()> {
         match &mut self.out {
-            Output::Table(out) if self.printed == 0 || !self.waiting.is_empty() => {
+            SqlOutput::Table(out) if self.printed == 0 || !self.waiting.is_empty() => {
                 flush_table(*out, &self.names, &mut self.waiting)
             }
-            Output::Table(_) => Ok(()),
-            Output::Csv(out) => {
+            SqlOutput::Table(_) => Ok(()),
+            SqlOutput::Csv(out) => {
                 csv_head(out, &mut self.names)?;
                 out.flush()
             }
-            Output::Json(out) => writeln!(out, "{}", if self.printed == 0 { "[]" } else { "]" }),
+            SqlOutput::Json(out) => writeln!(out, "{}", if self.printed == 0 { "[]" } else { "]" }),
         }
     }
 }

@@ -6,12 +6,12 @@
 
 use super::open;
 use crate::args::{Common, ProjectArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::Column;
 use std::io::Write as _;
 
-pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
     let stats = orb_answers::stats(&open(common, &args.project)?)?;
     let mut stdout = out::stdout();
     if common.json {

@@ -1,14 +1,14 @@
 //! `orb status`: which projects are there, and what is running?
 
-use super::why::Account;
+use super::why::SpeedReport;
 use crate::args::{Common, StatusArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::{Home, ProjectDir, ProjectStatus, last_run, state_of};
 use orb_store::ProjectLock;
 use std::io::Write as _;
 
-pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailure> {
     let home = Home::open(&common.home)?;
     if let (true, Some(name)) = (args.why, &args.project) {
         return why(common, &home.find(name)?);
@@ -32,11 +32,11 @@ fn short(time: Option<&str>) -> String {
 }
 
 /// Why a project's last run is as fast as it is.
-fn why(common: &Common, project: &ProjectDir) -> Result<(), Failure> {
+fn why(common: &Common, project: &ProjectDir) -> Result<(), CommandFailure> {
     let Some(last) = last_run(project)? else {
         return Err(anyhow::anyhow!("project {} was never crawled; run orb crawl first", project.name).into());
     };
-    let account = Account::of(project, &last, state_of(&last, ProjectLock::is_held(project)))?;
+    let account = SpeedReport::of(project, &last, state_of(&last, ProjectLock::is_held(project)))?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &account)?;

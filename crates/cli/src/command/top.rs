@@ -1,11 +1,11 @@
 //! `orb top`: which pages or hosts matter most?
 
 use super::{open, tell};
-use crate::args::{Common, Listing};
-use crate::failure::Failure;
+use crate::args::{Common, ListingArgs};
+use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
-use orb_answers::{By, Field};
+use orb_answers::{By, RankedKind};
 use std::io::Write as _;
 
 /// Default number of rows.
@@ -26,7 +26,7 @@ pub(crate) struct TopArgs {
     #[arg(long, conflicts_with = "hosts")]
     fetched: bool,
     #[command(flatten)]
-    listing: Listing,
+    listing: ListingArgs,
 }
 
 /// What pages and hosts can be ranked by.
@@ -59,12 +59,12 @@ impl Measure {
     }
 }
 
-pub(crate) fn run(common: &Common, args: &TopArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &TopArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let field = match (args.hosts, args.fetched) {
-        (true, _) => Field::Hosts,
-        (false, true) => Field::FetchedPages,
-        (false, false) => Field::Pages,
+        (true, _) => RankedKind::Hosts,
+        (false, true) => RankedKind::FetchedPages,
+        (false, false) => RankedKind::Pages,
     };
     let by = args.by.by();
     let top = orb_answers::top(&collection, by, field, args.listing.window(SHOWN))?;

@@ -1,9 +1,9 @@
 //! `orb track`: how are pages revisited, and what is new, the same, updated, gone or in error?
 
-use super::crawl::{self, Request};
+use super::crawl::{self, CrawlRequest};
 use super::deliver;
 use crate::args::{Common, TrackArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{metrics, out};
 use orb_crawl::track::RevisitSelection;
 use orb_crawl::{Counters, may_begin};
@@ -11,14 +11,14 @@ use orb_page::RunKind;
 use orb_store::Home;
 use std::io::Write;
 
-pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailure> {
     if args.simulate {
         return super::simulate::run(common, args);
     }
     let metrics = args.crawl.metrics.as_deref().map(metrics::listen).transpose()?;
     let home = Home::open(&common.home)?;
     let request =
-        Request { metrics, kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
+        CrawlRequest { metrics, kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;
     let settings = request.settings.clone();
@@ -29,7 +29,7 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), Failure> {
     deliver::after_run(common, &project, &settings)?;
     let flags = &summary.counters.flags;
     let changed = flags.new + flags.updated + flags.missing > 0;
-    if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
+    if changed && args.fail_on_change { Err(CommandFailure::Changed) } else { Ok(()) }
 }
 
 /// Which known pages to visit.

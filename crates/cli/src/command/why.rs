@@ -1,7 +1,7 @@
 //! `orb status PROJECT --why`: where does the time go, who waits for what, and what would make it
 //! faster?
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_crawl::{Advice, Breakdown, SpeedFacts};
 use orb_page::Moment;
@@ -14,7 +14,7 @@ const STALE: f64 = 5.0;
 
 /// What is shown about a run's speed.
 #[derive(Serialize)]
-pub(crate) struct Account {
+pub(crate) struct SpeedReport {
     project: String,
     run: u32,
     state: String,
@@ -22,7 +22,7 @@ pub(crate) struct Account {
     age: f64,
     seconds: f64,
     pages_per_second: f64,
-    now: Pace,
+    now: RecentSpeed,
     timing: Breakdown,
     recent: Breakdown,
     bounds: orb_crawl::Bounds,
@@ -32,7 +32,7 @@ pub(crate) struct Account {
     known: u64,
     resident: Option<u64>,
     waiting: Vec<orb_crawl::WaitingHosts>,
-    hosts: Vec<Host>,
+    hosts: Vec<QueuedHost>,
     slowest: Vec<orb_crawl::SlowHost>,
     pause: Option<String>,
     /// What the schedule says at this hour, if one of its rows applies.
@@ -42,7 +42,7 @@ pub(crate) struct Account {
 
 /// Its recent speed.
 #[derive(Serialize)]
-struct Pace {
+struct RecentSpeed {
     seconds: f64,
     pages_per_second: f64,
     bytes_per_second: f64,
@@ -56,23 +56,23 @@ struct Pace {
 
 /// A host with a long queue.
 #[derive(Serialize)]
-struct Host {
+struct QueuedHost {
     host: String,
     queued: u64,
     why: String,
     until: Option<String>,
 }
 
-impl Account {
+impl SpeedReport {
     /// What is known about a run; `state` comes from the lock, which is more reliable than what the
     /// run itself recorded.
-    pub(crate) fn of(project: &ProjectDir, run: &RunRecord, state: &str) -> Result<Self, Failure> {
+    pub(crate) fn of(project: &ProjectDir, run: &RunRecord, state: &str) -> Result<Self, CommandFailure> {
         let Some(facts) = SpeedFacts::read(project, run.id) else {
             let why = format!(
                 "nothing is known about the speed of run {} of {}: it wrote nothing down",
                 run.id.0, project.name
             );
-            return Err(Failure::Failed(anyhow::anyhow!(why)));
+            return Err(CommandFailure::Failed(anyhow::anyhow!(why)));
         };
         Ok(Self::new(project.name.clone(), state.to_owned(), facts))
     }
@@ -81,7 +81,7 @@ impl Account {
     fn new(project: String, state: String, facts: SpeedFacts) -> Self {
         let (recent, cores, workers) = (&facts.recent, facts.bounds.cores.max(1), facts.bounds.workers.max(1));
         let reading = recent.tally.stage(orb_crawl::Stage::Read).seconds();
-        let now = Pace {
+        let now = RecentSpeed {
             seconds: recent.seconds,
             pages_per_second: recent.page_rate(),
             bytes_per_second: recent.byte_rate(),
@@ -108,7 +108,7 @@ impl Account {
             known: facts.known,
             resident: facts.resident,
             waiting: facts.waiting,
-            hosts: facts.hosts.into_iter().map(Host::from).collect(),
+            hosts: facts.hosts.into_iter().map(QueuedHost::from).collect(),
             slowest: facts.slowest,
             pause: facts.pause,
             schedule: facts.schedule,
@@ -190,7 +190,7 @@ impl Account {
         }
         if !self.hosts.is_empty() {
             writeln!(out, "\nhosts with the longest queues")?;
-            let row = |h: &Host| {
+            let row = |h: &QueuedHost| {
                 let until = h.until.as_deref().map_or(String::new(), |t| t.replace('T', " ").replace('Z', ""));
                 vec![h.host.clone(), out::grouped(h.queued), h.why.clone(), until]
             };
@@ -201,7 +201,7 @@ impl Account {
     }
 }
 
-impl From<orb_crawl::HostWait> for Host {
+impl From<orb_crawl::HostWait> for QueuedHost {
     fn from(wait: orb_crawl::HostWait) -> Self {
         Self { host: wait.host, queued: wait.queued, why: wait.why, until: wait.until.map(|at| at.to_string()) }
     }

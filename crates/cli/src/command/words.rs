@@ -1,8 +1,8 @@
 //! `orb words`: in how many pages does a word occur, and where?
 
 use super::{open, tell};
-use crate::args::{Common, Listing};
-use crate::failure::Failure;
+use crate::args::{Common, ListingArgs};
+use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
 use orb_answers::{WordCount, WordPlaces, WordRow, Words};
@@ -19,10 +19,10 @@ pub(crate) struct WordsArgs {
     /// The word; with a trailing *, all words with that prefix
     word: String,
     #[command(flatten)]
-    listing: Listing,
+    listing: ListingArgs,
 }
 
-pub(crate) fn run(common: &Common, args: &WordsArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &WordsArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let (words, note) = orb_answers::words(&collection, &args.word, args.listing.window(SHOWN))?;
     tell(common, note.as_ref());

@@ -7,7 +7,7 @@
 
 mod exposition;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use anyhow::Context as _;
 use orb_crawl::Progress;
 use std::io::{self, Read, Write};
@@ -26,19 +26,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LARGEST_HEAD: usize = 8 * 1024;
 
 /// Binds the address, before anything else is done: if that fails, no crawl is started.
-pub(crate) fn listen(address: &str) -> Result<TcpListener, Failure> {
+pub(crate) fn listen(address: &str) -> Result<TcpListener, CommandFailure> {
     let at = read_address(address)?;
-    TcpListener::bind(at).with_context(|| format!("cannot serve metrics on {at}")).map_err(Failure::from)
+    TcpListener::bind(at).with_context(|| format!("cannot serve metrics on {at}")).map_err(CommandFailure::from)
 }
 
 /// `PORT` or `:PORT` on loopback, or `ADDR:PORT`.
-fn read_address(text: &str) -> Result<SocketAddr, Failure> {
+fn read_address(text: &str) -> Result<SocketAddr, CommandFailure> {
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     }
     let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
     found.ok_or_else(|| {
-        Failure::Usage(format!("'{text}' is not an address for --metrics; write it like 9100 or 127.0.0.1:9100"))
+        CommandFailure::Usage(format!("'{text}' is not an address for --metrics; write it like 9100 or 127.0.0.1:9100"))
     })
 }
 

@@ -7,7 +7,7 @@
 use super::OutputSource;
 use crate::CrawlError;
 use orb_page::{Flag, Moment, escape_markup};
-use orb_store::{ProjectDir, ToldRow, replace};
+use orb_store::{ProjectDir, ReportRow, replace};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) fn write(source: &OutputSource<'_>, path: &Path, entries: usize) -> R
     Ok(rows.len() as u64)
 }
 
-fn feed(project: &ProjectDir, rows: &[ToldRow]) -> String {
+fn feed(project: &ProjectDir, rows: &[ReportRow]) -> String {
     // They come in the order in which they were recorded, which is nearly that in which they were
     // seen.
     let updated = rows.iter().map(|row| row.at).max().unwrap_or(project.created_at);
@@ -42,7 +42,7 @@ fn feed(project: &ProjectDir, rows: &[ToldRow]) -> String {
     xml + "</feed>\n"
 }
 
-fn entry(xml: &mut String, project: &ProjectDir, row: &ToldRow) {
+fn entry(xml: &mut String, project: &ProjectDir, row: &ReportRow) {
     let title = row.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&row.url);
     let words = match row.flag {
         Flag::New => "New",

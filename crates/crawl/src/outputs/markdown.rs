@@ -8,7 +8,7 @@ use super::{OutputSource, PAGE};
 use crate::CrawlError;
 use orb_answers::content::{decoded, markdown};
 use orb_page::{Flag, PageId, PageKind, WarcPosition};
-use orb_store::{ArchiveReader, ToldRow};
+use orb_store::{ArchiveReader, ReportRow};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;
@@ -42,7 +42,7 @@ pub(super) fn write(source: &OutputSource<'_>, dir: &Path) -> Result<u64, CrawlE
 }
 
 /// Writes a page's file; pages without text, or not in the archive, have none.
-fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, CrawlError> {
+fn put(archive: &ArchiveReader, dir: &Path, row: &ReportRow) -> Result<bool, CrawlError> {
     let gone = is_gone(row);
     let place = if gone { &row.warc_before } else { &row.warc };
     let path = dir.join(file_name(row.page, &row.url));
@@ -58,11 +58,11 @@ fn put(archive: &ArchiveReader, dir: &Path, row: &ToldRow) -> Result<bool, Crawl
 }
 
 /// Whether it no longer exists at this URL.
-fn is_gone(row: &ToldRow) -> bool {
+fn is_gone(row: &ReportRow) -> bool {
     row.flag == Flag::Missing || row.kind == Some(PageKind::Redirect)
 }
 
-fn is_text(row: &ToldRow) -> bool {
+fn is_text(row: &ReportRow) -> bool {
     row.mime.as_deref().is_some_and(|mime| matches!(mime, "text/html" | "application/xhtml+xml"))
 }
 
@@ -72,7 +72,7 @@ fn words(archive: &ArchiveReader, url: &str, place: &WarcPosition) -> Option<Str
     Some(markdown(url, &stored, &content).trim().to_owned() + "\n")
 }
 
-fn facts(row: &ToldRow) -> [(&'static str, Value); 10] {
+fn facts(row: &ReportRow) -> [(&'static str, Value); 10] {
     let gone = is_gone(row).then(|| row.at.to_string());
     let digest = if gone.is_some() { &row.digest_before } else { &row.digest };
     [

@@ -12,11 +12,11 @@ use super::sign::signature;
 use crate::CrawlError;
 use crate::config::fetch_config;
 use bytes::Bytes;
-use orb_fetch::{FetchConfig, Fetchers, Request, Timeouts, Unwatched};
+use orb_fetch::{FetchConfig, Fetchers, HttpRequest, Timeouts, Unwatched};
 use orb_page::{Flag, Moment, RequestBody};
 use orb_project::Settings;
 use orb_project::WebhookSettings;
-use orb_store::ToldRow;
+use orb_store::ReportRow;
 use orb_urls::{Address, Canonicaliser, Rules};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -58,7 +58,7 @@ pub(super) fn post(
         let rows = source.reader.feed(cursor, &flags, u32::try_from(hook.batch).unwrap_or(u32::MAX))?;
         let Some(end) = rows.last().and_then(|row| row.seq) else { break };
         let end = source.until(cursor, end)?;
-        let rows: Vec<ToldRow> = rows.into_iter().filter(|row| row.seq <= Some(end)).collect();
+        let rows: Vec<ReportRow> = rows.into_iter().filter(|row| row.seq <= Some(end)).collect();
         let receiver = match &mut receiver {
             Some(receiver) => receiver,
             none => none.insert(Receiver::new(source, hook, settings, variable)?),
@@ -72,7 +72,7 @@ pub(super) fn post(
 }
 
 /// The body: the changes with their range.
-fn parcel(source: &OutputSource<'_>, hook: &WebhookSettings, after: u64, rows: &[ToldRow]) -> Parcel {
+fn parcel(source: &OutputSource<'_>, hook: &WebhookSettings, after: u64, rows: &[ReportRow]) -> Parcel {
     let project = source.project;
     let next = rows.last().and_then(|row| row.seq).unwrap_or(after);
     let key = format!("{} {} {} {after} {next}", project.name, project.created_at.0, hook.url);
@@ -142,7 +142,7 @@ impl<'a> Receiver<'a> {
             fields.push(("webhook-signature", signature(secret, &parcel.id, seconds, &parcel.payload.bytes)));
         }
         let lost = |why: String, may_pass| RejectedDelivery { why, may_pass, wait: None };
-        let request = Request::post(&self.hook.url, &parcel.payload, fields).map_err(|e| lost(e.detail, false))?;
+        let request = HttpRequest::post(&self.hook.url, &parcel.payload, fields).map_err(|e| lost(e.detail, false))?;
         let outcome = self.runtime.block_on(self.fetchers.send(&request, &Unwatched));
         let answer = outcome.result.map_err(|failure| lost(failure.detail, true))?;
         match answer.status {

@@ -11,7 +11,7 @@ use crate::drive::on_wire::OnWire;
 use crate::shared::Stop;
 use bytes::Bytes;
 use orb_extract::Content;
-use orb_fetch::{Fetchers, Method, Request};
+use orb_fetch::{Fetchers, HttpRequest, Method};
 use orb_frontier::robots::MAX_BYTES;
 use orb_frontier::{After, Frontier, FrontierConfig, Next};
 use orb_page::{Document, FailureKind, Lease, Outcome, Purpose, RequestBody, Response, SkipReason};
@@ -181,11 +181,11 @@ impl<'a> Walker<'a> {
     }
 
     async fn fetch(&self, lease: &Lease, question: &Question) -> Result<Step, Halt> {
-        let outcome = match Request::of(lease) {
+        let outcome = match HttpRequest::of(lease) {
             Ok(request) => {
                 let payload = question.payload.as_ref();
                 let method = if payload.is_some() { Method::Post } else { Method::Get };
-                self.send(lease, &Request { method, payload, any_type: true, ..request }).await
+                self.send(lease, &HttpRequest { method, payload, any_type: true, ..request }).await
             }
             // Another protocol than HTTP: nothing can be sent along.
             Err(_) if question.payload.is_none() => self.fetchers.fetch(lease, &self.on_wire(lease)).await,
@@ -207,7 +207,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    async fn send(&self, lease: &Lease, request: &Request<'_>) -> Outcome {
+    async fn send(&self, lease: &Lease, request: &HttpRequest<'_>) -> Outcome {
         self.fetchers.send(request, &self.on_wire(lease)).await
     }
 
@@ -223,7 +223,7 @@ impl<'a> Walker<'a> {
 
     /// Reads a robots.txt for the frontier.
     async fn robots(&self, lease: &Lease) {
-        let Ok(request) = Request::of(lease) else { return };
+        let Ok(request) = HttpRequest::of(lease) else { return };
         let outcome = self.send(lease, &request).await;
         self.done(lease, &outcome);
         let at = self.clock.now();

@@ -7,7 +7,7 @@
 use super::forecast::{Forecast, each_page};
 use crate::CrawlError;
 use orb_page::{Flag, Moment};
-use orb_project::units::{Pace, Span};
+use orb_project::units::{HumanDuration, Pace};
 use orb_project::{Settings, SettingsError};
 use orb_store::CatalogueReader;
 use orb_track::rate::days_between;
@@ -24,7 +24,7 @@ const MOST: u64 = 50_000;
 #[serde(deny_unknown_fields)]
 struct Mix {
     budget: Pace,
-    span: Span,
+    span: HumanDuration,
     #[serde(default)]
     seed: u64,
     pages: Vec<PageMix>,
@@ -38,7 +38,7 @@ struct PageMix {
     #[serde(rename = "name")]
     _name: String,
     count: u32,
-    every: Span,
+    every: HumanDuration,
     #[serde(default = "alike")]
     spread: f64,
 }
@@ -51,7 +51,7 @@ const fn alike() -> f64 {
 pub fn mixed(path: &Path) -> Result<World, CrawlError> {
     let read = std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source });
     let mix: Mix = Settings::parse_as(&read?, path)?;
-    let days = |span: Span| span.0.as_secs_f64() / 86_400.0;
+    let days = |span: HumanDuration| span.0.as_secs_f64() / 86_400.0;
     let count: u64 = mix.pages.iter().map(|kind| u64::from(kind.count)).sum();
     let wrong = |what: String| Err(CrawlError::Setting(format!("{}: {what}", path.display())));
     if count == 0 || count > MOST {

@@ -13,7 +13,7 @@ use orb_crawl::track::RevisitSelection;
 use orb_crawl::{Crawl, Progress, Stop, Summary};
 use orb_fetch::{PROTOCOLS, Protocol};
 use orb_page::{Listing, PageId, RunKind};
-use orb_project::units::Span;
+use orb_project::units::HumanDuration;
 use orb_project::{Settings, StepSettings};
 use orb_store::{ArchiveReader, CatalogueReader, Home, Project};
 use orb_urls::Canonicaliser;
@@ -26,7 +26,7 @@ static WITH_TOY: [Protocol; 2] = [PROTOCOLS[0], toy::TOY];
 
 fn settings() -> Settings {
     let mut settings = Settings::default();
-    settings.frontier.delay = Span(Duration::ZERO);
+    settings.frontier.delay = HumanDuration(Duration::ZERO);
     settings.track.confirm_missing = 1;
     settings.track.second_look = false;
     settings.index.enabled = false;

@@ -63,7 +63,7 @@ struct Cookie {
 }
 
 impl Cookie {
-    fn weight(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         self.name.len() + self.value.len() + self.path.len() + size_of::<Self>()
     }
 }
@@ -137,11 +137,11 @@ impl Shelves {
             if cookie.expires.is_some_and(|e| e <= now) {
                 return;
             }
-            self.bytes += shelf_weight(&domain);
+            self.bytes += shelf_heap_bytes(&domain);
             self.oldest_first.push_back(domain.clone());
         }
         let shelf = self.by_domain.entry(domain).or_default();
-        let before: usize = shelf.iter().map(Cookie::weight).sum();
+        let before: usize = shelf.iter().map(Cookie::heap_bytes).sum();
         let place = shelf.iter().position(|c| c.name == cookie.name && c.path == cookie.path);
         match (place, cookie.expires.is_some_and(|e| e <= now)) {
             (Some(at), true) => drop(shelf.remove(at)),
@@ -157,7 +157,7 @@ impl Shelves {
                 shelf.push(cookie);
             }
         }
-        let after: usize = shelf.iter().map(Cookie::weight).sum();
+        let after: usize = shelf.iter().map(Cookie::heap_bytes).sum();
         self.bytes = self.bytes + after - before;
         self.make_room(total);
     }
@@ -166,13 +166,13 @@ impl Shelves {
         while self.bytes > total {
             let Some(oldest) = self.oldest_first.pop_front() else { return };
             let gone = self.by_domain.remove(&oldest).unwrap_or_default();
-            self.bytes -= gone.iter().map(Cookie::weight).sum::<usize>() + shelf_weight(&oldest);
+            self.bytes -= gone.iter().map(Cookie::heap_bytes).sum::<usize>() + shelf_heap_bytes(&oldest);
         }
     }
 }
 
 /// Memory of a domain without cookies.
-fn shelf_weight(domain: &str) -> usize {
+fn shelf_heap_bytes(domain: &str) -> usize {
     2 * domain.len() + 128
 }
 

@@ -14,16 +14,16 @@ use tokio::time::Instant;
 
 #[derive(Debug, Default)]
 pub(super) struct Books {
-    pub(super) hosts: HashMap<Arc<Key>, Host>,
+    pub(super) hosts: HashMap<Arc<Key>, HostPool>,
     /// Idle connections by ticket, least recently used first.
-    pub(super) parked: BTreeMap<u64, Parked>,
+    pub(super) parked: BTreeMap<u64, ParkedConnection>,
     pub(super) tickets: u64,
     pub(super) looked_after: bool,
     pub(super) shut: bool,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Host {
+pub(super) struct HostPool {
     /// Number of its connections, idle ones included.
     pub(super) open: usize,
     /// Tickets of its idle HTTP/1.1 connections, least recently used first.
@@ -38,7 +38,7 @@ pub(super) struct Host {
 }
 
 #[derive(Debug)]
-pub(super) struct Parked {
+pub(super) struct ParkedConnection {
     pub(super) key: Arc<Key>,
     /// `None` for the host's HTTP/2 connection, which stays where it is.
     pub(super) conn: Option<Box<Conn>>,
@@ -145,7 +145,7 @@ impl Books {
             (None, Some(line)) => line.parked = Some(ticket),
             (None, None) => return,
         }
-        self.parked.insert(ticket, Parked { key, conn, until });
+        self.parked.insert(ticket, ParkedConnection { key, conn, until });
     }
 
     pub(super) fn unpark_line(&mut self, key: &Arc<Key>) {
@@ -182,7 +182,8 @@ impl Books {
     /// Closes connections that were idle for too long, or closed by the peer.
     pub(super) fn evict_stale(&mut self, after: &mut Afterwards) {
         let now = Instant::now();
-        let is_stale = |p: &mut Parked| p.until <= now || p.conn.as_mut().is_some_and(|c| !c.stream.is_quiet());
+        let is_stale =
+            |p: &mut ParkedConnection| p.until <= now || p.conn.as_mut().is_some_and(|c| !c.stream.is_quiet());
         let stale: Vec<_> = self.parked.iter_mut().filter_map(|(&t, p)| is_stale(p).then_some(t)).collect();
         stale.into_iter().for_each(|ticket| self.evict(ticket, after));
     }
@@ -209,7 +210,7 @@ impl Books {
     }
 }
 
-impl Host {
+impl HostPool {
     fn next_waiter(&mut self) -> Option<Arc<Waiter>> {
         while let Some(waiter) = self.waiting.pop_front() {
             if waiter.is_waiting() {

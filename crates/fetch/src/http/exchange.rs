@@ -10,11 +10,11 @@
 //! What a server does wrong after it has sent a head is a fact about its response: the bytes
 //! received are kept, and [`Truncation`] says why there are no more.
 
-use super::chunked::{Dechunker, Progress};
+use super::chunked::{ChunkProgress, Dechunker};
 use super::conn::Conn;
-use super::head::{Finder, Framing, Head, LARGEST_HEAD};
-use super::request::{Method, Request};
-use crate::intake::{Clock, Contents, Spool, SpoolRule};
+use super::head::{BodyFraming, Finder, Head, LARGEST_HEAD};
+use super::request::{HttpRequest, Method};
+use crate::intake::{Contents, ExchangeTimers, Spool, SpoolRule};
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
 use orb_page::{Body, Failure, FailureKind, Moment, Response, ResponseKind, Timings, Truncation};
@@ -25,7 +25,7 @@ use tokio::time::Instant;
 /// The context of a request, whatever connection carries it.
 pub(super) struct Trip<'a> {
     pub(super) config: &'a FetchConfig,
-    pub(super) request: &'a Request<'a>,
+    pub(super) request: &'a HttpRequest<'a>,
     pub(super) watch: &'a dyn Watch,
     /// When the request was sent.
     pub(super) at: Moment,
@@ -96,7 +96,7 @@ fn matches_pattern(mime: &str, pattern: &str) -> bool {
 /// Sends a rendered request and reads the response.
 pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>) -> Result<Exchanged, Lost> {
     let held = conn.stream.held();
-    let mut clock = Clock::new(trip.config, held);
+    let mut clock = ExchangeTimers::new(trip.config, held);
     write(conn, asked, &mut clock).await?;
     trip.watch.sent(conn.peer);
     trip.at = Moment::now();
@@ -108,7 +108,7 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     clock.body_begins();
     let framing = head.framing(trip.request.method == Method::Head);
     let spool = Spool::new(trip.spool_rule(), buf, head_len);
-    let mut intake = Intake { conn, watch: trip.watch, clock, spool, max_size: trip.config.max_size };
+    let mut intake = BodyReceiver { conn, watch: trip.watch, clock, spool, max_size: trip.config.max_size };
     let taken = match trip.refusal(head.status, head.headers.mime().as_deref(), length_of(framing)) {
         Some(truncation) => intake.refuse(truncation),
         None => intake.read(framing, trip.spool_rule()).await?,
@@ -137,11 +137,11 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     Ok(Exchanged { response, ending })
 }
 
-fn length_of(framing: Framing) -> Option<u64> {
+fn length_of(framing: BodyFraming) -> Option<u64> {
     match framing {
-        Framing::Empty => Some(0),
-        Framing::Length(length) => Some(length),
-        Framing::Chunked | Framing::Close => None,
+        BodyFraming::Empty => Some(0),
+        BodyFraming::Length(length) => Some(length),
+        BodyFraming::Chunked | BodyFraming::Close => None,
     }
 }
 
@@ -150,7 +150,7 @@ fn kept_for(told: Option<u64>, keep_alive: Duration) -> Duration {
     told.map_or(keep_alive, |s| keep_alive.min(Duration::from_secs(s.saturating_sub(1))))
 }
 
-async fn write(conn: &mut Conn, asked: &[u8], clock: &mut Clock) -> Result<(), Lost> {
+async fn write(conn: &mut Conn, asked: &[u8], clock: &mut ExchangeTimers) -> Result<(), Lost> {
     let deadline = clock.head_deadline(conn.stream.held());
     let stream = &mut conn.stream;
     let writing = async move {
@@ -171,7 +171,11 @@ fn hung_up(why: &str) -> Lost {
 }
 
 /// Reads up to the end of the final head: the buffer, the head's length, and the parsed head.
-async fn read_head(conn: &mut Conn, watch: &dyn Watch, clock: &mut Clock) -> Result<(BytesMut, usize, Head), Lost> {
+async fn read_head(
+    conn: &mut Conn,
+    watch: &dyn Watch,
+    clock: &mut ExchangeTimers,
+) -> Result<(BytesMut, usize, Head), Lost> {
     let protocol = |line: &str| Lost::from(Failure::new(FailureKind::Protocol, line));
     let malformed = |line: &str| Lost::from(Failure::new(FailureKind::Malformed, line));
     let (mut buf, mut finder, mut skipped) = (conn.buffer(), Finder::default(), 0);
@@ -216,16 +220,16 @@ fn find_end(buf: &mut BytesMut, finder: &mut Finder) -> Result<Option<usize>, &'
 }
 
 /// A body being received.
-struct Intake<'c, 'a> {
+struct BodyReceiver<'c, 'a> {
     conn: &'c mut Conn,
     watch: &'a dyn Watch,
-    clock: Clock,
+    clock: ExchangeTimers,
     spool: Spool<'a>,
     max_size: u64,
 }
 
 /// How reading a body ended.
-struct Taken<'a> {
+struct ReceivedBody<'a> {
     truncated: Option<Truncation>,
     /// Whether more arrived than belongs to the response.
     excess: bool,
@@ -237,13 +241,13 @@ struct Taken<'a> {
     start: usize,
 }
 
-impl Taken<'_> {
+impl ReceivedBody<'_> {
     const fn plain(truncated: Option<Truncation>, excess: bool) -> Self {
         Self { truncated, excess, unasked: excess, contents: None, start: 0 }
     }
 
     /// What becomes of the connection.
-    fn ending(&self, head: &Head, framing: Framing, keep_alive: Duration) -> Ending {
+    fn ending(&self, head: &Head, framing: BodyFraming, keep_alive: Duration) -> Ending {
         match (self.truncated, head.keeps(framing)) {
             (Some(_), _) => Ending::Abort,
             (None, Some(told)) if !self.excess => Ending::Keep(kept_for(told, keep_alive)),
@@ -268,23 +272,23 @@ enum More {
     Late(Truncation),
 }
 
-impl<'a> Intake<'_, 'a> {
+impl<'a> BodyReceiver<'_, 'a> {
     /// Does not read the body.
-    fn refuse(&mut self, truncation: Truncation) -> Taken<'a> {
+    fn refuse(&mut self, truncation: Truncation) -> ReceivedBody<'a> {
         self.spool.cut(0);
-        Taken::plain(Some(truncation), true)
+        ReceivedBody::plain(Some(truncation), true)
     }
 
-    async fn read(&mut self, framing: Framing, rule: SpoolRule<'a>) -> Result<Taken<'a>, Failure> {
+    async fn read(&mut self, framing: BodyFraming, rule: SpoolRule<'a>) -> Result<ReceivedBody<'a>, Failure> {
         match framing {
-            Framing::Empty => self.sized(0).await,
-            Framing::Length(length) => self.sized(length).await,
-            Framing::Chunked => self.chunked(rule).await,
-            Framing::Close => self.until_closed().await,
+            BodyFraming::Empty => self.sized(0).await,
+            BodyFraming::Length(length) => self.sized(length).await,
+            BodyFraming::Chunked => self.chunked(rule).await,
+            BodyFraming::Close => self.until_closed().await,
         }
     }
 
-    async fn sized(&mut self, length: u64) -> Result<Taken<'a>, Failure> {
+    async fn sized(&mut self, length: u64) -> Result<ReceivedBody<'a>, Failure> {
         while self.spool.len() < length {
             if self.spool.is_due(length) {
                 self.spool.spill().await?;
@@ -292,22 +296,22 @@ impl<'a> Intake<'_, 'a> {
             self.spool.reserve(length - self.spool.len());
             match self.more().await {
                 More::Some => (),
-                More::End | More::Broken => return Ok(Taken::plain(Some(Truncation::Disconnect), false)),
+                More::End | More::Broken => return Ok(ReceivedBody::plain(Some(Truncation::Disconnect), false)),
                 More::Late(_) if self.spool.len() >= length => (),
-                More::Late(truncation) => return Ok(Taken::plain(Some(truncation), false)),
+                More::Late(truncation) => return Ok(ReceivedBody::plain(Some(truncation), false)),
             }
         }
         let excess = self.spool.len() > length;
         let unasked = excess && !self.spool.is_blank_after(length);
         self.spool.cut(length);
-        Ok(Taken { unasked, ..Taken::plain(None, excess) })
+        Ok(ReceivedBody { unasked, ..ReceivedBody::plain(None, excess) })
     }
 
-    async fn until_closed(&mut self) -> Result<Taken<'a>, Failure> {
+    async fn until_closed(&mut self) -> Result<ReceivedBody<'a>, Failure> {
         loop {
             if self.spool.len() > self.max_size {
                 self.spool.cut(self.max_size);
-                return Ok(Taken::plain(Some(Truncation::Length), true));
+                return Ok(ReceivedBody::plain(Some(Truncation::Length), true));
             }
             if self.spool.is_due(0) {
                 self.spool.spill().await?;
@@ -315,14 +319,14 @@ impl<'a> Intake<'_, 'a> {
             self.reserve_more();
             match self.more().await {
                 More::Some => (),
-                More::End => return Ok(Taken::plain(None, false)),
-                More::Broken => return Ok(Taken::plain(Some(Truncation::Disconnect), false)),
-                More::Late(truncation) => return Ok(Taken::plain(Some(truncation), false)),
+                More::End => return Ok(ReceivedBody::plain(None, false)),
+                More::Broken => return Ok(ReceivedBody::plain(Some(Truncation::Disconnect), false)),
+                More::Late(truncation) => return Ok(ReceivedBody::plain(Some(truncation), false)),
             }
         }
     }
 
-    async fn chunked(&mut self, rule: SpoolRule<'a>) -> Result<Taken<'a>, Failure> {
+    async fn chunked(&mut self, rule: SpoolRule<'a>) -> Result<ReceivedBody<'a>, Failure> {
         let mut frames = Dechunker::new(self.max_size);
         let mut contents = Contents::new(rule);
         // Framing may take its share, but not without bound.
@@ -334,18 +338,18 @@ impl<'a> Intake<'_, 'a> {
             let progress = frames.feed(&wire[from..], |r| contents.push(wire, from + r.start..from + r.end));
             seen = wire.len();
             match progress {
-                Progress::More if self.spool.len() > most_wire => break (Some(Truncation::Length), true),
-                Progress::More => (),
-                Progress::Done(len) => {
+                ChunkProgress::More if self.spool.len() > most_wire => break (Some(Truncation::Length), true),
+                ChunkProgress::More => (),
+                ChunkProgress::Done(len) => {
                     let excess = from + len < seen;
                     self.spool.buf.truncate(from + len);
                     break (None, excess);
                 }
-                Progress::Full(len) => {
+                ChunkProgress::Full(len) => {
                     self.spool.buf.truncate(from + len);
                     break (Some(Truncation::Length), true);
                 }
-                Progress::Broken(_) => break (Some(Truncation::Disconnect), true),
+                ChunkProgress::Broken(_) => break (Some(Truncation::Disconnect), true),
             }
             if self.spool.is_due(0) {
                 contents.settle(&self.spool.buf);
@@ -363,7 +367,7 @@ impl<'a> Intake<'_, 'a> {
         if self.spool.ends_in_file() {
             contents.settle(&self.spool.buf);
         }
-        Ok(Taken { contents: Some(contents), start, ..Taken::plain(truncated, excess) })
+        Ok(ReceivedBody { contents: Some(contents), start, ..ReceivedBody::plain(truncated, excess) })
     }
 
     /// Doubles the buffer when the length is unknown.

@@ -9,8 +9,8 @@ use super::head::{LARGEST_HEAD, decimal};
 use super::pool::{Key, Pool, Slot};
 use super::request::{Asker, Method};
 use super::stream::Stream;
-use crate::intake::{Clock, Spool, Timer};
-use crate::line::{Held, late};
+use crate::intake::{ExchangeTimers, Spool, Timer};
+use crate::line::{ThrottledTime, late};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
@@ -38,7 +38,7 @@ pub(super) struct Multiplexed {
     pub(super) parked: Option<u64>,
     send: SendRequest<Bytes>,
     peer: Option<SocketAddr>,
-    held: Arc<Held>,
+    held: Arc<ThrottledTime>,
 }
 
 /// The right to one request on an HTTP/2 connection.
@@ -46,7 +46,7 @@ pub(super) struct Multiplexed {
 pub(super) struct Lane {
     send: SendRequest<Bytes>,
     peer: Option<SocketAddr>,
-    held: Arc<Held>,
+    held: Arc<ThrottledTime>,
     id: u64,
     pool: Arc<Pool>,
     key: Arc<Key>,
@@ -102,7 +102,7 @@ pub(super) async fn exchange(
     trip: &mut Trip<'_>,
 ) -> Result<Response, Lost> {
     let held = lane.held.so_far();
-    let (mut timer, mut clock) = (Timer::default(), Clock::new(trip.config, held));
+    let (mut timer, mut clock) = (Timer::default(), ExchangeTimers::new(trip.config, held));
     let request = request(trip, asker)?;
     let deadline = clock.head_deadline(lane.held.so_far());
     let ready = timer.before(deadline, lane.send.clone().ready()).await;
@@ -139,7 +139,9 @@ pub(super) async fn exchange(
         None if trip.request.method == Method::Head => None,
         None => {
             spool.reserve(length.unwrap_or(0).min(trip.config.max_size));
-            Intake { stream, timer, clock, held: &lane.held, trip }.read(&mut spool, length.unwrap_or(0)).await?
+            H2BodyReceiver { stream, timer, clock, held: &lane.held, trip }
+                .read(&mut spool, length.unwrap_or(0))
+                .await?
         }
     };
     let (_, wire) = spool.finish().await?;
@@ -203,15 +205,15 @@ fn lost(error: &h2::Error) -> Lost {
 }
 
 /// A body being received.
-struct Intake<'a, 'b> {
+struct H2BodyReceiver<'a, 'b> {
     stream: RecvStream,
     timer: Timer,
-    clock: Clock,
-    held: &'a Held,
+    clock: ExchangeTimers,
+    held: &'a ThrottledTime,
     trip: &'a Trip<'b>,
 }
 
-impl Intake<'_, '_> {
+impl H2BodyReceiver<'_, '_> {
     async fn read(mut self, spool: &mut Spool<'_>, expected: u64) -> Result<Option<Truncation>, Failure> {
         loop {
             let deadline = self.clock.body_deadline(self.held.so_far());

@@ -62,7 +62,7 @@ pub(crate) struct Head {
 
 /// How the length of a body is determined (RFC 9112, 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(super) enum BodyFraming {
     /// There is no body.
     Empty,
     /// This many bytes.
@@ -101,36 +101,36 @@ impl Head {
 
     /// How the body of this response is framed; `bodiless` if the request method has no response
     /// body.
-    pub(super) fn framing(&self, bodiless: bool) -> Framing {
+    pub(super) fn framing(&self, bodiless: bool) -> BodyFraming {
         if bodiless || matches!(self.status, 100..=199 | 204 | 304) {
-            return Framing::Empty;
+            return BodyFraming::Empty;
         }
         let mut coded = false;
         for value in self.values("transfer-encoding") {
             let last = value.rsplit(|&b| b == b',').next().unwrap_or_default().trim_ascii();
             if last.eq_ignore_ascii_case(b"chunked") {
-                return Framing::Chunked;
+                return BodyFraming::Chunked;
             }
             coded |= !last.eq_ignore_ascii_case(b"identity");
         }
         if coded {
-            return Framing::Close;
+            return BodyFraming::Close;
         }
         let mut length = None;
         for value in self.values("content-length").flat_map(|v| v.split(|&b| b == b',')) {
-            let Some(told) = decimal(value.trim_ascii()) else { return Framing::Close };
+            let Some(told) = decimal(value.trim_ascii()) else { return BodyFraming::Close };
             if length.is_some_and(|l| l != told) {
-                return Framing::Close;
+                return BodyFraming::Close;
             }
             length = Some(told);
         }
-        length.map_or(Framing::Close, Framing::Length)
+        length.map_or(BodyFraming::Close, BodyFraming::Length)
     }
 
     /// Whether the server keeps the connection alive, and for how many seconds if it says so.
-    pub(super) fn keeps(&self, framing: Framing) -> Option<Option<u64>> {
-        let contradictory = framing == Framing::Chunked && self.values("content-length").next().is_some();
-        if framing == Framing::Close || contradictory || self.status == 101 {
+    pub(super) fn keeps(&self, framing: BodyFraming) -> Option<Option<u64>> {
+        let contradictory = framing == BodyFraming::Chunked && self.values("content-length").next().is_some();
+        if framing == BodyFraming::Close || contradictory || self.status == 101 {
             return None;
         }
         let told = |token: &[u8]| {
@@ -231,19 +231,19 @@ mod tests {
     fn bodies_end_as_the_standard_says() {
         let framing =
             |status: u16, fields: &str| parse(&format!("HTTP/1.1 {status} x\r\n{fields}\r\n\r\n")).framing(false);
-        assert_eq!(framing(200, "Content-Length: 5"), Framing::Length(5));
-        assert_eq!(framing(200, "Content-Length: 5, 5\r\nContent-Length: 5"), Framing::Length(5));
-        assert_eq!(framing(200, "Content-Length: 5\r\nContent-Length: 6"), Framing::Close);
-        assert_eq!(framing(200, "Content-Length: -5"), Framing::Close);
-        assert_eq!(framing(200, "Content-Length: 99999999999999999999999"), Framing::Length(u64::MAX));
-        assert_eq!(framing(200, "Transfer-Encoding: gzip, Chunked"), Framing::Chunked);
-        assert_eq!(framing(200, "Content-Length: 5\r\nTransfer-Encoding: chunked"), Framing::Chunked);
-        assert_eq!(framing(200, "Transfer-Encoding: identity\r\nContent-Length: 5"), Framing::Length(5));
-        assert_eq!(framing(200, "Transfer-Encoding: gzip\r\nContent-Length: 5"), Framing::Close);
-        assert_eq!(framing(200, "A: b"), Framing::Close);
-        assert_eq!(framing(204, "Content-Length: 5"), Framing::Empty);
-        assert_eq!(framing(304, "Transfer-Encoding: chunked"), Framing::Empty);
-        assert_eq!(parse("HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n").framing(true), Framing::Empty);
+        assert_eq!(framing(200, "Content-Length: 5"), BodyFraming::Length(5));
+        assert_eq!(framing(200, "Content-Length: 5, 5\r\nContent-Length: 5"), BodyFraming::Length(5));
+        assert_eq!(framing(200, "Content-Length: 5\r\nContent-Length: 6"), BodyFraming::Close);
+        assert_eq!(framing(200, "Content-Length: -5"), BodyFraming::Close);
+        assert_eq!(framing(200, "Content-Length: 99999999999999999999999"), BodyFraming::Length(u64::MAX));
+        assert_eq!(framing(200, "Transfer-Encoding: gzip, Chunked"), BodyFraming::Chunked);
+        assert_eq!(framing(200, "Content-Length: 5\r\nTransfer-Encoding: chunked"), BodyFraming::Chunked);
+        assert_eq!(framing(200, "Transfer-Encoding: identity\r\nContent-Length: 5"), BodyFraming::Length(5));
+        assert_eq!(framing(200, "Transfer-Encoding: gzip\r\nContent-Length: 5"), BodyFraming::Close);
+        assert_eq!(framing(200, "A: b"), BodyFraming::Close);
+        assert_eq!(framing(204, "Content-Length: 5"), BodyFraming::Empty);
+        assert_eq!(framing(304, "Transfer-Encoding: chunked"), BodyFraming::Empty);
+        assert_eq!(parse("HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n").framing(true), BodyFraming::Empty);
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod tests {
         fn no_bytes_break_the_reader(bytes: Vec<u8>) {
             let _ = end_of(&bytes);
             if let Ok(head) = Head::parse(&[b"HTTP/1.1 200 x\r\n", &bytes[..], b"\r\n\r\n"].concat()) {
-                let _ = (head.framing(false), head.keeps(Framing::Empty));
+                let _ = (head.framing(false), head.keeps(BodyFraming::Empty));
             }
         }
     }

@@ -23,7 +23,7 @@ use pool::{Grant, Key, Pool, PoolRules, Slot, Want};
 pub use rehearsal::Rehearsal;
 use request::Asker;
 pub(crate) use request::basic_authorization;
-pub use request::{Method, Request, Validators};
+pub use request::{HttpRequest, Method, Validators};
 
 use crate::line::Endpoint;
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Jar, Keyring, Line, Watch};
@@ -75,7 +75,7 @@ impl HttpFetcher {
     }
 
     /// Makes one request. Whatever happens is an outcome.
-    async fn ask(&self, request: &Request<'_>, watch: &dyn Watch) -> Outcome {
+    async fn ask(&self, request: &HttpRequest<'_>, watch: &dyn Watch) -> Outcome {
         let (at, timings) = (Moment::now(), Timings::default());
         let mut trip = Trip { config: &self.config, request, watch, at, timings };
         let result = self.travel(&mut trip).await;
@@ -176,14 +176,14 @@ impl HttpFetcher {
 impl Fetch for HttpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            match Request::of(lease) {
+            match HttpRequest::of(lease) {
                 Ok(request) => self.ask(&request, watch).await,
                 Err(failure) => Outcome { at: Moment::now(), timings: Timings::default(), result: Err(failure) },
             }
         })
     }
 
-    fn send<'a>(&'a self, request: &'a Request<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
+    fn send<'a>(&'a self, request: &'a HttpRequest<'a>, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         Box::pin(self.ask(request, watch))
     }
 

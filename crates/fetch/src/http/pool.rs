@@ -11,7 +11,7 @@
 //! One lock guards the bookkeeping. Nothing is dropped under it that would take it again: what is
 //! to be closed, or was granted to a cancelled request, is moved out first.
 
-use super::books::{Afterwards, Books, Host, Waiter};
+use super::books::{Afterwards, Books, HostPool, Waiter};
 use super::conn::Conn;
 use super::h2::{Lane, Multiplexed};
 use crate::line::{AwaitPermit, Endpoint, KeepIdle, OpenSockets, Permit};
@@ -182,7 +182,7 @@ impl Pool {
         after: &mut Afterwards,
     ) -> Result<Grant, ConnectionWait> {
         if !books.hosts.contains_key(key) {
-            books.hosts.insert(Arc::clone(key), Host::default());
+            books.hosts.insert(Arc::clone(key), HostPool::default());
         }
         if let Some(grant) = books.reuse(self, key, want, after) {
             return Ok(grant);

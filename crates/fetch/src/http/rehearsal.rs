@@ -7,10 +7,10 @@ use super::conn::Conn;
 use super::connect::Dialed;
 use super::exchange::{Trip, exchange};
 use super::pool::{Grant, Key, Pool, PoolRules, Want};
-use super::request::{Asker, Method, Request, Validators};
+use super::request::{Asker, HttpRequest, Method, Validators};
 use super::stream::Stream;
 use crate::line::{Endpoint, Metered, OpenSockets};
-use crate::{Bucket, FetchConfig, Unwatched};
+use crate::{FetchConfig, TokenBucket, Unwatched};
 use orb_page::{Failure, FailureKind, Moment, Response, Timings};
 use std::future::pending;
 use std::io;
@@ -51,12 +51,12 @@ impl Rehearsal {
             let Grant::Open(slot) = self.pool.acquire(&self.key, Want { addr: None, fresh: true }).await else {
                 return Err(Failure::new(FailureKind::Local, "there is no connection to use again"));
             };
-            let stream = Stream::Plain(Metered::new(ours, Arc::new(Bucket::new(None))));
+            let stream = Stream::Plain(Metered::new(ours, Arc::new(TokenBucket::new(None))));
             let dialed = Dialed { stream, h2: false, peer: None, rtt: Duration::ZERO };
             let mut conn = Conn::new(dialed, None, slot);
             let (url, validators) = (self.url.clone(), Validators::default());
             let (addr, referrer, payload, more) = (None, None, None, Vec::new());
-            let request = Request { method, url, addr, referrer, payload, validators, any_type: false, more };
+            let request = HttpRequest { method, url, addr, referrer, payload, validators, any_type: false, more };
             let asked = request.render(config, &Asker::default(), None);
             let (at, timings) = (Moment::now(), Timings::default());
             let mut trip = Trip { config, request: &request, watch: &Unwatched, at, timings };

@@ -61,7 +61,7 @@ pub(super) struct Asker {
 
 /// One request.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct HttpRequest<'a> {
     /// GET, HEAD or POST.
     pub method: Method,
     /// The URL to request.
@@ -80,7 +80,7 @@ pub struct Request<'a> {
     pub more: Vec<(&'static str, String)>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> HttpRequest<'a> {
     /// The request that a lease permits.
     pub fn of(lease: &'a Lease) -> Result<Self, Failure> {
         let unsupported = |why: String| Failure::new(FailureKind::Unsupported, format!("{}: {why}", lease.url));
@@ -268,7 +268,7 @@ mod tests {
     fn rendered(url: &str, config: &FetchConfig, cookie: Option<&str>, proxy: Option<&Proxy>) -> String {
         let lease = lease(url);
         let asker = Asker { cookie: cookie.map(str::to_owned), authorization: None };
-        let head = Request::of(&lease).unwrap().render(config, &asker, proxy);
+        let head = HttpRequest::of(&lease).unwrap().render(config, &asker, proxy);
         String::from_utf8(head.to_vec()).unwrap()
     }
 
@@ -309,11 +309,11 @@ mod tests {
     fn what_is_told_to_a_listener_has_fields_of_its_own_and_no_line_more() {
         let payload = RequestBody { mime: "application/json".to_owned(), bytes: "{}".into(), kept: "{}".into() };
         let more = vec![("webhook-id", "a".to_owned()), ("webhook-signature", "x\r\nEvil: y".to_owned())];
-        let request = Request::post("http://h.example/hook", &payload, more).unwrap();
+        let request = HttpRequest::post("http://h.example/hook", &payload, more).unwrap();
         let sent = request.render(&FetchConfig::default(), &Asker::default(), None);
         let sent = String::from_utf8_lossy(&sent);
         assert!(sent.starts_with("POST /hook HTTP/1.1\r\n") && sent.ends_with("webhook-id: a\r\n\r\n{}"), "{sent}");
-        assert!(Request::post("ftp://h.example/", &payload, Vec::new()).is_err());
+        assert!(HttpRequest::post("ftp://h.example/", &payload, Vec::new()).is_err());
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
         let (bytes, kept) = ("a=1&password=hunter2".into(), "a=1&password=***".into());
         let payload = RequestBody { mime: "application/x-www-form-urlencoded".to_owned(), bytes, kept };
         assert!(!format!("{payload:?}").contains("hunter2"));
-        let request = Request { method: Method::Post, payload: Some(&payload), ..Request::of(&lease).unwrap() };
+        let request = HttpRequest { method: Method::Post, payload: Some(&payload), ..HttpRequest::of(&lease).unwrap() };
         let asker = Asker { cookie: Some("k=v".into()), authorization: Some("Bearer abc".into()) };
         let sent = request.render(&FetchConfig::default(), &asker, None);
         let head = "POST /in HTTP/1.1\r\nHost: h.example\r\n";
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn nothing_smuggles_a_second_field_in() {
         let lease = lease("http://h.example/");
-        let mut request = Request::of(&lease).unwrap();
+        let mut request = HttpRequest::of(&lease).unwrap();
         request.validators.etag = Some("\"x\"\r\nEvil: yes".to_owned());
         let asker = Asker { cookie: Some("a=b\nEvil: yes".into()), authorization: Some("Basic x\r\nEvil: yes".into()) };
         let head = request.render(&FetchConfig::default(), &asker, None);
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn what_cannot_be_asked_over_http_is_unsupported() {
         for url in ["ftp://h.example/", "not a url", "http://", "mailto:a@b.example"] {
-            assert_eq!(Request::of(&lease(url)).unwrap_err().kind, FailureKind::Unsupported, "{url}");
+            assert_eq!(HttpRequest::of(&lease(url)).unwrap_err().kind, FailureKind::Unsupported, "{url}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A metered socket of the line, under TLS or not.
 
-use crate::line::{Held, Metered};
+use crate::line::{Metered, ThrottledTime};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Stream {
     }
 
     /// The same, for callers that will not have the connection itself.
-    pub(super) fn hold(&self) -> Arc<Held> {
+    pub(super) fn hold(&self) -> Arc<ThrottledTime> {
         self.metered().hold()
     }
 

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 /// The timers of one exchange.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub(crate) struct ExchangeTimers {
     head: Duration,
     idle: Duration,
     min_speed: Option<(u64, Duration)>,
@@ -27,7 +27,7 @@ pub(crate) struct Clock {
     held: Duration,
 }
 
-impl Clock {
+impl ExchangeTimers {
     /// Timers for an exchange that starts now on a connection that was throttled for `held` so far.
     pub(crate) fn new(config: &FetchConfig, held: Duration) -> Self {
         let now = Instant::now();

@@ -1,6 +1,6 @@
 //! How is a body taken in, whatever protocol it comes by?
 //!
-//! With four clocks running ([`Clock`]), no further than the size limit, and into a file where it
+//! With four clocks running ([`ExchangeTimers`]), no further than the size limit, and into a file where it
 //! is large ([`Spool`]). [`receive`] does all of it for a protocol whose bodies end with the
 //! connection.
 
@@ -8,7 +8,7 @@ mod clock;
 mod spool;
 mod timer;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::ExchangeTimers;
 pub(crate) use spool::{Contents, Spool, SpoolRule};
 pub(crate) use timer::Timer;
 
@@ -33,7 +33,7 @@ pub struct Received {
 /// Reads what comes on a socket until its end, or until the limits of size, time and speed cut it
 /// off. Fails where nothing came at all in time.
 pub async fn receive(socket: &mut Socket, config: &FetchConfig, watch: &dyn Watch) -> Result<Received, Failure> {
-    let mut clock = Clock::new(config, socket.held());
+    let mut clock = ExchangeTimers::new(config, socket.held());
     let rule = SpoolRule { over: config.spool_over, dir: &config.spool_dir };
     let (mut spool, mut timer, mut begun) = (Spool::new(rule, BytesMut::new(), 0), Timer::default(), false);
     let truncated = loop {

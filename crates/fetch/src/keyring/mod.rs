@@ -110,13 +110,13 @@ struct Asked {
     /// Index of the credential it takes.
     credential: usize,
     realm: String,
-    way: Way,
+    way: AuthState,
     /// Whether it has ever been accepted.
     proven: bool,
 }
 
 #[derive(Debug)]
-enum Way {
+enum AuthState {
     Basic,
     Digest(Box<Digest>),
     /// It was sent and rejected.
@@ -145,9 +145,9 @@ impl Keyring {
         let asked = asked.get_mut(&origin(url))?;
         let Proof::Password { user, password } = &self.credentials.get(asked.credential)?.proof else { return None };
         match &mut asked.way {
-            Way::Refused => None,
-            Way::Basic => Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))),
-            Way::Digest(digest) => {
+            AuthState::Refused => None,
+            AuthState::Basic => Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))),
+            AuthState::Digest(digest) => {
                 Some(digest.answer(user, password, method, &url[Position::BeforePath..Position::AfterQuery]))
             }
         }
@@ -171,12 +171,12 @@ impl Keyring {
         let realm = challenge.realm().to_owned();
         if let Some(known) = known.filter(|known| known.realm == realm) {
             let told = said.is_some() && !known.proven && !challenge.is_stale();
-            if told || matches!(known.way, Way::Refused) {
-                known.way = Way::Refused;
+            if told || matches!(known.way, AuthState::Refused) {
+                known.way = AuthState::Refused;
                 return false;
             }
         }
-        let way = Digest::of(&challenge).map_or(Way::Basic, |digest| Way::Digest(Box::new(digest)));
+        let way = Digest::of(&challenge).map_or(AuthState::Basic, |digest| AuthState::Digest(Box::new(digest)));
         asked.insert(origin(url), Asked { credential, realm, way, proven: false });
         true
     }
@@ -200,7 +200,7 @@ impl Asked {
     /// Authenticated successfully: what was right may become stale, but is not wrong.
     fn heard(&mut self, response: &Response) {
         self.proven = true;
-        if let (Way::Digest(digest), Some(told)) = (&mut self.way, response.headers.get("authentication-info")) {
+        if let (AuthState::Digest(digest), Some(told)) = (&mut self.way, response.headers.get("authentication-info")) {
             digest.renew(&told);
         }
     }

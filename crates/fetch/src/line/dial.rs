@@ -4,7 +4,7 @@
 //! a tunnel (CONNECT) leads to one server. Each phase has its own timeout.
 
 use super::metered::Metered;
-use super::{Bucket, Endpoint, Line};
+use super::{Endpoint, Line, TokenBucket};
 use crate::config::Proxy;
 use orb_page::{Failure, FailureKind, Timings};
 use rustix::io::Errno;
@@ -22,7 +22,7 @@ const LARGEST_REPLY: usize = 16 * 1024;
 const VERSION: &[u8] = b"HTTP/1.";
 
 /// A connection just opened. Its reads are counted but not yet delayed.
-pub(crate) struct Opened {
+pub(crate) struct OpenedConnection {
     pub(crate) metered: Metered,
     /// The server's address; `None` where a proxy hides it.
     pub(crate) peer: Option<SocketAddr>,
@@ -39,7 +39,7 @@ impl Line {
         addr: Option<IpAddr>,
         tunnel: bool,
         timings: &mut Timings,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenedConnection, Failure> {
         let start = Instant::now();
         let (tcp, peer) = match (&self.proxy, addr) {
             (Some(proxy), _) => {
@@ -57,7 +57,7 @@ impl Line {
             (None, None) => return Err(Failure::new(FailureKind::Dns, format!("{} has no address", to.host))),
         };
         timings.connect = start.elapsed();
-        Ok(Opened { metered: Metered::new(tcp, Arc::clone(&self.bandwidth)), peer, rtt: timings.connect })
+        Ok(OpenedConnection { metered: Metered::new(tcp, Arc::clone(&self.bandwidth)), peer, rtt: timings.connect })
     }
 
     async fn tcp(&self, to: SocketAddr) -> Result<TcpStream, Failure> {
@@ -77,7 +77,7 @@ impl Line {
     async fn open_tcp(&self, to: SocketAddr) -> io::Result<TcpStream> {
         let Some(rate) = self.bandwidth.rate() else { return TcpStream::connect(to).await };
         let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        socket.set_recv_buffer_size(Bucket::window(rate))?;
+        socket.set_recv_buffer_size(TokenBucket::window(rate))?;
         socket.connect(to).await
     }
 

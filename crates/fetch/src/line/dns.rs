@@ -29,16 +29,16 @@ const FAILED: Duration = Duration::from_secs(30);
 
 /// Resolves and caches addresses, and returns none that the guard forbids.
 pub(super) struct Resolver {
-    source: Source,
+    source: Upstream,
     /// Addresses given by the user by name and port; `*` stands for every name.
     overrides: HashMap<(String, u16), IpAddr>,
     guard: Arc<AddressGuard>,
     patience: Duration,
-    known: Mutex<HashMap<Box<str>, Arc<OnceCell<Answer>>>>,
+    known: Mutex<HashMap<Box<str>, Arc<OnceCell<ResolvedName>>>>,
 }
 
 /// The upstream.
-enum Source {
+enum Upstream {
     /// Name servers, by our own client: answers come with their TTL and need no thread.
     Servers(Box<TokioResolver>),
     /// The system's resolver, if its configuration cannot be read.
@@ -46,7 +46,7 @@ enum Source {
 }
 
 /// What is known about a name.
-struct Answer {
+struct ResolvedName {
     addrs: Result<Vec<IpAddr>, Failure>,
     until: Instant,
 }
@@ -54,7 +54,7 @@ struct Answer {
 impl Resolver {
     pub(super) fn new(config: &FetchConfig, guard: Arc<AddressGuard>) -> Result<Self, FetchError> {
         let patience = config.timeouts.dns;
-        let (source, known) = (Source::new(config)?, Mutex::default());
+        let (source, known) = (Upstream::new(config)?, Mutex::default());
         // As with curl, the first entry for a host wins.
         let named = config.resolve.iter().rev().map(|r| ((r.host.clone(), r.port), r.addr));
         Ok(Self { source, overrides: named.collect(), guard, patience, known })
@@ -92,11 +92,11 @@ impl Resolver {
     pub(super) fn demote(&self, host: &str, addr: IpAddr) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(cell) = known.get_mut(host) else { return };
-        let Some(Answer { addrs: Ok(addrs), until }) = cell.get() else { return };
+        let Some(ResolvedName { addrs: Ok(addrs), until }) = cell.get() else { return };
         if addrs.len() > 1 && addrs[0] == addr {
             let mut turned = addrs.clone();
             turned.rotate_left(1);
-            *cell = Arc::new(OnceCell::new_with(Some(Answer { addrs: Ok(turned), until: *until })));
+            *cell = Arc::new(OnceCell::new_with(Some(ResolvedName { addrs: Ok(turned), until: *until })));
         }
     }
 
@@ -109,9 +109,9 @@ impl Resolver {
     }
 
     /// The cell that holds or will hold the answer for a name, shared by concurrent queries.
-    fn cell(&self, host: &str) -> Arc<OnceCell<Answer>> {
+    fn cell(&self, host: &str) -> Arc<OnceCell<ResolvedName>> {
         let now = Instant::now();
-        let current = |cell: &Arc<OnceCell<Answer>>| cell.get().is_none_or(|a| a.until > now);
+        let current = |cell: &Arc<OnceCell<ResolvedName>>| cell.get().is_none_or(|a| a.until > now);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cell) = known.get(host).filter(|c| current(c)) {
             return cell.clone();
@@ -126,12 +126,12 @@ impl Resolver {
                 keep
             });
         }
-        let cell = Arc::<OnceCell<Answer>>::default();
+        let cell = Arc::<OnceCell<ResolvedName>>::default();
         known.insert(host.into(), cell.clone());
         cell
     }
 
-    async fn ask(&self, host: &str) -> Answer {
+    async fn ask(&self, host: &str) -> ResolvedName {
         let found = match timeout(self.patience, self.source.look_up(host)).await {
             Ok(found) => found,
             Err(_) => Err((format!("no answer from the name server within {:?}", self.patience), FAILED)),
@@ -141,20 +141,20 @@ impl Resolver {
                 // Public ones first: a name with a public address is public, and its other
                 // addresses are off limits whatever the seeds opened.
                 addrs.sort_by_key(|a| (why_not_public(*a).is_some(), a.is_ipv6()));
-                Answer { addrs: Ok(addrs), until: Instant::now() + ttl.clamp(SHORTEST, LONGEST) }
+                ResolvedName { addrs: Ok(addrs), until: Instant::now() + ttl.clamp(SHORTEST, LONGEST) }
             }
             Err((why, keep)) => {
                 let failure = Failure::new(FailureKind::Dns, format!("cannot resolve {host}: {why}"));
-                Answer { addrs: Err(failure), until: Instant::now() + keep }
+                ResolvedName { addrs: Err(failure), until: Instant::now() + keep }
             }
         }
     }
 }
 
 /// Addresses and their TTL, or the error and its TTL.
-type Found = Result<(Vec<IpAddr>, Duration), (String, Duration)>;
+type DnsLookup = Result<(Vec<IpAddr>, Duration), (String, Duration)>;
 
-impl Source {
+impl Upstream {
     fn new(config: &FetchConfig) -> Result<Self, FetchError> {
         let builder = match config.dns {
             Some(server) => Ok(Hickory::builder_with_config(own_server(server), TokioRuntimeProvider::default())),
@@ -171,7 +171,7 @@ impl Source {
         Ok(Self::Servers(Box::new(resolver)))
     }
 
-    async fn look_up(&self, host: &str) -> Found {
+    async fn look_up(&self, host: &str) -> DnsLookup {
         match self {
             Self::Servers(resolver) => {
                 // A final dot keeps the search list away from names that already have a domain.

@@ -34,7 +34,7 @@ pub fn raise_open_files(wanted: u64) -> Result<u64, FetchError> {
 /// queue in order instead of bursting when a second begins. A hundredth of a second may be made up
 /// for, since timers fire late by about as much.
 #[derive(Debug, Default)]
-pub struct Bucket {
+pub struct TokenBucket {
     /// Bytes per second; 0 means no limit.
     rate: AtomicU64,
     /// When the next byte may be read.
@@ -46,7 +46,7 @@ const SLACK: Duration = Duration::from_millis(10);
 /// A line on which reads wait for longer than this is full.
 const FULL: Duration = Duration::from_millis(200);
 
-impl Bucket {
+impl TokenBucket {
     /// A bucket with this rate; `None` for no limit.
     pub fn new(rate: Option<u64>) -> Self {
         Self { rate: AtomicU64::new(rate.unwrap_or(0)), next: Mutex::new(None) }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn reservations_queue_at_the_allowed_rate() {
-        let (bucket, start) = (Bucket::new(Some(1_000)), Instant::now());
+        let (bucket, start) = (TokenBucket::new(Some(1_000)), Instant::now());
         assert_eq!(bucket.reserve(500, start), start);
         assert_eq!(bucket.reserve(500, start), start + Duration::from_millis(500));
         bucket.refund(250);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_line_is_full_while_enough_is_waiting_to_be_read() {
-        let bucket = Bucket::new(Some(1_000));
+        let bucket = TokenBucket::new(Some(1_000));
         assert_eq!(bucket.full_for(), None);
         bucket.reserve(100, Instant::now());
         assert_eq!(bucket.full_for(), None);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn without_a_rate_nothing_waits() {
-        let (bucket, now) = (Bucket::new(None), Instant::now());
+        let (bucket, now) = (TokenBucket::new(None), Instant::now());
         assert!((0..1_000).all(|_| bucket.reserve(1 << 30, now) == now));
         bucket.set_rate(Some(10));
         bucket.reserve(10, now);

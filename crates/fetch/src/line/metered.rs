@@ -3,7 +3,7 @@
 //! A socket whose reads are metered. The meter sits below everything else, so that one bandwidth
 //! holds for all protocols and counts what the line carries.
 
-use super::Bucket;
+use super::TokenBucket;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -19,12 +19,12 @@ use tokio::time::{Instant, Sleep, sleep_until};
 #[derive(Debug)]
 pub(crate) struct Metered {
     tcp: TcpStream,
-    bucket: Arc<Bucket>,
+    bucket: Arc<TokenBucket>,
     /// Bytes reserved and not yet read; 0 for none.
     reserved: usize,
     /// The timer for them, reused.
     sleep: Option<Pin<Box<Sleep>>>,
-    held: Arc<Held>,
+    held: Arc<ThrottledTime>,
     /// Whether reads are counted but not delayed.
     free: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Metered {
 /// How long the meter held a connection up so far: time the server is not to blame for. Who makes a
 /// request on a connection that others read from (HTTP/2) has a share in this.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct ThrottledTime {
     base: Instant,
     /// Microseconds of completed waits.
     over: AtomicU64,
@@ -40,7 +40,7 @@ pub(crate) struct Held {
     since: AtomicU64,
 }
 
-impl Held {
+impl ThrottledTime {
     fn new() -> Arc<Self> {
         Arc::new(Self { base: Instant::now(), over: AtomicU64::new(0), since: AtomicU64::new(0) })
     }
@@ -71,8 +71,8 @@ impl Held {
 impl Metered {
     /// A socket whose reads are counted but not held up as yet: nobody should miss a handshake
     /// because the line is full.
-    pub(crate) fn new(tcp: TcpStream, bucket: Arc<Bucket>) -> Self {
-        Self { tcp, bucket, reserved: 0, sleep: None, held: Held::new(), free: true }
+    pub(crate) fn new(tcp: TcpStream, bucket: Arc<TokenBucket>) -> Self {
+        Self { tcp, bucket, reserved: 0, sleep: None, held: ThrottledTime::new(), free: true }
     }
 
     /// From now on reads wait for their turn.
@@ -91,7 +91,7 @@ impl Metered {
     }
 
     /// The same, for callers that do not have the connection itself at hand.
-    pub(crate) fn hold(&self) -> Arc<Held> {
+    pub(crate) fn hold(&self) -> Arc<ThrottledTime> {
         Arc::clone(&self.held)
     }
 
@@ -106,7 +106,7 @@ impl Metered {
         ready!(self.tcp.poll_read_ready(cx))?;
         if self.reserved == 0 {
             let now = Instant::now();
-            self.reserved = Bucket::quantum(rate).min(buf.remaining().max(1));
+            self.reserved = TokenBucket::quantum(rate).min(buf.remaining().max(1));
             let place = self.bucket.reserve(self.reserved, now);
             if place > now {
                 self.held.begin();

@@ -2,7 +2,7 @@
 //!
 //! Every socket to a crawled host is opened here, whatever protocol speaks on it. The line resolves
 //! the name, checks the address ([`AddressGuard`]), waits for room under the connection caps,
-//! connects (through the proxy where one is set) and meters what is read ([`Bucket`]). Protocols,
+//! connects (through the proxy where one is set) and meters what is read ([`TokenBucket`]). Protocols,
 //! webhooks and whatever else sends requests share one line, so no cap can be exceeded by using
 //! two of them: [`Line::connect`] hands out sockets that are checked, counted and metered already.
 //! A protocol that keeps connections between requests takes a [`Permit`] for each and dials itself.
@@ -15,11 +15,11 @@ mod metered;
 mod socket;
 mod sockets;
 
-pub(crate) use dial::{Opened, late};
+pub(crate) use dial::{OpenedConnection, late};
 pub(crate) use dns::one_line;
 pub use guard::{AddressGuard, why_not_public};
-pub use limits::{Bucket, raise_open_files};
-pub(crate) use metered::{Held, Metered};
+pub use limits::{TokenBucket, raise_open_files};
+pub(crate) use metered::{Metered, ThrottledTime};
 pub use socket::Socket;
 pub(crate) use socket::{GOODBYE, say_goodbye};
 pub use sockets::ConnectionCounts;
@@ -37,7 +37,7 @@ use tokio::time::Instant;
 pub struct Line {
     guard: Arc<AddressGuard>,
     resolver: Resolver,
-    bandwidth: Arc<Bucket>,
+    bandwidth: Arc<TokenBucket>,
     sockets: Arc<OpenSockets>,
     proxy: Option<Proxy>,
     timeouts: Timeouts,
@@ -54,7 +54,7 @@ impl Line {
         Ok(Self {
             resolver: Resolver::new(config, Arc::clone(&guard))?,
             guard,
-            bandwidth: Arc::new(Bucket::new(config.bandwidth)),
+            bandwidth: Arc::new(TokenBucket::new(config.bandwidth)),
             sockets: OpenSockets::new(config.connections, config.per_host),
             proxy: config.proxy.clone(),
             timeouts: config.timeouts,
@@ -89,7 +89,7 @@ impl Line {
     }
 
     /// The bandwidth limit of all sockets together, to change it by the time of day.
-    pub fn bandwidth(&self) -> &Bucket {
+    pub fn bandwidth(&self) -> &TokenBucket {
         &self.bandwidth
     }
 

@@ -3,7 +3,7 @@
 //! A [`Socket`] is a TCP connection whose address has passed the guard, which counts under the
 //! connection caps until it is really closed, and whose reads keep to the bandwidth.
 
-use super::{Metered, Opened, Permit};
+use super::{Metered, OpenedConnection, Permit};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -30,8 +30,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(opened: Opened, permit: Permit) -> Self {
-        let Opened { mut metered, peer, .. } = opened;
+    pub(crate) fn new(opened: OpenedConnection, permit: Permit) -> Self {
+        let OpenedConnection { mut metered, peer, .. } = opened;
         metered.join_line();
         Self { metered, peer, abrupt: true, permit }
     }

@@ -1,7 +1,7 @@
 //! What is sent with a request, and who learns our credentials?
 
 use crate::server::{Server, config, fetcher, get, lease};
-use orb_fetch::{Credential, FetchConfig, Keyring, Method, Proof, Request, Unwatched};
+use orb_fetch::{Credential, FetchConfig, HttpRequest, Keyring, Method, Proof, Unwatched};
 use orb_page::RequestBody;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -33,7 +33,7 @@ async fn what_is_sent_along_arrives_whole_and_is_kept_without_its_secret() {
     };
     let lease = lease(&server.url("/in"));
     for _ in 0..2 {
-        let request = Request { method: Method::Post, payload: Some(&payload), ..Request::of(&lease).unwrap() };
+        let request = HttpRequest { method: Method::Post, payload: Some(&payload), ..HttpRequest::of(&lease).unwrap() };
         let response = fetcher.send(&request, &Unwatched).await.result.unwrap();
         assert_eq!(response.body.read(100).unwrap(), "user=me&password=hunter2");
         let kept = String::from_utf8_lossy(response.request_head()).into_owned();

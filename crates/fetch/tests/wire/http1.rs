@@ -1,7 +1,7 @@
 //! Is HTTP/1.1 right, byte for byte?
 
 use crate::server::{Counts, Server, answer, bytes, config, failure, fetcher, get, lease};
-use orb_fetch::{FetchConfig, Method, Request, decode};
+use orb_fetch::{FetchConfig, HttpRequest, Method, decode};
 use orb_page::{Body, FailureKind, Purpose, Truncation};
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -85,7 +85,7 @@ async fn answers_without_a_body_leave_the_connection_usable() {
         assert_eq!((response.status.to_string().as_str(), response.wire.len(), response.truncated), (status, 0, None));
     }
     let page = lease(&server.url("/200"));
-    let head = Request { method: Method::Head, ..Request::of(&page).unwrap() };
+    let head = HttpRequest { method: Method::Head, ..HttpRequest::of(&page).unwrap() };
     let response = fetcher.send(&head, &orb_fetch::Unwatched).await.result.unwrap();
     assert_eq!((response.status, response.body.len(), response.truncated), (200, 0, None));
     assert!(response.request_head().starts_with(b"HEAD /200 "));
@@ -238,7 +238,7 @@ async fn media_types_that_are_not_wanted_end_with_their_head() {
 async fn a_conditional_request_carries_its_validators() {
     let server = Server::once("HTTP/1.1 304 Not Modified\r\nETag: \"v\"\r\n\r\n").await;
     let page = lease(&server.url("/"));
-    let mut request = Request::of(&page).unwrap();
+    let mut request = HttpRequest::of(&page).unwrap();
     request.validators.etag = Some("\"v\"".to_owned());
     request.validators.last_modified = Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned());
     let watch = Counts::default();

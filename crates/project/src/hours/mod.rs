@@ -32,7 +32,7 @@ pub struct LimitSettings {
 #[serde(try_from = "HoursRow")]
 pub struct Hours {
     /// The days on which it starts.
-    pub days: Days,
+    pub days: Weekdays,
     /// When it starts.
     pub from: Hour,
     /// When it ends; on the next day if that is earlier.
@@ -49,7 +49,7 @@ pub struct Hours {
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct HoursRow {
-    days: Days,
+    days: Weekdays,
     from: Hour,
     to: Hour,
     rate: Option<Allowance>,
@@ -58,7 +58,7 @@ struct HoursRow {
 
 impl Default for HoursRow {
     fn default() -> Self {
-        Self { days: Days(127), from: Hour(0), to: Hour(86_400), rate: None, connections: None }
+        Self { days: Weekdays(127), from: Hour(0), to: Hour(86_400), rate: None, connections: None }
     }
 }
 
@@ -107,9 +107,9 @@ pub struct Hour(u32);
 
 /// Days of the week as a bit set, Monday lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Days(u8);
+pub struct Weekdays(u8);
 
-impl Days {
+impl Weekdays {
     /// Whether a day counted from 1970-01-01, which was a Thursday, is in the set.
     fn contain(self, day: i64) -> bool {
         self.0 >> (day + 3).rem_euclid(7) & 1 == 1

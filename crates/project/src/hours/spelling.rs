@@ -1,6 +1,6 @@
 //! How are days, hours and rates of a schedule written?
 
-use super::{Allowance, Days, Hour, NAMES};
+use super::{Allowance, Hour, NAMES, Weekdays};
 use crate::units::{UnitError, as_text};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -59,7 +59,7 @@ impl fmt::Display for Hour {
     }
 }
 
-impl FromStr for Days {
+impl FromStr for Weekdays {
     type Err = UnitError;
 
     /// `mon`, `mon-fri`, `sat-mon`, `mon, wed`, `all`.
@@ -81,7 +81,7 @@ impl FromStr for Days {
     }
 }
 
-impl fmt::Display for Days {
+impl fmt::Display for Weekdays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 127 {
             return f.write_str("all");
@@ -93,33 +93,33 @@ impl fmt::Display for Days {
 
 as_text!(Allowance, Hour);
 
-impl Serialize for Days {
+impl Serialize for Weekdays {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Days {
+impl<'de> Deserialize<'de> for Weekdays {
     /// A string, or a list of strings.
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         struct DaysVisitor;
         impl<'de> Visitor<'de> for DaysVisitor {
-            type Value = Days;
+            type Value = Weekdays;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("days such as \"mon-fri\" or [\"sat\", \"sun\"]")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Days, E> {
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Weekdays, E> {
                 text.parse().map_err(E::custom)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Days, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Weekdays, A::Error> {
                 let mut days = 0;
                 while let Some(text) = list.next_element::<String>()? {
-                    days |= text.parse::<Days>().map_err(A::Error::custom)?.0;
+                    days |= text.parse::<Weekdays>().map_err(A::Error::custom)?.0;
                 }
-                if days == 0 { Err(A::Error::custom("a row of the schedule needs a day")) } else { Ok(Days(days)) }
+                if days == 0 { Err(A::Error::custom("a row of the schedule needs a day")) } else { Ok(Weekdays(days)) }
             }
         }
         d.deserialize_any(DaysVisitor)

@@ -136,7 +136,7 @@ fn any_hours() -> impl Strategy<Value = Hours> {
         prop_oneof![Just(None), Just(Some(Allowance::Pause)), (1_u64..9).prop_map(|n| Some(Allowance::Rate(Rate(n))))];
     (1_u8..128, 0_u32..1_440, 0_u32..1_440, rate).prop_filter_map("ends when it begins", |(days, from, to, rate)| {
         let (from, to) = (Hour(from * 60), Hour(to * 60));
-        (from != to).then_some(Hours { days: Days(days), from, to, rate, connections: Some(1) })
+        (from != to).then_some(Hours { days: Weekdays(days), from, to, rate, connections: Some(1) })
     })
 }
 

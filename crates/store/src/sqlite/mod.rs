@@ -62,4 +62,4 @@ pub use stats::{Column, Degrees, Stats, document_type, document_types};
 pub use structure::{Extent, LinkFact};
 pub use tables::{Holds, Table, TableColumn};
 pub use texts::{LinkAnchor, Worded};
-pub use told::{FlagCounts, ReportFilter, ToldRow};
+pub use told::{FlagCounts, ReportFilter, ReportRow};

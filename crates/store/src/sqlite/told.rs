@@ -19,7 +19,7 @@ const ORDER: [Flag; 5] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error, 
 
 /// What is reported about a document: a change, or in a report also that there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct ToldRow {
+pub struct ReportRow {
     /// Its number among all changes; `None` if there is no change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
@@ -142,13 +142,13 @@ fn unchanged(flag: Flag) -> String {
 
 impl CatalogueReader {
     /// Up to `limit` changes with these flags after a number, in order.
-    pub fn feed(&self, after: u64, flags: &[Flag], limit: u32) -> Result<Vec<ToldRow>> {
+    pub fn feed(&self, after: u64, flags: &[Flag], limit: u32) -> Result<Vec<ReportRow>> {
         let sql = format!("{} WHERE c.seq > ?1 AND c.flag IN ({}) ORDER BY c.seq LIMIT ?2", changes(), codes(flags));
         self.all(&sql, [sql_limit(after), limit.into()], read)
     }
 
     /// The last changes, latest first.
-    pub fn latest_changes(&self, limit: u32) -> Result<Vec<ToldRow>> {
+    pub fn latest_changes(&self, limit: u32) -> Result<Vec<ReportRow>> {
         self.all(&format!("{} ORDER BY c.seq DESC LIMIT ?1", changes()), [limit], read)
     }
 
@@ -183,7 +183,11 @@ impl CatalogueReader {
 
     /// Calls back with the report of a run, by flag and URL; unchanged documents come last, in the
     /// order of discovery.
-    pub fn each_told(&self, wanted: &ReportFilter<'_>, mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
+    pub fn each_report_row(
+        &self,
+        wanted: &ReportFilter<'_>,
+        mut each: impl FnMut(ReportRow) -> Result<()>,
+    ) -> Result<()> {
         let by_visits = told_by_visits(wanted.run);
         let (run, mut limit, mut offset) = (i64::from(wanted.run.0), wanted.limit, wanted.offset);
         for flag in ORDER.iter().filter(|flag| wanted.flags.contains(flag)) {
@@ -205,7 +209,7 @@ impl CatalogueReader {
         Ok(())
     }
 
-    fn each_read(&self, sql: &str, values: &[&dyn ToSql], mut each: impl FnMut(ToldRow) -> Result<()>) -> Result<()> {
+    fn each_read(&self, sql: &str, values: &[&dyn ToSql], mut each: impl FnMut(ReportRow) -> Result<()>) -> Result<()> {
         let fail = self.fail("read what a run tells");
         let mut statement = self.db.prepare(sql).map_err(&fail)?;
         let mut rows = statement.query(values).map_err(&fail)?;
@@ -225,7 +229,7 @@ fn codes(flags: &[Flag]) -> String {
     flags.iter().map(|flag| flag.code().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn read(r: &Row<'_>) -> rusqlite::Result<ToldRow> {
+fn read(r: &Row<'_>) -> rusqlite::Result<ReportRow> {
     let number = |i: usize| r.get::<_, Option<i64>>(i).map(|n| n.map(i64::cast_unsigned));
     let digest = |i: usize| r.get::<_, Option<String>>(i).map(|hex| hex.filter(|hex| !hex.is_empty()));
     let place = |i: usize| {
@@ -233,7 +237,7 @@ fn read(r: &Row<'_>) -> rusqlite::Result<ToldRow> {
         let (Some(file), Some(offset), Some(length)) = place else { return Ok(None) };
         Ok::<_, rusqlite::Error>(Some(WarcPosition { file: Arc::from(file), offset, length }))
     };
-    Ok(ToldRow {
+    Ok(ReportRow {
         seq: number(0)?,
         run: r.get(1)?,
         at: Moment(r.get(2)?),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PLAIN: Duration = Duration::from_secs(5);
 
 /// The progress of an export, and the request to stop it.
-pub(super) struct Account {
+pub(super) struct ExportMonitor {
     stop: Arc<Stop>,
     _listening: SignalWatch,
     bar: Option<ProgressBar>,
@@ -23,7 +23,7 @@ pub(super) struct Account {
     said: Instant,
 }
 
-impl Account {
+impl ExportMonitor {
     /// Shows progress; from now on Ctrl-C ends the export cleanly.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
         let stop = Stop::new();

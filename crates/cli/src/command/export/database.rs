@@ -1,7 +1,7 @@
 //! How are tables exported to a PostgreSQL database?
 
-use super::{Job, Written};
-use crate::failure::{Failure, complain};
+use super::{ExportJob, ExportedFile};
+use crate::failure::{CommandFailure, complain};
 use anyhow::anyhow;
 use clap::ValueEnum;
 use orb_answers::content::{decoded, source};
@@ -20,7 +20,7 @@ pub(super) enum ModelName {
     Both,
 }
 
-pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
+pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     let args = job.args;
     let url = args.url.clone().ok_or_else(|| anyhow!("say which database"))?;
     let model = match args.model.unwrap_or(ModelName::Both) {
@@ -34,13 +34,13 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     let contents = (!args.no_content).then(|| Box::new(archive) as Box<dyn ContentSource>);
     let counts = export_postgres(job.reader, &target, contents, &mut job.account.watch("rows"));
     let counts = counts.map_err(|e| match e {
-        ExportError::Store(e) => Failure::from(e),
-        other => Failure::from(other),
+        ExportError::Store(e) => CommandFailure::from(e),
+        other => CommandFailure::from(other),
     })?;
     if counts.unreadable > 0 {
         complain(&format!("the content of {} pages could not be read and is left out", counts.unreadable));
     }
-    Ok(counts.tables.into_iter().map(|(path, count)| Written { path, count, of: "rows" }).collect())
+    Ok(counts.tables.into_iter().map(|(path, count)| ExportedFile { path, count, of: "rows" }).collect())
 }
 
 /// Page contents from the archive.

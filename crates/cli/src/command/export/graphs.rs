@@ -2,10 +2,10 @@
 //!
 //! `orb graph export` writes parts of it and drawings.
 
-use super::account::Account;
+use super::account::ExportMonitor;
 use super::place::Unfinished;
-use super::{Job, Written};
-use crate::failure::{Failure, complain};
+use super::{ExportJob, ExportedFile};
+use crate::failure::{CommandFailure, complain};
 use crate::out;
 use anyhow::anyhow;
 use orb_answers::{AnswerError, GraphError, GraphFreshness, WebGraph};
@@ -23,7 +23,7 @@ pub(super) enum As {
     Lists,
 }
 
-pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> {
+pub(super) fn run(job: &mut ExportJob<'_>, form: As) -> Result<Vec<ExportedFile>, CommandFailure> {
     let graph = open(job)?;
     let ending = match form {
         As::Form(format) => format.name(),
@@ -37,7 +37,7 @@ pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> 
     let stdout = path == Path::new("-");
     let arcs = match form {
         As::Lists if stdout => {
-            return Err(Failure::Usage("several files cannot go to standard output: name a directory".into()));
+            return Err(CommandFailure::Usage("several files cannot go to standard output: name a directory".into()));
         }
         As::Lists => copy_lists(graph, false, &path, job.args.force).map_err(refused)?.arcs,
         As::Form(format) if stdout => told(job, graph, format, Box::new(out::content()))?,
@@ -50,11 +50,11 @@ pub(super) fn run(job: &mut Job<'_>, form: As) -> Result<Vec<Written>, Failure> 
         }
     };
     let path = if matches!(form, As::Lists) { format!("{}.graph", path.display()) } else { path.display().to_string() };
-    Ok(vec![Written { path, count: arcs, of: "arcs" }])
+    Ok(vec![ExportedFile { path, count: arcs, of: "arcs" }])
 }
 
 /// The existing graph, with a warning if it is older than the catalogue.
-fn open<'a>(job: &Job<'a>) -> Result<&'a WebGraph, Failure> {
+fn open<'a>(job: &ExportJob<'a>) -> Result<&'a WebGraph, CommandFailure> {
     let name = job.collection.name();
     let graph = match job.collection.web_graph() {
         Err(AnswerError::NotBuilt(_)) => {
@@ -77,29 +77,29 @@ fn open<'a>(job: &Job<'a>) -> Result<&'a WebGraph, Failure> {
 }
 
 fn told(
-    job: &mut Job<'_>,
+    job: &mut ExportJob<'_>,
     graph: &WebGraph,
     format: GraphFormat,
     out: Box<dyn Write + Send + '_>,
-) -> Result<u64, Failure> {
+) -> Result<u64, CommandFailure> {
     let (collection, account) = (job.collection, &mut job.account);
     let mut titles = |page: PageId| collection.title(page).ok().flatten();
     let mut wish =
         GraphExportRequest { selection: Selection::Whole, hosts: false, title: collection.name(), titles: &mut titles };
     let written = to_stream(graph, format, &mut wish, Box::new(Watched { out, account, bytes: 0 }));
     if job.account.is_stopped() {
-        return Err(Failure::Stopped);
+        return Err(CommandFailure::Stopped);
     }
     Ok(written.map_err(refused)?.arcs)
 }
 
 /// A failure of the graph; a closed output is not one.
-fn refused(error: GraphError) -> Failure {
+fn refused(error: GraphError) -> CommandFailure {
     let closed = std::error::Error::source(&error)
         .and_then(|source| source.downcast_ref::<io::Error>())
         .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
     match error {
-        _ if closed => Failure::OutputClosed,
+        _ if closed => CommandFailure::OutputClosed,
         GraphError::Exists { path } => anyhow!("{} already exists; --force writes over it", path.display()).into(),
         other => other.into(),
     }
@@ -108,7 +108,7 @@ fn refused(error: GraphError) -> Failure {
 /// An output that counts, and fails when the user asked to stop.
 struct Watched<'a> {
     out: Box<dyn Write + Send + 'a>,
-    account: &'a mut Account,
+    account: &'a mut ExportMonitor,
     bytes: u64,
 }
 

@@ -5,8 +5,8 @@
 //! by one, each atomically.
 
 use super::place::Unfinished;
-use super::{Job, Written};
-use crate::failure::{Failure, complain};
+use super::{ExportJob, ExportedFile};
+use crate::failure::{CommandFailure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use orb_answers::content::{decoded, markdown};
@@ -29,7 +29,7 @@ enum Shelf {
     New(TempDir, PathBuf),
 }
 
-pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
+pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     let shelf = shelf(job)?;
     if let Some(run) = job.args.since
         && job.reader.run(RunId(run))?.is_none()
@@ -59,10 +59,10 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
     }
     let path = shelf.path().display().to_string();
     shelf.keep()?;
-    Ok(vec![Written { path, count: written, of: "pages" }])
+    Ok(vec![ExportedFile { path, count: written, of: "pages" }])
 }
 
-fn shelf(job: &Job<'_>) -> Result<Shelf, Failure> {
+fn shelf(job: &ExportJob<'_>) -> Result<Shelf, CommandFailure> {
     let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-markdown", job.project.name)));
     if path == Path::new("-") {
         return Ok(Shelf::Stdout);
@@ -113,7 +113,7 @@ impl Shelf {
     }
 
     /// Keeps everything.
-    fn keep(self) -> Result<(), Failure> {
+    fn keep(self) -> Result<(), CommandFailure> {
         if let Self::New(made, path) = self {
             let cannot = || format!("cannot write {}", path.display());
             fs::set_permissions(made.path(), usual_permissions()?).with_context(cannot)?;
@@ -125,7 +125,7 @@ impl Shelf {
 }
 
 /// The default permissions of a directory: a temporary one is private to its creator.
-fn usual_permissions() -> Result<fs::Permissions, Failure> {
+fn usual_permissions() -> Result<fs::Permissions, CommandFailure> {
     let probe = tempfile::tempdir().context("cannot make a temporary directory")?;
     let plain = probe.path().join("plain");
     fs::create_dir(&plain).context("cannot make a temporary directory")?;

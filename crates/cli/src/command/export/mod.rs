@@ -12,9 +12,9 @@ mod rows;
 
 use super::open;
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
-use account::Account;
+use account::ExportMonitor;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use orb_answers::{Collection, ProjectDir};
@@ -31,7 +31,7 @@ pub(crate) struct ExportArgs {
     project: String,
     /// Output format
     #[arg(value_enum)]
-    format: Format,
+    format: ExportFormat,
     /// The database, for postgres: postgres://user@host/database; the password may be in PGPASSWORD
     #[arg(value_name = "URL", required_if_eq("format", "postgres"))]
     url: Option<String>,
@@ -60,7 +60,7 @@ pub(crate) struct ExportArgs {
 
 /// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Tables as Apache Parquet
     Parquet,
     /// Tables as JSON lines
@@ -85,7 +85,7 @@ enum Format {
 
 /// What was written.
 #[derive(Debug, Serialize)]
-struct Written {
+struct ExportedFile {
     /// A file, a directory or a table.
     path: String,
     /// Number of items in it.
@@ -95,31 +95,31 @@ struct Written {
 }
 
 /// What an export works on.
-struct Job<'a> {
+struct ExportJob<'a> {
     args: &'a ExportArgs,
     collection: &'a Collection,
     project: ProjectDir,
     reader: &'a CatalogueReader,
-    account: Account,
+    account: ExportMonitor,
 }
 
-pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), CommandFailure> {
     fitting(args)?;
     let collection = open(common, &args.project)?;
     let (project, reader) = (collection.project().clone(), collection.catalogue());
-    let account = Account::open(common)?;
-    let mut job = Job { args, collection: &collection, project, reader, account };
+    let account = ExportMonitor::open(common)?;
+    let mut job = ExportJob { args, collection: &collection, project, reader, account };
     let done = reader.at_one_moment(|_| match args.format {
-        Format::Parquet => rows::run(&mut job, TableFormat::Parquet),
-        Format::Jsonl => rows::run(&mut job, TableFormat::Jsonl),
-        Format::Csv => rows::run(&mut job, TableFormat::Csv),
-        Format::Wacz => wacz(&mut job),
-        Format::Markdown => markdown::run(&mut job),
-        Format::Postgres => database::run(&mut job),
-        Format::Graphml => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Graphml)),
-        Format::Gexf => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Gexf)),
-        Format::Edges => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Edges)),
-        Format::Webgraph => graphs::run(&mut job, graphs::As::Lists),
+        ExportFormat::Parquet => rows::run(&mut job, TableFormat::Parquet),
+        ExportFormat::Jsonl => rows::run(&mut job, TableFormat::Jsonl),
+        ExportFormat::Csv => rows::run(&mut job, TableFormat::Csv),
+        ExportFormat::Wacz => wacz(&mut job),
+        ExportFormat::Markdown => markdown::run(&mut job),
+        ExportFormat::Postgres => database::run(&mut job),
+        ExportFormat::Graphml => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Graphml)),
+        ExportFormat::Gexf => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Gexf)),
+        ExportFormat::Edges => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Edges)),
+        ExportFormat::Webgraph => graphs::run(&mut job, graphs::As::Lists),
     });
     job.account.close();
     let written = done?;
@@ -130,13 +130,13 @@ pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
 }
 
 /// Refuses options that the format does not use.
-fn fitting(args: &ExportArgs) -> Result<(), Failure> {
-    let (format, database) = (args.format, args.format == Format::Postgres);
-    let tables = matches!(format, Format::Parquet | Format::Jsonl | Format::Csv);
+fn fitting(args: &ExportArgs) -> Result<(), CommandFailure> {
+    let (format, database) = (args.format, args.format == ExportFormat::Postgres);
+    let tables = matches!(format, ExportFormat::Parquet | ExportFormat::Jsonl | ExportFormat::Csv);
     let unfit = [
         ("a database", args.url.is_some() && !database),
         ("--table", !args.tables.is_empty() && !tables),
-        ("--since", args.since.is_some() && format != Format::Markdown),
+        ("--since", args.since.is_some() && format != ExportFormat::Markdown),
         ("--model", args.model.is_some() && !database),
         ("--schema", args.schema.is_some() && !database),
         ("--no-content", args.no_content && !database),
@@ -145,17 +145,17 @@ fn fitting(args: &ExportArgs) -> Result<(), Failure> {
     match unfit.iter().find(|(_, given)| *given) {
         Some((what, _)) => {
             let name = format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-            Err(Failure::Usage(format!("{what} does not apply to an export as {name}")))
+            Err(CommandFailure::Usage(format!("{what} does not apply to an export as {name}")))
         }
         None => Ok(()),
     }
 }
 
-fn wacz(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
+fn wacz(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     let name = format!("{}.wacz", job.project.name);
     let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     if path == Path::new("-") {
-        return Err(Failure::Usage("a WACZ file cannot be streamed: name a file".to_owned()));
+        return Err(CommandFailure::Usage("a WACZ file cannot be streamed: name a file".to_owned()));
     }
     let mut file = place::Unfinished::begin(&path, job.args.force)?;
     let counts = {
@@ -164,10 +164,10 @@ fn wacz(job: &mut Job<'_>) -> Result<Vec<Written>, Failure> {
         place::tell(exported, &path)?
     };
     file.keep()?;
-    Ok(vec![Written { path: path.display().to_string(), count: counts.records, of: "records" }])
+    Ok(vec![ExportedFile { path: path.display().to_string(), count: counts.records, of: "records" }])
 }
 
-fn report(common: &Common, args: &ExportArgs, written: &[Written]) -> Result<(), Failure> {
+fn report(common: &Common, args: &ExportArgs, written: &[ExportedFile]) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         let value = serde_json::json!({"project": args.project, "written": written});

@@ -3,7 +3,7 @@
 //! A file is written under a temporary name, synced, and only then renamed. If dropped before that,
 //! it is deleted.
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use anyhow::{Context as _, anyhow};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,7 +19,7 @@ pub(crate) struct Unfinished {
 
 impl Unfinished {
     /// Starts a file; an existing one is refused unless it may be overwritten.
-    pub(crate) fn begin(path: &Path, force: bool) -> Result<Self, Failure> {
+    pub(crate) fn begin(path: &Path, force: bool) -> Result<Self, CommandFailure> {
         refuse_existing(path, force)?;
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file =
@@ -34,7 +34,7 @@ impl Unfinished {
     }
 
     /// It is complete: renames it.
-    pub(crate) fn keep(self) -> Result<(), Failure> {
+    pub(crate) fn keep(self) -> Result<(), CommandFailure> {
         let cannot = || format!("cannot write {}", self.path.display());
         self.file.as_file().sync_data().with_context(cannot)?;
         let kept = if self.force { self.file.persist(&self.path) } else { self.file.persist_noclobber(&self.path) };
@@ -44,7 +44,7 @@ impl Unfinished {
 }
 
 /// Refuses an existing path.
-pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
+pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), CommandFailure> {
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(anyhow!("{} is a directory", path.display()).into()),
         Ok(meta) if !meta.is_file() => Err(anyhow!("{} is not a regular file", path.display()).into()),
@@ -54,16 +54,16 @@ pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// A failure to write to a place; who stopped reading our output has heard enough.
-pub(crate) fn unwritten(e: std::io::Error, path: &Path) -> Failure {
+pub(crate) fn unwritten(e: std::io::Error, path: &Path) -> CommandFailure {
     if path == Path::new("-") && e.kind() == std::io::ErrorKind::BrokenPipe {
-        return Failure::OutputClosed;
+        return CommandFailure::OutputClosed;
     }
     let e = anyhow::Error::from(orb_store::StoreError::Output(e));
-    Failure::Failed(e.context(format!("cannot write {}", path.display())))
+    CommandFailure::Failed(e.context(format!("cannot write {}", path.display())))
 }
 
 /// A failure to write, with the path; a closed output is not one.
-pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, Failure> {
+pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, CommandFailure> {
     match done {
         Err(orb_store::StoreError::Output(e)) => Err(unwritten(e, path)),
         other => Ok(other?),

@@ -1,8 +1,8 @@
 //! How are tables exported as files?
 
 use super::place::{Unfinished, tell};
-use super::{Job, Written};
-use crate::failure::Failure;
+use super::{ExportJob, ExportedFile};
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use clap::ValueEnum;
@@ -49,7 +49,7 @@ impl Name {
 }
 
 /// Writes one table to a file or to standard output, or several to a directory.
-pub(super) fn run(job: &mut Job<'_>, format: TableFormat) -> Result<Vec<Written>, Failure> {
+pub(super) fn run(job: &mut ExportJob<'_>, format: TableFormat) -> Result<Vec<ExportedFile>, CommandFailure> {
     let mut tables: Vec<Table> = job.args.tables.iter().map(|name| name.table()).collect();
     tables.sort_unstable();
     tables.dedup();
@@ -57,7 +57,7 @@ pub(super) fn run(job: &mut Job<'_>, format: TableFormat) -> Result<Vec<Written>
     match (tables.as_slice(), output) {
         (&[table], Some(path)) if path == Path::new("-") => to_stdout(job, table, format).map(|()| Vec::new()),
         (_, Some(path)) if path == Path::new("-") => {
-            Err(Failure::Usage("standard output takes one table: choose it with --table".to_owned()))
+            Err(CommandFailure::Usage("standard output takes one table: choose it with --table".to_owned()))
         }
         (&[table], output) => {
             let name = format!("{}-{}.{}", job.project.name, table.name(), format.extension());
@@ -80,37 +80,47 @@ fn file_name(table: Table, format: TableFormat) -> String {
     format!("{}.{}", table.name(), format.extension())
 }
 
-fn to_stdout(job: &mut Job<'_>, table: Table, format: TableFormat) -> Result<(), Failure> {
+fn to_stdout(job: &mut ExportJob<'_>, table: Table, format: TableFormat) -> Result<(), CommandFailure> {
     if format == TableFormat::Parquet && std::io::stdout().is_terminal() {
-        return Err(Failure::Usage("Parquet cannot be shown on a terminal: write it to a file with -o".to_owned()));
+        return Err(CommandFailure::Usage(
+            "Parquet cannot be shown on a terminal: write it to a file with -o".to_owned(),
+        ));
     }
     let watch = &mut job.account.watch(table.name());
     tell(export_table(job.reader, table, format, out::content(), watch), Path::new("-")).map(drop)
 }
 
 fn to_file(
-    job: &mut Job<'_>,
+    job: &mut ExportJob<'_>,
     table: Table,
     format: TableFormat,
     path: &Path,
-) -> Result<(Unfinished, Written), Failure> {
+) -> Result<(Unfinished, ExportedFile), CommandFailure> {
     let mut file = Unfinished::begin(path, job.args.force)?;
     let watch = &mut job.account.watch(table.name());
     let rows = tell(export_table(job.reader, table, format, file.file(), watch), path)?;
-    Ok((file, Written { path: path.display().to_string(), count: rows, of: "rows" }))
+    Ok((file, ExportedFile { path: path.display().to_string(), count: rows, of: "rows" }))
 }
 
 /// All or none of them get their names; a directory created for them is removed with them.
-fn to_directory(job: &mut Job<'_>, tables: &[Table], format: TableFormat, dir: &Path) -> Result<Vec<Written>, Failure> {
+fn to_directory(
+    job: &mut ExportJob<'_>,
+    tables: &[Table],
+    format: TableFormat,
+    dir: &Path,
+) -> Result<Vec<ExportedFile>, CommandFailure> {
     for table in tables {
         super::place::refuse_existing(&dir.join(file_name(*table, format)), job.args.force)?;
     }
     let made = !dir.exists();
     fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let all: Result<Vec<(Unfinished, Written)>, Failure> =
+    let all: Result<Vec<(Unfinished, ExportedFile)>, CommandFailure> =
         tables.iter().map(|table| to_file(job, *table, format, &dir.join(file_name(*table, format)))).collect();
     let kept = all.and_then(|files| {
-        files.into_iter().map(|(file, written)| file.keep().map(|()| written)).collect::<Result<Vec<_>, Failure>>()
+        files
+            .into_iter()
+            .map(|(file, written)| file.keep().map(|()| written))
+            .collect::<Result<Vec<_>, CommandFailure>>()
     });
     if kept.is_err() && made {
         // Removes only an empty one.

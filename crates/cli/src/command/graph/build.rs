@@ -4,7 +4,7 @@ use super::ranks::{self, RankArgs};
 use super::stats;
 use crate::args::Common;
 use crate::command::open_reader;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::meter::Meter;
 use crate::out;
 use clap::{Args, ValueEnum};
@@ -25,11 +25,11 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "a,area,frame,redirect,refresh")]
     kinds: Vec<String>,
     /// What to do with links marked nofollow
-    #[arg(long, value_enum, default_value_t = Choice::Keep, value_name = "WHAT")]
-    nofollow: Choice,
+    #[arg(long, value_enum, default_value_t = KeepOrDrop::Keep, value_name = "WHAT")]
+    nofollow: KeepOrDrop,
     /// What to do with self-loops
-    #[arg(long, value_enum, default_value_t = Choice::Drop, value_name = "WHAT")]
-    self_loops: Choice,
+    #[arg(long, value_enum, default_value_t = KeepOrDrop::Drop, value_name = "WHAT")]
+    self_loops: KeepOrDrop,
     /// Include links that are gone
     #[arg(long)]
     gone: bool,
@@ -42,7 +42,7 @@ pub(crate) struct BuildArgs {
 
 /// What to do with links of some kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Choice {
+enum KeepOrDrop {
     /// Make them arcs
     Keep,
     /// Leave them out
@@ -50,7 +50,7 @@ enum Choice {
 }
 
 impl BuildArgs {
-    fn options(&self) -> Result<GraphOptions, Failure> {
+    fn options(&self) -> Result<GraphOptions, CommandFailure> {
         let mut kinds = Vec::new();
         for name in &self.kinds {
             match (name.trim(), LinkKind::from_name(name.trim())) {
@@ -59,13 +59,15 @@ impl BuildArgs {
                 (name, None) => {
                     let known: Vec<&str> = LinkKind::ALL.iter().map(|kind| kind.name()).collect();
                     let known = known.join(", ");
-                    return Err(Failure::Usage(format!("'{name}' is not a kind of link; there are {known}, and all")));
+                    return Err(CommandFailure::Usage(format!(
+                        "'{name}' is not a kind of link; there are {known}, and all"
+                    )));
                 }
             }
         }
         kinds.sort_unstable();
         kinds.dedup();
-        let (nofollow, self_loops) = (self.nofollow == Choice::Keep, self.self_loops == Choice::Keep);
+        let (nofollow, self_loops) = (self.nofollow == KeepOrDrop::Keep, self.self_loops == KeepOrDrop::Keep);
         Ok(GraphOptions { kinds, nofollow, self_loops, gone: self.gone })
     }
 }
@@ -80,7 +82,7 @@ struct Done {
     seconds: f64,
 }
 
-pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), CommandFailure> {
     let options = args.options()?;
     let (project, _) = open_reader(common, &args.project)?;
     let begin = Instant::now();

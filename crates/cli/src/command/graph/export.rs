@@ -5,7 +5,7 @@ use super::open_graph;
 use crate::args::Common;
 use crate::command::open;
 use crate::command::top::Measure;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::meter::Meter;
 use crate::out;
 use clap::{Args, ValueEnum};
@@ -21,12 +21,12 @@ const DRAWN: (usize, usize) = (100, 500);
 
 /// `orb graph export`.
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
+pub(crate) struct GraphExportArgs {
     /// The project
     project: String,
     /// Output format
     #[arg(value_enum)]
-    format: Format,
+    format: GraphFormatArg,
     /// The file to write; '-' is standard output. Parquet writes a second file beside it, webgraph
     /// several with this prefix
     #[arg(long, short, value_name = "FILE")]
@@ -55,7 +55,7 @@ pub(crate) struct ExportArgs {
 
 /// Graph formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum GraphFormatArg {
     /// GraphML
     Graphml,
     /// GEXF 1.2 (Gephi)
@@ -72,7 +72,7 @@ pub(crate) enum Format {
     Html,
 }
 
-impl Format {
+impl GraphFormatArg {
     fn of_graph(self) -> Option<export::GraphFormat> {
         Some(match self {
             Self::Graphml => export::GraphFormat::Graphml,
@@ -86,7 +86,7 @@ impl Format {
     }
 }
 
-pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, args: &GraphExportArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
     let graph = open_graph(common, &collection)?;
     let selection = args.selection(&collection)?;
@@ -94,11 +94,11 @@ pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
     meter.said().tell("writing", 0, 0);
     let written = match args.format.of_graph() {
         Some(format) => args.write(&collection, (graph, format), selection),
-        None if selection != Selection::Whole => {
-            Err(Failure::Usage("the format webgraph is the whole graph; leave --top and --around out".to_owned()))
-        }
+        None if selection != Selection::Whole => Err(CommandFailure::Usage(
+            "the format webgraph is the whole graph; leave --top and --around out".to_owned(),
+        )),
         None if args.output == Path::new("-") => {
-            Err(Failure::Usage("the format webgraph is several files; name them with -o BASE".to_owned()))
+            Err(CommandFailure::Usage("the format webgraph is several files; name them with -o BASE".to_owned()))
         }
         None => Ok(export::copy_lists(graph, args.hosts, &args.output, args.force)?),
     };
@@ -118,9 +118,9 @@ pub(super) fn run(common: &Common, args: &ExportArgs) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-impl ExportArgs {
-    fn selection(&self, collection: &Collection) -> Result<Selection, Failure> {
-        let drawn = self.format == Format::Html;
+impl GraphExportArgs {
+    fn selection(&self, collection: &Collection) -> Result<Selection, CommandFailure> {
+        let drawn = self.format == GraphFormatArg::Html;
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         if let Some(url) = &self.around {
             let page = PageId(collection.page(url)?.id);
@@ -148,7 +148,7 @@ impl ExportArgs {
         collection: &Collection,
         (graph, format): (&WebGraph, export::GraphFormat),
         selection: Selection,
-    ) -> Result<GraphExportSummary, Failure> {
+    ) -> Result<GraphExportSummary, CommandFailure> {
         let mut failed: Option<AnswerError> = None;
         let mut titles = |page| {
             let title = collection.title(page);
@@ -162,14 +162,14 @@ impl ExportArgs {
         let written = if self.output != Path::new("-") {
             export::to_file(graph, format, &mut wish, &self.output, self.force)
         } else if format == export::GraphFormat::Parquet {
-            return Err(Failure::Usage("the format parquet is two files; name them with -o FILE".to_owned()));
+            return Err(CommandFailure::Usage("the format parquet is two files; name them with -o FILE".to_owned()));
         } else {
             export::to_stream(graph, format, &mut wish, Box::new(out::content()))
         };
         match (failed, written) {
             (Some(e), _) => Err(e.into()),
             (None, Err(GraphError::Io { source, .. })) if source.kind() == ErrorKind::BrokenPipe => {
-                Err(Failure::OutputClosed)
+                Err(CommandFailure::OutputClosed)
             }
             (None, written) => Ok(written?),
         }

@@ -8,7 +8,7 @@ mod stats;
 
 use super::tell;
 use crate::args::{Common, ProjectArgs};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use clap::{Args, Subcommand};
 use orb_answers::{Collection, WebGraph};
 
@@ -29,10 +29,10 @@ enum GraphCommand {
     /// List the neighbourhood of a page
     Neighbours(neighbours::NeighbourArgs),
     /// Export it or a part of it for other tools, or as a drawing
-    Export(export::ExportArgs),
+    Export(export::GraphExportArgs),
 }
 
-pub(crate) fn run(common: &Common, args: &GraphArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &GraphArgs) -> Result<(), CommandFailure> {
     match &args.what {
         GraphCommand::Build(a) => build::run(common, a),
         GraphCommand::Stats(a) => stats::run(common, a),
@@ -42,7 +42,7 @@ pub(crate) fn run(common: &Common, args: &GraphArgs) -> Result<(), Failure> {
 }
 
 /// A project's graph, which must have been built; warns if the catalogue has advanced since.
-pub(super) fn open_graph<'a>(common: &Common, collection: &'a Collection) -> Result<&'a WebGraph, Failure> {
+pub(super) fn open_graph<'a>(common: &Common, collection: &'a Collection) -> Result<&'a WebGraph, CommandFailure> {
     let (graph, note) = collection.web_graph()?;
     tell(common, note.as_ref());
     Ok(graph)

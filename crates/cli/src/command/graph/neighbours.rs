@@ -1,8 +1,8 @@
 //! `orb graph neighbours`: what is near a page?
 
-use crate::args::{Common, Listing, PageArgs};
+use crate::args::{Common, ListingArgs, PageArgs};
 use crate::command::{open, tell};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
 use orb_answers::{Direction, Reach};
@@ -19,7 +19,7 @@ pub(crate) struct NeighbourArgs {
     #[command(flatten)]
     around: AroundArgs,
     #[command(flatten)]
-    listing: Listing,
+    listing: ListingArgs,
 }
 
 /// The extent of a neighbourhood.
@@ -29,13 +29,13 @@ pub(crate) struct AroundArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(super) hops: u32,
     /// Direction to follow them
-    #[arg(long, value_enum, default_value_t = Way::Both, value_name = "WAY")]
-    pub(super) direction: Way,
+    #[arg(long, value_enum, default_value_t = DirectionArg::Both, value_name = "WAY")]
+    pub(super) direction: DirectionArg,
 }
 
 /// The direction in which links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
+pub(crate) enum DirectionArg {
     /// Incoming links
     In,
     /// Outgoing links
@@ -51,14 +51,14 @@ impl AroundArgs {
 
     fn direction(&self) -> Direction {
         match self.direction {
-            Way::In => Direction::In,
-            Way::Out => Direction::Out,
-            Way::Both => Direction::Both,
+            DirectionArg::In => Direction::In,
+            DirectionArg::Out => Direction::Out,
+            DirectionArg::Both => Direction::Both,
         }
     }
 }
 
-pub(super) fn run(common: &Common, args: &NeighbourArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, args: &NeighbourArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.page.project)?;
     let reach = (args.around.hops, args.around.direction());
     let near = orb_answers::neighbours(&collection, &args.page.url, reach, args.listing.window(SHOWN))?;

@@ -1,7 +1,7 @@
 //! How are ranks requested, and how are they shown?
 
-use crate::failure::Failure;
-use crate::meter::Said;
+use crate::failure::CommandFailure;
+use crate::meter::MeterState;
 use crate::out;
 use clap::Args;
 use orb_answers::{ProjectDir, RankAccount, RankAccounts};
@@ -47,7 +47,7 @@ impl RankArgs {
     }
 
     /// Ranks the graph of a project, unless that is not wanted.
-    pub(super) fn rank(&self, project: &ProjectDir, said: &Said) -> Result<Option<RankAccounts>, Failure> {
+    pub(super) fn rank(&self, project: &ProjectDir, said: &MeterState) -> Result<Option<RankAccounts>, CommandFailure> {
         if self.no_ranks {
             return Ok(None);
         }

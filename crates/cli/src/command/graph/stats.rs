@@ -3,12 +3,12 @@
 use super::ranks;
 use crate::args::{Common, ProjectArgs};
 use crate::command::open;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::{GraphAge, GraphFigures};
 use std::io::Write as _;
 
-pub(super) fn run(common: &Common, args: &ProjectArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
     let stats = orb_answers::graph_stats(&open(common, &args.project)?)?;
     let mut stdout = out::stdout();
     if common.json {

@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::command::open_reader;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::anyhow;
 use clap::Args;
@@ -26,7 +26,7 @@ pub(crate) struct AckArgs {
     note: Option<String>,
 }
 
-pub(super) fn run(common: &Common, args: &AckArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, args: &AckArgs) -> Result<(), CommandFailure> {
     let (project, reader) = open_reader(common, &args.project)?;
     let run = match args.run.map(RunId) {
         Some(run) => reader.run(run)?.map(|run| run.id),

@@ -4,7 +4,7 @@
 //! the file meanwhile. A rejected text stays in the copy, and the next edit continues from it.
 
 use crate::args::Common;
-use crate::failure::{Failure, complain};
+use crate::failure::{CommandFailure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use orb_project::Settings;
@@ -14,7 +14,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
-pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), CommandFailure> {
     let project = home.find(name)?;
     let file = project.settings();
     let before = read(&file)?;
@@ -48,12 +48,12 @@ pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), Failur
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+fn read(path: &Path) -> Result<String, CommandFailure> {
     Ok(fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?)
 }
 
 /// The user's editor, possibly with arguments.
-fn open_editor(file: &Path) -> Result<(), Failure> {
+fn open_editor(file: &Path) -> Result<(), CommandFailure> {
     let named = |variable| std::env::var(variable).ok().filter(|editor| !editor.trim().is_empty());
     let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned());
     let status = Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(file).status();
@@ -73,7 +73,7 @@ fn check(text: &str, path: &Path, name: &str) -> anyhow::Result<()> {
 }
 
 /// Reports what is wrong and asks whether to continue; without a terminal, it does not.
-fn again(why: &anyhow::Error) -> Result<bool, Failure> {
+fn again(why: &anyhow::Error) -> Result<bool, CommandFailure> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }
@@ -85,7 +85,7 @@ fn again(why: &anyhow::Error) -> Result<bool, Failure> {
 }
 
 /// Replaces the file, unless somebody has changed it or is using it.
-fn replace(project: &ProjectDir, before: &str, text: &str, draft: &Path) -> Result<(), Failure> {
+fn replace(project: &ProjectDir, before: &str, text: &str, draft: &Path) -> Result<(), CommandFailure> {
     let left = format!("what you wrote is left in {}", draft.display());
     let _lock = ProjectLock::take(project).map_err(|e| anyhow!("{e}; {left}"))?;
     if read(&project.settings())? != before {

@@ -4,15 +4,15 @@ pub(crate) mod ack;
 mod edit;
 pub(crate) mod new;
 
-use crate::args::{Common, Listing, ProjectCommand, ProjectCommandArgs};
-use crate::failure::Failure;
+use crate::args::{Common, ListingArgs, ProjectCommand, ProjectCommandArgs};
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use orb_project::Settings;
 use orb_store::Home;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
-pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), CommandFailure> {
     let home = Home::open(&common.home)?;
     match &args.what {
         ProjectCommand::List(listing) => list(common, &home, listing),
@@ -24,7 +24,7 @@ pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Fail
     }
 }
 
-fn list(common: &Common, home: &Home, listing: &Listing) -> Result<(), Failure> {
+fn list(common: &Common, home: &Home, listing: &ListingArgs) -> Result<(), CommandFailure> {
     let projects = orb_answers::projects(home, listing.window(u64::MAX))?;
     let mut stdout = out::stdout();
     if common.json {
@@ -37,7 +37,7 @@ fn list(common: &Common, home: &Home, listing: &Listing) -> Result<(), Failure> 
     Ok(stdout.flush()?)
 }
 
-fn show(common: &Common, home: &Home, name: &str) -> Result<(), Failure> {
+fn show(common: &Common, home: &Home, name: &str) -> Result<(), CommandFailure> {
     let file = home.find(name)?.settings();
     let mut stdout = out::stdout();
     if common.json {
@@ -49,18 +49,20 @@ fn show(common: &Common, home: &Home, name: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-fn remove(common: &Common, home: &Home, name: &str, yes: bool) -> Result<(), Failure> {
+fn remove(common: &Common, home: &Home, name: &str, yes: bool) -> Result<(), CommandFailure> {
     let project = home.find(name)?;
     if !yes {
         if !std::io::stdin().is_terminal() {
-            return Err(Failure::Usage(format!("pass --yes to remove project {name} with everything it collected")));
+            return Err(CommandFailure::Usage(format!(
+                "pass --yes to remove project {name} with everything it collected"
+            )));
         }
         let mut stderr = std::io::stderr();
         write!(stderr, "Remove project {name} with everything in {}? [y/N] ", project.dir.display())?;
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
         if !answer.trim().eq_ignore_ascii_case("y") {
-            return Err(Failure::Failed(anyhow::anyhow!("nothing was removed")));
+            return Err(CommandFailure::Failed(anyhow::anyhow!("nothing was removed")));
         }
     }
     home.remove(name)?;

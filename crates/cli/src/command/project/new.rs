@@ -1,7 +1,7 @@
 //! `orb project new`: how does a commented project file start?
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
@@ -59,7 +59,7 @@ impl Template {
     }
 }
 
-pub(super) fn run(common: &Common, home: &Home, args: &NewArgs) -> Result<(), Failure> {
+pub(super) fn run(common: &Common, home: &Home, args: &NewArgs) -> Result<(), CommandFailure> {
     let name = &args.name;
     match home.find(name) {
         Ok(_) if args.output.is_none() => {
@@ -70,7 +70,7 @@ pub(super) fn run(common: &Common, home: &Home, args: &NewArgs) -> Result<(), Fa
     }
     let text = args.template.filled(name, &args.seeds);
     let shown = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    Settings::parse(&text, &shown)?.examine().map_err(|wrong| Failure::Usage(wrong.what))?;
+    Settings::parse(&text, &shown)?.examine().map_err(|wrong| CommandFailure::Usage(wrong.what))?;
     let (file, how) = match &args.output {
         Some(path) => {
             write_new(path, &text)?;
@@ -97,7 +97,7 @@ pub(super) fn run(common: &Common, home: &Home, args: &NewArgs) -> Result<(), Fa
 }
 
 /// Writes a file that must not exist.
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+fn write_new(path: &Path, text: &str) -> Result<(), CommandFailure> {
     if path.exists() {
         return Err(anyhow!("{} is there already", path.display()).into());
     }

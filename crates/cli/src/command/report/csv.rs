@@ -1,6 +1,6 @@
 //! How is a report written as CSV (RFC 4180)?
 
-use orb_answers::{AnswerError, Report, ToldRow};
+use orb_answers::{AnswerError, Report, ReportRow};
 use std::io::Write;
 
 const HEADS: [&str; 14] = [
@@ -27,7 +27,7 @@ pub(super) fn write(report: &Report<'_>, sink: &mut impl Write) -> Result<(), An
     out.flush().map_err(AnswerError::Output)
 }
 
-fn cells(row: ToldRow) -> [String; 14] {
+fn cells(row: ReportRow) -> [String; 14] {
     fn number(n: Option<impl ToString>) -> String {
         n.map(|n| n.to_string()).unwrap_or_default()
     }

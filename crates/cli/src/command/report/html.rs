@@ -8,7 +8,7 @@
 use super::text::minute;
 use super::{FLAGS, sum};
 use crate::out;
-use orb_answers::{AnswerError, ChangedVersions, Report, ToldRow};
+use orb_answers::{AnswerError, ChangedVersions, Report, ReportRow};
 use orb_page::Flag;
 use orb_track::diff::html::escaped;
 use serde::Serialize;
@@ -20,9 +20,9 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// A document with its diff.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownDocument<'a> {
     #[serde(flatten)]
-    row: &'a ToldRow,
+    row: &'a ReportRow,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<ChangedVersions>,
 }
@@ -87,7 +87,7 @@ fn rows(report: &Report<'_>, diffs: u64, sink: &mut impl Write) -> Result<(), An
         let wanted = row.flag == Flag::Updated && row.moved_to.is_none() && diffs > 0;
         diffs -= u64::from(wanted);
         let diff = wanted.then(|| report.versions(&row));
-        let text = serde_json::to_string(&Shown { row: &row, diff }).map_err(io::Error::from)?;
+        let text = serde_json::to_string(&ShownDocument { row: &row, diff }).map_err(io::Error::from)?;
         sink.write_all(if std::mem::take(&mut first) { b"\n" } else { b",\n" })?;
         sink.write_all(text.replace('<', "\\u003c").as_bytes())
     })

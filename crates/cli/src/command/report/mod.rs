@@ -11,8 +11,8 @@ mod text;
 use super::changes::flag;
 use super::export::place::{Unfinished, unwritten};
 use super::open;
-use crate::args::{Common, Listing};
-use crate::failure::Failure;
+use crate::args::{Common, ListingArgs};
+use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
 use orb_answers::{AnswerError, Report, ReportWish};
@@ -30,7 +30,7 @@ pub(crate) struct ReportArgs {
     run: Option<u32>,
     /// Output format [default: text, or json with --json]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
     /// List only documents with these flags [default: NEW, UPD, MIS and ERR]
     #[arg(long, value_name = "FLAG", value_delimiter = ',', value_parser = flag)]
     flag: Vec<Flag>,
@@ -47,7 +47,7 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     fail_on_change: bool,
     #[command(flatten)]
-    listing: Listing,
+    listing: ListingArgs,
 }
 
 impl ReportArgs {
@@ -62,14 +62,14 @@ impl ReportArgs {
             output: None,
             force: false,
             fail_on_change: false,
-            listing: Listing { limit: Some(lines.into()), offset: 0 },
+            listing: ListingArgs { limit: Some(lines.into()), offset: 0 },
         }
     }
 }
 
 /// Report formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// For people
     Text,
     /// One object
@@ -83,18 +83,18 @@ enum Format {
 /// The flags in the order in which they are told.
 const FLAGS: [Flag; 5] = [Flag::New, Flag::Same, Flag::Updated, Flag::Missing, Flag::Error];
 
-pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), Failure> {
+pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), CommandFailure> {
     let collection = open(common, &args.project)?;
-    let format = args.format.unwrap_or(if common.json { Format::Json } else { Format::Text });
+    let format = args.format.unwrap_or(if common.json { ReportFormat::Json } else { ReportFormat::Text });
     let (limit, offset) = (args.listing.limit, args.listing.offset);
     let wish = ReportWish { run: args.run, flags: args.flag.clone(), limit, offset };
     let changed =
         orb_answers::report(&collection, &wish, |report| write(report, format, args).map(|()| report.changed() > 0))??;
-    if changed && args.fail_on_change { Err(Failure::Changed) } else { Ok(()) }
+    if changed && args.fail_on_change { Err(CommandFailure::Changed) } else { Ok(()) }
 }
 
 /// Writes it to its destination.
-fn write(report: &Report<'_>, format: Format, args: &ReportArgs) -> Result<(), Failure> {
+fn write(report: &Report<'_>, format: ReportFormat, args: &ReportArgs) -> Result<(), CommandFailure> {
     let written = |done: Result<(), AnswerError>, path: &Path| match done {
         Err(AnswerError::Output(e)) => Err(unwritten(e, path)),
         other => Ok(other?),
@@ -112,12 +112,12 @@ fn write(report: &Report<'_>, format: Format, args: &ReportArgs) -> Result<(), F
     file.keep()
 }
 
-fn told(report: &Report<'_>, format: Format, diffs: u64, sink: &mut impl Write) -> Result<(), AnswerError> {
+fn told(report: &Report<'_>, format: ReportFormat, diffs: u64, sink: &mut impl Write) -> Result<(), AnswerError> {
     match format {
-        Format::Text => text::write(report, sink),
-        Format::Json => json::write(report, sink),
-        Format::Csv => csv::write(report, sink),
-        Format::Html => html::write(report, diffs, sink),
+        ReportFormat::Text => text::write(report, sink),
+        ReportFormat::Json => json::write(report, sink),
+        ReportFormat::Csv => csv::write(report, sink),
+        ReportFormat::Html => html::write(report, diffs, sink),
     }
 }
 

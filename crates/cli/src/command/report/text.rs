@@ -2,7 +2,7 @@
 
 use super::{FLAGS, sum};
 use crate::out;
-use orb_answers::{AnswerError, Report, ToldRow};
+use orb_answers::{AnswerError, Report, ReportRow};
 use orb_page::{Flag, Moment};
 use std::io::{self, Write};
 
@@ -62,7 +62,7 @@ pub(super) fn minute(at: Moment) -> String {
     at.seconds().trim_end_matches('Z').replace('T', " ")
 }
 
-fn entry(sink: &mut impl Write, row: &ToldRow) -> io::Result<()> {
+fn entry(sink: &mut impl Write, row: &ReportRow) -> io::Result<()> {
     let title = row.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
     let title = title.map(|title| format!("  {}", out::clip(&line(title), 80))).unwrap_or_default();
     writeln!(sink, "  {}{title}", row.url)?;
