@@ -1,8 +1,8 @@
 //! Does the tree keep its own rules?
 //!
 //! Dependencies are read from the manifests, not from the compiler: an arrow between crates is a
-//! line that someone wrote. Checked are the arrows, the crates that alone may use a technology, and
-//! meaningless names.
+//! line that someone wrote. Checked are the arrows, the crates that alone may use a technology,
+//! meaningless names, and that no two types share a name.
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,12 @@ const SQL: &[&str] = &[
 /// Names that say nothing about the content.
 const EMPTY_NAMES: &[&str] =
     &["core", "common", "utils", "util", "helpers", "misc", "types", "base", "manager", "data", "info"];
+
+/// Type names that several crates may define, each with its reason.
+const SHARED_TYPE_NAMES: &[&str] = &[
+    // A crate's own result: the idiom of the standard library (`io::Result`), understood by everyone.
+    "Result",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -190,6 +196,87 @@ fn every_module_begins_with_the_question_it_answers() {
         let tests = path.file_name().is_some_and(|name| name == "tests.rs");
         assert!(tests || text.starts_with("//!"), "{} has no header", path.display());
     }
+}
+
+#[test]
+fn a_type_name_means_one_thing_in_the_whole_workspace() {
+    let mut sources = Vec::new();
+    for place in ["crates", "fuzz/src", "xtask/src"] {
+        collect(&root().join(place), &mut sources);
+    }
+    let test_files: BTreeSet<PathBuf> = sources.iter().flat_map(|path| test_modules(path)).collect();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in sources.iter().filter(|path| is_production(path) && !test_files.contains(*path)) {
+        let inside = path.strip_prefix(root()).unwrap().display();
+        for (name, line) in types_in(&fs::read_to_string(path).unwrap()) {
+            places.entry(name).or_default().push(format!("{inside}:{line}"));
+        }
+    }
+    assert!(places.len() > 500, "only {} types were found", places.len());
+    places.retain(|name, places| places.len() > 1 && !SHARED_TYPE_NAMES.contains(&name.as_str()));
+    assert!(places.is_empty(), "types share a name: {places:#?}");
+}
+
+#[test]
+fn types_are_recognised_where_they_are_defined() {
+    let text = "pub struct A<T>(T);\nenum B {\n    C,\n}\npub(crate) trait D {\n    type E;\n}\ntype F = u8;\n\
+                fn f() {\n    struct G;\n}\n#[cfg(test)]\nmod tests {\n    struct H;\n}\nunion I {\n";
+    let names: Vec<String> = types_in(text).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["A", "B", "D", "F", "G", "I"]);
+}
+
+/// Whether a source is compiled into a library or program.
+fn is_production(path: &Path) -> bool {
+    let has = |name: &str| path.components().any(|part| part.as_os_str() == name);
+    has("src") && !has("tests") && !has("tests.rs")
+}
+
+/// The files of the modules that a file declares for its tests alone.
+fn test_modules(path: &Path) -> Vec<PathBuf> {
+    let stem = path.file_stem().unwrap();
+    let dir = match stem.to_str().unwrap() {
+        "mod" | "lib" | "main" => path.parent().unwrap().to_owned(),
+        _ => path.with_extension(""),
+    };
+    let text = fs::read_to_string(path).unwrap();
+    let after_marks = text.split("#[cfg(test)]\n").skip(1);
+    let names = after_marks.filter_map(|rest| rest.trim_start().strip_prefix("mod ")?.split_once(';'));
+    names.map(|(name, _)| dir.join(name).with_extension("rs")).collect()
+}
+
+/// The types that a source defines outside its test modules, with their lines. Type aliases count
+/// where they are not indented: the others are local, or associated types.
+fn types_in(text: &str) -> Vec<(String, usize)> {
+    let (mut out, mut is_test, mut test_module) = (Vec::new(), false, None::<String>);
+    for (number, line) in (1..).zip(text.lines()) {
+        if let Some(end) = &test_module {
+            if line == end {
+                test_module = None;
+            }
+            continue;
+        }
+        let item = line.trim_start();
+        let indent = &line[..line.len() - item.len()];
+        if is_test && item.starts_with("mod ") && item.ends_with('{') {
+            test_module = Some(format!("{indent}}}"));
+        }
+        is_test = item == "#[cfg(test)]" || is_test && item.starts_with("#[");
+        let named = type_name(item, indent.is_empty());
+        out.extend(named.map(|name| (name.to_owned(), number)));
+    }
+    out
+}
+
+/// The name of the type that a line begins to define.
+fn type_name(item: &str, at_top: bool) -> Option<&str> {
+    let item = match item.strip_prefix("pub(") {
+        Some(rest) => rest.split_once(") ")?.1,
+        None => item.strip_prefix("pub ").unwrap_or(item),
+    };
+    let (keyword, rest) = item.strip_prefix("unsafe ").unwrap_or(item).split_once(' ')?;
+    let is_type = matches!(keyword, "struct" | "enum" | "trait" | "union") || keyword == "type" && at_top;
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    (is_type && end > 0).then(|| &rest[..end])
 }
 
 /// Every Rust source below a directory, except test inputs.

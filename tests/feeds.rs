@@ -137,7 +137,7 @@ fn the_file_of_lines_never_holds_a_change_twice() {
     // Foreign files are left alone.
     fs::write(&file, "dear diary\n").unwrap();
     let refused = deliver();
-    assert!(refused.expect(1).stderr.contains("its last line is no change"), "{refused}");
+    assert!(refused.expect(1).stderr.contains("its last line is not a change"), "{refused}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "dear diary\n");
 }
 

@@ -121,7 +121,7 @@ fn what_cannot_be_meant_is_refused_with_its_place_before_anything_is_fetched() {
         ),
         (
             "seeds = ['http://a.test/']\n[[outputs.webhook]]\nurl = 'nowhere:'\n",
-            "site.toml:3:7: 'nowhere:' is no URL of a webhook",
+            "site.toml:3:7: 'nowhere:' is not a webhook URL",
         ),
         ("seeds = ['http://a.test/']\n[[outputs.webhook]]\nsecret = 'x'\n", "site.toml:2:1: missing field `url`"),
         ("seeds = 3\n", "site.toml:1:9: invalid type: integer `3`, expected a sequence"),

@@ -137,7 +137,7 @@ fn a_query_that_is_wrong_is_told_with_its_place() {
         ("\"never closed", "at character 1"),
         ("a AND", "something must follow AND"),
         ("NOT json", "leave out"),
-        ("since:tomorrow x", "is no day"),
+        ("since:tomorrow x", "is not a date"),
         ("...", "no word to look for"),
     ] {
         let finished = home.orb(&["search", PROJECT, query]);

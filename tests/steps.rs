@@ -128,7 +128,7 @@ fn what_a_step_does_not_find_is_said_with_its_place() {
             "6:",
             "NOT_SET_HERE is not set",
         ),
-        (start("expect = 'Welcome'"), "6:", "'Welcome' does not stand on "),
+        (start("expect = 'Welcome'"), "6:", "'Welcome' is not on "),
         (start("collect = false") + next + "links = 'table a'", "9:", "'table a' chooses no link on the 1 pages"),
         (start("collect = false") + next + "links = 'form'\nlinks_matching = 'x'", "", "chooses no link"),
         (start("collect = false") + next, "8:", "step 'two' leads nowhere"),

@@ -43,10 +43,10 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// A target: its name and its function.
-pub type Target = (&'static str, fn(&[u8]));
+pub type FuzzTarget = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: &[Target] = &[
+pub const TARGETS: &[FuzzTarget] = &[
     ("archive", archive),
     ("attributes", attributes),
     ("charset", charset),
