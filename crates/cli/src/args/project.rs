@@ -1,0 +1,35 @@
+//! What can be said to `orb project`?
+
+use super::{ListingArgs, ProjectArgs};
+use clap::{Args, Subcommand};
+
+/// `orb project`.
+#[derive(Debug, Args)]
+pub(crate) struct ProjectCommandArgs {
+    #[command(subcommand)]
+    pub(crate) what: ProjectCommand,
+}
+
+/// What can be done with projects.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectCommand {
+    /// List the projects in the home
+    List(ListingArgs),
+    /// Create a project with a commented settings file
+    New(crate::command::project::new::NewArgs),
+    /// Show a project's settings
+    Show(ProjectArgs),
+    /// Edit a project's settings with $VISUAL or $EDITOR; invalid settings are refused with their
+    /// line
+    Edit(ProjectArgs),
+    /// Acknowledge the changes of a run; see hold_until_acknowledged in docs/project.toml
+    Ack(crate::command::project::ack::AckArgs),
+    /// Delete a project with everything it collected
+    Remove {
+        /// The project
+        project: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
