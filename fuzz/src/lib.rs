@@ -39,6 +39,8 @@ pub use url::url;
 pub use values::values;
 pub use warc::warc;
 
+use orb_page::Moment;
+use orb_store::ProjectDir;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -87,6 +89,13 @@ fn lines(text: &str) -> [&str; 2] {
 /// An example site.
 fn example() -> ::url::Url {
     ::url::Url::parse("http://example.org/").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A project in a directory, with a place for its archive.
+fn project_in(dir: &Path) -> ProjectDir {
+    let project = ProjectDir { name: "p".to_owned(), dir: dir.to_owned(), created_at: Moment(0) };
+    std::fs::create_dir(project.archive()).unwrap_or_else(|e| panic!("{e}"));
+    project
 }
 
 /// Runs `work` in an empty directory, in memory if the system has such a place.

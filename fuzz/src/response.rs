@@ -1,7 +1,7 @@
 //! Is a response the same however the network fragments it, and the same when read back from the
 //! archive?
 
-use crate::{options, scratch};
+use crate::{options, project_in, scratch};
 use bytes::Bytes;
 use orb_fetch::{FetchConfig, Method, Rehearsal, decode};
 use orb_page::{Body, Moment, Response, ResponseKind, WarcPosition};
@@ -78,10 +78,11 @@ pub fn archive(bytes: &[u8]) {
         revisit: None,
     };
     let stored = scratch(|dir| {
-        let (mut archive, _) = Archive::open(dir, "p", &[]).unwrap_or_else(|e| panic!("{e}"));
+        let project = project_in(dir);
+        let (mut archive, _) = Archive::open(&project.archive(), "p", &[]).unwrap_or_else(|e| panic!("{e}"));
         let position = encoded(&exchange, &mut archive);
         archive.flush().unwrap_or_else(|e| panic!("{e}"));
-        ArchiveReader::open(dir).exchange(&position).unwrap_or_else(|e| panic!("{e}"))
+        ArchiveReader::open(&project).exchange(&position).unwrap_or_else(|e| panic!("{e}"))
     });
     assert_eq!(stored.url, url);
     if stored.head.is_empty() {

@@ -1,7 +1,7 @@
 //! Is a damaged archive read as far as possible, and never trusted beyond that?
 
 use crate::response::gzip;
-use crate::scratch;
+use crate::{project_in, scratch};
 use orb_page::WarcPosition;
 use orb_store::{Archive, ArchiveReader, ArchiveStart, FileEnd};
 use serde_json::Value;
@@ -21,10 +21,11 @@ pub fn warc(bytes: &[u8]) {
     }
     let file = if options & 1 == 1 { rest.to_vec() } else { rest.split(|b| *b == BETWEEN).flat_map(gzip).collect() };
     scratch(|dir| {
-        let start = opened(dir, &file, None, u64::from(*options));
-        let Some(index) = index(dir) else { return assert_eq!(start.damaged.len(), 1) };
+        let project = project_in(dir);
+        let start = opened(&project.archive(), &file, None, u64::from(*options));
+        let Some(index) = index(&project.archive()) else { return assert_eq!(start.damaged.len(), 1) };
         assert!(start.damaged.is_empty());
-        let reader = ArchiveReader::open(dir);
+        let reader = ArchiveReader::open(&project);
         let mut lines: Vec<&str> = Vec::new();
         for line in index.lines() {
             let (url, position) = place(line);

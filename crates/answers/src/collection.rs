@@ -39,8 +39,8 @@ impl Collection {
                 "project {name} has collected nothing yet; run orb crawl first"
             )));
         }
-        let catalogue = CatalogueReader::open(&project.catalogue())?;
-        let archive = ArchiveReader::open(&project.archive());
+        let catalogue = CatalogueReader::open(&project)?;
+        let archive = ArchiveReader::open(&project);
         let (settings, graph, ranks, searcher) = Default::default();
         Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher })
     }
@@ -51,7 +51,7 @@ impl Collection {
         self.settings.take();
         if self.graph.get().is_none_or(|graph| !graph.is_latest()) {
             // The catalogue attaches the rank tables when it is opened.
-            self.catalogue = CatalogueReader::open(&self.project.catalogue())?;
+            self.catalogue = CatalogueReader::open(&self.project)?;
             self.graph.take();
         }
         self.ranks.take();

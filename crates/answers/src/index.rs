@@ -89,7 +89,7 @@ fn checked(project: &ProjectDir, report: &mut CheckReport) -> Result<()> {
     if !report.is_clean() {
         return Ok(());
     }
-    let reader = CatalogueReader::open(&project.catalogue())?;
+    let reader = CatalogueReader::open(project)?;
     reader.at_one_moment(|reader| {
         let (missing, extra) = stale_pages(reader, &index.holdings()?)?;
         let extent = reader.extent()?;

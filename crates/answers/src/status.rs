@@ -147,7 +147,7 @@ pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
     if project.is_empty() {
         return Ok(None);
     }
-    Ok(CatalogueReader::open(&project.catalogue())?.runs()?.into_iter().next())
+    Ok(CatalogueReader::open(project)?.runs()?.into_iter().next())
 }
 
 /// The state of a run: one marked as running while nobody uses the project was interrupted.

@@ -12,7 +12,7 @@ pub fn may_begin(project: &ProjectDir, settings: &Settings) -> Result<(), CrawlE
     if !settings.track.hold_until_acknowledged || project.is_empty() {
         return Ok(());
     }
-    match CatalogueReader::open(&project.catalogue())?.unacknowledged()? {
+    match CatalogueReader::open(project)?.unacknowledged()? {
         Some(run) => Err(CrawlError::Held { project: project.name.clone(), run: run.0 }),
         None => Ok(()),
     }

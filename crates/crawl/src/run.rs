@@ -125,7 +125,7 @@ impl Crawl {
         let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?;
         if run.kind == RunKind::Track {
             let noises = Noises::new(self.project.reader()?);
-            config = config.tracking(ArchiveReader::open(&self.project.dir().archive()), noises)?;
+            config = config.tracking(ArchiveReader::open(self.project.dir()), noises)?;
         }
         let way_out = WayOut::open(&config, self.protocols, &self.progress)?;
         let by = (&config, &way_out);

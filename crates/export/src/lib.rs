@@ -17,7 +17,7 @@ mod zip;
 pub use error::ExportError;
 /// The web graph in other tools' formats, and as a drawing.
 pub use orb_graph::export as graph;
-use orb_store::{CatalogueReader, Cell, Table};
+use orb_store::{CatalogueReader, CatalogueWalk, Cell, Table};
 use orb_store::{Result, StoreError};
 pub use postgres::{ContentSource, Model, PostgresCounts, PostgresTarget, export_postgres};
 use std::io::{self, Write};
@@ -71,7 +71,7 @@ pub fn export_table<'w>(
     };
     let mut sink = sink.map_err(StoreError::Output)?;
     let mut rows = 0;
-    reader.each_row(&table.query(), |cells| {
+    reader.each_row(CatalogueWalk::Table(table), |cells| {
         sink.row(cells).map_err(StoreError::Output)?;
         rows += 1;
         step(rows, watch)

@@ -34,7 +34,7 @@ fn crawl(home: &Path) {
 
 /// Every page is found by its URL, whatever there is of the table of keys.
 fn look_up_all(dir: &ProjectDir) {
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(dir).unwrap();
     let found = |url: &str| reader.page_id_by_url(url).unwrap();
     let mut pages = 0;
     reader
@@ -49,7 +49,7 @@ fn look_up_all(dir: &ProjectDir) {
 
 /// Everything that must not depend on when the crawl was interrupted.
 fn facts(dir: &ProjectDir) -> Vec<String> {
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(dir).unwrap();
     let mut out = Vec::new();
     for sql in [
         "SELECT url, kind, status, digest, title, visits, why FROM page ORDER BY url",
@@ -106,7 +106,7 @@ fn a_crash_at_any_point_of_a_commit_changes_nothing_in_the_end() {
             }
             crashed.insert(*point);
             let dir = project(&home);
-            if CatalogueReader::open(&dir.catalogue()).is_ok() {
+            if CatalogueReader::open(&dir).is_ok() {
                 let report = check(&dir).unwrap();
                 assert!(report.is_clean(), "{point} {nth}: {report:?}");
                 if report.counts.pages > 0 {

@@ -60,7 +60,7 @@ impl Page {
 
     /// Changes since a run, as `+text`, `-text` and `text>text`, sorted.
     fn since(&self, run: u32) -> Vec<String> {
-        let reader = CatalogueReader::open(&self.dir.catalogue()).unwrap();
+        let reader = CatalogueReader::open(&self.dir).unwrap();
         let mut told = Vec::new();
         let each = |row: orb_store::LinkChangeRow| {
             let words = |values: Option<orb_store::LinkValues>| {
@@ -80,7 +80,7 @@ impl Page {
     }
 
     fn lives(&self) -> Vec<String> {
-        let reader = CatalogueReader::open(&self.dir.catalogue()).unwrap();
+        let reader = CatalogueReader::open(&self.dir).unwrap();
         let rows = reader.link_history(PageId(1)).unwrap();
         let last = |run: Option<u32>| run.map_or("now".to_owned(), |run| run.to_string());
         let mut rows: Vec<String> =
@@ -146,7 +146,7 @@ fn of_two_visits_in_one_run_the_later_stands() {
     let run = page.again(Flag::Updated, &[(2, "C", 1), (4, "d", 1)]);
     page.visit(run, Flag::Updated, &[(1, "B", 1), (2, "c", 1)]);
     assert_eq!(page.since(1), Vec::<String>::new());
-    let reader = CatalogueReader::open(&page.dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&page.dir).unwrap();
     let living = reader.links_out(PageId(1), 99, 0).unwrap();
     assert!(living.iter().all(|l| l.last_run.is_none() && l.first_run == 1) && living.len() == 2, "{living:?}");
     page.close();
@@ -157,7 +157,7 @@ fn the_words_of_others_are_counted_together() {
     let mut page = Page::new(&[(0, "home", 2), (1, "other", 1)]);
     let target = page.first.visits[0].targets[0];
     page.recorder.step(1);
-    let reader = CatalogueReader::open(&page.dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&page.dir).unwrap();
     let anchors = reader.anchors(target, 9).unwrap();
     assert_eq!((anchors[0].anchor.as_str(), anchors[0].count, anchors[0].sources), ("home", 2, 1), "{anchors:?}");
     assert_eq!(anchors[0].example, grow::url_of(0));
@@ -171,7 +171,7 @@ fn a_catalogue_without_a_table_for_the_past_is_read_all_the_same() {
     drop(recorder);
     let sql = "DROP TABLE past_row; DROP VIEW link_past; DROP VIEW link_url;";
     rusqlite::Connection::open(dir.catalogue()).unwrap().execute_batch(sql).unwrap();
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&dir).unwrap();
     assert_eq!(reader.link_history(PageId(1)).unwrap().len(), 1);
     assert!(check(&dir).unwrap().is_clean());
     drop(Project::open(&dir).unwrap());

@@ -49,7 +49,7 @@ fn same(a: &str, b: &str) {
 
 fn rows(dir: &ProjectDir, sql: &str) -> Vec<String> {
     let mut out = Vec::new();
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(dir).unwrap();
     reader
         .sql(
             sql,
@@ -280,8 +280,8 @@ fn a_batch_that_cannot_be_recorded_leaves_nothing_behind_and_can_be_mended() {
     step.visits[3].targets.push(target);
     recorder.commit(&mut step);
     assert!(length() > before);
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
-    let archive = ArchiveReader::open(&dir.archive());
+    let reader = CatalogueReader::open(&dir).unwrap();
+    let archive = ArchiveReader::open(&dir);
     for visit in step.visits.iter().map(|finished| &finished.visit) {
         if let Some(position) = reader.page(visit.page).unwrap().unwrap().warc() {
             assert_eq!(archive.exchange(&position).unwrap().url, visit.url);
@@ -367,7 +367,7 @@ fn a_page_queued_again_waits_until_its_next_visit() {
     recorder.project.commit(&mut twice).unwrap();
     assert!(twice.requeued.is_empty());
     assert_eq!(recorder.project.queued(), 2);
-    assert_eq!(CatalogueReader::open(&dir.catalogue()).unwrap().queued().unwrap(), 2);
+    assert_eq!(CatalogueReader::open(&dir).unwrap().queued().unwrap(), 2);
     let grown = render(&recorder.project);
     drop(recorder);
     fs::remove_dir_all(dir.frontier()).unwrap();
@@ -384,7 +384,7 @@ fn queries_can_read_and_nothing_else() {
     let (_tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.step(4);
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&dir).unwrap();
     let ask = |sql: &str, limits| reader.sql(sql, limits, |_| {}, |_| ControlFlow::Continue(()));
     let any = QueryLimits::default();
     assert!(
@@ -419,7 +419,7 @@ fn the_table_of_a_crawl_counts_everything_once() {
     let (_tmp, dir) = new_project();
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.run_out(40);
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&dir).unwrap();
     let stats = reader.stats().unwrap();
     let whole = &stats.whole;
     let pages = reachable();
@@ -442,17 +442,15 @@ fn the_table_of_a_crawl_counts_everything_once() {
 
 #[test]
 fn a_catalogue_of_a_newer_version_or_of_something_else_is_refused() {
-    let (tmp, dir) = new_project();
+    let (_tmp, dir) = new_project();
     drop(Project::open(&dir).unwrap());
     let db = rusqlite::Connection::open(dir.catalogue()).unwrap();
     db.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(db);
     assert!(matches!(Project::open(&dir), Err(StoreError::NewerVersion { found: 99, .. })));
-    assert!(matches!(CatalogueReader::open(&dir.catalogue()), Err(StoreError::NewerVersion { .. })));
-    let other = tmp.path().join("other.db");
-    fs::write(&other, vec![7; 5_000]).unwrap();
-    assert!(matches!(CatalogueReader::open(&other), Err(StoreError::Damaged { .. })));
+    assert!(matches!(CatalogueReader::open(&dir), Err(StoreError::NewerVersion { .. })));
     fs::write(dir.catalogue(), vec![7; 5_000]).unwrap();
+    assert!(matches!(CatalogueReader::open(&dir), Err(StoreError::Damaged { .. })));
     assert!(matches!(Project::open(&dir), Err(StoreError::Damaged { .. })));
 }
 

@@ -84,7 +84,7 @@ fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
         project.close().unwrap();
         let report = check(&dir).unwrap();
         assert!(report.is_clean() && report.notes.is_empty(), "{name}: {report:?}");
-        let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+        let reader = CatalogueReader::open(&dir).unwrap();
         let links: Vec<_> =
             reader.links_out(PageId(1), 9, 0).unwrap().into_iter().map(|l| (l.dst, l.last_run)).collect();
         assert_eq!(links, [(2, Some(1)), (3, None)], "{name}");
@@ -102,10 +102,10 @@ fn who_only_reads_has_an_older_catalogue_upgraded_unless_somebody_works_on_it() 
         let dir = old_project(tmp.path(), &sql);
         let before = version(&dir);
         let lock = ProjectLock::take(&dir).unwrap();
-        assert!(matches!(CatalogueReader::open(&dir.catalogue()), Err(StoreError::InUse { .. })), "{name}");
+        assert!(matches!(CatalogueReader::open(&dir), Err(StoreError::InUse { .. })), "{name}");
         drop(lock);
         assert_eq!(version(&dir), before, "{name}");
-        let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+        let reader = CatalogueReader::open(&dir).unwrap();
         assert!(version(&dir) > before, "{name}");
         assert_eq!(reader.links_out(PageId(2), 9, 0).unwrap().len(), 2, "{name}");
         assert_eq!(reader.title(PageId(2)).unwrap().as_deref(), Some("B"), "{name}");

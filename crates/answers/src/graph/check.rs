@@ -17,7 +17,7 @@ pub(crate) fn check_graph(project: &ProjectDir, report: &mut CheckReport) -> Res
             if let Err(e) = graph.ranks().and_then(|ranks| ranks.map_or(Ok(()), |ranks| ranks.verify())) {
                 report.find("graph", e.to_string());
             }
-            let reader = CatalogueReader::open(&project.catalogue())?;
+            let reader = CatalogueReader::open(project)?;
             reader.at_one_moment(|reader| compare(reader, graph.manifest(), &held, report))
         }
         Err(e @ (GraphError::Damaged { .. } | GraphError::OtherFormat { .. })) => {

@@ -188,7 +188,7 @@ pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), 
     if summary.counters.pages > 0 {
         return Ok(());
     }
-    let reader = CatalogueReader::open(&home.find(&summary.project)?.catalogue())?;
+    let reader = CatalogueReader::open(&home.find(&summary.project)?)?;
     let never = |page: &orb_store::PageRow| page.status.is_none() && page.visits <= 1;
     let Some(page) = reader.page_by_url(seed)?.filter(never) else { return Ok(()) };
     let why = page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind);

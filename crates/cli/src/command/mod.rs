@@ -53,6 +53,6 @@ pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir,
     if project.is_empty() {
         return Err(anyhow!("project {} has collected nothing yet; run orb crawl first", project.name).into());
     }
-    let reader = CatalogueReader::open(&project.catalogue())?;
+    let reader = CatalogueReader::open(&project)?;
     Ok((project, reader))
 }

@@ -29,7 +29,7 @@ pub(super) type Expected<'a> = (&'a [PageId], Option<&'a Overheard>);
 /// `expected` is what the index is about to hold, if known.
 pub(super) fn fold(project: &ProjectDir, expected: Option<Expected<'_>>) -> Result<(), CrawlError> {
     let dir = project.text_index();
-    let reader = CatalogueReader::open(&project.catalogue())?;
+    let reader = CatalogueReader::open(project)?;
     reader.at_one_moment(|reader| {
         let mark = mark_of(&reader.extent()?);
         let index = match Searcher::open(&dir) {

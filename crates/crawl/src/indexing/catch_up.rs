@@ -69,8 +69,8 @@ pub(super) fn catch_up(
     writer: &mut PageIndexWriter,
     watch: IndexingProgress<'_>,
 ) -> Result<Caught, CrawlError> {
-    let reader = CatalogueReader::open(&project.catalogue())?;
-    let archive = ArchiveReader::open(&project.archive());
+    let reader = CatalogueReader::open(project)?;
+    let archive = ArchiveReader::open(project);
     if writer.uncommitted() > 0 {
         writer.commit(None)?;
     }

@@ -185,7 +185,7 @@ mod tests {
         assert!(commit(&[(4, Flag::Missing), (9, Flag::Error)], &mut overheard));
         assert!(commit(&(20..50).rev().map(|page| (page, Flag::New)).collect::<Vec<_>>(), &mut overheard));
         let pages: Vec<PageId> = (1..=PAGES).filter(|n| n % 3 != 0).map(PageId).collect();
-        let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+        let reader = CatalogueReader::open(&dir).unwrap();
         let mut heard = Heard::of(&pages, 1 << 20);
         let hear = |said: LinkAnchor<'_>| -> Result<(), StoreError> {
             heard.hear(&said);

@@ -22,7 +22,7 @@ pub(super) const TOLD: [Flag; 3] = [Flag::New, Flag::Updated, Flag::Missing];
 
 /// Writes the pages that changed.
 pub(super) fn write(source: &OutputSource<'_>, dir: &Path) -> Result<u64, CrawlError> {
-    let archive = ArchiveReader::open(&source.project.archive());
+    let archive = ArchiveReader::open(source.project);
     let mut cursor = source.cursor();
     let mut delivered = 0;
     loop {

@@ -156,7 +156,7 @@ impl Delivery<'_> {
     }
 
     fn deliver(&self, output: Output<'_>, marks: &Marks) -> Result<Delivered, CrawlError> {
-        let reader = CatalogueReader::open(&self.project.catalogue())?;
+        let reader = CatalogueReader::open(self.project)?;
         let last = reader.last_change()?;
         let Output { name, shown, flags, tell } = output;
         // A catalogue restored from a copy may know less than the output has received.

@@ -48,7 +48,7 @@ impl<'a> Later<'a> {
         };
         let choice = LinkChoice::of(step).map_err(wrong)?;
         let canonical = Canonicaliser::new(self.settings.urls);
-        let (reader, archive) = (CatalogueReader::open(&project.catalogue())?, ArchiveReader::open(&project.archive()));
+        let (reader, archive) = (CatalogueReader::open(project)?, ArchiveReader::open(project));
         reader.each_worded(|page| {
             if page.step != Some(before) || !matches!(page.kind, PageKind::Html | PageKind::Duplicate) {
                 return Ok(());

@@ -22,7 +22,7 @@ pub fn build(
     always: bool,
     watch: &BuildProgress,
 ) -> Result<GraphBuildOutcome, CrawlError> {
-    let reader = CatalogueReader::open(&project.catalogue())?;
+    let reader = CatalogueReader::open(project)?;
     let dir = project.graph();
     reader.at_one_moment(|reader| {
         let extent = reader.extent()?;

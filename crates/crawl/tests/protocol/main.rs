@@ -55,7 +55,7 @@ fn run_with(home: &Home, settings: Settings, seeds: &[String], kind: RunKind) ->
 /// Kind and flag of what the last run saw of a page.
 fn seen(home: &Home, server: &ToyServer, path: &str) -> (String, String) {
     let dir = home.find("p").unwrap();
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&dir).unwrap();
     let url = Canonicaliser::default().parse(&server.url(path)).unwrap();
     let page = reader.page_by_url(url.as_str()).unwrap().unwrap();
     let visits = reader.visits(PageId(page.id)).unwrap();
@@ -66,10 +66,10 @@ fn seen(home: &Home, server: &ToyServer, path: &str) -> (String, String) {
 /// The archived content of a page, and its media type.
 fn archived(home: &Home, server: &ToyServer, path: &str) -> (Option<String>, String) {
     let dir = home.find("p").unwrap();
-    let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+    let reader = CatalogueReader::open(&dir).unwrap();
     let url = Canonicaliser::default().parse(&server.url(path)).unwrap();
     let page = reader.page_by_url(url.as_str()).unwrap().unwrap();
-    let stored = ArchiveReader::open(&dir.archive()).exchange(&page.warc().unwrap()).unwrap();
+    let stored = ArchiveReader::open(&dir).exchange(&page.warc().unwrap()).unwrap();
     (stored.headers.mime(), String::from_utf8(stored.body.to_vec()).unwrap())
 }
 

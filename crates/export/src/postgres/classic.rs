@@ -6,7 +6,7 @@
 use super::copy::{PostgresLoad, place};
 use crate::error::Result;
 use md5::{Digest, Md5};
-use orb_store::Cell;
+use orb_store::{CatalogueWalk, Cell};
 use std::fmt::Write as _;
 
 /// Its tables, referencing ones first.
@@ -20,13 +20,12 @@ pub(super) fn load(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
            dbot varchar, ptime timestamp, pbot varchar, source text, hid bigint NOT NULL);
          CREATE TABLE {schema}.links (frid char(32) NOT NULL, rid char(32) NOT NULL)"
     ))?;
-    to.fill(&format!("{schema}.hosts (hid, hname)"), "SELECT id, name FROM host", |cells, out, _| {
+    to.fill(&format!("{schema}.hosts (hid, hname)"), CatalogueWalk::HostNames, |cells, out, _| {
         out.cell(&cells[0]).cell(&cells[1]).end();
     })?;
     resources(to, schema)?;
-    let links = "SELECT src_url, dst_url FROM link_url";
     let (mut from, mut from_id) = (String::new(), String::new());
-    to.fill(&format!("{schema}.links (frid, rid)"), links, |cells, out, _| {
+    to.fill(&format!("{schema}.links (frid, rid)"), CatalogueWalk::LinkedUrls, |cells, out, _| {
         let [Cell::Text(src), Cell::Text(dst)] = cells else { return };
         if *src != from {
             (*src).clone_into(&mut from);
@@ -50,9 +49,7 @@ pub(super) fn load(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
 
 fn resources(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     let table = format!("{schema}.resources (rid, url, rtype, charset, dtime, dbot, ptime, pbot, source, hid)");
-    let pages = "SELECT url, mime, charset, discovered_at, discovered_by, fetched_at, fetched_by, host_id, kind, warc_file, warc_offset,
-                 warc_length FROM page";
-    let filled = to.fill(&table, pages, |cells, out, content| {
+    let filled = to.fill(&table, CatalogueWalk::Resources, |cells, out, content| {
         let Cell::Text(url) = cells[0] else { return };
         let source = match cells[8] {
             Cell::Text("HTML") => content.text(url, place(&cells[9..]).as_ref()),

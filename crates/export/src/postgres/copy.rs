@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::{ExportProgress, step};
 use orb_page::WarcPosition;
 use orb_store::StoreError;
-use orb_store::{CatalogueReader, Cell};
+use orb_store::{CatalogueReader, CatalogueWalk, Cell};
 use postgres::Transaction;
 use std::io::Write;
 
@@ -68,19 +68,19 @@ impl<'a, 'c> PostgresLoad<'a, 'c> {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// Fills a table (with its columns) from a query over the catalogue; `each` adds the fields of
+    /// Fills a table (with its columns) from a walk over the catalogue; `each` adds the fields of
     /// any number of rows.
     pub(super) fn fill(
         &mut self,
         table: &str,
-        query: &str,
+        walk: CatalogueWalk,
         mut each: impl FnMut(&[Cell<'_>], &mut Fields, &mut PageContents),
     ) -> Result<u64> {
         let (before, rows, watch) = (self.rows, &mut self.rows, &mut *self.watch);
         let mut writer = self.tx.copy_in(&format!("COPY {table} FROM STDIN")).map_err(failed("copy"))?;
         let content = &mut self.content;
         let mut fields = Fields::default();
-        self.reader.each_row(query, |cells| {
+        self.reader.each_row(walk, |cells| {
             each(cells, &mut fields, content);
             *rows += std::mem::take(&mut fields.rows);
             // The server's error is reported when the copy ends.

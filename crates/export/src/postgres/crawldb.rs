@@ -7,7 +7,7 @@
 use super::copy::{PostgresLoad, place};
 use crate::error::Result;
 use orb_page::PageKind;
-use orb_store::{Cell, document_type, document_types};
+use orb_store::{CatalogueWalk, Cell, document_type, document_types};
 
 /// Its tables, referencing ones first.
 pub(super) const TABLES: &[&str] = &["link", "image", "page_data", "page", "site", "page_type", "data_type"];
@@ -21,26 +21,19 @@ const INDEXED: usize = 2_600;
 /// Creates and fills the tables in a schema (quoted).
 pub(super) fn load(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
     create(to, schema)?;
-    let sites = "SELECT id, CASE WHEN port = CASE scheme WHEN 'https' THEN 443 ELSE 80 END THEN name ELSE name || ':' || port END,
-                 robots, sitemaps FROM host";
-    to.fill(&format!("{schema}.site (id, domain, robots_content, sitemap_content)"), sites, |cells, out, _| {
-        out.cells(cells).end();
-    })?;
+    let table = format!("{schema}.site (id, domain, robots_content, sitemap_content)");
+    to.fill(&table, CatalogueWalk::Sites, |cells, out, _| out.cells(cells).end())?;
     let longest = pages(to, schema)?;
     page_data(to, schema)?;
     let mut number = 0u64;
-    let images = "SELECT i.page_id, i.url, i.mime, strftime('%Y-%m-%dT%H:%M:%fZ', v.at / 1000.0, 'unixepoch') FROM image i
-                  LEFT JOIN visit_row v ON v.page = i.page_id AND v.run = (SELECT max(run) FROM visit_row w WHERE w.page = i.page_id)";
     let table = format!("{schema}.image (id, page_id, filename, content_type, accessed_time)");
-    to.fill(&table, images, |cells, out, _| {
+    to.fill(&table, CatalogueWalk::PageImages, |cells, out, _| {
         number += 1;
         out.plain(&number.to_string()).cells(cells).end();
     })?;
     let mut last = (0, 0);
     // Kinds of one pair are adjacent.
-    let links =
-        "SELECT s.page, l.dst FROM source_row s CROSS JOIN link_row l ON l.source = s.id WHERE l.last_run IS NULL";
-    to.fill(&format!("{schema}.link (from_page, to_page)"), links, |cells, out, _| {
+    to.fill(&format!("{schema}.link (from_page, to_page)"), CatalogueWalk::LinkedPages, |cells, out, _| {
         let [Cell::Integer(src), Cell::Integer(dst)] = *cells else { return };
         if std::mem::replace(&mut last, (src, dst)) != (src, dst) {
             out.plain(&src.to_string()).plain(&dst.to_string()).end();
@@ -72,9 +65,8 @@ fn create(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
 fn pages(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<usize> {
     let table =
         format!("{schema}.page (id, site_id, page_type_code, url, http_status_code, accessed_time, html_content)");
-    let pages = "SELECT id, host_id, kind, url, status, fetched_at, warc_file, warc_offset, warc_length FROM page";
     let mut longest = 0;
-    to.fill(&table, pages, |cells, out, content| {
+    to.fill(&table, CatalogueWalk::SitePages, |cells, out, content| {
         let Cell::Text(url) = cells[3] else { return };
         longest = longest.max(url.len());
         let html = match cells[2] {
@@ -88,10 +80,9 @@ fn pages(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<usize> {
 
 /// A row for each binary file, with its bytes if it is a document.
 fn page_data(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
-    let binaries = "SELECT id, url, mime, warc_file, warc_offset, warc_length FROM page WHERE kind = 'BINARY'";
     let mut number = 0u64;
     let table = format!("{schema}.page_data (id, page_id, data_type_code, data)");
-    let filled = to.fill(&table, binaries, |cells, out, content| {
+    let filled = to.fill(&table, CatalogueWalk::Binaries, |cells, out, content| {
         let Cell::Text(url) = cells[1] else { return };
         let mime = if let Cell::Text(mime) = cells[2] { Some(mime) } else { None };
         let kind = document_type(mime, url);

@@ -95,7 +95,7 @@ impl CheckReport {
 /// Fails if the catalogue is damaged or contradicts itself.
 pub(crate) fn examine_catalogue(path: &Path) -> Result<()> {
     let mut report = CheckReport::default();
-    catalogue::check(&CatalogueReader::open(path)?, &mut report)?;
+    catalogue::check(&CatalogueReader::at(path)?, &mut report)?;
     match report.findings.first() {
         Some(finding) => Err(StoreError::damaged(path, format!("it has lost what was recorded: {}", finding.what))),
         None => Ok(()),
@@ -105,10 +105,10 @@ pub(crate) fn examine_catalogue(path: &Path) -> Result<()> {
 /// Opens a catalogue that is there, upgraded where it is of an older version.
 fn checked_open(path: &Path) -> Result<(CatalogueReader, Catalogue)> {
     if std::fs::metadata(path).is_ok_and(|meta| meta.len() == 0) || !path.exists() {
-        CatalogueReader::open(path)?;
+        CatalogueReader::at(path)?;
     }
     let catalogue = Catalogue::create_or_open(path)?;
-    Ok((CatalogueReader::open(path)?, catalogue))
+    Ok((CatalogueReader::at(path)?, catalogue))
 }
 
 /// Checks everything a project contains, but for contents under a content coding. No process may be

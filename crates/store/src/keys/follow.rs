@@ -191,7 +191,7 @@ fn fill(table: &mut KeyTable, catalogue: &Path, (end, mark): (u64, Watermark), s
         }
         let reader = match &reader {
             Some(reader) => reader,
-            None => reader.insert(CatalogueReader::open(catalogue)?),
+            None => reader.insert(CatalogueReader::at(catalogue)?),
         };
         let mut entries: Vec<KeyEntry> = Vec::new();
         // As long as those of the next tier, so that little is left to merge.

@@ -59,6 +59,6 @@ impl Project {
 
     /// A reader of the same catalogue.
     pub fn reader(&self) -> Result<CatalogueReader> {
-        CatalogueReader::open(&self.dir.catalogue())
+        CatalogueReader::open(&self.dir)
     }
 }

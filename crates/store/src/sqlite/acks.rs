@@ -67,7 +67,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let path = tmp.path().join("crawl.db");
         let mut catalogue = Catalogue::create_or_open(&path).unwrap();
-        let reader = CatalogueReader::open(&path).unwrap();
+        let reader = CatalogueReader::at(&path).unwrap();
         let told = |run: RunId, flag: Flag| {
             let sql = "INSERT INTO change_row (run, page, flag, at) VALUES (?1, 1, ?2, 0)";
             Connection::open(&path).unwrap().execute(sql, params![run.0, flag.code()]).unwrap();

@@ -67,7 +67,7 @@ impl AddAssign for Sums {
 impl Sums {
     /// The sums over a project. Scans all its rows once.
     pub fn of(project: &ProjectDir) -> Result<Self> {
-        let reader = CatalogueReader::open(&project.catalogue())?;
+        let reader = CatalogueReader::open(project)?;
         let mut sums = Self {
             pages: reader.count("SELECT count(*) FROM visit_row WHERE status NOTNULL")?,
             transferred: reader.count("SELECT coalesce(sum(transferred), 0) FROM visit_row")?,

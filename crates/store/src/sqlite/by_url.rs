@@ -93,7 +93,7 @@ impl CatalogueReader {
     pub(crate) fn urls_between(&self, first: u64, last: u64, most: u64, mut each: impl FnMut(u64, &str)) -> Result<()> {
         let fail = self.fail("read");
         let sql = "SELECT id, url FROM page_row WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
-        self.each(sql, [first.cast_signed(), last.cast_signed(), most.cast_signed()], |row| {
+        self.each(("read", sql), [first.cast_signed(), last.cast_signed(), most.cast_signed()], |row| {
             let url = row.get_ref(1).and_then(|url| Ok(url.as_str()?)).map_err(&fail)?;
             each(row.get::<_, i64>(0).map_err(&fail)?.cast_unsigned(), url);
             Ok(())
@@ -198,7 +198,7 @@ mod tests {
     fn pages_are_found_during_a_crawl_and_through_many_of_them() {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, mut project) = fresh(tmp.path());
-        let kept = CatalogueReader::open(&dir.catalogue()).unwrap();
+        let kept = CatalogueReader::open(&dir).unwrap();
         for round in 1..=10 {
             grow(&mut project, 40);
             look_up_all(&kept, round * 40);
@@ -207,7 +207,7 @@ mod tests {
                 KeyTable::open(&dir.keys()).unwrap().0.gaps(round * 40).iter().map(|gap| gap.len()).sum();
             assert_eq!(missing, 0);
             look_up_all(&kept, round * 40);
-            look_up_all(&CatalogueReader::open(&dir.catalogue()).unwrap(), round * 40);
+            look_up_all(&CatalogueReader::open(&dir).unwrap(), round * 40);
             project = Project::open(&dir).unwrap();
         }
         drop(project);
@@ -225,7 +225,7 @@ mod tests {
         project.close().unwrap();
         let whole = fs::read(dir.keys().join("1-900.run")).unwrap();
         let reopened = || {
-            look_up_all(&CatalogueReader::open(&dir.catalogue()).unwrap(), 900);
+            look_up_all(&CatalogueReader::open(&dir).unwrap(), 900);
             Project::open(&dir).unwrap().close().unwrap();
             assert_eq!(files(&dir), ["1-900.run"]);
             let report = check(&dir).unwrap();
@@ -258,12 +258,12 @@ mod tests {
         project.close().unwrap();
         // An older copy of the catalogue: what came after it has never been.
         fs::write(dir.catalogue(), copy).unwrap();
-        look_up_all(&CatalogueReader::open(&dir.catalogue()).unwrap(), 10);
+        look_up_all(&CatalogueReader::open(&dir).unwrap(), 10);
         assert!(check(&dir).unwrap().notes.iter().any(|note| note.contains("11-20.run belongs to another history")));
         let mut project = Project::open(&dir).unwrap();
         grow(&mut project, 3);
         project.close().unwrap();
-        look_up_all(&CatalogueReader::open(&dir.catalogue()).unwrap(), 13);
+        look_up_all(&CatalogueReader::open(&dir).unwrap(), 13);
         assert_eq!(files(&dir), ["1-10.run", "11-13.run"]);
     }
 
@@ -273,7 +273,7 @@ mod tests {
         let (dir, mut project) = fresh(tmp.path());
         grow(&mut project, 600);
         project.close().unwrap();
-        let reader = CatalogueReader::open(&dir.catalogue()).unwrap();
+        let reader = CatalogueReader::open(&dir).unwrap();
         let mark = KeyTable::open(&dir.keys()).unwrap().0.runs()[0].mark;
         // As if all of them had the key of page 444, over more than one block.
         let key = short_key(UrlKey::of(&url_of(444)));

@@ -322,7 +322,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let path = tmp.path().join("crawl.db");
         drop(super::super::Catalogue::create_or_open(&path).unwrap());
-        let tables = CatalogueReader::open(&path).unwrap().schema().unwrap();
+        let tables = CatalogueReader::at(&path).unwrap().schema().unwrap();
         for (table, (name, _, notes)) in tables.iter().zip(NOTES) {
             assert_eq!(table.table, *name);
             let columns: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();

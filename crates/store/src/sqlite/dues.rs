@@ -6,7 +6,7 @@
 use super::{Catalogue, CatalogueReader};
 use crate::error::{Result, StoreError};
 use orb_page::{Flag, HostId, Moment, PageId, RunId};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 /// One visit of a page, as far as it reveals how often the page changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,22 +36,19 @@ impl CatalogueReader {
     /// Calls back with every visit of every page that may be revisited, page by page, earliest
     /// first.
     pub fn each_seen(&self, mut each: impl FnMut(PastVisit)) -> Result<()> {
-        let fail = self.fail("read the visits");
         let sql = "SELECT v.page, p.host, v.at, v.flag FROM visit_row v JOIN page_row p ON p.id = v.page AND p.kind = 0 ORDER BY v.page, v.run";
-        let mut statement = self.db.prepare(sql).map_err(&fail)?;
-        let mut rows = statement.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            let seen = || -> rusqlite::Result<PastVisit> {
-                Ok(PastVisit {
-                    page: PageId(row.get::<_, i64>(0)?.cast_unsigned()),
-                    host: HostId(row.get(1)?),
-                    at: Moment(row.get(2)?),
-                    flag: Flag::from_code(row.get(3)?).unwrap_or(Flag::Error),
-                })
-            };
-            each(seen().map_err(&fail)?);
-        }
-        Ok(())
+        let read = |row: &Row<'_>| {
+            Ok(PastVisit {
+                page: PageId(row.get::<_, i64>(0)?.cast_unsigned()),
+                host: HostId(row.get(1)?),
+                at: Moment(row.get(2)?),
+                flag: Flag::from_code(row.get(3)?).unwrap_or(Flag::Error),
+            })
+        };
+        self.each_read(("read the visits", sql), [], read, |seen| {
+            each(seen);
+            Ok(())
+        })
     }
 }
 
@@ -117,7 +114,7 @@ mod tests {
         catalogue.add_dues(&[due(Some(Moment(5)))]).unwrap();
         catalogue.clear_dues().unwrap();
         catalogue.add_dues(&[due(Some(Moment(172_801_000)))]).unwrap();
-        let reader = CatalogueReader::open(&path).unwrap();
+        let reader = CatalogueReader::at(&path).unwrap();
         let page = reader.page(PageId(1)).unwrap().unwrap();
         assert_eq!(page.next_due.as_deref(), Some("1970-01-03T00:00:01.000Z"));
         let mut seen = Vec::new();

@@ -6,9 +6,9 @@
 
 use super::CatalogueReader;
 use super::page::LinkRow;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use orb_page::{LinkKind, PageId, RunId};
-use rusqlite::{Row, Statement, params};
+use rusqlite::{Row, params};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -85,8 +85,22 @@ impl Lives {
     }
 }
 
+/// What an error says was attempted.
+const COMPARE: &str = "compare links";
 const CURRENT: &str = "SELECT dst, kind, anchor, rel, count, first_run, last_run FROM link_row WHERE source = ?1";
 const PAST: &str = "SELECT dst, kind, anchor, rel, count, first_run, last_run FROM past_row WHERE source = ?1";
+
+/// How a comparison of links ended before its last row.
+enum ComparisonEnd {
+    BrokenOff,
+    Failed(StoreError),
+}
+
+impl From<StoreError> for ComparisonEnd {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 impl CatalogueReader {
     /// Calls back with every link that is new, lost or changed since a run, in page order, until
@@ -97,31 +111,25 @@ impl CatalogueReader {
         page: Option<PageId>,
         mut each: impl FnMut(LinkChangeRow) -> ControlFlow<()>,
     ) -> Result<()> {
-        let fail = self.fail("compare links");
+        let fail = self.fail(COMPARE);
         let sql = format!(
             "SELECT page, max(CASE WHEN run <= ?1 THEN run END), max(source) FROM visit_row {} GROUP BY page
              HAVING max(run) > ?1 AND max(source) NOTNULL",
             if page.is_some() { "WHERE page = ?2" } else { "WHERE ?2 IS NULL" }
         );
-        let mut pages = self.db.prepare(&sql).map_err(&fail)?;
-        let mut current = self.db.prepare(CURRENT).map_err(&fail)?;
-        let mut past = self.db.prepare(PAST).map_err(&fail)?;
-        let mut url = self.db.prepare("SELECT url FROM page_row WHERE id = ?1").map_err(&fail)?;
-        let mut rows = pages.query(params![since.0, page.map(|p| p.0.cast_signed())]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
+        let compared = self.each((COMPARE, &sql), params![since.0, page.map(|p| p.0.cast_signed())], |row| {
             let (page, seen, source) = visited(row).map_err(&fail)?;
-            let lives = lives(&mut current, &mut past, source).map_err(&fail)?;
             let mut src_url = None;
-            for (key, link) in lives {
+            for (key, link) in self.lives(source)? {
                 let Some((change, shown)) = compare(&link, seen) else { continue };
                 let src_url = match &src_url {
                     Some(url) => url,
-                    None => &*src_url.insert(name(&mut url, page).map_err(&fail)?),
+                    None => &*src_url.insert(self.name(page)?),
                 };
                 let row = LinkChangeRow {
                     change,
                     src_url: src_url.clone(),
-                    url: name(&mut url, key.0).map_err(&fail)?,
+                    url: self.name(key.0)?,
                     kind: LinkKind::from_code(key.1).map_or("", LinkKind::name),
                     now: link.now().map(|v| v.values.clone()),
                     before: seen.and_then(|run| link.at(run)).map(|v| v.values.clone()),
@@ -129,11 +137,34 @@ impl CatalogueReader {
                     last_run: shown.last_run,
                 };
                 if each(row).is_break() {
-                    return Ok(());
+                    return Err(ComparisonEnd::BrokenOff);
                 }
             }
+            Ok(())
+        });
+        match compared {
+            Ok(()) | Err(ComparisonEnd::BrokenOff) => Ok(()),
+            Err(ComparisonEnd::Failed(e)) => Err(e),
         }
-        Ok(())
+    }
+
+    /// The URL of a page.
+    fn name(&self, page: i64) -> Result<String> {
+        let url = self.one_for((COMPARE, "SELECT url FROM page_row WHERE id = ?1"), [page], |r| r.get(0))?;
+        url.ok_or_else(|| self.fail(COMPARE)(rusqlite::Error::QueryReturnedNoRows))
+    }
+
+    /// All links of a page with their histories, by target and kind.
+    fn lives(&self, source: i64) -> Result<BTreeMap<(i64, u8), Lives>> {
+        let mut all: BTreeMap<(i64, u8), Lives> = BTreeMap::new();
+        for read in self.all_for((COMPARE, CURRENT), [source], version)? {
+            let key = read.key;
+            all.entry(key).or_default().row = Some(read);
+        }
+        for read in self.all_for((COMPARE, PAST), [source], version)? {
+            all.entry(read.key).or_default().past.push(read);
+        }
+        Ok(all)
     }
 
     /// The full history of a page's links, link by link, earliest first; `last_run` is open for
@@ -147,29 +178,6 @@ impl CatalogueReader {
 
 fn visited(row: &Row<'_>) -> rusqlite::Result<(i64, Option<u32>, i64)> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-}
-
-fn name(url: &mut Statement<'_>, page: i64) -> rusqlite::Result<String> {
-    url.query_row([page], |r| r.get(0))
-}
-
-/// All links of a page with their histories, by target and kind.
-fn lives(
-    current: &mut Statement<'_>,
-    past: &mut Statement<'_>,
-    source: i64,
-) -> rusqlite::Result<BTreeMap<(i64, u8), Lives>> {
-    let mut all: BTreeMap<(i64, u8), Lives> = BTreeMap::new();
-    for version in current.query_map([source], version)? {
-        let read = version?;
-        let link = all.entry(read.key).or_default();
-        link.row = Some(read);
-    }
-    for version in past.query_map([source], version)? {
-        let read = version?;
-        all.entry(read.key).or_default().past.push(read);
-    }
-    Ok(all)
 }
 
 fn version(r: &Row<'_>) -> rusqlite::Result<LinkVersion> {

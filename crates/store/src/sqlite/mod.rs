@@ -40,6 +40,7 @@ mod told;
 mod upgrade;
 mod views;
 mod visits;
+mod walk;
 
 pub use acks::AckRow;
 pub use anchors::AnchorRow;
@@ -63,3 +64,4 @@ pub use structure::{Extent, LinkFact};
 pub use tables::{Holds, Table, TableColumn};
 pub use texts::{LinkAnchor, Worded};
 pub use told::{FlagCounts, ReportFilter, ReportRow};
+pub use walk::CatalogueWalk;

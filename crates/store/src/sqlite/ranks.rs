@@ -148,7 +148,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let (path, graph) = (tmp.path().join("crawl.db"), tmp.path().join("graph"));
         drop(Catalogue::create_or_open(&path).unwrap());
-        let missing = asked(&CatalogueReader::open(&path).unwrap(), "SELECT * FROM rank").unwrap_err();
+        let missing = asked(&CatalogueReader::at(&path).unwrap(), "SELECT * FROM rank").unwrap_err();
         assert!(missing.to_string().contains("orb graph build"), "{missing}");
         fs::create_dir(&graph).unwrap();
         for pages in [1..=2, 1..=3] {
@@ -156,7 +156,7 @@ mod tests {
             write_rank_tables(&graph, pages, [row(7)].into_iter()).unwrap();
         }
         assert!(has_rank_tables(&graph) && !has_rank_tables(tmp.path()));
-        let reader = CatalogueReader::open(&path).unwrap();
+        let reader = CatalogueReader::at(&path).unwrap();
         assert_eq!(
             asked(&reader, "SELECT page_id, pagerank FROM rank WHERE page_id = 2").unwrap(),
             ["[Integer(2), Real(0.5)]"]
@@ -178,7 +178,7 @@ mod tests {
         drop(Catalogue::create_or_open(&path).unwrap());
         fs::create_dir(tmp.path().join("graph")).unwrap();
         fs::write(beside(&path), "nonsense, and enough of it to be looked at as a database".repeat(99)).unwrap();
-        let reader = CatalogueReader::open(&path).unwrap();
+        let reader = CatalogueReader::at(&path).unwrap();
         assert_eq!(asked(&reader, "SELECT count(*) FROM page").unwrap(), ["[Integer(0)]"]);
         assert!(asked(&reader, "SELECT * FROM rank").is_err());
         assert!(!has_rank_tables(&tmp.path().join("graph")));

@@ -7,13 +7,13 @@ use super::catalogue::{RunRecord, version};
 use super::page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 use super::query::{Cell, cell};
 use super::replay::ReplayedFacts;
-use super::{Catalogue, ranks, schema};
+use super::{Catalogue, CatalogueWalk, ranks, schema};
 use crate::error::{Result, StoreError};
-use crate::home::ProjectLock;
+use crate::home::{ProjectDir, ProjectLock};
 use crate::keys::KeyTable;
 use orb_page::{Flag, PageId, RunId};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, OpenFlags, Params, Row, params};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,9 +27,14 @@ pub struct CatalogueReader {
 }
 
 impl CatalogueReader {
-    /// Opens a catalogue that is there. One of an older version is upgraded first, which takes the
-    /// project's lock.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// Opens a project's catalogue, which must be there. One of an older version is upgraded first,
+    /// which takes the project's lock.
+    pub fn open(project: &ProjectDir) -> Result<Self> {
+        Self::at(&project.catalogue())
+    }
+
+    /// The same for whoever knows the file alone.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
         let mut db = connect(path)?;
         let found = version(&db).map_err(|e| StoreError::sql("read the version", path, e))?;
         if let Some((_, found)) = found.filter(|found| found.0 == schema::APPLICATION && found.1 < schema::VERSION) {
@@ -56,14 +61,15 @@ impl CatalogueReader {
         move |e| StoreError::sql(what, &path, e)
     }
 
-    /// Gives the rows of a query one by one: what all other reading is made of.
-    pub(super) fn each(
+    /// Gives the rows of a query one by one: what all other reading is made of. `what` is what an
+    /// error says was attempted.
+    pub(super) fn each<E: From<StoreError>>(
         &self,
-        sql: &str,
+        (what, sql): (&'static str, &str),
         values: impl Params,
-        mut each: impl FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let fail = self.fail("read");
+        mut each: impl FnMut(&Row<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let fail = self.fail(what);
         let mut statement = self.db.prepare_cached(sql).map_err(&fail)?;
         let mut rows = statement.query(values).map_err(&fail)?;
         while let Some(row) = rows.next().map_err(&fail)? {
@@ -72,27 +78,64 @@ impl CatalogueReader {
         Ok(())
     }
 
+    /// The same for rows that are read into values of their own.
+    pub(super) fn each_read<T, E: From<StoreError>>(
+        &self,
+        (what, sql): (&'static str, &str),
+        values: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut tell: impl FnMut(T) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let fail = self.fail(what);
+        self.each((what, sql), values, |row| tell(read(row).map_err(&fail)?))
+    }
+
+    /// The first row.
     pub(super) fn one<T>(
         &self,
         sql: &str,
         values: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        let fail = self.fail("read");
-        let mut statement = self.db.prepare_cached(sql).map_err(&fail)?;
-        statement.query_row(values, read).optional().map_err(fail)
+        self.one_for(("read", sql), values, read)
     }
 
+    pub(super) fn one_for<T>(
+        &self,
+        (what, sql): (&'static str, &str),
+        values: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let (fail, mut found) = (self.fail(what), None);
+        self.each((what, sql), values, |row| {
+            if found.is_none() {
+                found = Some(read(row).map_err(&fail)?);
+            }
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(found)
+    }
+
+    /// All rows.
     pub(super) fn all<T>(
         &self,
         sql: &str,
         values: impl Params,
-        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let (fail, mut out) = (self.fail("read"), Vec::new());
-        self.each(sql, values, |row| {
-            out.push(read(row).map_err(&fail)?);
-            Ok(())
+        self.all_for(("read", sql), values, read)
+    }
+
+    pub(super) fn all_for<T>(
+        &self,
+        query: (&'static str, &str),
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut out = Vec::new();
+        self.each_read(query, values, read, |row| {
+            out.push(row);
+            Ok::<(), StoreError>(())
         })?;
         Ok(out)
     }
@@ -111,23 +154,19 @@ impl CatalogueReader {
     /// The title that the latest visit of a page found.
     pub fn title(&self, page: PageId) -> Result<Option<String>> {
         let sql = "SELECT title FROM visit_row WHERE page = ?1 ORDER BY run DESC LIMIT 1";
-        let fail = self.fail("read");
-        let mut statement = self.db.prepare_cached(sql).map_err(&fail)?;
-        let title = statement.query_row([page.0.cast_signed()], |r| r.get(0)).optional().map_err(&fail)?;
-        Ok(title.flatten())
+        Ok(self.one(sql, [page.0.cast_signed()], |r| r.get(0))?.flatten())
     }
 
     /// Calls back with every HTML page, in the order of discovery: all, or those found new or
     /// changed after a run.
-    pub fn each_html(&self, since: Option<RunId>, mut each: impl FnMut(PageRow) -> Result<()>) -> Result<()> {
-        let fail = self.fail("read");
+    pub fn each_html(&self, since: Option<RunId>, each: impl FnMut(PageRow) -> Result<()>) -> Result<()> {
         let sql = format!(
             "SELECT * FROM page p WHERE kind = 'HTML' AND (?1 IS NULL OR EXISTS
                (SELECT 1 FROM visit_row v WHERE v.page = p.id AND v.run > ?1 AND v.flag IN ({}, {})))",
             Flag::New.code(),
             Flag::Updated.code()
         );
-        self.each(&sql, [since.map(|run| run.0)], |row| each(PageRow::read(row).map_err(&fail)?))
+        self.each_read(("read", &sql), [since.map(|run| run.0)], PageRow::read, each)
     }
 
     /// Gives every page of HTML that the archive holds, in the order of discovery: number, URL,
@@ -137,7 +176,7 @@ impl CatalogueReader {
         mut each: impl FnMut(PageId, &str, &str, Option<&str>) -> Result<()>,
     ) -> Result<()> {
         let sql = "SELECT id, url, fetched_at, title FROM page WHERE kind = 'HTML' AND warc_file NOTNULL";
-        self.each(sql, [], |row| {
+        self.each(("read", sql), [], |row| {
             let text = |column: usize| row.get_ref(column).and_then(|text| Ok(text.as_str_or_null()?));
             let read = || Ok((row.get::<_, i64>(0)?.cast_unsigned(), text(1)?, text(2)?, text(3)?));
             let (id, url, at, title) = read().map_err(self.fail("read"))?;
@@ -205,10 +244,10 @@ impl CatalogueReader {
         self.all("SELECT name, length, records FROM warc_row ORDER BY id", [], crate::FileEnd::read)
     }
 
-    /// Calls back with the rows of one of our queries.
-    pub fn each_row(&self, sql: &str, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
+    /// Calls back with the rows of a walk over the whole catalogue, in storage order.
+    pub fn each_row(&self, walk: CatalogueWalk, mut each: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
         let fail = self.fail("read");
-        self.each(sql, [], |row| {
+        self.each(("read", &walk.query()), [], |row| {
             let columns = row.as_ref().column_count();
             let cells: rusqlite::Result<Vec<Cell<'_>>> = (0..columns).map(|i| row.get_ref(i).map(cell)).collect();
             each(&cells.map_err(&fail)?)
@@ -280,7 +319,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("crawl.db");
         drop(Catalogue::create_or_open(&path).unwrap());
-        let reader = CatalogueReader::open(&path).unwrap();
+        let reader = CatalogueReader::at(&path).unwrap();
         for id in 1..=3 {
             assert!(reader.page(PageId(id)).unwrap().is_none());
         }

@@ -228,44 +228,32 @@ pub(crate) struct Placed {
 impl CatalogueReader {
     /// Every visit in the archive, in archive order.
     pub(crate) fn each_placed(&self, mut f: impl FnMut(&Placed) -> Result<()>) -> Result<()> {
-        let fail = self.fail("read the visits");
-        let mut rows = self
-            .db
-            .prepare(
-                "SELECT p.url, v.warc, v.warc_offset, v.warc_length, v.digest, v.length, v.status
-                 FROM visit_row v JOIN page_row p ON p.id = v.page WHERE v.warc NOTNULL ORDER BY v.warc, v.warc_offset",
-            )
-            .map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
+        let sql = "SELECT p.url, v.warc, v.warc_offset, v.warc_length, v.digest, v.length, v.status
+                   FROM visit_row v JOIN page_row p ON p.id = v.page WHERE v.warc NOTNULL ORDER BY v.warc, v.warc_offset";
+        let read = |row: &Row<'_>| {
             let number = |i: usize| row.get::<_, Option<i64>>(i).map(|n| n.unwrap_or(0).cast_unsigned());
-            let read = || -> rusqlite::Result<Placed> {
-                Ok(Placed {
-                    url: row.get(0)?,
-                    file: number(1)?,
-                    offset: number(2)?,
-                    length: number(3)?,
-                    digest: row.get(4)?,
-                    content_length: number(5)?,
-                    status: row.get(6)?,
-                })
-            };
-            f(&read().map_err(&fail)?)?;
-        }
-        Ok(())
+            Ok(Placed {
+                url: row.get(0)?,
+                file: number(1)?,
+                offset: number(2)?,
+                length: number(3)?,
+                digest: row.get(4)?,
+                content_length: number(5)?,
+                status: row.get(6)?,
+            })
+        };
+        self.each_read(("read the visits", sql), [], read, |placed| f(&placed))
     }
 
     /// The result of a counting query.
     pub(crate) fn count(&self, sql: &str) -> Result<u64> {
-        self.db.query_row(sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(self.fail("count"))
+        let count = self.one_for(("count", sql), [], |r| r.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0).cast_unsigned())
     }
 
     /// What SQLite's integrity check reports.
     pub(crate) fn integrity(&self) -> Result<Vec<String>> {
-        let fail = self.fail("examine");
-        let mut rows = self.db.prepare("PRAGMA integrity_check(100)").map_err(&fail)?;
-        let rows = rows.query_map([], |r| r.get::<_, String>(0)).map_err(&fail)?;
-        let lines: Vec<String> = rows.collect::<rusqlite::Result<_>>().map_err(&fail)?;
+        let lines: Vec<String> = self.all_for(("examine", "PRAGMA integrity_check(100)"), [], |r| r.get(0))?;
         Ok(if lines == ["ok"] { Vec::new() } else { lines })
     }
 }

@@ -7,6 +7,7 @@
 use super::CatalogueReader;
 use crate::error::{Result, StoreError};
 use orb_page::{PageKind, Trap};
+use rusqlite::Row;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -97,35 +98,30 @@ impl CatalogueReader {
     }
 
     fn seed_hosts(&self) -> Result<HashSet<u32>> {
-        let fail = self.fail("count the seeds");
-        let mut rows = self.db.prepare("SELECT DISTINCT host FROM page_row WHERE origin IS NULL").map_err(&fail)?;
-        rows.query_map([], |r| r.get(0)).map_err(&fail)?.collect::<rusqlite::Result<_>>().map_err(&fail)
+        let sql = "SELECT DISTINCT host FROM page_row WHERE origin IS NULL";
+        let hosts = self.all_for(("count the seeds", sql), [], |r| r.get(0))?;
+        Ok(hosts.into_iter().collect())
     }
 
     /// The traps, by the numbers of their names.
     fn traps(&self) -> Result<HashMap<i64, Trap>> {
-        let fail = self.fail("read the names of traps");
-        let mut rows = self.db.prepare("SELECT id, name FROM name_row").map_err(&fail)?;
-        let pairs = rows.query_map([], |r| Ok((r.get(0)?, Trap::from_name(r.get_ref(1)?.as_str()?)))).map_err(&fail)?;
-        pairs
-            .filter_map(|row| row.map(|(id, trap)| Some((id, trap?))).transpose())
-            .collect::<rusqlite::Result<_>>()
-            .map_err(&fail)
+        let named = |r: &Row<'_>| Ok((r.get(0)?, Trap::from_name(r.get_ref(1)?.as_str()?)));
+        let names = self.all_for(("read the names of traps", "SELECT id, name FROM name_row"), [], named)?;
+        Ok(names.into_iter().filter_map(|(id, trap)| Some((id, trap?))).collect())
     }
 
     /// Counts pages; returns which of them belong to a seed's host, by number.
     fn count_pages(&self, seeds: &HashSet<u32>, stats: &mut Stats) -> Result<Vec<bool>> {
-        let fail = self.fail("count the pages");
+        let what = "count the pages";
+        let fail = self.fail(what);
         let (latest, queued) = (super::schema::LATEST, super::schema::QUEUED);
         let kind = super::schema::KIND;
         let sql = format!(
             "SELECT p.id, p.host, p.url, {kind}, v.mime, v.transferred, v.status, v.run, {queued}, p.why FROM page_row p {latest} ORDER BY p.id"
         );
         let traps = self.traps()?;
-        let mut rows = self.db.prepare(&sql).map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
         let (mut of_seed, mut sites) = (vec![false], [HashSet::new(), HashSet::new()]);
-        while let Some(row) = rows.next().map_err(&fail)? {
+        self.each((what, &sql), [], |row| {
             let read = || -> rusqlite::Result<(u64, u32, CountedPage<'_>)> {
                 let code: u8 = row.get(3)?;
                 let seen = CountedPage {
@@ -154,34 +150,28 @@ impl CatalogueReader {
                     sites.insert(host);
                 }
             }
-        }
+            Ok::<(), StoreError>(())
+        })?;
         (stats.whole.sites, stats.seeds.sites) = (sites[0].len() as u64, sites[1].len() as u64);
         Ok(of_seed)
     }
 
     fn count_images(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
-        let fail = self.fail("count the pictures");
-        let mut rows = self.db.prepare("SELECT page, count(*) FROM image_row GROUP BY page").map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            let (page, count) = pair(row).map_err(&fail)?;
+        let sql = "SELECT page, count(*) FROM image_row GROUP BY page";
+        self.each_read(("count the pictures", sql), [], pair, |(page, count)| {
             for column in columns(stats, is_seed(of_seed, page)) {
                 column.images += count;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn count_links(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
-        let fail = self.fail("count the links");
         let sql =
             "SELECT s.page, l.dst FROM source_row s CROSS JOIN link_row l ON l.source = s.id WHERE l.last_run IS NULL";
-        let mut rows = self.db.prepare(sql).map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
         let mut into = vec![0u32; of_seed.len()];
         let (mut source, mut out) = (0, 0);
-        while let Some(row) = rows.next().map_err(&fail)? {
-            let (src, dst) = pair(row).map_err(&fail)?;
+        self.each_read(("count the links", sql), [], pair, |(src, dst)| {
             out = if src == source { out + 1 } else { 1 };
             source = src;
             for column in columns(stats, is_seed(of_seed, src)) {
@@ -191,7 +181,8 @@ impl CatalogueReader {
             if let Some(n) = usize::try_from(dst).ok().and_then(|i| into.get_mut(i)) {
                 *n = n.saturating_add(1);
             }
-        }
+            Ok::<(), StoreError>(())
+        })?;
         let mut sums = [(0u64, 0u64); 2];
         for (degree, here) in into.iter().zip(of_seed).skip(1) {
             for (column, sum) in columns(stats, *here).zip(&mut sums) {
@@ -214,7 +205,7 @@ fn is_seed(of_seed: &[bool], page: u64) -> bool {
     usize::try_from(page).ok().and_then(|i| of_seed.get(i)).copied().unwrap_or(false)
 }
 
-fn pair(row: &rusqlite::Row<'_>) -> rusqlite::Result<(u64, u64)> {
+fn pair(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {
     Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
 }
 

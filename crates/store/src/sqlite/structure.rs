@@ -8,7 +8,7 @@ use super::page::LinkRow;
 use super::reader::CatalogueReader;
 use crate::error::{Result, StoreError};
 use orb_page::{HostId, LinkKind, PageId, RunId};
-use rusqlite::{OptionalExtension as _, Row};
+use rusqlite::Row;
 
 /// How far a catalogue has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,17 +57,19 @@ impl CatalogueReader {
 
     /// How far the catalogue has come.
     pub fn extent(&self) -> Result<Extent> {
-        let fail = self.fail("read the last numbers");
-        let last = |column: &str, table: &str| {
-            let sql = format!("SELECT coalesce(max({column}), 0) FROM {table}");
-            self.db.query_row(&sql, [], |r| r.get::<_, i64>(0)).map(i64::cast_unsigned).map_err(&fail)
+        let what = "read the last numbers";
+        let last = |table: &str| {
+            let sql = format!("SELECT coalesce(max(id), 0) FROM {table}");
+            let last = self.one_for((what, &sql), [], |r| r.get::<_, i64>(0))?;
+            Ok::<u64, StoreError>(last.unwrap_or(0).cast_unsigned())
         };
-        let batch = self.db.query_row("SELECT no, nonce FROM batch_row ORDER BY no DESC LIMIT 1", [], |r| {
+        let sql = "SELECT no, nonce FROM batch_row ORDER BY no DESC LIMIT 1";
+        let batch = self.one_for((what, sql), [], |r| {
             Ok((r.get::<_, i64>(0)?.cast_unsigned(), r.get::<_, i64>(1)?.cast_unsigned()))
         });
-        let (batch, nonce) = batch.optional().map_err(&fail)?.unwrap_or_default();
-        let run = RunId(u32::try_from(last("id", "run_row")?).unwrap_or(u32::MAX));
-        Ok(Extent { batch, nonce, run, pages: last("id", "page_row")?, sources: last("id", "source_row")? })
+        let (batch, nonce) = batch?.unwrap_or_default();
+        let run = RunId(u32::try_from(last("run_row")?).unwrap_or(u32::MAX));
+        Ok(Extent { batch, nonce, run, pages: last("page_row")?, sources: last("source_row")? })
     }
 
     /// Every page in order of page numbers: its number, its host, its URL.
@@ -75,14 +77,12 @@ impl CatalogueReader {
         &self,
         mut tell: impl FnMut(PageId, HostId, &str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let fail = self.fail("read the pages");
-        let mut rows = self.db.prepare("SELECT id, host, url FROM page_row ORDER BY id").map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
+        let (what, sql) = ("read the pages", "SELECT id, host, url FROM page_row ORDER BY id");
+        let fail = self.fail(what);
+        self.each((what, sql), [], |row| {
             let (id, host, url) = page(row).map_err(&fail)?;
-            tell(id, host, url)?;
-        }
-        Ok(())
+            tell(id, host, url)
+        })
     }
 
     /// Every host in order of host numbers, and the common prefix of its pages' URLs.
@@ -90,14 +90,8 @@ impl CatalogueReader {
         &self,
         mut tell: impl FnMut(HostId, &str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let fail = self.fail("read the hosts");
-        let mut rows = self.db.prepare("SELECT id, scheme, name, port FROM host_row ORDER BY id").map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            let (host, origin) = origin(row).map_err(&fail)?;
-            tell(host, &origin)?;
-        }
-        Ok(())
+        let sql = "SELECT id, scheme, name, port FROM host_row ORDER BY id";
+        self.each_read(("read the hosts", sql), [], origin, |(host, origin)| tell(host, &origin))
     }
 
     /// Every link, including those that have disappeared, in the order of the visits that first saw
@@ -106,46 +100,27 @@ impl CatalogueReader {
         &self,
         mut tell: impl FnMut(&LinkFact) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let fail = self.fail("read the links");
         let sql = "SELECT s.page, l.dst, l.kind, l.rel, l.last_run FROM source_row s CROSS JOIN link_row l ON l.source = s.id";
-        let mut rows = self.db.prepare(sql).map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            // A kind of a later version is unknown here and is skipped.
-            if let Some(link) = link(row).map_err(&fail)? {
-                tell(&link)?;
-            }
-        }
-        Ok(())
+        // A kind of a later version is unknown here and is skipped.
+        self.each_read(("read the links", sql), [], link, |link| link.map_or(Ok(()), |link| tell(&link)))
     }
 
     /// The links of one page to another, with the URL of the page they are on.
     pub fn links_between(&self, src: PageId, dst: PageId) -> Result<Vec<LinkRow>> {
         let sql = "SELECT l.*, p.url FROM link l JOIN page_row p ON p.id = l.src WHERE l.src = ?1 AND l.dst = ?2 ORDER BY l.kind";
-        self.link_rows(sql, [src.0, dst.0])
+        self.all(sql, [src.0.cast_signed(), dst.0.cast_signed()], LinkRow::read)
     }
 
     /// The links to a page from pages that had none until the `after`-th page with links was
     /// recorded, ordered by source URL.
     pub fn links_in_after(&self, dst: PageId, after: u64) -> Result<Vec<LinkRow>> {
         let sql = "SELECT DISTINCT s.page FROM source_row s CROSS JOIN link_row r ON r.source = s.id AND r.dst = ?2 WHERE s.id > ?1";
-        let fail = self.fail("read");
-        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
-        let pages = rows.query_map([after.cast_signed(), dst.0.cast_signed()], |r| r.get::<_, i64>(0));
-        let pages = pages.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>).map_err(&fail)?;
         let mut links = Vec::new();
-        for page in pages {
+        for page in self.all(sql, [after.cast_signed(), dst.0.cast_signed()], |r| r.get::<_, i64>(0))? {
             links.append(&mut self.links_between(PageId(page.cast_unsigned()), dst)?);
         }
         links.sort_by(|a, b| a.url.cmp(&b.url));
         Ok(links)
-    }
-
-    fn link_rows(&self, sql: &str, [first, second]: [u64; 2]) -> Result<Vec<LinkRow>> {
-        let fail = self.fail("read");
-        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
-        let found = rows.query_map([first.cast_signed(), second.cast_signed()], LinkRow::read).map_err(&fail)?;
-        found.collect::<rusqlite::Result<_>>().map_err(&fail)
     }
 }
 

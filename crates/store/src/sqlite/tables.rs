@@ -73,7 +73,7 @@ impl Table {
     }
 
     /// The rows in storage order, so that nothing has to be sorted.
-    pub fn query(self) -> String {
+    pub(super) fn query(self) -> String {
         let names: Vec<&str> = self.columns().iter().map(|(name, _)| *name).collect();
         format!("SELECT {} FROM {}", names.join(", "), self.view())
     }

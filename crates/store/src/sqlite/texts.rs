@@ -58,21 +58,13 @@ impl CatalogueReader {
     /// Every page that was fetched successfully and has a text or a title, in order of page
     /// numbers.
     pub fn each_worded<E: From<StoreError>>(&self, mut tell: impl FnMut(Worded) -> Result<(), E>) -> Result<(), E> {
-        let fail = self.fail("read the visits");
         let sql = format!(
             "SELECT p.id, p.host, p.url, {KIND}, v.at, v.status, v.mime, v.title, v.lang, v.simhash, v.duplicate_of, f.name, v.warc_offset,
                v.warc_length, p.step
              FROM page_row p {TOLD} LEFT JOIN warc_row f ON f.id = v.warc
              WHERE p.kind = 0 AND v.status BETWEEN 200 AND 299 AND (v.simhash NOTNULL OR v.title NOTNULL) ORDER BY p.id"
         );
-        let mut rows = self.db.prepare(&sql).map_err(&fail)?;
-        let mut rows = rows.query([]).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            if let Some(page) = worded(row).map_err(&fail)? {
-                tell(page)?;
-            }
-        }
-        Ok(())
+        self.each_read(("read the visits", &sql), [], worded, |page| page.map_or(Ok(()), &mut tell))
     }
 
     /// The anchor texts of current links to the pages numbered `from` up to, not including, `to`,
@@ -89,10 +81,8 @@ impl CatalogueReader {
              WHERE l.dst >= ?1 AND l.dst < ?2 AND l.anchor NOTNULL AND l.last_run IS NULL AND l.kind IN ({})",
             LinkKind::SPOKEN.map(|k| k.code().to_string()).join(", ")
         );
-        let mut rows = self.db.prepare(&sql).map_err(&fail)?;
-        let mut rows = rows.query(params![from.0.cast_signed(), to.0.cast_signed()]).map_err(&fail)?;
         let number = |row: &Row<'_>, i| row.get::<_, i64>(i).map(i64::cast_unsigned);
-        while let Some(row) = rows.next().map_err(&fail)? {
+        self.each(("read the links", &sql), params![from.0.cast_signed(), to.0.cast_signed()], |row| {
             let read = || {
                 let anchor = row.get_ref(2)?.as_str()?;
                 Ok(LinkAnchor {
@@ -102,9 +92,8 @@ impl CatalogueReader {
                     count: number(row, 3)?,
                 })
             };
-            tell(read().map_err(|e: rusqlite::Error| fail(e))?)?;
-        }
-        Ok(())
+            tell(read().map_err(|e: rusqlite::Error| fail(e))?)
+        })
     }
 }
 

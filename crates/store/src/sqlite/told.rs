@@ -10,9 +10,12 @@ use super::reader::sql_limit;
 use super::schema::DOCUMENTS;
 use crate::error::Result;
 use orb_page::{Flag, Moment, PageId, PageKind, RunId, WarcPosition};
-use rusqlite::{Row, ToSql};
+use rusqlite::Row;
 use serde::Serialize;
 use std::sync::Arc;
+
+/// What an error says was attempted.
+const TELL: &str = "read what a run tells";
 
 /// The flags in the order of a report.
 const ORDER: [Flag; 5] = [Flag::New, Flag::Updated, Flag::Missing, Flag::Error, Flag::Same];
@@ -196,7 +199,7 @@ impl CatalogueReader {
             }
             let sql = if by_visits.contains(flag) { unchanged(*flag) } else { changed(*flag) };
             let mut given = 0;
-            self.each_read(&sql, &[&run, &sql_limit(limit), &sql_limit(offset)], |row| {
+            self.each_read((TELL, &sql), [run, sql_limit(limit), sql_limit(offset)], read, |row| {
                 given += 1;
                 each(row)
             })?;
@@ -205,16 +208,6 @@ impl CatalogueReader {
                 (0, 1..) => offset.saturating_sub(self.flag_counts(wanted.run)?.of(*flag)),
                 _ => 0,
             };
-        }
-        Ok(())
-    }
-
-    fn each_read(&self, sql: &str, values: &[&dyn ToSql], mut each: impl FnMut(ReportRow) -> Result<()>) -> Result<()> {
-        let fail = self.fail("read what a run tells");
-        let mut statement = self.db.prepare(sql).map_err(&fail)?;
-        let mut rows = statement.query(values).map_err(&fail)?;
-        while let Some(row) = rows.next().map_err(&fail)? {
-            each(read(row).map_err(&fail)?)?;
         }
         Ok(())
     }

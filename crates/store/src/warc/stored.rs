@@ -4,6 +4,7 @@ use super::header::WarcType;
 use super::http;
 use super::scan::{Scanned, read_record};
 use crate::error::{Result, StoreError};
+use crate::home::ProjectDir;
 use bytes::Bytes;
 use flate2::bufread::GzDecoder;
 use orb_page::{Headers, WarcPosition};
@@ -49,8 +50,13 @@ impl StoredExchange {
 }
 
 impl ArchiveReader {
+    /// A reader of a project's archive files.
+    pub fn open(project: &ProjectDir) -> Self {
+        Self::at(&project.archive())
+    }
+
     /// A reader of the archive files in `dir`.
-    pub fn open(dir: &Path) -> Self {
+    pub(crate) fn at(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
 

@@ -136,7 +136,7 @@ fn a_document_by_another_protocol_is_a_resource_with_its_type_and_conversation()
     assert!(lines.contains("\"mime\": \"text/plain\", \"digest\"") && lines.lines().count() == 1, "{lines}");
     let file = info.field("WARC-Filename").unwrap().into();
     let position = orb_page::WarcPosition { file, offset: resource.offset, length: resource.length };
-    let stored = ArchiveReader::open(tmp.path()).exchange(&position).unwrap();
+    let stored = ArchiveReader::at(tmp.path()).exchange(&position).unwrap();
     assert_eq!((stored.headers.mime().as_deref(), &stored.body[..]), (Some("text/plain"), &b"hello"[..]));
 }
 
@@ -161,7 +161,7 @@ fn a_chunked_answer_is_kept_as_it_came_and_read_without_its_framing() {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nX: y\r\n\r\n";
     let position = archive.append(&Encoder::default().exchange(&exchange(head, &wire)).unwrap()).unwrap();
     archive.flush().unwrap();
-    let stored = ArchiveReader::open(tmp.path()).exchange(&position).unwrap();
+    let stored = ArchiveReader::at(tmp.path()).exchange(&position).unwrap();
     assert_eq!(stored.body, b"abcde".as_slice());
     assert!(matches!(&wire, Body::Memory(b) if *b == stored.wire));
     assert_eq!((stored.status, stored.head.as_slice()), (Some(200), &head[..]));
@@ -181,7 +181,7 @@ fn damage_is_told_with_file_and_place() {
     let body = Body::Memory("hello".into());
     let (tmp, records, _) = archive(&[exchange(b"HTTP/1.1 200 OK\r\n\r\n", &body)]);
     let name: std::sync::Arc<str> = records[0].field("WARC-Filename").unwrap().into();
-    let reader = ArchiveReader::open(tmp.path());
+    let reader = ArchiveReader::at(tmp.path());
     for (offset, length) in [(records[1].offset + 1, records[1].length), (records[1].offset, 5), (1 << 40, 9)] {
         let error = reader.exchange(&orb_page::WarcPosition { file: name.clone(), offset, length }).unwrap_err();
         assert!(error.to_string().contains(&format!("byte {offset}")), "{error}");
@@ -197,7 +197,7 @@ proptest! {
         let wire = Body::Memory(body.clone().into());
         let position = archive.append(&Encoder::new(level).exchange(&exchange(head.as_bytes(), &wire)).unwrap()).unwrap();
         archive.flush().unwrap();
-        let stored = ArchiveReader::open(tmp.path()).exchange(&position).unwrap();
+        let stored = ArchiveReader::at(tmp.path()).exchange(&position).unwrap();
         prop_assert_eq!(stored.wire, body);
         prop_assert_eq!(stored.head, head.as_bytes());
     }

@@ -30,7 +30,7 @@ pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandF
     };
     let password = std::env::var("PGPASSWORD").ok();
     let target = PostgresTarget { url, password, model, schema: args.schema.clone(), replace: args.force };
-    let archive = Archived { archive: ArchiveReader::open(&job.project.archive()) };
+    let archive = Archived { archive: ArchiveReader::open(&job.project) };
     let contents = (!args.no_content).then(|| Box::new(archive) as Box<dyn ContentSource>);
     let counts = export_postgres(job.reader, &target, contents, &mut job.account.watch("rows"));
     let counts = counts.map_err(|e| match e {

@@ -36,7 +36,7 @@ pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandF
     {
         return Err(anyhow!("project {} has no run {run}", job.project.name).into());
     }
-    let archive = ArchiveReader::open(&job.project.archive());
+    let archive = ArchiveReader::open(&job.project);
     let (mut written, mut unreadable) = (0, 0u64);
     let (reader, account) = (job.reader, &mut job.account);
     let exported = reader.each_html(job.args.since.map(RunId), |page| {
