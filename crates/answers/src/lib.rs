@@ -27,6 +27,7 @@ mod guard;
 mod importance;
 pub mod index;
 mod links;
+pub mod plan;
 mod projects;
 mod report;
 mod search;

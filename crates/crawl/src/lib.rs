@@ -10,7 +10,6 @@ mod error;
 mod hold;
 pub mod indexing;
 pub mod outputs;
-pub mod plan;
 mod read;
 mod record;
 mod run;

@@ -4,7 +4,7 @@ use crate::args::Common;
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
-use orb_crawl::plan::{Assumed, AssumptionSource, CrawlPlan, Wishes};
+use orb_answers::plan::{Assumed, AssumptionSource, CrawlPlan, Wishes};
 use orb_project::units::{ByteSize, HumanDuration, Rate};
 use orb_store::{Home, ProjectDir, Sums};
 use std::io::Write as _;
