@@ -5,7 +5,7 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::web::World;
-use orb_answers::{AnswerError, By, Collection, ContentForm, GraphAge, Query, RankedKind, Window};
+use orb_answers::{AnswerError, By, Collection, ContentForm, GraphAge, Query, RankedKind, Window, Wishes};
 use orb_testweb::Feature;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -21,7 +21,7 @@ fn crawled() -> (World, Home) {
 }
 
 fn opened(home: &Home) -> Collection {
-    Collection::open(&orb_answers::Home::open(&home.path()).unwrap(), PROJECT).unwrap()
+    Collection::open(&orb_project::Home::open(&home.path()).unwrap(), PROJECT).unwrap()
 }
 
 fn query(text: &str) -> Query<'_> {
@@ -87,6 +87,26 @@ fn answers_describe_themselves() {
     assert_described(&orb_answers::index_status(&collection).unwrap());
     assert_described(&orb_answers::changes(&collection, 0, &orb_answers::CHANGES, 10).unwrap());
     assert_described(&orb_answers::check(collection.project()).unwrap());
-    let home = orb_answers::Home::open(&home.path()).unwrap();
+    assert_described(&orb_crawl::why(collection.project()).unwrap());
+    let wishes = Wishes { pages: 1e6, ..Wishes::default() };
+    assert_described(&orb_answers::plan(&home.path(), &wishes, None).unwrap());
+    let home = orb_project::Home::open(&home.path()).unwrap();
     assert_described(&orb_answers::status(&home, Some(PROJECT)).unwrap()[0]);
+}
+
+#[test]
+fn what_is_inspected_describes_itself() {
+    let (page, url) =
+        (b"<title>A</title><img src=i.png><a href=/b>b</a>", "http://a.test/?PHPSESSID=0123456789abcdef0123");
+    let urls = [url.to_owned()];
+    let document = orb_answers::inspect_document(page, url, None).unwrap();
+    assert_described(&document);
+    assert_described(&document.links[0]);
+    assert_eq!(document.images[0].url.as_deref(), Some("http://a.test/i.png"));
+    assert_described(&orb_answers::inspect_robots(b"User-agent: *\nDisallow: /b", "orb", &urls)[0]);
+    assert_described(&orb_answers::inspect_urls(&urls, None).unwrap()[0]);
+    assert_described(&orb_answers::inspect_sessions(url, None));
+    assert_described(&orb_answers::inspect_forms(page, url));
+    let unknown = orb_answers::inspect_document(page, "http://[/", None);
+    assert!(matches!(unknown, Err(AnswerError::Malformed(_))), "{unknown:?}");
 }

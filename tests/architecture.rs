@@ -22,22 +22,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("graph", &[]),
     ("index", &[]),
     ("project", &["frontier", "fetch", "extract", "track", "store", "index"]),
-    ("export", &["store", "graph"]),
+    // `answers` because page content leaves as people read it, not as it was transferred.
+    ("export", &["answers", "store", "graph"]),
     // `fetch` for its content decoding alone: the archive keeps bodies as they were transferred.
-    ("answers", &["project", "fetch", "extract", "track", "store", "graph", "index"]),
+    // `frontier` for its reading of robots.txt alone.
+    ("answers", &["project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     // `answers` because a crawl reads archived pages, too: to compare, to index, to hand them on.
     ("crawl", &["answers", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     ("serve", &["answers", "project", "crawl"]),
-    // What is left besides `answers`, `crawl`, `project` and `export`: `inspect` asks the crate
-    // that knows one thing (`frontier`, `fetch`, `extract`); exports, plans and acknowledgements
-    // still open `store` themselves, and `track` renders differences.
-    (
-        "cli",
-        &[
-            "answers", "frontier", "fetch", "extract", "track", "store", "project", "export", "crawl", "serve",
-            "testweb",
-        ],
-    ),
+    // A face: it opens no store, asks no graph and no index, and extracts, compares and fetches
+    // nothing itself.
+    ("cli", &["answers", "project", "export", "crawl", "serve", "testweb"]),
     ("testweb", &[]),
 ];
 

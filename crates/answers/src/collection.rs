@@ -72,12 +72,12 @@ impl Collection {
     }
 
     /// The facts.
-    pub fn catalogue(&self) -> &CatalogueReader {
+    pub(crate) fn catalogue(&self) -> &CatalogueReader {
         &self.catalogue
     }
 
     /// The bytes.
-    pub fn archive(&self) -> &ArchiveReader {
+    pub(crate) fn archive(&self) -> &ArchiveReader {
         &self.archive
     }
 

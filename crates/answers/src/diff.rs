@@ -5,6 +5,8 @@ use crate::{AnswerError, Collection, Result};
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, StoredExchange, VisitRow};
 use orb_track::compare::{ComparedPart, Views as _};
+use orb_track::diff::html::table;
+use orb_track::diff::unified::unified;
 use orb_track::diff::{Counts, Diff, DiffLine};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -86,10 +88,20 @@ pub struct PageDiff<'a> {
     /// All lines.
     #[serde(skip)]
     #[schemars(skip)]
-    pub lines: &'a Diff<'a>,
+    lines: &'a Diff<'a>,
 }
 
 impl PageDiff<'_> {
+    /// The differing lines as a unified diff, with some lines around them.
+    pub fn unified(&self, context: usize) -> String {
+        unified(self.lines, context)
+    }
+
+    /// Both versions side by side, as an HTML table.
+    pub fn side_by_side(&self, context: usize) -> String {
+        table(self.lines, context)
+    }
+
     /// What is to be said where no line differs.
     pub fn same(&self) -> Option<String> {
         let (from, to) = (self.from.run, self.to.run);

@@ -26,8 +26,11 @@ mod graph;
 mod guard;
 mod importance;
 pub mod index;
+mod inspect;
+mod lines;
 mod links;
-pub mod plan;
+mod page_file;
+mod plan;
 mod projects;
 mod report;
 mod search;
@@ -54,14 +57,22 @@ pub use graph::{
 };
 pub use guard::expects_panic;
 pub use index::{IndexStatus, index_status};
+pub use inspect::{
+    FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
+    SessionReport, UrlIdentity, UrlSessionId, inspect_document, inspect_forms, inspect_robots, inspect_sessions,
+    inspect_urls,
+};
+pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use page_file::{front_matter, page_file_name};
+pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
 pub use report::{Report, ReportWish, RunReport, report};
 pub use search::{Explanation, Query, ScoreShare, SearchAnswer, SearchHit, search};
 pub use show::{ShownPage, show};
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::stats;
-pub use status::{FlagTally, ProjectStatus, RunCounters, last_run, state_of, status};
+pub use status::{ProjectStatus, last_run, state_of, status};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;
 pub use views::PageViews;
@@ -72,10 +83,12 @@ pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOptions, Merit, Reach, WebGraph};
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
-    AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, Home, ImageRow,
-    LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, ProjectDir, QueryEnd, ReportRow, Stats, TableNote,
+    AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, ImageRow,
+    LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, QueryEnd, ReportRow, RunCounters, Stats, TableNote,
     VisitRow,
 };
+/// How an HTML page shows differences, and a foreign text.
+pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};
 
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, AnswerError>;

@@ -11,11 +11,14 @@
 //! Time is the slower of two bounds: bandwidth, and politeness, for which the largest host decides.
 //! The graph is estimated from the literature: 3.08 bits per link (Boldi and Vigna, WebBase 2001).
 
-use orb_store::Sums;
+use crate::{AnswerError, Result};
+use orb_store::{Home, Sums};
+use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::Path;
 
 /// Where an assumption comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AssumptionSource {
     /// Given by the user.
@@ -27,7 +30,7 @@ pub enum AssumptionSource {
 }
 
 /// A number with its origin.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Assumed {
     /// The number.
     pub value: f64,
@@ -63,7 +66,7 @@ pub struct Wishes {
 }
 
 /// What the estimate is based on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Assumptions {
     /// Bytes of a body as transferred.
     pub page_size: Assumed,
@@ -89,7 +92,7 @@ pub struct Assumptions {
 }
 
 /// What one store takes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Share {
     /// The store.
     pub store: &'static str,
@@ -106,7 +109,7 @@ pub struct Share {
 }
 
 /// How long it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlannedDays {
     /// As bounded by bandwidth; `None` if none is given.
     pub bandwidth: Option<f64>,
@@ -119,10 +122,13 @@ pub struct PlannedDays {
 }
 
 /// The estimate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CrawlPlan {
     /// Pages to fetch.
     pub pages: f64,
+    /// Projects that the measured averages are based on.
+    #[serde(skip)]
+    pub measured_projects: usize,
     /// Pages that the measured averages are based on.
     pub measured_pages: u64,
     /// Its assumptions.
@@ -185,9 +191,41 @@ const WARC_FILE: f64 = 1e9;
 /// Seconds per day.
 const DAY: f64 = 86_400.0;
 
+/// Estimates a crawl from the user's wishes and from what the projects of a home, or one of them,
+/// have measured. A home that is not there is not created for this.
+pub fn plan(home: &Path, wishes: &Wishes, from: Option<&str>) -> Result<CrawlPlan> {
+    let (measured, projects) = measured(home, from)?;
+    Ok(CrawlPlan { measured_projects: projects, ..CrawlPlan::new(wishes, &measured) })
+}
+
+/// What was collected so far, and in how many projects.
+fn measured(home: &Path, from: Option<&str>) -> Result<(Sums, usize)> {
+    if from.is_none() && !home.join("orb.db").exists() {
+        return Ok((Sums::default(), 0));
+    }
+    let home = Home::open(home)?;
+    let projects = match from {
+        Some(name) => vec![home.find(name)?],
+        None => home.list()?,
+    };
+    let (mut sums, mut count) = (Sums::default(), 0);
+    for project in projects.iter().filter(|project| !project.is_empty()) {
+        let one = Sums::of(project)?;
+        count += usize::from(one.pages > 0);
+        sums += one;
+    }
+    match from {
+        Some(name) if sums.pages == 0 => {
+            let why = format!("project {name} has fetched nothing yet to take averages from");
+            Err(AnswerError::NotBuilt(why))
+        }
+        _ => Ok((sums, count)),
+    }
+}
+
 impl CrawlPlan {
     /// Estimates a crawl from the user's wishes and local measurements.
-    pub fn new(wishes: &Wishes, measured: &Sums) -> Self {
+    fn new(wishes: &Wishes, measured: &Sums) -> Self {
         let a = Assumptions::new(wishes, measured);
         let pages = wishes.pages;
         let (known, links) = (pages * a.urls_per_page.value.max(1.0), pages * a.links_per_page.value);
@@ -197,6 +235,7 @@ impl CrawlPlan {
         let frontier = disk.iter().find(|share| share.store == FRONTIER_INDEX).map_or(0.0, |share| share.bytes);
         Self {
             pages,
+            measured_projects: 0,
             measured_pages: measured.pages,
             assumptions: a,
             download: pages * a.page_size.value,

@@ -4,9 +4,9 @@
 //! streamed; account and documents are read in one transaction, so that they agree.
 
 use crate::versions::ChangedVersions;
-use crate::{AnswerError, CHANGES, Collection, FlagTally, Result, RunCounters, state_of};
+use crate::{AnswerError, CHANGES, Collection, Result, state_of};
 use orb_page::{Flag, Moment, RunId};
-use orb_store::{AckRow, FlagCounts, ProjectLock, ReportFilter, ReportRow};
+use orb_store::{AckRow, FlagCounts, FlagTally, ProjectLock, ReportFilter, ReportRow, RunCounters};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::io;
@@ -97,7 +97,7 @@ impl<'a> Report<'a> {
                     AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first"))
                 })?,
             };
-        let counters: RunCounters = serde_json::from_str(&record.counters).unwrap_or_default();
+        let counters = RunCounters::of(&record.counters);
         // A run may be asked to visit only some of the documents: it has to account for those.
         let known = if counters.known > 0 { counters.known } else { reader.known_before(record.id)? };
         let counts = reader.flag_counts(record.id)?;

@@ -3,10 +3,9 @@
 use crate::{Result, due};
 use orb_page::Moment;
 use orb_project::Settings;
-use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunRecord, RunStatus};
+use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunCounters, RunRecord, RunStatus};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde::Serialize;
 
 /// The state of a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -30,76 +29,6 @@ pub struct ProjectStatus {
     /// What the run has done so far.
     #[serde(flatten)]
     pub counters: RunCounters,
-}
-
-/// What a run has done so far, as stored in the catalogue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RunCounters {
-    /// Pages fetched, of every kind.
-    pub pages: u64,
-    /// HTML pages with original content.
-    pub html: u64,
-    /// Anything else.
-    pub binary: u64,
-    /// Pages with the same content as an earlier one.
-    pub duplicates: u64,
-    /// Responses that point elsewhere.
-    pub redirects: u64,
-    /// Pages not fetched because of robots.txt.
-    pub disallowed: u64,
-    /// Pages that could not be fetched, or only with an error.
-    pub errors: u64,
-    /// Hosts of which a page was fetched.
-    pub hosts: u64,
-    /// Links recorded, one for each source, target and kind.
-    pub links: u64,
-    /// Images recorded.
-    pub images: u64,
-    /// Bytes of bodies as transferred.
-    pub bytes: u64,
-    /// Pages discovered.
-    pub discovered: u64,
-    /// Pages still queued.
-    pub frontier: u64,
-    /// Pages cut off as belonging to a trap, by its name.
-    pub traps: BTreeMap<String, u64>,
-    /// Seconds of work, over all resumptions.
-    pub seconds: f64,
-    /// Previously known documents that the run is to visit.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub known: u64,
-    /// Pages requested again that had no document before and have none now.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub absent: u64,
-    /// Visits by flag.
-    pub flags: FlagTally,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
-}
-
-/// Visits by flag.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct FlagTally {
-    /// New documents.
-    #[serde(rename = "NEW")]
-    pub new: u64,
-    /// Unchanged documents.
-    #[serde(rename = "SAM")]
-    pub same: u64,
-    /// Updated documents.
-    #[serde(rename = "UPD")]
-    pub updated: u64,
-    /// Documents that are gone.
-    #[serde(rename = "MIS")]
-    pub missing: u64,
-    /// Documents that could not be fetched.
-    #[serde(rename = "ERR")]
-    pub error: u64,
 }
 
 /// The state of a project, or of all projects of a home.
@@ -131,7 +60,7 @@ fn of(project: &ProjectDir) -> Result<ProjectStatus> {
         kind: Some(last.kind.name().to_owned()),
         started_at: Some(last.started_at.to_string()),
         finished_at: last.finished_at.map(|m| m.to_string()),
-        counters: serde_json::from_str(&last.counters).unwrap_or_default(),
+        counters: RunCounters::of(&last.counters),
         ..blank
     })
 }

@@ -3,6 +3,7 @@
 //! The visible text of both versions from the archive, line by line with the differing words
 //! marked. Long texts are cut.
 
+use crate::clip;
 use crate::content::{decoded, text};
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, ReportRow};
@@ -46,14 +47,6 @@ impl ChangedVersions {
             (_, true) => note("the text is the same"),
             _ => Self { lines: Some(lines(&before, &after)), note: None },
         }
-    }
-}
-
-/// A text of at most so many characters; a longer one ends with an ellipsis.
-fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

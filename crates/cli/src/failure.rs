@@ -1,7 +1,8 @@
 //! How does a command fail, and what does the user read then?
 
 use orb_answers::AnswerError;
-use orb_store::StoreError;
+use orb_export::ExportError;
+use orb_project::{ProjectError, StoreError};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -80,7 +81,7 @@ fn chain(error: &anyhow::Error) -> String {
 
 /// What the user can do about it, if known.
 fn hint(error: &anyhow::Error) -> Option<&'static str> {
-    match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>())? {
+    match error.chain().find_map(of_store)? {
         StoreError::InUse { .. } => Some("wait for it to end, or stop it"),
         StoreError::NoSuchProject { .. } => Some("orb project list shows what is there"),
         StoreError::Damaged { .. } => Some(
@@ -90,13 +91,24 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
     }
 }
 
+/// The failure of the store that a cause is, or passes on as its own.
+fn of_store<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a StoreError> {
+    match (cause.downcast_ref(), cause.downcast_ref()) {
+        (Some(ProjectError::Store(e)), _) | (_, Some(ExportError::Store(e))) => Some(e),
+        _ => cause.downcast_ref(),
+    }
+}
+
 impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
         let error = error.into();
-        if let Some(StoreError::Stopped) = error.downcast_ref() {
+        if let Some(ExportError::Stopped) = error.downcast_ref() {
             return Self::Stopped;
         }
         if let Some(AnswerError::Malformed(why)) = error.downcast_ref() {
+            return Self::Usage(why.clone());
+        }
+        if let Some(ProjectError::Malformed(why)) = error.downcast_ref() {
             return Self::Usage(why.clone());
         }
         match error.downcast_ref::<std::io::Error>() {

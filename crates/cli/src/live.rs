@@ -1,13 +1,12 @@
 //! What does the user see while a crawl runs?
 //!
 //! On a terminal a few lines that are redrawn; elsewhere a plain line now and then. A separate
-//! thread reads the crawl's [`Progress`]; the crawl never waits for it.
+//! thread reads the crawl's progress; the crawl never waits for it.
 
 use crate::args::{Common, ProgressStyle};
-use crate::command::crawl::CrawlRequest;
 use crate::meter::bar;
 use crate::out;
-use orb_crawl::{Progress, Snapshot, Stage};
+use orb_crawl::{OpenedCrawl, Snapshot, Stage};
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -31,15 +30,15 @@ struct Goal {
 
 impl Display {
     /// Starts the display the user asked for.
-    pub(crate) fn start(common: &Common, request: &CrawlRequest, progress: Arc<Progress>) -> Self {
+    pub(crate) fn start(common: &Common, crawl: &OpenedCrawl<'_>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let live = common.progress == ProgressStyle::Auto && terminal;
         if common.quiet || common.progress == ProgressStyle::None {
             return Self { thread: None };
         }
-        let frontier = &request.settings.frontier;
+        let (frontier, progress) = (&crawl.settings().frontier, Arc::clone(crawl.progress()));
         let goal = Goal {
-            project: request.name.clone(),
+            project: crawl.name().to_owned(),
             pages: frontier.max_pages,
             bytes: frontier.max_bytes.map(|b| b.0),
             seconds: frontier.max_time.map(|t| t.0.as_secs_f64()),

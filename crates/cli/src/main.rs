@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact().try_init();
     }
     // Fault injection, for the tests.
-    if let Err(why) = orb_store::fault::arm_from(|name| std::env::var(name).ok()) {
+    if let Err(why) = orb_crawl::arm_fault(|name| std::env::var(name).ok()) {
         return CommandFailure::Usage(why).report();
     }
     match run(&cli) {

@@ -1,6 +1,6 @@
 //! How is a result printed?
 
-use std::borrow::Cow;
+pub(crate) use orb_answers::{clip, grouped, harmless};
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
 /// Buffered standard output for text. No control character except newlines and tabs passes,
@@ -65,14 +65,6 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend(format!("\\u{byte:04x}").bytes());
 }
 
-/// A line without control characters.
-pub(crate) fn harmless(line: &str) -> Cow<'_, str> {
-    if !line.contains(char::is_control) {
-        return line.into();
-    }
-    line.chars().map(|c| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
-}
-
 /// One JSON value on its own line.
 pub(crate) fn json(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
@@ -103,19 +95,6 @@ pub(crate) fn table(out: &mut impl Write, heads: &[&str], rows: &[Vec<String>]) 
 
 fn is_number(cell: &str) -> bool {
     cell.is_empty() || cell == "-" || cell.chars().all(|c| c.is_ascii_digit() || " .,%+-".contains(c))
-}
-
-/// An integer with thousands separators.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// Bytes in readable units.
@@ -158,28 +137,12 @@ pub(crate) fn brief(s: f64) -> String {
     }
 }
 
-/// The first `max` characters, with an ellipsis if truncated.
-pub(crate) fn clip(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn no_control_character_reaches_a_line() {
-        assert_eq!(harmless("a\u{1b}[2J\u{9b}1mb\r\n"), "a\\u001b[2J\\u009b1mb\\u000d\\u000a");
-        assert_eq!(harmless("plain ä"), "plain ä");
-    }
-
-    #[test]
     fn numbers_read_well() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(12), "12");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(12_345), "12.3 kB");
         assert_eq!(seconds(3_725.0), "62 min 05 s");

@@ -16,14 +16,13 @@ use crate::steps::StepRules;
 use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::watch::machine;
-use crate::watch::summary::Counters;
 use crate::watch::why::Bounds;
 use orb_fetch::{FetchConfig, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
 use orb_project::{FetchSettings, FrontierSettings, OrderName, Settings};
-use orb_store::ArchiveReader;
+use orb_store::{ArchiveReader, RunCounters};
 use orb_urls::{Address, Canonicaliser};
 use std::path::Path;
 use std::sync::Arc;
@@ -181,7 +180,7 @@ impl Config {
     }
 
     /// What is left of the byte and time budgets.
-    pub(crate) fn limits(&self, used: &Counters) -> Limits {
+    pub(crate) fn limits(&self, used: &RunCounters) -> Limits {
         let frontier = &self.settings.frontier;
         let seconds = Duration::try_from_secs_f64(used.seconds).unwrap_or_default();
         Limits::new(frontier.max_bytes.map(|b| b.0), used.bytes, frontier.max_time.map(|t| t.0), seconds)

@@ -6,12 +6,14 @@
 
 mod config;
 mod drive;
+mod due;
 mod error;
 mod hold;
 pub mod indexing;
 pub mod outputs;
 mod read;
 mod record;
+mod request;
 mod run;
 mod scope;
 mod shared;
@@ -20,15 +22,21 @@ pub mod structure;
 pub mod track;
 mod watch;
 
+pub use due::{DueAccount, DueRun, RunDue, run_due};
 pub use error::CrawlError;
 pub use hold::may_begin;
+pub use request::{CrawlRequest, OpenedCrawl, why_unreached};
 pub use run::{Crawl, open_project};
 pub use shared::Stop;
 pub use steps::look;
 pub use watch::ledger::{Idle, Ledger, Spread, Stage, StageResource, Tally};
 pub use watch::machine;
 pub use watch::progress::{Pause, Progress, Snapshot, Waiting};
-pub use watch::summary::{Counters, Flags, Summary};
+pub use watch::summary::Summary;
 pub use watch::why::{
-    Advice, Bounds, Breakdown, HostWait, IdleTime, SlowHost, Sockets, SpeedFacts, StageTime, Stretch, WaitingHosts,
+    Advice, Bounds, Breakdown, HostWait, IdleTime, RecentSpeed, SlowHost, Sockets, SpeedAccount, SpeedFacts, StageTime,
+    Stretch, WaitingHost, WaitingHosts, why,
 };
+
+// Where tests stage a crash or a failing disk.
+pub use orb_store::fault::arm_from as arm_fault;

@@ -26,7 +26,7 @@ use crate::track::forecast::{choose, write_dues};
 use crate::track::looks::Noises;
 use crate::watch::journal::Journal;
 use crate::watch::progress::{Pause, Progress};
-use crate::watch::summary::{Counters, Summary};
+use crate::watch::summary::Summary;
 use crate::watch::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::{HashMap, HashSet};
@@ -35,7 +35,9 @@ use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
-use orb_store::{ArchiveReader, FrontierIndex, KnownPage, Project, ProjectDir, ProjectOptions, RunStatus, StoreError};
+use orb_store::{
+    ArchiveReader, FrontierIndex, KnownPage, Project, ProjectDir, ProjectOptions, RunCounters, RunStatus, StoreError,
+};
 use orb_urls::Address;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
@@ -71,7 +73,7 @@ pub struct Crawl {
 struct CurrentRun {
     id: RunId,
     kind: RunKind,
-    counters: Counters,
+    counters: RunCounters,
     unclean: bool,
     settings_before: Option<String>,
 }
@@ -103,7 +105,7 @@ struct RunSetup<'a> {
 /// What works while the driver drives.
 struct Crew {
     readers: Vec<JoinHandle<()>>,
-    recorder: JoinHandle<Result<(Project, Counters), StoreError>>,
+    recorder: JoinHandle<Result<(Project, RunCounters), StoreError>>,
 }
 
 impl Crawl {
@@ -193,7 +195,7 @@ impl Crawl {
             || self.project.queued() > 0
             || self.project.pages_of(&keys)?.contains(&None)
             || self.settings.judges_otherwise(&last.settings);
-        let counters = serde_json::from_str(&last.counters).unwrap_or_default();
+        let counters = RunCounters::of(&last.counters);
         let name = self.project.dir().name.clone();
         Ok((!open).then(|| Summary::new(name, last.id, last.kind, RunState::Done, counters)))
     }
@@ -257,7 +259,7 @@ fn pass(
     scene: RunSetup<'_>,
     run: &CurrentRun,
     chosen: Option<&[PageId]>,
-) -> Result<(Project, Counters, RunState), CrawlError> {
+) -> Result<(Project, RunCounters, RunState), CrawlError> {
     let RunSetup { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
     let mut roots = scene.roots.to_vec();
@@ -301,7 +303,7 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Cu
         if kind == RunKind::Track && last.kind == RunKind::Crawl {
             return Err(CrawlError::Unfinished { run: last.id.0, project: project.dir().name.clone() });
         }
-        let counters = serde_json::from_str(&last.counters).unwrap_or_default();
+        let counters = RunCounters::of(&last.counters);
         project.resume_run(last.id)?;
         let settings_before = Some(last.settings.clone());
         let unclean = last.finished_at.is_none();
@@ -310,7 +312,7 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Cu
     let settings_before = last.map(|run| run.settings);
     let now = settings.without_passwords().to_toml();
     let id = project.begin_run(kind, settings_before.as_ref().unwrap_or(&now))?;
-    Ok(CurrentRun { id, kind, counters: Counters::default(), unclean: false, settings_before })
+    Ok(CurrentRun { id, kind, counters: RunCounters::default(), unclean: false, settings_before })
 }
 
 /// The seeds given now, those of earlier runs, and their redirect targets.
@@ -388,7 +390,7 @@ fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>) -> Result<RunState,
 
 impl Crew {
     /// Waits until everything passed on is read and recorded.
-    fn go_home(self) -> Result<(Project, Counters), CrawlError> {
+    fn go_home(self) -> Result<(Project, RunCounters), CrawlError> {
         for reader in self.readers {
             reader.join().map_err(|_| CrawlError::Panicked("reader"))?;
         }

@@ -6,9 +6,18 @@ use orb_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The data could not be read, or the output not written.
+    /// The data could not be read.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+    /// The output could not be written.
+    #[error("cannot write what is exported")]
+    Output(#[source] std::io::Error),
+    /// The caller wanted to stop.
+    #[error("stopped")]
+    Stopped,
+    /// What was asked for cannot be exported, or not there.
+    #[error("{0}")]
+    Refused(String),
     /// An error from a PostgreSQL server.
     #[error("cannot {what} in PostgreSQL: {}", said(source))]
     Postgres {
@@ -18,6 +27,16 @@ pub enum ExportError {
         #[source]
         source: postgres::Error,
     },
+}
+
+impl From<StoreError> for ExportError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Output(source) => Self::Output(source),
+            StoreError::Stopped => Self::Stopped,
+            other => Self::Store(other),
+        }
+    }
 }
 
 /// The result type of this crate.

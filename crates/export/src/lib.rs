@@ -1,13 +1,15 @@
 //! How do the facts leave for other people's tools?
 //!
-//! Tables row by row as CSV, JSON lines or Parquet; the classic relational models into PostgreSQL;
-//! the archive as one WACZ file. Everything streams: memory is bounded by a row group, whatever the
-//! size of the catalogue. Nothing is written to the project, and if the caller wants to stop,
-//! [`StoreError::Stopped`] is returned.
+//! An [`Exporter`] writes tables row by row as CSV, JSON lines or Parquet; the classic relational
+//! models into PostgreSQL; pages as Markdown; the archive as one WACZ file. Everything streams:
+//! memory is bounded by a row group, whatever the size of the catalogue. Nothing is written to the
+//! project, and if the caller wants to stop, [`ExportError::Stopped`] is returned.
 
 mod csv;
 mod error;
+mod exporter;
 mod jsonl;
+mod markdown;
 mod merge;
 mod parquet;
 mod postgres;
@@ -15,14 +17,17 @@ mod wacz;
 mod zip;
 
 pub use error::ExportError;
+pub use exporter::Exporter;
+pub use markdown::MarkdownCounts;
 /// The web graph in other tools' formats, and as a drawing.
 pub use orb_graph::export as graph;
-use orb_store::{CatalogueReader, CatalogueWalk, Cell, Table};
+pub use orb_store::Table;
+use orb_store::{CatalogueReader, CatalogueWalk, Cell};
 use orb_store::{Result, StoreError};
-pub use postgres::{ContentSource, Model, PostgresCounts, PostgresTarget, export_postgres};
+pub use postgres::{Model, PostgresCounts, PostgresTarget};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-pub use wacz::{WaczCounts, export_wacz};
+pub use wacz::WaczCounts;
 
 /// Progress callback: rows written so far; breaks off to stop the export.
 pub type ExportProgress<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
@@ -56,7 +61,7 @@ trait Sink {
 }
 
 /// Writes a table and returns its number of rows.
-pub fn export_table<'w>(
+fn export_table<'w>(
     reader: &CatalogueReader,
     table: Table,
     format: TableFormat,

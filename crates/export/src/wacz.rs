@@ -6,7 +6,7 @@
 
 use super::merge::merge;
 use super::zip::Zip;
-use super::{ExportProgress, step};
+use super::{ExportError, ExportProgress, step};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use orb_page::Moment;
@@ -34,15 +34,16 @@ pub struct WaczCounts {
 }
 
 /// Writes a project's archive, as far as its catalogue knows it, into one file.
-pub fn export_wacz(
+pub(crate) fn export_wacz(
     project: &ProjectDir,
     reader: &CatalogueReader,
     out: impl Write + Seek,
     watch: &mut ExportProgress<'_>,
-) -> Result<WaczCounts> {
+) -> std::result::Result<WaczCounts, ExportError> {
     let files = reader.archive_files()?;
     if files.is_empty() {
-        return Err(StoreError::Query(format!("project {} has no archive: it was crawled without one", project.name)));
+        let why = format!("project {} has no archive: it was crawled without one", project.name);
+        return Err(ExportError::Refused(why));
     }
     let now = Moment::now();
     let mut zip = Zip::new(BufWriter::with_capacity(1 << 18, out), now);

@@ -4,10 +4,16 @@
 //! default; [`Settings::examine`] reports what is invalid, with its position in the text;
 //! [`Settings::keep`] writes it back without touching the user's text. The spellings of durations,
 //! sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is
-//! due next in `timetable`. Nothing here crawls: what each part of a crawl makes of the settings is
-//! `orb_crawl`'s business.
+//! due next in `timetable`. [`AskedProject`] says which project somebody means, [`create`] makes one,
+//! [`Draft`] is one being edited, and [`acknowledge`] records that its changes were seen. Nothing
+//! here crawls: what each part of a crawl makes of the settings is `orb_crawl`'s business.
 
+mod acknowledge;
+mod asked;
 mod compare;
+mod create;
+mod draft;
+mod error;
 mod examine;
 mod hours;
 mod index;
@@ -20,7 +26,12 @@ mod timetable;
 mod track;
 pub mod units;
 
+pub use acknowledge::acknowledge;
+pub use asked::AskedProject;
 pub use compare::CompareSettings;
+pub use create::{NewProject, Template, create};
+pub use draft::{Draft, settings_text};
+pub use error::ProjectError;
 pub use examine::Wrong;
 pub use hours::{Allowance, Hour, Hours, LimitSettings, Regime, Schedule, Weekdays};
 pub use index::{IndexSettings, SearchSettings};
@@ -33,3 +44,8 @@ pub use settings::{
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};
 pub use track::TrackSettings;
+
+// Where projects are, and what can go wrong there.
+pub use orb_store::{AckRow, Home, ProjectDir, StoreError};
+/// Parses a moment as people write it, such as `2026-11-15T06:30:00Z`.
+pub use orb_track::schedule::moment;

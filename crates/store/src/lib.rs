@@ -20,6 +20,7 @@ mod project;
 mod queues;
 mod replace;
 mod sqlite;
+mod tally;
 mod warc;
 
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
@@ -39,6 +40,7 @@ pub use sqlite::{
     Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, Worded, document_type, document_types,
     has_rank_tables, write_rank_tables,
 };
+pub use tally::{FlagTally, RunCounters};
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;
 pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, RecordedAs, RemoveCoding, Revisit};

@@ -8,7 +8,7 @@ pub(crate) use check::check_graph;
 pub use neighbours::{NeighbourRow, PageNeighbours, neighbours};
 pub use stats::{GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 
-use crate::{AnswerError, Collection, Result};
+use crate::{AnswerError, Collection, Result, grouped};
 use orb_graph::{CatalogueMark, GraphError, GraphFreshness, Ranks, WebGraph};
 use orb_store::Extent;
 
@@ -69,22 +69,4 @@ pub(crate) fn ranked(collection: &Collection) -> Result<&Ranks> {
     collection.ranks()?.ok_or_else(|| {
         AnswerError::NotBuilt(format!("the graph of {name} has no ranks; orb graph build {name} makes them"))
     })
-}
-
-/// A whole number with its thousands apart.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_stand_apart() {
-        assert_eq!([0, 12, 1_234, 1_234_567].map(grouped), ["0", "12", "1,234", "1,234,567"]);
-    }
 }

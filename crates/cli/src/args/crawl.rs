@@ -1,8 +1,8 @@
 //! What can be said to `orb crawl` and `orb track`?
 
 use clap::{ArgMatches, Args, ValueEnum};
+use orb_crawl::track::Policy;
 use orb_project::units::{ByteSize, HumanDuration, Rate};
-use orb_track::rate::simulate::Policy;
 use orb_urls::scope::ScopeRule;
 use std::path::PathBuf;
 

@@ -5,7 +5,8 @@
 use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{CheckReport, Home, check};
+use orb_answers::{CheckReport, check};
+use orb_project::Home;
 use std::io::Write;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {

@@ -5,66 +5,14 @@ use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
 use crate::{metrics, out, signals};
 use anyhow::Context as _;
-use orb_crawl::track::RevisitSelection;
-use orb_crawl::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
+use orb_crawl::{CrawlError, CrawlRequest, Summary, why_unreached};
 use orb_page::{RunKind, RunState};
-use orb_project::{OrderName, Settings, Wrong};
-use orb_store::{CatalogueReader, Home, ProjectDir, StoreError};
+use orb_project::{AskedProject, Home, OrderName, Settings};
+use orb_urls::Address;
 use orb_urls::scope::Mode;
-use orb_urls::{Address, Canonicaliser};
-use std::collections::HashSet;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What the command line asks for, parsed and validated.
-pub(crate) struct CrawlRequest {
-    /// The project.
-    pub(crate) name: String,
-    /// Its settings.
-    pub(crate) settings: Settings,
-    /// The settings to save: budgets given as flags apply to one command only.
-    pub(crate) kept: Settings,
-    /// Whether to collect or to revisit.
-    pub(crate) kind: RunKind,
-    /// Which known pages to revisit.
-    pub(crate) choice: RevisitSelection,
-    /// Its seeds.
-    pub(crate) seeds: Vec<Address>,
-    /// The project file that was given.
-    pub(crate) file: Option<PathBuf>,
-    /// Whether to continue although archive files are damaged.
-    pub(crate) despite_damage: bool,
-    /// The listener for metrics.
-    pub(crate) metrics: Option<TcpListener>,
-}
-
-impl CrawlRequest {
-    /// What a project does by itself: what its file says.
-    pub(crate) fn kept(home: &Home, name: &str, kind: RunKind) -> Result<Self, CommandFailure> {
-        let project = home.find(name)?;
-        let missing = || anyhow::anyhow!("project {name} has no settings; orb project edit {name} writes them");
-        let settings = Settings::kept(&project)?.ok_or_else(missing)?;
-        let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
-        if seeds.is_empty() && settings.steps.is_empty() {
-            return Err(anyhow::anyhow!("project {name} has no seeds; orb project edit {name} gives it some").into());
-        }
-        let kept = settings.clone();
-        let choice = if settings.track.budget.is_some() { RevisitSelection::Due } else { RevisitSelection::All };
-        Ok(Self {
-            name: name.to_owned(),
-            settings,
-            kept,
-            kind,
-            choice,
-            seeds,
-            file: None,
-            despite_damage: false,
-            metrics: None,
-        })
-    }
-}
 
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
     if matches!(args.render, Some(Render::Auto | Render::Always)) {
@@ -75,7 +23,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
     let home = Home::open(&common.home)?;
     let begun = request(&home, args).and_then(|request| {
         let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
-        Ok((seed, crawl(common, &home, CrawlRequest { metrics, ..request })?))
+        Ok((seed, crawl(common, &home, request, metrics)?))
     });
     let (seed, summary) = match begun {
         Err(refused) if is_new => {
@@ -89,80 +37,24 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
 }
 
 /// Crawls and shows progress. A refused request leaves nothing behind.
-pub(crate) fn crawl(common: &Common, home: &Home, mut request: CrawlRequest) -> Result<Summary, CommandFailure> {
-    let found = home.find(&request.name).ok();
-    sensible(found.as_ref(), &request.settings)?;
-    let file = request.file.take().unwrap_or_else(|| home.path().join(&request.name).join("project.toml"));
-    let variable = |name: &str| std::env::var(name).ok();
-    request.settings.reveal(&variable).map_err(|wrong| placed(&file, wrong))?;
-    let is_new = found.is_none() && !home.path().join(&request.name).exists();
-    let name = request.name.clone();
-    let result = collect(common, home, request)?;
-    if is_new && result.as_ref().is_err_and(is_refused) {
-        home.remove(&name)?;
-    }
-    match result {
-        Err(CrawlError::Wrong(wrong)) => Err(placed(&file, wrong)),
-        result => Ok(result?),
-    }
-}
-
-/// Whether a crawl was refused because of its settings, before the first request.
-fn is_refused(error: &CrawlError) -> bool {
-    matches!(error, CrawlError::Scope(_) | CrawlError::Fetch(_) | CrawlError::Settings(_) | CrawlError::Setting(_))
-}
-
-/// Opens the project and runs it.
-fn collect(
+pub(crate) fn crawl(
     common: &Common,
     home: &Home,
-    mut request: CrawlRequest,
-) -> Result<Result<Summary, CrawlError>, CommandFailure> {
-    let project = open_project(&home.project(&request.name)?, &request.settings)?;
-    if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !request.despite_damage) {
-        let path = project.dir().archive().join(file);
-        return Err(StoreError::Damaged { path, what: what.clone() }.into());
+    request: CrawlRequest,
+    metrics: Option<TcpListener>,
+) -> Result<Summary, CommandFailure> {
+    let opened = request.open(home, &|name: &str| std::env::var(name).ok()).map_err(|e| match e {
+        CrawlError::Store(e) => CommandFailure::from(e),
+        other => other.into(),
+    })?;
+    let _listening = signals::watch(Arc::clone(opened.stop()))?;
+    if let Some(listener) = metrics {
+        metrics::serve(listener, opened.name(), Arc::clone(opened.progress())).context("cannot serve metrics")?;
     }
-    request.kept.keep(project.dir())?;
-    let stop = Stop::new();
-    let _listening = signals::watch(Arc::clone(&stop))?;
-    let progress = Arc::new(Progress::default());
-    if let Some(listener) = request.metrics.take() {
-        metrics::serve(listener, &request.name, Arc::clone(&progress)).context("cannot serve metrics")?;
-    }
-    let display = Display::start(common, &request, Arc::clone(&progress));
-    let crawl = Crawl {
-        project,
-        settings: request.settings,
-        kind: request.kind,
-        choice: request.choice,
-        seeds: request.seeds,
-        stop,
-        progress,
-        protocols: orb_fetch::PROTOCOLS,
-    };
-    let result = crawl.run();
+    let display = Display::start(common, &opened);
+    let result = opened.run();
     display.finish();
-    Ok(result)
-}
-
-/// An error with its position in the file.
-fn placed(file: &Path, wrong: Wrong) -> CommandFailure {
-    match Settings::blamed(file, &wrong) {
-        Some(placed) => placed.into(),
-        None => wrong.into(),
-    }
-}
-
-/// Refuses invalid settings, with the position in the project's file if that is the culprit.
-fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), CommandFailure> {
-    let Err(wrong) = settings.examine() else { return Ok(()) };
-    if let Some(project) = project
-        && matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone()))
-    {
-        Settings::read(&project.settings())?;
-    }
-    Err(wrong.into())
+    Ok(result?)
 }
 
 /// Prints the summary of a run; for a stopped one, how to resume it.
@@ -185,14 +77,10 @@ pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), CommandFa
 
 /// A run in which nothing at all could ever be fetched has failed, and says why.
 pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), CommandFailure> {
-    if summary.counters.pages > 0 {
-        return Ok(());
+    match why_unreached(home, summary, seed)? {
+        Some(why) => Err(CommandFailure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}"))),
+        None => Ok(()),
     }
-    let reader = CatalogueReader::open(&home.find(&summary.project)?)?;
-    let never = |page: &orb_store::PageRow| page.status.is_none() && page.visits <= 1;
-    let Some(page) = reader.page_by_url(seed)?.filter(never) else { return Ok(()) };
-    let why = page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind);
-    Err(CommandFailure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}")))
 }
 
 /// The summary of a run in words.
@@ -245,89 +133,11 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
 
 /// Reads seeds, project files and flags.
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
-    let mut settings = Settings::default();
-    let mut name = args.project.clone();
-    let (mut known, mut file) = (false, None);
-    let mut given: Vec<String> = Vec::new();
-    for seed in &args.seeds {
-        if seed.ends_with(".toml") && !seed.contains("://") {
-            settings = Settings::read(Path::new(seed))?;
-            name = name.or_else(|| settings.name.clone()).or_else(|| stem(seed));
-            known = true;
-            file = Some(PathBuf::from(seed));
-        } else if !seed.contains("://") && home.find(seed).is_ok() && name.as_ref().is_none_or(|n| n == seed) {
-            name = Some(seed.clone());
-        } else {
-            given.push(seed.clone());
-        }
-    }
-    let canonical = Canonicaliser::new(settings.urls);
-    let mut seeds = addresses(&canonical, &given)?;
-    let name = match name {
-        Some(name) => name,
-        None => seeds.first().map(project_name).unwrap_or_default(),
-    };
-    if let Ok(project) = home.find(&name)
-        && !known
-        && let Some(kept) = Settings::kept(&project)?
-    {
-        settings = kept;
-    }
-    let listed = settings.seeds.clone();
-    let typed: HashSet<&Address> = seeds.iter().collect();
-    let more: Vec<Address> = addresses(&canonical, &listed)?.into_iter().filter(|a| !typed.contains(a)).collect();
-    seeds.extend(more);
-    settings.seeds.extend(given.into_iter().filter(|g| !listed.contains(g)));
-    settings.name = Some(name.clone());
-    if seeds.is_empty() && settings.steps.is_empty() {
-        return Err(CommandFailure::Usage(format!("project {name} has no seeds; give a URL")));
-    }
-    apply(args, &mut settings);
-    let kept = settings.clone();
-    apply_budgets(args, &mut settings);
-    let kind = RunKind::Crawl;
-    let (choice, despite_damage) = (RevisitSelection::All, args.despite_damage);
-    Ok(CrawlRequest { name, settings, kept, kind, choice, seeds, file, despite_damage, metrics: None })
-}
-
-/// The default project name: the seed's host, with its port if it is not the default.
-fn project_name(seed: &Address) -> String {
-    let port = seed.unusual_port().map(|p| format!("-{p}")).unwrap_or_default();
-    let name = format!("{}{port}", seed.host()).replace(':', "-");
-    name.trim_start_matches(['-', '.']).chars().take(64).collect()
-}
-
-fn stem(file: &str) -> Option<String> {
-    Path::new(file).file_stem().map(|s| s.to_string_lossy().to_lowercase())
-}
-
-/// Seeds as given: URLs, or `@file` with one URL per line.
-fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, CommandFailure> {
-    let mut out: Vec<Address> = Vec::new();
-    let mut known: HashSet<Address> = HashSet::new();
-    let mut add = |text: &str, place: &str| {
-        let address = canonical.parse_seed(text).map_err(|e| {
-            CommandFailure::Usage(format!("{place}'{}' is not a URL to start from: {e}", out::clip(text, 100)))
-        })?;
-        if known.insert(address.clone()) {
-            out.push(address);
-        }
-        Ok::<(), CommandFailure>(())
-    };
-    for seed in given {
-        let Some(file) = seed.strip_prefix('@') else {
-            add(seed, "")?;
-            continue;
-        };
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read the seeds in {file}"))?;
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if !line.is_empty() && !line.starts_with('#') {
-                add(line, &format!("{file}:{}: ", number + 1))?;
-            }
-        }
-    }
-    Ok(out)
+    let mut asked = AskedProject::of(home, &args.seeds, args.project.as_deref())?;
+    apply(args, &mut asked.settings);
+    let mut request = CrawlRequest { despite_damage: args.despite_damage, ..CrawlRequest::new(asked) };
+    apply_budgets(args, &mut request.settings);
+    Ok(request)
 }
 
 /// Overwrites a value if one was given.

@@ -5,10 +5,8 @@ use crate::failure::{CommandFailure, complain};
 use crate::{out, signals};
 use clap::Args;
 use orb_crawl::Stop;
-use orb_crawl::outputs::{Delivered, Delivery};
-use orb_project::Settings;
-use orb_store::{Home, ProjectDir};
-use serde_json::json;
+use orb_crawl::outputs::{Delivered, Delivery, deliver};
+use orb_project::{Home, ProjectDir, Settings};
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -24,28 +22,19 @@ pub(crate) struct DeliverArgs {
 
 pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), CommandFailure> {
     let project = Home::open(&common.home)?.find(&args.project)?;
-    let settings = Settings::kept(&project)?.unwrap_or_default();
-    settings.examine()?;
-    if settings.outputs.is_empty() {
-        let name = &project.name;
-        return Err(anyhow::anyhow!(
-            "project {name} has no outputs; [outputs] in its file names them (orb project edit {name})"
-        )
-        .into());
-    }
     let stop = Stop::new();
     let _listening = signals::watch(Arc::clone(&stop))?;
-    let delivered = delivery(&project, &settings, &stop, args.from)?;
+    let account = deliver(&project, &variable, &stop, args.from)?;
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, &json!({"project": project.name, "outputs": delivered}))?;
+        out::json(&mut stdout, &account)?;
     } else if !common.quiet {
-        for one in &delivered {
+        for one in &account.outputs {
             writeln!(stdout, "{}: {} changes", one.output, out::grouped(one.told))?;
         }
     }
     stdout.flush()?;
-    let failed = delivered.iter().filter(|one| one.problem.is_some()).collect::<Vec<_>>();
+    let failed = account.outputs.iter().filter(|one| one.problem.is_some()).collect::<Vec<_>>();
     failed.iter().for_each(|one| lament(&project.name, one));
     match (stop.is_set(), failed.is_empty()) {
         (true, _) => Err(CommandFailure::Stopped),
@@ -62,7 +51,8 @@ pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settin
     }
     let stop = Stop::new();
     let _listening = signals::watch(Arc::clone(&stop))?;
-    match delivery(project, settings, &stop, None) {
+    let delivery = Delivery { project, settings, variable: &variable, stop: &stop, from: None };
+    match delivery.run().map_err(CommandFailure::from) {
         Ok(delivered) => {
             let failed = delivered.iter().filter(|one| one.problem.is_some() && !common.quiet);
             failed.for_each(|one| lament(&project.name, one));
@@ -75,14 +65,8 @@ pub(crate) fn after_run(common: &Common, project: &ProjectDir, settings: &Settin
     if stop.is_set() { Err(CommandFailure::Stopped) } else { Ok(()) }
 }
 
-fn delivery(
-    project: &ProjectDir,
-    settings: &Settings,
-    stop: &Stop,
-    from: Option<u64>,
-) -> Result<Vec<Delivered>, CommandFailure> {
-    let variable = |name: &str| std::env::var(name).ok();
-    Ok(Delivery { project, settings, variable: &variable, stop, from }.run()?)
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 fn lament(project: &str, one: &Delivered) {

@@ -1,14 +1,14 @@
 //! `orb demo`: how does a small built-in web look, crawled, tracked and shown without a network?
 
-use super::crawl::{self, CrawlRequest};
+use super::crawl;
 use super::report::ReportArgs;
 use crate::args::{Common, DemoArgs, LinksArgs, ListingArgs, ProjectArgs, RowFormat, SqlArgs};
 use crate::failure::CommandFailure;
 use crate::{command, out};
+use orb_crawl::CrawlRequest;
 use orb_page::{RunKind, RunState};
-use orb_project::Settings;
 use orb_project::units::HumanDuration;
-use orb_store::Home;
+use orb_project::{AskedProject, Home, Settings};
 use orb_testweb::{Server, Spec};
 use orb_urls::scope::Mode;
 use orb_urls::{Canonicaliser, Rules};
@@ -32,7 +32,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     let seed = server.url(0);
     say(&common, &format!("A web of {} hosts is served on {}. orb crawl {seed}", server.web().hosts(), server.addr()))?;
     let store = Home::open(&common.home)?;
-    let summary = crawl::crawl(&common, &store, request(&seed)?)?;
+    let summary = crawl::crawl(&common, &store, request(&seed)?, None)?;
     crawl::finish(&common, &summary)?;
     if summary.state != RunState::Done || common.json {
         return Ok(());
@@ -40,7 +40,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     tour(&common, &seed)?;
     say(&common, "A day passes on this web. orb track demo")?;
     server.web().set_epoch(1);
-    let summary = crawl::crawl(&common, &store, CrawlRequest { kind: RunKind::Track, ..request(&seed)? })?;
+    let summary = crawl::crawl(&common, &store, CrawlRequest { kind: RunKind::Track, ..request(&seed)? }, None)?;
     crawl::finish(&common, &summary)?;
     say(&common, "orb report demo --limit 12")?;
     command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
@@ -60,17 +60,7 @@ fn request(seed: &str) -> Result<CrawlRequest, CommandFailure> {
     settings.fetch.allow_private = true;
     let seeds =
         vec![Canonicaliser::new(Rules::default()).parse_seed(seed).map_err(|e| CommandFailure::Usage(e.to_string()))?];
-    Ok(CrawlRequest {
-        kind: RunKind::Crawl,
-        choice: orb_crawl::track::RevisitSelection::All,
-        name: PROJECT.to_owned(),
-        kept: settings.clone(),
-        settings,
-        seeds,
-        file: None,
-        despite_damage: false,
-        metrics: None,
-    })
+    Ok(CrawlRequest::new(AskedProject { name: PROJECT.to_owned(), settings, seeds, file: None }))
 }
 
 /// What to look at next.

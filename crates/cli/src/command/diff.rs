@@ -7,9 +7,7 @@ use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use orb_answers::{DiffBy, DiffWish, PageDiff};
-use orb_track::diff::html::{STYLE, escaped, table};
-use orb_track::diff::unified::unified;
+use orb_answers::{DIFF_STYLE, DiffBy, DiffWish, PageDiff, escaped};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +77,7 @@ fn print(common: &Common, diff: &PageDiff<'_>, context: usize) -> Result<(), Com
         let PageDiff { url, from, to, .. } = diff;
         writeln!(stdout, "--- {url} run {} {}", from.run, from.at)?;
         writeln!(stdout, "+++ {url} run {} {}", to.run, to.at)?;
-        stdout.write_all(unified(diff.lines, context).as_bytes())?;
+        stdout.write_all(diff.unified(context).as_bytes())?;
     }
     Ok(stdout.flush()?)
 }
@@ -89,13 +87,13 @@ fn side_by_side(diff: &PageDiff<'_>, context: usize) -> String {
     let (url, old, new) = (escaped(diff.url), &diff.from, &diff.to);
     let body = match diff.same() {
         Some(same) => format!("<p>{}</p>\n", escaped(&same)),
-        None => table(diff.lines, context),
+        None => diff.side_by_side(context),
     };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{url}</title>\n\
-        <style>:root{{color-scheme:light dark}}body{{margin:1em;font-family:sans-serif}}h1{{font-size:1.1em}}{STYLE}</style>\n\
+        <style>:root{{color-scheme:light dark}}body{{margin:1em;font-family:sans-serif}}h1{{font-size:1.1em}}{DIFF_STYLE}</style>\n\
         </head>\n<body>\n<main>\n<h1>{url}</h1>\n<p>Run {} ({}) on the left, run {} ({}) on the right.</p>\n{body}</main>\n</body>\n</html>\n",
         old.run, old.at, new.run, new.at
     )

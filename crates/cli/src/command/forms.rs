@@ -3,12 +3,11 @@
 use crate::args::Common;
 use crate::failure::CommandFailure;
 use crate::out;
+use orb_answers::{PageForms, inspect_forms};
 use orb_crawl::look;
-use orb_extract::Content;
-use orb_page::{Document, FieldKind, Form, FormField};
+use orb_page::{FieldKind, Form, FormField};
 use orb_project::Settings;
 use orb_urls::{Canonicaliser, Rules};
-use serde_json::json;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -25,24 +24,24 @@ pub(super) fn of_url(common: &Common, url: &str, resolve: &[String]) -> Result<(
         .parse_seed(url)
         .map_err(|why| CommandFailure::Usage(format!("'{}' is not a URL: {why}", out::clip(url, 100))))?;
     let (url, document) = look(&settings, &address)?;
-    told(common, &url, &document)
+    told(common, &PageForms::of(url, document))
 }
 
 /// Lists the forms of a page in a file.
 pub(super) fn of_file(common: &Common, bytes: &[u8], base: &str) -> Result<(), CommandFailure> {
-    let document = orb_extract::extract(&Content { bytes, mime: Some("text/html"), charset: None, url: base });
-    told(common, base, &document)
+    told(common, &inspect_forms(bytes, base))
 }
 
-fn told(common: &Common, url: &str, document: &Document) -> Result<(), CommandFailure> {
+fn told(common: &Common, page: &PageForms) -> Result<(), CommandFailure> {
+    let PageForms { url, forms } = page;
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, &json!({"url": url, "forms": document.forms}))?;
-    } else if document.forms.is_empty() {
+        out::json(&mut stdout, page)?;
+    } else if forms.is_empty() {
         writeln!(stdout, "# {} has no form", out::harmless(url))?;
     } else {
-        for (n, form) in document.forms.iter().enumerate() {
-            write!(stdout, "{}{}", if n > 0 { "\n" } else { "" }, step(url, n, form, document.forms.len()))?;
+        for (n, form) in forms.iter().enumerate() {
+            write!(stdout, "{}{}", if n > 0 { "\n" } else { "" }, step(url, n, form, forms.len()))?;
         }
     }
     Ok(stdout.flush()?)

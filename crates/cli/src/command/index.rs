@@ -1,6 +1,6 @@
 //! `orb index`: how complete is the text index, and how is it brought up to date?
 
-use super::{open, open_reader};
+use super::open;
 use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::meter::Meter;
@@ -63,7 +63,7 @@ fn status(common: &Common, name: &str) -> Result<(), CommandFailure> {
 }
 
 fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), CommandFailure> {
-    let (project, _) = open_reader(common, name)?;
+    let project = open(common, name)?.project().clone();
     let settings = Settings::kept(&project)?.unwrap_or_default();
     let begin = Instant::now();
     let stop = Stop::new();

@@ -31,9 +31,8 @@ pub(crate) mod words;
 
 use crate::args::Common;
 use crate::failure::{CommandFailure, complain};
-use anyhow::anyhow;
 use orb_answers::Collection;
-use orb_store::{CatalogueReader, Home, ProjectDir};
+use orb_project::Home;
 
 /// Opens a project for questions.
 pub(crate) fn open(common: &Common, project: &str) -> Result<Collection, CommandFailure> {
@@ -45,14 +44,4 @@ pub(crate) fn tell(common: &Common, note: Option<&String>) {
     if let Some(note) = note.filter(|_| !common.quiet) {
         complain(note);
     }
-}
-
-/// A project's directory and its catalogue, for reading.
-pub(crate) fn open_reader(common: &Common, project: &str) -> Result<(ProjectDir, CatalogueReader), CommandFailure> {
-    let project = Home::open(&common.home)?.find(project)?;
-    if project.is_empty() {
-        return Err(anyhow!("project {} has collected nothing yet; run orb crawl first", project.name).into());
-    }
-    let reader = CatalogueReader::open(&project)?;
-    Ok((project, reader))
 }

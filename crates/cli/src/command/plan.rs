@@ -4,9 +4,8 @@ use crate::args::Common;
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
-use orb_answers::plan::{Assumed, AssumptionSource, CrawlPlan, Wishes};
+use orb_answers::{Assumed, AssumptionSource, CrawlPlan, Wishes};
 use orb_project::units::{ByteSize, HumanDuration, Rate};
-use orb_store::{Home, ProjectDir, Sums};
 use std::io::Write as _;
 
 /// `orb plan`.
@@ -81,61 +80,33 @@ fn number(text: &str) -> Option<f64> {
 }
 
 pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), CommandFailure> {
-    let (measured, projects) = measured(common, args.from.as_deref())?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let size = |bytes: ByteSize| bytes.0 as f64;
-    let plan = CrawlPlan::new(
-        &Wishes {
-            pages: args.pages,
-            page_size: args.page_size.map(size),
-            compression: args.compression,
-            links_per_page: args.links_per_page,
-            urls_per_page: args.urls_per_page,
-            url_length: args.url_length,
-            hosts: args.hosts,
-            bits_per_link: args.bits_per_link,
-            bandwidth: args.bandwidth.map(|rate| size(ByteSize(rate.0))),
-            delay: args.delay.map(|delay| delay.0.as_secs_f64()),
-            index_memory: args.index_memory.map(size),
-        },
-        &measured,
-    );
+    let wishes = Wishes {
+        pages: args.pages,
+        page_size: args.page_size.map(size),
+        compression: args.compression,
+        links_per_page: args.links_per_page,
+        urls_per_page: args.urls_per_page,
+        url_length: args.url_length,
+        hosts: args.hosts,
+        bits_per_link: args.bits_per_link,
+        bandwidth: args.bandwidth.map(|rate| size(ByteSize(rate.0))),
+        delay: args.delay.map(|delay| delay.0.as_secs_f64()),
+        index_memory: args.index_memory.map(size),
+    };
+    let plan = orb_answers::plan(&common.home, &wishes, args.from.as_deref())?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &plan)?;
     } else {
-        print(&mut stdout, &plan, projects)?;
+        print(&mut stdout, &plan)?;
     }
     Ok(stdout.flush()?)
 }
 
-/// What was collected so far, over one project or all; a missing home is not created for this.
-fn measured(common: &Common, from: Option<&str>) -> Result<(Sums, usize), CommandFailure> {
-    if from.is_none() && !common.home.join("orb.db").exists() {
-        return Ok((Sums::default(), 0));
-    }
-    let home = Home::open(&common.home)?;
-    let projects = match from {
-        Some(name) => vec![home.find(name)?],
-        None => home.list()?,
-    };
-    let (mut sums, mut count) = (Sums::default(), 0);
-    for project in projects.iter().filter(|project: &&ProjectDir| !project.is_empty()) {
-        let one = Sums::of(project)?;
-        count += usize::from(one.pages > 0);
-        sums += one;
-    }
-    if from.is_some() && sums.pages == 0 {
-        let name = from.unwrap_or_default();
-        return Err(CommandFailure::Failed(anyhow::anyhow!(
-            "project {name} has fetched nothing yet to take averages from"
-        )));
-    }
-    Ok((sums, count))
-}
-
-fn print(stdout: &mut impl std::io::Write, plan: &CrawlPlan, projects: usize) -> std::io::Result<()> {
-    let ground = match projects {
+fn print(stdout: &mut impl std::io::Write, plan: &CrawlPlan) -> std::io::Result<()> {
+    let ground = match plan.measured_projects {
         0 => "no crawls here to measure: defaults where nothing is given".to_owned(),
         n => format!(
             "averages of {} pages in {n} project{}",

@@ -3,18 +3,15 @@
 //! Called every few minutes by a system timer. No state is kept between two calls: schedules and
 //! runs say what is due. A project that fails does not keep the others from running.
 
-use super::crawl::{self, CrawlRequest};
-use super::deliver;
+use super::{crawl, deliver};
 use crate::args::Common;
 use crate::failure::{CommandFailure, complain, one_line};
 use crate::out;
 use clap::Args;
-use orb_answers::{DueProject, due_project};
-use orb_crawl::{Summary, may_begin};
-use orb_page::Moment;
-use orb_page::{RunKind, RunState};
-use orb_store::{Home, StoreError};
-use serde::Serialize;
+use orb_answers::{AnswerError, DueProject};
+use orb_crawl::{CrawlRequest, DueAccount, RunDue, Summary, may_begin, run_due};
+use orb_page::{Moment, RunKind};
+use orb_project::{AskedProject, Home, StoreError};
 use std::io::Write as _;
 
 /// `orb run-due`.
@@ -29,95 +26,67 @@ pub(crate) struct RunDueArgs {
 }
 
 fn moment(text: &str) -> Result<Moment, String> {
-    orb_track::schedule::moment(text).map_err(|e| e.to_string())
+    orb_project::moment(text).map_err(|e| e.to_string())
 }
 
-/// The result of a project that was due.
-#[derive(Serialize)]
-struct Ran {
-    project: String,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<Summary>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-/// The result of a call.
-#[derive(Serialize)]
-struct DueReport {
-    now: String,
-    ran: Vec<Ran>,
-    next: Vec<DueProject>,
+/// A round of the projects that are due, with a display for each.
+struct Round<'a> {
+    common: &'a Common,
+    home: &'a Home,
+    args: &'a RunDueArgs,
 }
 
 pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), CommandFailure> {
     let home = Home::open(&common.home)?;
-    let now = || args.now.unwrap_or_else(Moment::now);
-    let mut ran = Vec::new();
-    let projects = home.list()?;
-    for project in projects.iter().filter(|_| !args.dry_run) {
-        let one = match due_project(project, now()).map_err(CommandFailure::from) {
-            Ok(Some(next)) if next.is_due => carry_out(common, &home, &next),
-            Ok(_) => continue,
-            Err(failure) => {
-                Ran { project: project.name.clone(), kind: "none", summary: None, error: Some(one_line(&failure)) }
-            }
-        };
-        let stopped = one.summary.as_ref().is_some_and(|summary| summary.state == RunState::Stopped);
-        ran.push(one);
-        if stopped {
-            break;
-        }
+    let account = run_due(&home, &mut Round { common, home: &home, args })?;
+    for (project, why) in account.unknown.iter().filter(|_| args.dry_run) {
+        complain(&format!("project {project}: {why}"));
     }
-    let mut unread = false;
-    let mut next = Vec::new();
-    for project in &projects {
-        match due_project(project, now()).map_err(CommandFailure::from) {
-            Ok(found) => next.extend(found),
-            Err(failure) => {
-                unread = true;
-                if args.dry_run {
-                    complain(&format!("project {}: {}", project.name, one_line(&failure)));
-                }
-            }
-        }
-    }
-    let failed = unread || ran.iter().any(|one| one.error.is_some());
-    let stopped = ran.iter().any(|one| one.summary.as_ref().is_some_and(|summary| summary.state == RunState::Stopped));
-    print(common, &DueReport { now: now().to_string(), ran, next })?;
-    match (stopped, failed) {
+    print(common, &account)?;
+    match (account.is_stopped(), account.has_failed()) {
         (true, _) => Err(CommandFailure::Stopped),
         (_, true) => Err(CommandFailure::Found),
         _ => Ok(()),
     }
 }
 
-/// Runs a project as its file says.
-fn carry_out(common: &Common, home: &Home, next: &DueProject) -> Ran {
-    let blank = Ran { project: next.project.clone(), kind: next.kind.name(), summary: None, error: None };
-    match one_run(common, home, next) {
-        Ok(summary) => Ran { summary: Some(summary), ..blank },
-        Err(CommandFailure::Failed(e)) if matches!(e.downcast_ref(), Some(StoreError::InUse { .. })) => blank,
-        Err(failure) => Ran { error: Some(one_line(&failure)), ..blank },
+impl RunDue for Round<'_> {
+    fn now(&self) -> Moment {
+        self.args.now.unwrap_or_else(Moment::now)
+    }
+
+    fn runs(&self) -> bool {
+        !self.args.dry_run
+    }
+
+    fn run(&mut self, next: &DueProject) -> Result<Option<Summary>, String> {
+        match one_run(self.common, self.home, next) {
+            Ok(summary) => Ok(Some(summary)),
+            Err(CommandFailure::Failed(e)) if matches!(e.downcast_ref(), Some(StoreError::InUse { .. })) => Ok(None),
+            Err(failure) => Err(one_line(&failure)),
+        }
+    }
+
+    fn told(&self, error: AnswerError) -> String {
+        one_line(&error.into())
     }
 }
 
 fn one_run(common: &Common, home: &Home, next: &DueProject) -> Result<Summary, CommandFailure> {
     let project = home.find(&next.project)?;
-    let request = CrawlRequest::kept(home, &next.project, next.kind)?;
+    let request = CrawlRequest::scheduled(AskedProject::kept(home, &next.project)?, next.kind);
     let settings = request.settings.clone();
     if next.kind == RunKind::Track {
         may_begin(&project, &settings)?;
     }
-    let summary = crawl::crawl(common, home, request)?;
+    let summary = crawl::crawl(common, home, request, None)?;
     if next.kind == RunKind::Track {
         deliver::after_run(common, &project, &settings)?;
     }
     Ok(summary)
 }
 
-fn print(common: &Common, account: &DueReport) -> Result<(), CommandFailure> {
+fn print(common: &Common, account: &DueAccount) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, account)?;

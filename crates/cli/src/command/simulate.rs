@@ -4,47 +4,21 @@ use crate::args::{Common, TrackArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
-use orb_crawl::track::{mixed, recorded};
-use orb_project::Settings;
-use orb_track::rate::simulate::{Policy, PolicyOutcome, World, optimum, simulate};
-use serde::Serialize;
+use orb_crawl::track::{PolicyTrial, Rehearsed, VisitRehearsal, rehearse};
+use orb_project::Home;
 use std::io::Write as _;
 use std::path::Path;
 
-/// The random seed: the figures are reproducible.
-const SEED: u64 = 1;
-
-/// The results.
-#[derive(Serialize)]
-struct SimulationReport {
-    pages: usize,
-    days: f64,
-    visits_a_day: f64,
-    /// The upper bound of freshness, if changes are random with the given rates.
-    optimum: Option<f64>,
-    policies: Vec<PolicyRow>,
-}
-
-#[derive(Serialize)]
-struct PolicyRow {
-    #[serde(flatten)]
-    outcome: PolicyOutcome,
-    /// Freshness relative to uniform visits.
-    against_uniform: f64,
-}
-
 pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailure> {
     let made_up = args.history.as_deref().filter(|history| *history != "recorded");
-    let world = match made_up {
-        Some(file) => mixed(Path::new(file))?,
+    let account = match made_up {
+        Some(file) => rehearse(Rehearsed::Mix(Path::new(file)), &args.policies)?,
         None => {
             let name = args.crawl.seeds.first().context("say which project; or --history FILE")?;
-            let (project, reader) = super::open_reader(common, name)?;
-            let settings = Settings::kept(&project)?.unwrap_or_default();
-            recorded(&reader, settings.track.budget.map(orb_project::units::Pace::a_day))?
+            let project = Home::open(&common.home)?.find(name)?;
+            rehearse(Rehearsed::Recorded(&project), &args.policies)?
         }
     };
-    let account = compare(&world, &args.policies, made_up.is_some());
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &account)?;
@@ -54,30 +28,13 @@ pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     Ok(stdout.flush()?)
 }
 
-fn compare(world: &World, policies: &[Policy], random: bool) -> SimulationReport {
-    let uniform = simulate(world, Policy::Uniform, SEED);
-    let asked = |policy: &Policy| policies.is_empty() || policies.contains(policy);
-    let row = |policy: Policy| {
-        let outcome = if policy == Policy::Uniform { uniform.clone() } else { simulate(world, policy, SEED) };
-        let against_uniform = outcome.freshness / uniform.freshness.max(f64::MIN_POSITIVE);
-        PolicyRow { outcome, against_uniform }
-    };
-    SimulationReport {
-        pages: world.pages.len(),
-        days: world.span,
-        visits_a_day: world.budget,
-        optimum: random.then(|| optimum(world)),
-        policies: Policy::ALL.into_iter().filter(asked).map(row).collect(),
-    }
-}
-
-fn print(stdout: &mut impl std::io::Write, account: &SimulationReport) -> std::io::Result<()> {
-    let SimulationReport { pages, days, visits_a_day, .. } = account;
+fn print(stdout: &mut impl std::io::Write, account: &VisitRehearsal) -> std::io::Result<()> {
+    let VisitRehearsal { pages, days, visits_a_day, .. } = account;
     writeln!(stdout, "{} pages, {days:.1} days, {visits_a_day:.1} visits a day", out::grouped(*pages as u64))?;
     if let Some(optimum) = account.optimum {
         writeln!(stdout, "no choice of visits is fresher than {:.1} %", optimum * 100.0)?;
     }
-    let cells = |row: &PolicyRow| {
+    let cells = |row: &PolicyTrial| {
         let o = &row.outcome;
         vec![
             o.policy.name().to_owned(),

@@ -1,11 +1,10 @@
 //! `orb status`: which projects are there, and what is running?
 
-use super::why::SpeedReport;
 use crate::args::{Common, StatusArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{Home, ProjectDir, ProjectStatus, last_run, state_of};
-use orb_store::ProjectLock;
+use orb_answers::ProjectStatus;
+use orb_project::{Home, ProjectDir};
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailure> {
@@ -33,15 +32,12 @@ fn short(time: Option<&str>) -> String {
 
 /// Why a project's last run is as fast as it is.
 fn why(common: &Common, project: &ProjectDir) -> Result<(), CommandFailure> {
-    let Some(last) = last_run(project)? else {
-        return Err(anyhow::anyhow!("project {} was never crawled; run orb crawl first", project.name).into());
-    };
-    let account = SpeedReport::of(project, &last, state_of(&last, ProjectLock::is_held(project)))?;
+    let account = orb_crawl::why(project)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &account)?;
     } else {
-        account.print(&mut stdout)?;
+        super::why::print(&account, &mut stdout)?;
     }
     Ok(stdout.flush()?)
 }

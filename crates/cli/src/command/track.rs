@@ -1,14 +1,15 @@
 //! `orb track`: how are pages revisited, and what is new, the same, updated, gone or in error?
 
-use super::crawl::{self, CrawlRequest};
+use super::crawl;
 use super::deliver;
 use crate::args::{Common, TrackArgs};
 use crate::failure::CommandFailure;
 use crate::{metrics, out};
+use orb_answers::RunCounters;
 use orb_crawl::track::RevisitSelection;
-use orb_crawl::{Counters, may_begin};
+use orb_crawl::{CrawlRequest, may_begin};
 use orb_page::RunKind;
-use orb_store::Home;
+use orb_project::Home;
 use std::io::Write;
 
 pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailure> {
@@ -17,13 +18,12 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     }
     let metrics = args.crawl.metrics.as_deref().map(metrics::listen).transpose()?;
     let home = Home::open(&common.home)?;
-    let request =
-        CrawlRequest { metrics, kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
+    let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;
     let settings = request.settings.clone();
     let seed = request.seeds.first().map(ToString::to_string).unwrap_or_default();
-    let summary = crawl::crawl(common, &home, request)?;
+    let summary = crawl::crawl(common, &home, request, metrics)?;
     crawl::finish(common, &summary)?;
     crawl::reached(&home, &summary, &seed)?;
     deliver::after_run(common, &project, &settings)?;
@@ -42,7 +42,7 @@ fn choice(args: &TrackArgs) -> RevisitSelection {
 }
 
 /// What happened to the known documents, and what is new.
-pub(crate) fn account(stdout: &mut impl Write, c: &Counters) -> std::io::Result<()> {
+pub(crate) fn account(stdout: &mut impl Write, c: &RunCounters) -> std::io::Result<()> {
     let (flags, grouped) = (&c.flags, out::grouped);
     let visited = flags.same + flags.updated + flags.missing + flags.error;
     writeln!(

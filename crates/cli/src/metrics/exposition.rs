@@ -4,7 +4,8 @@
 //! (seconds, bytes), counters that only grow and end in `_total`. Counters count what this process
 //! did, except for pages, links and images, which count the run.
 
-use orb_crawl::{Counters, Progress, Snapshot, Stage, Tally, machine};
+use orb_answers::RunCounters;
+use orb_crawl::{Progress, Snapshot, Stage, Tally, machine};
 use std::fmt::{Display, Write as _};
 
 /// Upper bounds of the histograms' buckets in microseconds: powers of four, which coincide with
@@ -55,7 +56,7 @@ impl Page {
 }
 
 /// What the run has recorded.
-fn counted(page: &mut Page, run: &Counters) {
+fn counted(page: &mut Page, run: &RunCounters) {
     page.family("orb_pages_total", "counter", "Pages recorded by this run, by kind.");
     let kinds = [
         ("html", run.html),

@@ -25,6 +25,7 @@ use orb_page::{Flag, PageId, Visit};
 use orb_project::IndexSettings;
 use orb_store::{Batch, Extent, FinishedVisit, ProjectDir, fault};
 use overheard::{Linked, Overheard};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -81,7 +82,7 @@ struct IndexingThread {
 }
 
 /// The state of the index after a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IndexAccount {
     /// Pages in the index.
     pub pages: u64,

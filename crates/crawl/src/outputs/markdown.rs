@@ -7,15 +7,12 @@
 use super::{OutputSource, PAGE};
 use crate::CrawlError;
 use orb_answers::content::{decoded, markdown};
-use orb_page::{Flag, PageId, PageKind, WarcPosition};
+use orb_answers::{front_matter, page_file_name};
+use orb_page::{Flag, PageKind, WarcPosition};
 use orb_store::{ArchiveReader, ReportRow};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::io;
-use std::path::{Path, PathBuf};
-
-/// Maximum length of the words in a file name.
-const WORDS: usize = 60;
+use std::path::Path;
 
 /// The flags that are written; a temporary failure says nothing about a page.
 pub(super) const TOLD: [Flag; 3] = [Flag::New, Flag::Updated, Flag::Missing];
@@ -45,12 +42,12 @@ pub(super) fn write(source: &OutputSource<'_>, dir: &Path) -> Result<u64, CrawlE
 fn put(archive: &ArchiveReader, dir: &Path, row: &ReportRow) -> Result<bool, CrawlError> {
     let gone = is_gone(row);
     let place = if gone { &row.warc_before } else { &row.warc };
-    let path = dir.join(file_name(row.page, &row.url));
+    let path = dir.join(page_file_name(row.page, &row.url));
     let wanted = if gone { path.exists() || is_text(row) } else { row.kind == Some(PageKind::Html) };
     let Some(words) = place.as_ref().filter(|_| wanted).and_then(|place| words(archive, &row.url, place)) else {
         return Ok(false);
     };
-    let text = format!("{}{words}", head(&facts(row)));
+    let text = format!("{}{words}", front_matter(&facts(row)));
     let fail = |e| CrawlError::Output { path: path.clone(), source: e };
     std::fs::create_dir_all(path.parent().unwrap_or(dir)).map_err(fail)?;
     replace(&path, &text).map_err(fail)?;
@@ -87,39 +84,6 @@ fn facts(row: &ReportRow) -> [(&'static str, Value); 10] {
         ("gone", json!(gone)),
         ("moved_to", json!(row.moved_to)),
     ]
-}
-
-/// The front matter of a file as YAML. A JSON value is a YAML value.
-pub fn head(facts: &[(&str, Value)]) -> String {
-    let mut text = "---\n".to_owned();
-    for (name, value) in facts.iter().filter(|(_, value)| !value.is_null()) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name}: {value}");
-    }
-    text + "---\n\n"
-}
-
-/// A page's file below the directory.
-pub fn file_name(page: PageId, url: &str) -> PathBuf {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host: String =
-        host.chars().map(|c| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' }).collect();
-    let host = if host.trim_matches('.').is_empty() { "_".to_owned() } else { host };
-    let mut words = String::new();
-    for c in path.chars() {
-        match c.is_ascii_alphanumeric() {
-            true => words.push(c.to_ascii_lowercase()),
-            false if !words.is_empty() && !words.ends_with('-') => words.push('-'),
-            false => {}
-        }
-        if words.len() >= WORDS {
-            break;
-        }
-    }
-    let (words, page) = (words.trim_end_matches('-'), page.0);
-    let file = if words.is_empty() { format!("{page}.md") } else { format!("{page}-{words}.md") };
-    Path::new(&host).join(file)
 }
 
 /// Replaces a file atomically.

@@ -13,13 +13,12 @@ mod marks;
 mod sign;
 mod webhook;
 
-pub use markdown::{file_name, head};
-
 use crate::{CrawlError, Stop};
 use marks::Marks;
 use orb_page::Flag;
 use orb_project::{OutputSettings, Settings, without_user};
 use orb_store::{CatalogueReader, ProjectDir, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
@@ -43,8 +42,17 @@ pub struct Delivery<'a> {
     pub from: Option<u64>,
 }
 
+/// The results of a delivery.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeliveryAccount {
+    /// The project.
+    pub project: String,
+    /// Its outputs.
+    pub outputs: Vec<Delivered>,
+}
+
 /// The result of delivering to an output.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Delivered {
     /// The output: a path, or a webhook's URL.
     pub output: String,
@@ -57,6 +65,25 @@ pub struct Delivered {
     /// Why not everything was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// Delivers to the outputs that a project's settings name, of which there must be one.
+pub fn deliver(
+    project: &ProjectDir,
+    variable: &(dyn Fn(&str) -> Option<String> + Sync),
+    stop: &Stop,
+    from: Option<u64>,
+) -> Result<DeliveryAccount, CrawlError> {
+    let settings = Settings::kept(project)?.unwrap_or_default();
+    settings.examine()?;
+    let name = &project.name;
+    if settings.outputs.is_empty() {
+        return Err(CrawlError::Setting(format!(
+            "project {name} has no outputs; [outputs] in its file names them (orb project edit {name})"
+        )));
+    }
+    let outputs = Delivery { project, settings: &settings, variable, stop, from }.run()?;
+    Ok(DeliveryAccount { project: name.clone(), outputs })
 }
 
 /// What one output is served from.

@@ -18,14 +18,13 @@ use crate::shared::SharedState;
 use crate::track::looks::Noises;
 use crate::watch::ledger::Stage;
 use crate::watch::progress::Pause;
-use crate::watch::summary::Counters;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
 use orb_page::{DiscoveredLink, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit};
 use orb_store::{
     Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace,
-    Steps, StoreError, Unfetched, free_space,
+    RunCounters, Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
 use std::path::Path;
@@ -95,7 +94,7 @@ pub(crate) struct Recorder {
     project: Project,
     shared: Arc<SharedState>,
     rules: RecorderRules,
-    counters: Counters,
+    counters: RunCounters,
     /// What the catalogue has of them.
     counted: serde_json::Value,
     resumed_seconds: f64,
@@ -178,7 +177,7 @@ impl Recorder {
         project: Project,
         shared: Arc<SharedState>,
         rules: RecorderRules,
-        counters: Counters,
+        counters: RunCounters,
         clock: SteadyClock,
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
@@ -262,7 +261,7 @@ impl Recorder {
 
     /// Records until every sender is gone, then commits the rest and returns the project and the
     /// counters.
-    pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, Counters), StoreError> {
+    pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, RunCounters), StoreError> {
         // One half is committed while the other is fetched: together they are all that a crash can
         // cost.
         let share = self.rules.batch_pages.div_ceil(2);

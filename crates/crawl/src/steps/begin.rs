@@ -6,11 +6,10 @@ use crate::config::Config;
 use crate::drive::way_out::WayOut;
 use crate::shared::Stop;
 use crate::watch::journal::Journal;
-use crate::watch::summary::Counters;
 use orb_page::RunId;
 use orb_page::RunState;
 use orb_project::Settings;
-use orb_store::Project;
+use orb_store::{Project, RunCounters};
 use orb_urls::Address;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ pub(crate) fn walk(
     project: &mut Project,
     settings: &Settings,
     (config, way_out): (&Config, &WayOut),
-    (run, counters): (RunId, &Counters),
+    (run, counters): (RunId, &RunCounters),
     stop: &Stop,
 ) -> Result<Vec<Roots>, CrawlError> {
     if settings.steps.is_empty() {

@@ -6,4 +6,5 @@ mod rehearsal;
 pub(crate) mod revisit;
 
 pub use forecast::RevisitSelection;
-pub use rehearsal::{mixed, recorded};
+pub use orb_track::rate::simulate::Policy;
+pub use rehearsal::{PolicyTrial, Rehearsed, VisitRehearsal, rehearse};

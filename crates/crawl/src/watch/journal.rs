@@ -5,11 +5,11 @@
 //! speed.
 
 use crate::CrawlError;
-use crate::watch::summary::{Counters, Summary};
+use crate::watch::summary::Summary;
 use crate::watch::why::{Advice, Breakdown, SpeedFacts};
 use orb_page::RunKind;
 use orb_page::{Moment, RunId};
-use orb_store::{ProjectDir, replace};
+use orb_store::{ProjectDir, RunCounters, replace};
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -36,7 +36,7 @@ struct RevisitAccount {
 
 impl RevisitAccount {
     fn of(summary: &Summary) -> Option<Self> {
-        let Counters { known, flags, .. } = &summary.counters;
+        let RunCounters { known, flags, .. } = &summary.counters;
         let accounted = flags.same + flags.updated + flags.missing + flags.error;
         let unaccounted = known.saturating_sub(accounted);
         (summary.kind == RunKind::Track.name()).then_some(Self { known: *known, accounted, unaccounted })

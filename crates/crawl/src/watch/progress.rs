@@ -4,9 +4,9 @@
 //! never blocks fetching.
 
 use crate::watch::ledger::Ledger;
-use crate::watch::summary::Counters;
 use crate::watch::why::SpeedFacts;
 use orb_page::{FailureKind, Outcome};
+use orb_store::RunCounters;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -55,7 +55,7 @@ pub struct Progress {
 /// State that changes rarely.
 #[derive(Debug, Default)]
 struct SlowState {
-    counters: Counters,
+    counters: RunCounters,
     waiting: Waiting,
     pause: Option<Pause>,
     schedule: Option<String>,
@@ -92,7 +92,7 @@ pub struct Snapshot {
     /// URLs known at the last commit.
     pub known: u64,
     /// The run as committed.
-    pub counters: Counters,
+    pub counters: RunCounters,
     /// Why hosts wait.
     pub waiting: Waiting,
     /// Why the whole run waits.
@@ -147,7 +147,7 @@ impl Progress {
     }
 
     /// A batch was committed.
-    pub fn note_commit(&self, counters: &Counters, queued: u64, known: u64) {
+    pub fn note_commit(&self, counters: &RunCounters, queued: u64, known: u64) {
         self.queued.store(queued, Ordering::Relaxed);
         self.known.store(known, Ordering::Relaxed);
         self.slow().counters.clone_from(counters);

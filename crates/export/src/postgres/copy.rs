@@ -3,12 +3,12 @@
 //! With COPY in its text format: fields separated by tabs, rows by newlines, both escaped within
 //! texts. PostgreSQL text cannot contain NUL, which is dropped.
 
-use super::{ContentSource, PostgresCounts, failed};
+use super::{PostgresCounts, failed};
 use crate::error::Result;
 use crate::{ExportProgress, step};
+use orb_answers::content::{decoded, source};
 use orb_page::WarcPosition;
-use orb_store::StoreError;
-use orb_store::{CatalogueReader, CatalogueWalk, Cell};
+use orb_store::{ArchiveReader, CatalogueReader, CatalogueWalk, Cell, StoreError, StoredExchange};
 use postgres::Transaction;
 use std::io::Write;
 
@@ -22,25 +22,28 @@ pub(super) struct PostgresLoad<'a, 'c> {
     counts: PostgresCounts,
 }
 
-/// Page contents, requested row by row.
+/// Page contents from the archive, requested row by row.
 pub(super) struct PageContents {
-    contents: Option<Box<dyn ContentSource>>,
+    archive: Option<ArchiveReader>,
     unreadable: u64,
 }
 
 impl PageContents {
-    /// The text of an HTML page, if content is wanted.
+    /// The source of an HTML page as text, if content is wanted.
     pub(super) fn text(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<String> {
-        let text = self.contents.as_mut()?.text(url, at?);
-        self.unreadable += u64::from(text.is_none());
-        text
+        self.read(at, |stored, content| source(url, stored, content))
     }
 
     /// The bytes of a document, if content is wanted.
-    pub(super) fn bytes(&mut self, url: &str, at: Option<&WarcPosition>) -> Option<Vec<u8>> {
-        let bytes = self.contents.as_mut()?.bytes(url, at?);
-        self.unreadable += u64::from(bytes.is_none());
-        bytes
+    pub(super) fn bytes(&mut self, at: Option<&WarcPosition>) -> Option<Vec<u8>> {
+        self.read(at, |_, content| content.to_vec())
+    }
+
+    fn read<T>(&mut self, at: Option<&WarcPosition>, with: impl FnOnce(&StoredExchange, &[u8]) -> T) -> Option<T> {
+        let (archive, at) = (self.archive.as_ref()?, at?);
+        let read = archive.exchange(at).ok().and_then(|stored| Some((decoded(&stored).ok()?, stored)));
+        self.unreadable += u64::from(read.is_none());
+        read.map(|(content, stored)| with(&stored, &content))
     }
 }
 
@@ -49,10 +52,10 @@ impl<'a, 'c> PostgresLoad<'a, 'c> {
     pub(super) fn new(
         tx: Transaction<'a>,
         reader: &'c CatalogueReader,
-        contents: Option<Box<dyn ContentSource>>,
+        archive: Option<ArchiveReader>,
         watch: &'c mut ExportProgress<'c>,
     ) -> Self {
-        let content = PageContents { contents, unreadable: 0 };
+        let content = PageContents { archive, unreadable: 0 };
         Self { tx, reader, content, watch, rows: 0, counts: PostgresCounts::default() }
     }
 

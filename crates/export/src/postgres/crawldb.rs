@@ -86,7 +86,7 @@ fn page_data(to: &mut PostgresLoad<'_, '_>, schema: &str) -> Result<()> {
         let Cell::Text(url) = cells[1] else { return };
         let mime = if let Cell::Text(mime) = cells[2] { Some(mime) } else { None };
         let kind = document_type(mime, url);
-        let bytes = if KEPT.contains(&kind) { content.bytes(url, place(&cells[3..]).as_ref()) } else { None };
+        let bytes = if KEPT.contains(&kind) { content.bytes(place(&cells[3..]).as_ref()) } else { None };
         number += 1;
         out.plain(&number.to_string()).cell(&cells[0]).plain(&kind.to_uppercase()).bytes(bytes.as_deref()).end();
     });

@@ -15,9 +15,7 @@ mod crawldb;
 use super::ExportProgress;
 use crate::error::{ExportError, Result};
 use copy::PostgresLoad;
-use orb_page::WarcPosition;
-use orb_store::CatalogueReader;
-use orb_store::StoreError;
+use orb_store::{ArchiveReader, CatalogueReader};
 use postgres::config::SslMode;
 use postgres::{Client, Config, NoTls};
 use std::time::Duration;
@@ -47,6 +45,8 @@ pub struct PostgresTarget {
     pub schema: Option<String>,
     /// Whether existing tables with these names are replaced.
     pub replace: bool,
+    /// Whether pages come with their content.
+    pub contents: bool,
 }
 
 /// Rows written, by table.
@@ -58,24 +58,16 @@ pub struct PostgresCounts {
     pub unreadable: u64,
 }
 
-/// Provides page contents. The store holds raw bytes; interpreting them is up to the implementer.
-pub trait ContentSource {
-    /// The text of an HTML page; `None` if unavailable.
-    fn text(&mut self, url: &str, at: &WarcPosition) -> Option<String>;
-    /// The bytes of a document; `None` if unavailable.
-    fn bytes(&mut self, url: &str, at: &WarcPosition) -> Option<Vec<u8>>;
-}
-
-/// Creates the models in a database. Pages come with their content if `contents` provides it.
-pub fn export_postgres<'a>(
+/// Creates the models in a database, with the contents of pages if they are wanted.
+pub(crate) fn export_postgres<'a>(
     reader: &'a CatalogueReader,
     target: &PostgresTarget,
-    contents: Option<Box<dyn ContentSource>>,
+    archive: ArchiveReader,
     watch: &'a mut ExportProgress<'a>,
 ) -> Result<PostgresCounts> {
     let mut client = connect(target)?;
     let tx = client.transaction().map_err(failed("begin"))?;
-    let mut load = PostgresLoad::new(tx, reader, contents, watch);
+    let mut load = PostgresLoad::new(tx, reader, target.contents.then_some(archive), watch);
     if target.model != Model::Crawldb {
         let schema = prepare(&mut load, target, "public", classic::TABLES)?;
         classic::load(&mut load, &schema)?;
@@ -88,7 +80,7 @@ pub fn export_postgres<'a>(
 }
 
 fn connect(target: &PostgresTarget) -> Result<Client> {
-    let refuse = |why: &str| Err(StoreError::Query(why.to_owned()).into());
+    let refuse = |why: &str| Err(ExportError::Refused(why.to_owned()));
     let mut config: Config = match target.url.parse() {
         Ok(config) => config,
         Err(_) => return refuse("this is not the address of a PostgreSQL database: postgres://user@host/database"),
@@ -117,10 +109,9 @@ fn prepare(load: &mut PostgresLoad<'_, '_>, target: &PostgresTarget, usual: &str
     if !there.is_empty() {
         if !target.replace {
             let names = there.join(", ");
-            return Err(StoreError::Query(format!(
+            return Err(ExportError::Refused(format!(
                 "schema {name} has tables of these names already: {names} (--force replaces them)"
-            ))
-            .into());
+            )));
         }
         let names: Vec<String> = there.iter().map(|table| format!("{schema}.{table}")).collect();
         load.run(&format!("DROP TABLE {}", names.join(", ")))?;
@@ -130,7 +121,7 @@ fn prepare(load: &mut PostgresLoad<'_, '_>, target: &PostgresTarget, usual: &str
 
 fn quoted(name: &str) -> Result<String> {
     if name.is_empty() || name.len() > 63 || name.contains('\0') {
-        return Err(StoreError::Query(format!("{name:?} is not a name for a schema")).into());
+        return Err(ExportError::Refused(format!("{name:?} is not a name for a schema")));
     }
     Ok(format!("\"{}\"", name.replace('"', "\"\"")))
 }

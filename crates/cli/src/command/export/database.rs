@@ -4,10 +4,7 @@ use super::{ExportJob, ExportedFile};
 use crate::failure::{CommandFailure, complain};
 use anyhow::anyhow;
 use clap::ValueEnum;
-use orb_answers::content::{decoded, source};
-use orb_export::{ContentSource, ExportError, Model, PostgresTarget, export_postgres};
-use orb_page::WarcPosition;
-use orb_store::{ArchiveReader, StoredExchange};
+use orb_export::{Model, PostgresTarget};
 
 /// Names of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -29,40 +26,11 @@ pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandF
         ModelName::Both => Model::Both,
     };
     let password = std::env::var("PGPASSWORD").ok();
-    let target = PostgresTarget { url, password, model, schema: args.schema.clone(), replace: args.force };
-    let archive = Archived { archive: ArchiveReader::open(&job.project) };
-    let contents = (!args.no_content).then(|| Box::new(archive) as Box<dyn ContentSource>);
-    let counts = export_postgres(job.reader, &target, contents, &mut job.account.watch("rows"));
-    let counts = counts.map_err(|e| match e {
-        ExportError::Store(e) => CommandFailure::from(e),
-        other => CommandFailure::from(other),
-    })?;
+    let (schema, replace, contents) = (args.schema.clone(), args.force, !args.no_content);
+    let target = PostgresTarget { url, password, model, schema, replace, contents };
+    let counts = job.exporter.postgres(&target, &mut job.account.watch("rows"))?;
     if counts.unreadable > 0 {
         complain(&format!("the content of {} pages could not be read and is left out", counts.unreadable));
     }
     Ok(counts.tables.into_iter().map(|(path, count)| ExportedFile { path, count, of: "rows" }).collect())
-}
-
-/// Page contents from the archive.
-struct Archived {
-    archive: ArchiveReader,
-}
-
-impl Archived {
-    fn read(&self, at: &WarcPosition) -> Option<(StoredExchange, bytes::Bytes)> {
-        let stored = self.archive.exchange(at).ok()?;
-        let content = decoded(&stored).ok()?;
-        Some((stored, content))
-    }
-}
-
-impl ContentSource for Archived {
-    fn text(&mut self, url: &str, at: &WarcPosition) -> Option<String> {
-        let (stored, content) = self.read(at)?;
-        Some(source(url, &stored, &content))
-    }
-
-    fn bytes(&mut self, _url: &str, at: &WarcPosition) -> Option<Vec<u8>> {
-        Some(self.read(at)?.1.to_vec())
-    }
 }

@@ -30,8 +30,8 @@ pub(super) fn run(job: &mut ExportJob<'_>, form: As) -> Result<Vec<ExportedFile>
         As::Lists => "webgraph",
     };
     let default = match form {
-        As::Form(_) => format!("{}.{ending}", job.project.name),
-        As::Lists => job.project.name.clone(),
+        As::Form(_) => format!("{}.{ending}", job.collection.name()),
+        As::Lists => job.collection.name().to_owned(),
     };
     let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(default));
     let stdout = path == Path::new("-");

@@ -9,11 +9,6 @@ use super::{ExportJob, ExportedFile};
 use crate::failure::{CommandFailure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
-use orb_answers::content::{decoded, markdown};
-use orb_crawl::outputs::{file_name, head};
-use orb_page::{PageId, RunId};
-use orb_store::{ArchiveReader, PageRow, StoreError};
-use serde_json::json;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,39 +26,19 @@ enum Shelf {
 
 pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     let shelf = shelf(job)?;
-    if let Some(run) = job.args.since
-        && job.reader.run(RunId(run))?.is_none()
-    {
-        return Err(anyhow!("project {} has no run {run}", job.project.name).into());
-    }
-    let archive = ArchiveReader::open(&job.project);
-    let (mut written, mut unreadable) = (0, 0u64);
-    let (reader, account) = (job.reader, &mut job.account);
-    let exported = reader.each_html(job.args.since.map(RunId), |page| {
-        if account.note("pages", written).is_break() {
-            return Err(StoreError::Stopped);
-        }
-        match told(&archive, &page) {
-            Some(text) => shelf.put(&page, &text).map_err(StoreError::Output)?,
-            None => {
-                unreadable += 1;
-                return Ok(());
-            }
-        }
-        written += 1;
-        Ok(())
-    });
-    super::place::tell(exported, shelf.path())?;
-    if unreadable > 0 {
-        complain(&format!("the content of {unreadable} pages could not be read and is left out"));
+    let (since, watch) = (job.args.since, &mut job.account.watch("pages"));
+    let exported = job.exporter.markdown(since, |file, text| shelf.put(file, text), watch);
+    let counts = super::place::tell(exported, shelf.path())?;
+    if counts.unreadable > 0 {
+        complain(&format!("the content of {} pages could not be read and is left out", counts.unreadable));
     }
     let path = shelf.path().display().to_string();
     shelf.keep()?;
-    Ok(vec![ExportedFile { path, count: written, of: "pages" }])
+    Ok(vec![ExportedFile { path, count: counts.written, of: "pages" }])
 }
 
 fn shelf(job: &ExportJob<'_>) -> Result<Shelf, CommandFailure> {
-    let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-markdown", job.project.name)));
+    let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-markdown", job.collection.name())));
     if path == Path::new("-") {
         return Ok(Shelf::Stdout);
     }
@@ -92,7 +67,7 @@ impl Shelf {
         }
     }
 
-    fn put(&self, page: &PageRow, text: &str) -> io::Result<()> {
+    fn put(&self, file: &Path, text: &str) -> io::Result<()> {
         let dir = match self {
             Self::Stdout => {
                 let mut stdout = out::content();
@@ -102,7 +77,7 @@ impl Shelf {
             Self::There(dir) => dir,
             Self::New(made, _) => made.path(),
         };
-        let path = dir.join(file_name(PageId(page.id), &page.url));
+        let path = dir.join(file);
         fs::create_dir_all(path.parent().unwrap_or(dir))?;
         if matches!(self, Self::New(..)) {
             return fs::write(path, text);
@@ -130,19 +105,4 @@ fn usual_permissions() -> Result<fs::Permissions, CommandFailure> {
     let plain = probe.path().join("plain");
     fs::create_dir(&plain).context("cannot make a temporary directory")?;
     Ok(fs::metadata(&plain).context("cannot look at a temporary directory")?.permissions())
-}
-
-/// The page with its front matter; `None` if the archive cannot provide its content.
-fn told(archive: &ArchiveReader, page: &PageRow) -> Option<String> {
-    let stored = archive.exchange(&page.warc()?).ok()?;
-    let content = decoded(&stored).ok()?;
-    let facts = [
-        ("url", json!(page.url)),
-        ("title", json!(page.title)),
-        ("lang", json!(page.lang)),
-        ("fetched", json!(page.fetched_at)),
-        ("last_modified", json!(page.last_modified)),
-        ("digest", json!(page.digest)),
-    ];
-    Some(format!("{}{}\n", head(&facts), markdown(&page.url, &stored, &content).trim()))
 }

@@ -17,9 +17,8 @@ use crate::out;
 use account::ExportMonitor;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use orb_answers::{Collection, ProjectDir};
-use orb_export::TableFormat;
-use orb_store::CatalogueReader;
+use orb_answers::Collection;
+use orb_export::{Exporter, TableFormat};
 use serde::Serialize;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -98,18 +97,17 @@ struct ExportedFile {
 struct ExportJob<'a> {
     args: &'a ExportArgs,
     collection: &'a Collection,
-    project: ProjectDir,
-    reader: &'a CatalogueReader,
+    exporter: &'a Exporter,
     account: ExportMonitor,
 }
 
 pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), CommandFailure> {
     fitting(args)?;
     let collection = open(common, &args.project)?;
-    let (project, reader) = (collection.project().clone(), collection.catalogue());
+    let exporter = Exporter::open(collection.project())?;
     let account = ExportMonitor::open(common)?;
-    let mut job = ExportJob { args, collection: &collection, project, reader, account };
-    let done = reader.at_one_moment(|_| match args.format {
+    let mut job = ExportJob { args, collection: &collection, exporter: &exporter, account };
+    let done = exporter.at_one_moment(|_| match args.format {
         ExportFormat::Parquet => rows::run(&mut job, TableFormat::Parquet),
         ExportFormat::Jsonl => rows::run(&mut job, TableFormat::Jsonl),
         ExportFormat::Csv => rows::run(&mut job, TableFormat::Csv),
@@ -122,7 +120,7 @@ pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), CommandFailu
         ExportFormat::Webgraph => graphs::run(&mut job, graphs::As::Lists),
     });
     job.account.close();
-    let written = done?;
+    let written = done??;
     if args.output.as_deref() == Some(Path::new("-")) {
         return Ok(());
     }
@@ -152,7 +150,7 @@ fn fitting(args: &ExportArgs) -> Result<(), CommandFailure> {
 }
 
 fn wacz(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
-    let name = format!("{}.wacz", job.project.name);
+    let name = format!("{}.wacz", job.collection.name());
     let path = job.args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     if path == Path::new("-") {
         return Err(CommandFailure::Usage("a WACZ file cannot be streamed: name a file".to_owned()));
@@ -160,7 +158,7 @@ fn wacz(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     let mut file = place::Unfinished::begin(&path, job.args.force)?;
     let counts = {
         let watch = &mut job.account.watch("pieces");
-        let exported = orb_export::export_wacz(&job.project, job.reader, file.file(), watch);
+        let exported = job.exporter.wacz(file.file(), watch);
         place::tell(exported, &path)?
     };
     file.keep()?;

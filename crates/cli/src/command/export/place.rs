@@ -5,6 +5,7 @@
 
 use crate::failure::CommandFailure;
 use anyhow::{Context as _, anyhow};
+use orb_export::ExportError;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -58,14 +59,14 @@ pub(crate) fn unwritten(e: std::io::Error, path: &Path) -> CommandFailure {
     if path == Path::new("-") && e.kind() == std::io::ErrorKind::BrokenPipe {
         return CommandFailure::OutputClosed;
     }
-    let e = anyhow::Error::from(orb_store::StoreError::Output(e));
+    let e = anyhow::Error::from(ExportError::Output(e));
     CommandFailure::Failed(e.context(format!("cannot write {}", path.display())))
 }
 
 /// A failure to write, with the path; a closed output is not one.
-pub(crate) fn tell<T>(done: Result<T, orb_store::StoreError>, path: &Path) -> Result<T, CommandFailure> {
+pub(crate) fn tell<T>(done: Result<T, ExportError>, path: &Path) -> Result<T, CommandFailure> {
     match done {
-        Err(orb_store::StoreError::Output(e)) => Err(unwritten(e, path)),
+        Err(ExportError::Output(e)) => Err(unwritten(e, path)),
         other => Ok(other?),
     }
 }

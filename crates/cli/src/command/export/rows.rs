@@ -6,8 +6,7 @@ use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use clap::ValueEnum;
-use orb_export::{TableFormat, export_table};
-use orb_store::Table;
+use orb_export::{Table, TableFormat};
 use std::fs;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -60,7 +59,7 @@ pub(super) fn run(job: &mut ExportJob<'_>, format: TableFormat) -> Result<Vec<Ex
             Err(CommandFailure::Usage("standard output takes one table: choose it with --table".to_owned()))
         }
         (&[table], output) => {
-            let name = format!("{}-{}.{}", job.project.name, table.name(), format.extension());
+            let name = format!("{}-{}.{}", job.collection.name(), table.name(), format.extension());
             let path = output.unwrap_or_else(|| PathBuf::from(name));
             // In an existing directory the file is named after the table.
             let path = if path.is_dir() { path.join(file_name(table, format)) } else { path };
@@ -69,7 +68,8 @@ pub(super) fn run(job: &mut ExportJob<'_>, format: TableFormat) -> Result<Vec<Ex
             Ok(vec![written])
         }
         (tables, output) => {
-            let dir = output.unwrap_or_else(|| PathBuf::from(format!("{}-{}", job.project.name, format.extension())));
+            let dir =
+                output.unwrap_or_else(|| PathBuf::from(format!("{}-{}", job.collection.name(), format.extension())));
             let all = if tables.is_empty() { &Table::ALL } else { tables };
             to_directory(job, all, format, &dir)
         }
@@ -87,7 +87,7 @@ fn to_stdout(job: &mut ExportJob<'_>, table: Table, format: TableFormat) -> Resu
         ));
     }
     let watch = &mut job.account.watch(table.name());
-    tell(export_table(job.reader, table, format, out::content(), watch), Path::new("-")).map(drop)
+    tell(job.exporter.table((table, format), out::content(), watch), Path::new("-")).map(drop)
 }
 
 fn to_file(
@@ -98,7 +98,7 @@ fn to_file(
 ) -> Result<(Unfinished, ExportedFile), CommandFailure> {
     let mut file = Unfinished::begin(path, job.args.force)?;
     let watch = &mut job.account.watch(table.name());
-    let rows = tell(export_table(job.reader, table, format, file.file(), watch), path)?;
+    let rows = tell(job.exporter.table((table, format), file.file(), watch), path)?;
     Ok((file, ExportedFile { path: path.display().to_string(), count: rows, of: "rows" }))
 }
 

@@ -3,7 +3,7 @@
 use super::ranks::{self, RankArgs};
 use super::stats;
 use crate::args::Common;
-use crate::command::open_reader;
+use crate::command::open;
 use crate::failure::CommandFailure;
 use crate::meter::Meter;
 use crate::out;
@@ -84,7 +84,7 @@ struct Done {
 
 pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), CommandFailure> {
     let options = args.options()?;
-    let (project, _) = open_reader(common, &args.project)?;
+    let project = open(common, &args.project)?.project().clone();
     let begin = Instant::now();
     let meter = Meter::start(common, &format!("graph {}", project.name));
     let said = meter.said();

@@ -4,8 +4,9 @@ use crate::failure::CommandFailure;
 use crate::meter::MeterState;
 use crate::out;
 use clap::Args;
-use orb_answers::{ProjectDir, RankAccount, RankAccounts};
+use orb_answers::{RankAccount, RankAccounts};
 use orb_crawl::structure::{Harmonic, PageRank, Ranking, rank};
+use orb_project::ProjectDir;
 use orb_project::units::ByteSize;
 
 /// How pages and hosts are ranked.

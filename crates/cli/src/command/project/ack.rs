@@ -1,13 +1,10 @@
 //! `orb project ack`: how are a run's changes acknowledged?
 
 use crate::args::Common;
-use crate::command::open_reader;
 use crate::failure::CommandFailure;
 use crate::out;
-use anyhow::anyhow;
 use clap::Args;
-use orb_page::RunId;
-use orb_store::acknowledge;
+use orb_project::{Home, acknowledge};
 use std::io::Write as _;
 
 /// `orb project ack`.
@@ -26,23 +23,15 @@ pub(crate) struct AckArgs {
     note: Option<String>,
 }
 
-pub(super) fn run(common: &Common, args: &AckArgs) -> Result<(), CommandFailure> {
-    let (project, reader) = open_reader(common, &args.project)?;
-    let run = match args.run.map(RunId) {
-        Some(run) => reader.run(run)?.map(|run| run.id),
-        None => reader.runs()?.first().map(|run| run.id),
-    };
-    let run = run.ok_or_else(|| match args.run {
-        Some(run) => anyhow!("project {} has no run {run}", project.name),
-        None => anyhow!("project {} was never run", project.name),
-    })?;
+pub(super) fn run(common: &Common, home: &Home, args: &AckArgs) -> Result<(), CommandFailure> {
+    let project = home.find(&args.project)?;
     let by = args.by.clone().or_else(|| ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()));
-    acknowledge(&project, run, by.as_deref(), args.note.as_deref())?;
+    let ack = acknowledge(&project, args.run, by.as_deref(), args.note.as_deref())?;
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, &reader.ack(run)?)?;
+        out::json(&mut stdout, &ack)?;
     } else if !common.quiet {
-        writeln!(stdout, "project {}, run {}: acknowledged", project.name, run.0)?;
+        writeln!(stdout, "project {}, run {}: acknowledged", project.name, ack.run)?;
     }
     Ok(stdout.flush()?)
 }

@@ -7,9 +7,7 @@ pub(crate) mod new;
 use crate::args::{Common, ListingArgs, ProjectCommand, ProjectCommandArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use anyhow::Context as _;
-use orb_project::Settings;
-use orb_store::Home;
+use orb_project::{Home, Settings, settings_text};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), CommandFailure> {
@@ -17,7 +15,7 @@ pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Comm
     match &args.what {
         ProjectCommand::List(listing) => list(common, &home, listing),
         ProjectCommand::New(args) => new::run(common, &home, args),
-        ProjectCommand::Ack(args) => ack::run(common, args),
+        ProjectCommand::Ack(args) => ack::run(common, &home, args),
         ProjectCommand::Edit(args) => edit::run(common, &home, &args.project),
         ProjectCommand::Show(args) => show(common, &home, &args.project),
         ProjectCommand::Remove { project, yes } => remove(common, &home, project, *yes),
@@ -38,13 +36,12 @@ fn list(common: &Common, home: &Home, listing: &ListingArgs) -> Result<(), Comma
 }
 
 fn show(common: &Common, home: &Home, name: &str) -> Result<(), CommandFailure> {
-    let file = home.find(name)?.settings();
+    let project = home.find(name)?;
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, &Settings::read(&file)?)?;
+        out::json(&mut stdout, &Settings::read(&project.settings())?)?;
     } else {
-        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        stdout.write_all(text.as_bytes())?;
+        stdout.write_all(settings_text(&project)?.as_bytes())?;
     }
     Ok(stdout.flush()?)
 }

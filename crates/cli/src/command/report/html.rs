@@ -8,9 +8,8 @@
 use super::text::minute;
 use super::{FLAGS, sum};
 use crate::out;
-use orb_answers::{AnswerError, ChangedVersions, Report, ReportRow};
+use orb_answers::{AnswerError, ChangedVersions, Report, ReportRow, escaped};
 use orb_page::Flag;
-use orb_track::diff::html::escaped;
 use serde::Serialize;
 use std::io::{self, Write};
 

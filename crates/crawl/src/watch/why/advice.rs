@@ -8,10 +8,11 @@ use super::facts::{SpeedFacts, Stretch};
 use super::{politeness, resources};
 use crate::watch::ledger::{Idle, Stage};
 use orb_frontier::Why;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One statement about a run's speed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// The rule's name.
     pub rule: &'static str,

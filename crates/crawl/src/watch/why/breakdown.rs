@@ -2,10 +2,11 @@
 
 use super::facts::Stretch;
 use crate::watch::ledger::{Idle, Stage, StageResource};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Where the time of an interval went.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Breakdown {
     /// The stages that took time, in the order of a page's life.
     pub stages: Vec<StageTime>,
@@ -14,7 +15,7 @@ pub struct Breakdown {
 }
 
 /// The time of a stage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StageTime {
     /// Its name.
     pub stage: &'static str,
@@ -35,7 +36,7 @@ pub struct StageTime {
 }
 
 /// How long the driver waited for something.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct IdleTime {
     /// The reason.
     pub why: &'static str,

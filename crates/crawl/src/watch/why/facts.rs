@@ -6,6 +6,7 @@
 use crate::watch::ledger::{Idle, Tally};
 use orb_page::{Moment, RunId};
 use orb_store::ProjectDir;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -74,7 +75,7 @@ pub struct Stretch {
 }
 
 /// What the user allows and the machine has.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Bounds {
     /// Seconds between two requests to one host.
@@ -92,7 +93,7 @@ pub struct Bounds {
 }
 
 /// Connection counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sockets {
     /// Open, opening and closing.
@@ -106,7 +107,7 @@ pub struct Sockets {
 }
 
 /// Hosts that wait for the same reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WaitingHosts {
     /// The reason.
@@ -132,7 +133,7 @@ pub struct HostWait {
 }
 
 /// A slow host.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SlowHost {
     /// Its name.

@@ -5,6 +5,7 @@
 //! ([`SpeedFacts::advice`]) turn them into sentences: where the time goes, and what would make it
 //! faster.
 
+mod account;
 mod advice;
 mod breakdown;
 pub(crate) mod chronicle;
@@ -14,6 +15,7 @@ mod resources;
 #[cfg(test)]
 mod tests;
 
+pub use account::{RecentSpeed, SpeedAccount, WaitingHost, why};
 pub use advice::Advice;
 pub use breakdown::{Breakdown, IdleTime, StageTime};
 pub use facts::{Bounds, HostWait, SlowHost, Sockets, SpeedFacts, Stretch, WaitingHosts};

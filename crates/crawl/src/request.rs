@@ -1,0 +1,158 @@
+//! How is a crawl asked for, and how does it begin?
+//!
+//! A [`CrawlRequest`] is a project with the settings of one run. Opening it examines the settings,
+//! looks up their secrets, takes the project and saves what is to be kept; running it crawls. A
+//! request that is refused because of its settings leaves no new project behind.
+
+use crate::track::RevisitSelection;
+use crate::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
+use orb_page::RunKind;
+use orb_project::{AskedProject, Settings, Wrong};
+use orb_store::{CatalogueReader, Home, PageRow, ProjectDir, StoreError};
+use orb_urls::Address;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A crawl that somebody asked for.
+pub struct CrawlRequest {
+    /// The project.
+    pub name: String,
+    /// Its settings.
+    pub settings: Settings,
+    /// The settings to save: budgets given as flags apply to one run only.
+    pub kept: Settings,
+    /// Whether to collect or to revisit.
+    pub kind: RunKind,
+    /// Which known pages to revisit.
+    pub choice: RevisitSelection,
+    /// Its seeds.
+    pub seeds: Vec<Address>,
+    /// The project file that was given.
+    pub file: Option<PathBuf>,
+    /// Whether to continue although archive files are damaged.
+    pub despite_damage: bool,
+}
+
+impl CrawlRequest {
+    /// Collects a project under the settings that were asked for.
+    pub fn new(asked: AskedProject) -> Self {
+        let AskedProject { name, settings, seeds, file } = asked;
+        let (kind, choice, kept) = (RunKind::Crawl, RevisitSelection::All, settings.clone());
+        Self { name, settings, kept, kind, choice, seeds, file, despite_damage: false }
+    }
+
+    /// What a project does by itself: what its file says.
+    pub fn scheduled(asked: AskedProject, kind: RunKind) -> Self {
+        let choice = if asked.settings.track.budget.is_some() { RevisitSelection::Due } else { RevisitSelection::All };
+        Self { kind, choice, ..Self::new(asked) }
+    }
+
+    /// Opens the project for this crawl; `variable` looks up an environment variable.
+    pub fn open<'h>(
+        mut self,
+        home: &'h Home,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<OpenedCrawl<'h>, CrawlError> {
+        let found = home.find(&self.name).ok();
+        sensible(found.as_ref(), &self.settings)?;
+        let file = self.file.take().unwrap_or_else(|| home.path().join(&self.name).join("project.toml"));
+        self.settings.reveal(variable).map_err(|wrong| placed(&file, wrong))?;
+        let is_new = found.is_none() && !home.path().join(&self.name).exists();
+        let project = open_project(&home.project(&self.name)?, &self.settings)?;
+        if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !self.despite_damage) {
+            let path = project.dir().archive().join(file);
+            return Err(StoreError::Damaged { path, what: what.clone() }.into());
+        }
+        self.kept.keep(project.dir())?;
+        let crawl = Crawl {
+            project,
+            settings: self.settings,
+            kind: self.kind,
+            choice: self.choice,
+            seeds: self.seeds,
+            stop: Stop::new(),
+            progress: Arc::new(Progress::default()),
+            protocols: orb_fetch::PROTOCOLS,
+        };
+        Ok(OpenedCrawl { home, crawl, name: self.name, file, is_new })
+    }
+}
+
+/// A crawl whose project is open.
+pub struct OpenedCrawl<'h> {
+    home: &'h Home,
+    crawl: Crawl,
+    name: String,
+    file: PathBuf,
+    is_new: bool,
+}
+
+impl OpenedCrawl<'_> {
+    /// The project.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings {
+        &self.crawl.settings
+    }
+
+    /// How to ask it to stop.
+    pub fn stop(&self) -> &Arc<Stop> {
+        &self.crawl.stop
+    }
+
+    /// Where it reports its progress.
+    pub fn progress(&self) -> &Arc<Progress> {
+        &self.crawl.progress
+    }
+
+    /// Crawls. A new project whose settings are refused before the first request is removed.
+    pub fn run(self) -> Result<Summary, CrawlError> {
+        let result = self.crawl.run();
+        if self.is_new && result.as_ref().is_err_and(is_refused) {
+            self.home.remove(&self.name)?;
+        }
+        result.map_err(|e| match e {
+            CrawlError::Wrong(wrong) => placed(&self.file, wrong),
+            other => other,
+        })
+    }
+}
+
+/// Whether a crawl was refused because of its settings, before the first request.
+fn is_refused(error: &CrawlError) -> bool {
+    matches!(error, CrawlError::Scope(_) | CrawlError::Fetch(_) | CrawlError::Settings(_) | CrawlError::Setting(_))
+}
+
+/// An error with its position in the file.
+fn placed(file: &Path, wrong: Wrong) -> CrawlError {
+    match Settings::blamed(file, &wrong) {
+        Some(placed) => placed.into(),
+        None => wrong.into(),
+    }
+}
+
+/// Refuses invalid settings, with the position in the project's file if that is the culprit.
+fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), CrawlError> {
+    let Err(wrong) = settings.examine() else { return Ok(()) };
+    if let Some(project) = project
+        && matches!(Settings::kept(project), Ok(Some(kept)) if kept.examine() == Err(wrong.clone()))
+    {
+        Settings::read(&project.settings())?;
+    }
+    Err(wrong.into())
+}
+
+/// Why a run fetched nothing at all, given its first seed; `None` if it did fetch something, or
+/// earlier runs did.
+pub fn why_unreached(home: &Home, summary: &Summary, seed: &str) -> Result<Option<String>, StoreError> {
+    if summary.counters.pages > 0 {
+        return Ok(None);
+    }
+    let reader = CatalogueReader::open(&home.find(&summary.project)?)?;
+    let never = |page: &PageRow| page.status.is_none() && page.visits <= 1;
+    let page = reader.page_by_url(seed)?.filter(never);
+    Ok(page.map(|page| page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind)))
+}

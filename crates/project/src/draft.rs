@@ -1,0 +1,116 @@
+//! How is a project's file changed with an editor?
+//!
+//! The editor gets a copy, which replaces the file only if it is valid and nobody else has changed
+//! the file meanwhile. A rejected text stays in the copy, and the next edit continues from it.
+
+use crate::{ProjectError, Settings};
+use orb_store::{ProjectDir, ProjectLock};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A copy of a project's file, to be edited.
+#[derive(Debug)]
+pub struct Draft {
+    project: ProjectDir,
+    path: PathBuf,
+    before: String,
+    resumed: bool,
+}
+
+impl Draft {
+    /// Copies the project's file, unless an earlier edit left a draft that says something else.
+    pub fn open(project: ProjectDir) -> Result<Self, ProjectError> {
+        let before = read(&project.settings())?;
+        let path = project.dir.join("edit.toml");
+        let resumed = fs::read_to_string(&path).is_ok_and(|left| left != before);
+        if !resumed {
+            fs::write(&path, &before).map_err(ProjectError::io("write", &path))?;
+        }
+        Ok(Self { project, path, before, resumed })
+    }
+
+    /// The copy.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is what an earlier edit left.
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// The text as it is now.
+    pub fn text(&self) -> Result<String, ProjectError> {
+        read(&self.path)
+    }
+
+    /// Says what is wrong with a text, and where.
+    pub fn check(&self, text: &str) -> Result<(), ProjectError> {
+        let (path, name) = (&self.path, &self.project.name);
+        let settings = Settings::parse(text, path)?.examined(text, path)?;
+        match settings.name {
+            Some(other) if other != *name => {
+                let why = format!("{}: the project is called {name}, not {other}", path.display());
+                Err(ProjectError::Refused(why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Replaces the project's file by a text and removes the draft; returns whether the text is
+    /// another one. A file that somebody has changed meanwhile, or that is in use, is not replaced.
+    pub fn keep(self, text: &str) -> Result<bool, ProjectError> {
+        let changed = text != self.before;
+        if changed {
+            self.replace(text)?;
+        }
+        fs::remove_file(&self.path).map_err(ProjectError::io("remove", &self.path))?;
+        Ok(changed)
+    }
+
+    fn replace(&self, text: &str) -> Result<(), ProjectError> {
+        let refused =
+            |why: String| ProjectError::Refused(format!("{why}; what you wrote is left in {}", self.path.display()));
+        let _lock = ProjectLock::take(&self.project).map_err(|e| refused(e.to_string()))?;
+        let file = self.project.settings();
+        if read(&file)? != self.before {
+            return Err(refused(format!("{} was changed meanwhile", file.display())));
+        }
+        Ok(Settings::keep_text(&self.project, text)?)
+    }
+}
+
+/// The text of a project's file.
+pub fn settings_text(project: &ProjectDir) -> Result<String, ProjectError> {
+    read(&project.settings())
+}
+
+fn read(path: &Path) -> Result<String, ProjectError> {
+    fs::read_to_string(path).map_err(ProjectError::io("read", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orb_store::Home;
+
+    #[test]
+    fn a_draft_replaces_the_file_unless_somebody_else_changed_it() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let written = |text: &str| fs::write(project.settings(), text).unwrap();
+        written("seeds = ['http://a.test/']\n");
+        let draft = Draft::open(project.clone()).unwrap();
+        assert!(!draft.is_resumed());
+        let text = "seeds = ['http://b.test/']\n";
+        fs::write(draft.path(), text).unwrap();
+        assert!(draft.check(text).is_ok() && draft.check("name = 'q'").is_err() && draft.check("seed = 1").is_err());
+        written("seeds = ['http://c.test/']\n");
+        let refused = draft.keep(text).unwrap_err().to_string();
+        assert!(refused.contains("was changed meanwhile; what you wrote is left in"), "{refused}");
+        let draft = Draft::open(project.clone()).unwrap();
+        assert!(draft.is_resumed());
+        assert!(draft.keep(text).unwrap());
+        assert!(settings_text(&project).unwrap().contains("http://b.test/"));
+    }
+}
