@@ -89,6 +89,11 @@ impl Frontier {
         self.warmth.most = most.max(1);
     }
 
+    /// Whether new connections can wait, because what was fetched already keeps everybody busy.
+    pub fn spare_connections(&mut self, sparing: bool) {
+        self.bench.sparing = sparing;
+    }
+
     /// A request is granted to a host: on an idle connection if there is one, otherwise on a new
     /// one, for which another host's may have to make room.
     pub(crate) fn takes_off(&mut self, site: &mut WorkbenchHost, now: Moment) {

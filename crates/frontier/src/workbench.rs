@@ -8,7 +8,8 @@
 //! then hosts already started, then new ones ([`HostPreference`]): what was started is finished,
 //! over open connections. (Round-robin, two hundred hosts on 128 connections needed a new
 //! connection for most pages.) A second connection to a host comes last of all, since it takes the
-//! place of another host's. One turn in [`SHARE`] goes to a new host and one to the started host
+//! place of another host's. Where fetching is ahead of reading, more connections would gain nothing:
+//! then only hosts with an idle one get their turn. One turn in [`SHARE`] goes to a new host and one to the started host
 //! that has waited longest, so that an endless host cannot starve the others.
 //!
 //! A group is held from the moment a request to one of its hosts is granted until it is on the
@@ -78,6 +79,8 @@ pub(crate) struct Workbench {
     due: [BTreeSet<(Moment, u64, GateKey)>; 4],
     /// The current turn of [`SHARE`].
     favours: u8,
+    /// Whether hosts without an idle connection wait, but for their share of the turns.
+    pub(crate) sparing: bool,
     /// Groups without hosts, remembered until their gate opens.
     cooling: BTreeSet<(Moment, GateKey)>,
     turn: u64,
@@ -137,11 +140,12 @@ impl Workbench {
         let warmest = warm.and_then(|_| self.due[HostPreference::Warm as usize].range(..after_now).next_back());
         self.favours = (self.favours + 1) % SHARE;
         let other = match self.favours {
-            0 => new.or(warmest).or(begun),
-            1 => begun.into_iter().chain(warm).min().or(new),
-            _ => warmest.or(begun).or(new),
+            0 => new.or(warmest),
+            1 => begun.into_iter().chain(warm).min(),
+            _ => warmest,
         };
-        let &(.., key) = other.or(busy)?;
+        let rest = if self.sparing { None } else { begun.or(new).or(busy) };
+        let &(.., key) = other.or(rest)?;
         self.groups.get(&key)?.hosts.first().map(|seat| seat.host)
     }
 
@@ -315,6 +319,21 @@ mod tests {
             WorkbenchPosition { key: GateKey::Host(HostId(2)), at: START, turn: 2, standing: HostPreference::New };
         bench.lift(place, HostId(2));
         assert_eq!(bench.first_due(START), Some(HostId(1)));
+    }
+
+    #[test]
+    fn where_connections_are_spared_others_get_their_share_of_the_turns_and_no_more() {
+        let mut bench = Workbench { sparing: true, ..Workbench::default() };
+        for (n, standing) in [(1, HostPreference::Busy), (2, HostPreference::New), (3, HostPreference::Begun)] {
+            bench.place(GateKey::Host(HostId(n)), (HostId(n), standing), START, START);
+        }
+        let turns: Vec<_> = (0..SHARE).filter_map(|_| bench.first_due(START)).collect();
+        assert_eq!(turns, [HostId(3), HostId(2)]);
+        bench.place(GateKey::Host(HostId(4)), (HostId(4), HostPreference::Warm), START, START);
+        let turns = (0..SHARE).filter(|_| bench.first_due(START) == Some(HostId(4))).count();
+        assert_eq!(turns, usize::from(SHARE) - 2);
+        bench.sparing = false;
+        assert_eq!(bench.next_due(), Some(START));
     }
 
     #[test]

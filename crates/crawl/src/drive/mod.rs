@@ -31,6 +31,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
+/// As long as so many responses wait to be read, no connection is opened just to fetch faster.
+const UNREAD: usize = 64;
+
 /// A response for a reading thread.
 pub(crate) struct Work {
     /// What was leased.
@@ -95,13 +98,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
                 self.pause(why, wait).await;
                 continue;
             }
-            let (next, why) = {
-                let mut frontier = shared.frontier();
-                frontier.allow_connections(self.errand.fetchers.line().connection_limit());
-                let next = frontier.next(self.errand.clock.now());
-                let waits = matches!(next, Next::Wait(_) | Next::Busy);
-                (next, if waits { frontier.holdup().into() } else { Idle::Commit })
-            };
+            let (next, why) = self.next();
             if let Some(state) = self.act(next, why).await {
                 break state;
             }
@@ -123,6 +120,22 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
 
     fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the frontier says, and why it waits if it does.
+    fn next(&self) -> (Next, Idle) {
+        let Errand { shared, fetchers, readers, clock, .. } = &*self.errand;
+        let unread = readers.len() >= UNREAD;
+        let mut frontier = shared.frontier();
+        frontier.allow_connections(fetchers.line().connection_limit());
+        frontier.spare_connections(unread);
+        let next = frontier.next(clock.now());
+        let why = match next {
+            Next::Wait(_) | Next::Busy if unread => Idle::Backlog,
+            Next::Wait(_) | Next::Busy => frontier.holdup().into(),
+            _ => Idle::Commit,
+        };
+        (next, why)
     }
 
     /// Why nothing more may be requested, if so, and for how long at most.
