@@ -90,7 +90,7 @@ impl ToyServer {
                 std::thread::spawn(move || {
                     ConnectionGauge::count(&this.gauge, || {
                         let _ = this.serve(&stream);
-                    })
+                    });
                 });
             }
         });

@@ -143,11 +143,12 @@ fn certificate_line(error: &CertificateError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::SupportedCipherSuite;
 
     #[test]
     fn aes_128_is_offered_first_and_nothing_is_left_out() {
         let (ours, all) = (provider().cipher_suites, ring::default_provider().cipher_suites);
-        let first: Vec<CipherSuite> = ours.iter().take(3).map(|suite| suite.suite()).collect();
+        let first: Vec<CipherSuite> = ours.iter().take(3).map(SupportedCipherSuite::suite).collect();
         assert!(first.iter().all(|suite| AES_128.contains(suite)), "{first:?}");
         assert!(ours.len() == all.len() && all.iter().all(|suite| ours.contains(suite)));
     }
