@@ -34,7 +34,7 @@ impl MarkdownWriter<'_> {
             Tag::Strong | Tag::B if !style.strong => marked("**", InlineStyle { strong: true, ..style }, out),
             Tag::Em | Tag::I if !style.emphasis => marked("*", InlineStyle { emphasis: true, ..style }, out),
             Tag::Del | Tag::S | Tag::Strike if !style.struck => {
-                marked("~~", InlineStyle { struck: true, ..style }, out)
+                marked("~~", InlineStyle { struck: true, ..style }, out);
             }
             Tag::Code | Tag::Tt => self.inline_code(id, out),
             Tag::A if !style.link => self.link(id, style, out),

@@ -236,7 +236,7 @@ impl<'a> TreeBuilder<'a> {
         self.scanner.allow_cdata(self.foreign.inside());
         if foreign {
             // Formulas and drawings are nodes; of what is in them, only annotations (TeX) are.
-            if (!was_foreign && !closed) || (is_annotation(self.tree.src, at) && !closed) {
+            if !closed && (!was_foreign || is_annotation(self.tree.src, at)) {
                 self.push(tag, at);
             }
             return;
