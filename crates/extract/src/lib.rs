@@ -11,6 +11,7 @@ mod charset;
 mod css;
 mod directives;
 mod entity;
+mod facts;
 mod feed;
 mod fill;
 mod gather;
@@ -33,15 +34,23 @@ mod tame;
 mod text;
 mod xml;
 
+pub use facts::PageFacts;
 pub use fill::{Filling, FormError, Typed, fill};
 pub use gist::gist;
 pub use headers::{header_links, x_robots};
 pub use language::language;
+pub use main_content::{ContentBlock, MainContent};
 pub use markdown::{MarkdownRequest, markdown};
 pub use pick::{Picked, Picker};
 pub use select::{Selected, WantedPart, check_selector, select};
 pub use simhash::{distance, simhash};
 pub use sniff::sniff;
+
+/// What `cargo xtask quality` learns from.
+#[doc(hidden)]
+pub mod learning {
+    pub use crate::main_content::{DEPTH, FEATURES, FeatureRow, SymmetricTree, observe};
+}
 
 use gather::Gather;
 use orb_page::Document;

@@ -243,6 +243,16 @@ impl Prose {
         joined.since(0, cap)
     }
 
+    /// The text so far.
+    pub(crate) fn text(&self) -> &str {
+        &self.out
+    }
+
+    /// Returns everything that was kept, which may exceed the cap a little.
+    pub(crate) fn into_text(self) -> String {
+        self.out
+    }
+
     /// Returns the whole text.
     pub(crate) fn finish(mut self) -> String {
         if self.out.len() > TEXT_CAP {

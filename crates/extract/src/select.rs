@@ -56,7 +56,7 @@ pub fn select(html: &str, choice: &WantedPart<'_>) -> Selected {
     let WantedPart { is_xml, main, include, exclude } = *choice;
     let read = |html: &str, is_xml: bool| {
         let outline = Outline::of(html, is_xml);
-        if main { main_content(outline) } else { outline.blocks() }
+        if main { main_content(&outline) } else { outline.blocks() }
     };
     if include.is_empty() && exclude.is_empty() {
         return Selected { blocks: read(html, is_xml), matched: true, note: None };

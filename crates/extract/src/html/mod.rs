@@ -12,17 +12,20 @@ mod elements;
 mod forms;
 mod meta;
 mod pictures;
+mod place;
 mod reader;
 mod sketch;
 mod srcset;
 
 pub(crate) mod foreign;
+pub(crate) mod hints;
 pub(crate) mod name;
 pub(crate) mod outline;
 pub(crate) mod raw;
 pub(crate) mod scan;
 
 pub(crate) use attributes::Slots;
+pub(crate) use elements::language_tag;
 use reader::HtmlReader;
 
 use crate::gather::Gather;

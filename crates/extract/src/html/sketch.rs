@@ -5,10 +5,12 @@
 //! [`super::reader`].
 
 use super::foreign::Foreign;
-use super::name::{ACTS, BLOCK, CELL, NameKey, SPACED, Tag, VOID, key};
-use super::outline::{Outline, OutlineBlock, OutlineElement, SPREAD, StartTag};
+use super::hints::{Hint, TagNames};
+use super::name::{ACTS, BLOCK, CELL, SPACED, Tag, VOID};
+use super::outline::{Outline, OutlineBlock, OutlineElement};
+use super::place::SPREAD;
 use super::raw::Raw;
-use super::scan::{Attributes, HtmlToken, Scanner, TextMode};
+use super::scan::{HtmlToken, Scanner, TextMode};
 use crate::prose::{Prose, TEXT_CAP, folded};
 use crate::simhash::mix;
 use std::ops::Range;
@@ -20,48 +22,28 @@ const MOST_BLOCKS: usize = 200_000;
 /// Maximum length of a title.
 const TITLE: usize = 1_000;
 
-/// The attributes of a tag that matter here.
-#[derive(Debug, Default)]
-struct TagNames {
-    id: Option<Range<usize>>,
-    class: Option<Range<usize>>,
-    role: Option<Range<usize>>,
-    /// Whether it has an attribute that makes a `<font>` break out of SVG.
-    font: bool,
-}
-
-impl Attributes for TagNames {
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    fn attribute(&mut self, name: NameKey, _: Range<usize>, value: Range<usize>) {
-        const ID: NameKey = key("id");
-        const CLASS: NameKey = key("class");
-        const ROLE: NameKey = key("role");
-        const COLOR: NameKey = key("color");
-        const FACE: NameKey = key("face");
-        const SIZE: NameKey = key("size");
-        match name {
-            ID => drop(self.id.get_or_insert(value)),
-            CLASS => drop(self.class.get_or_insert(value)),
-            ROLE => drop(self.role.get_or_insert(value)),
-            COLOR | FACE | SIZE => self.font = true,
-            _ => {}
-        }
-    }
-}
-
 /// An open block element.
 #[derive(Debug)]
-struct OpenElement {
+struct OpenElement<'a> {
     tag: Tag,
-    name: Range<usize>,
-    id: Option<Range<usize>>,
-    class: Option<Range<usize>>,
-    role: Option<Range<usize>>,
+    /// Its names, until it contains text.
+    element: Option<OutlineElement<'a>>,
+    name: &'a [u8],
     /// Its index, once it contains text.
     frame: Option<usize>,
+}
+
+/// The block being read.
+#[derive(Debug, Default)]
+struct OpenBlock {
+    /// The element in which it began.
+    frame: usize,
+    /// Where its text begins; none before its first word.
+    start: Option<usize>,
+    source: Range<usize>,
+    linked: usize,
+    images: usize,
+    is_emphasised: bool,
 }
 
 /// A page being read.
@@ -70,19 +52,20 @@ pub(super) struct Sketch<'a> {
     scanner: Scanner<'a>,
     foreign: Foreign,
     is_xml: bool,
-    open: Vec<OpenElement>,
+    open: Vec<OpenElement<'a>>,
     /// Number of open elements beyond the maximum depth.
     deeper: usize,
     templates: u32,
     anchors: u32,
+    /// Number of open elements for small or emphasised text.
+    emphases: u32,
     raw: Option<Tag>,
+    /// The type of the current script.
+    script: &'a str,
+    /// The text of all blocks.
     prose: Prose,
-    /// The element in which the current block began.
-    frame: usize,
-    linked: usize,
-    /// Bytes of text so far.
-    written: usize,
-    out: Outline,
+    block: OpenBlock,
+    out: Outline<'a>,
 }
 
 impl<'a> Sketch<'a> {
@@ -98,61 +81,55 @@ impl<'a> Sketch<'a> {
             deeper: 0,
             templates: 0,
             anchors: 0,
+            emphases: 0,
             raw: None,
-            prose: Prose::default(),
-            frame: 0,
-            linked: 0,
-            written: 0,
+            script: "",
+            prose: Prose::with_room_for(src.len() / 4),
+            block: OpenBlock::default(),
             out: Outline::default(),
         }
     }
 
-    pub(super) fn run(mut self) -> Outline {
-        let mut names = TagNames::default();
+    pub(super) fn run(mut self) -> Outline<'a> {
+        let mut names = TagNames::new(self.src);
+        let mut rest = None;
         while let Some(token) = self.scanner.next(&mut names) {
             match token {
                 HtmlToken::Text(range, reading) => {
-                    if self.written > TEXT_CAP {
-                        self.rest(range.start);
+                    if self.prose.len() > TEXT_CAP || self.prose.truncated {
+                        rest = Some(range.start);
                         break;
                     }
                     self.text(range, reading);
                 }
-                HtmlToken::Start => self.start(&mut names),
+                HtmlToken::Start => self.start(&names),
                 HtmlToken::End => self.end(),
                 HtmlToken::Comment(_) | HtmlToken::Doctype(_) => {}
             }
         }
         self.flush();
+        self.out.text = self.prose.into_text();
+        if let Some(from) = rest {
+            self.out.rest(self.src, from);
+        }
         self.out
     }
 
-    /// Adds one last block with a hash of everything beyond the limits.
-    fn rest(&mut self, from: usize) {
-        self.flush();
-        let rest = self.src.as_bytes().get(from..).unwrap_or(&[]);
-        if !rest.is_empty() {
-            let word = |chunk: &[u8]| chunk.iter().fold(0, |word: u64, b| (word << 8) | u64::from(*b));
-            let sum = rest.chunks(8).fold(0, |sum: u64, chunk| mix(sum.rotate_left(5) ^ word(chunk), SPREAD));
-            let text = format!("… and more: {sum:016x}");
-            self.out.pieces.push(OutlineBlock { frame: usize::MAX, text, linked: 0 });
-        }
-    }
-
     fn text(&mut self, range: Range<usize>, reading: TextMode) {
-        let text = self.src.get(range).unwrap_or("");
+        let text = self.src.get(range.clone()).unwrap_or("");
         let raw = self.raw.take();
         match raw {
             Some(Tag::Title) if self.out.title.is_none() => self.out.title = Some(folded(text, TITLE)),
-            Some(Tag::Xmp | Tag::Plaintext) => self.say(text, false),
-            None if !self.foreign.describes() => self.say(text, reading == TextMode::Referenced),
+            Some(Tag::Script) => self.out.declared.script(self.script, text),
+            Some(Tag::Xmp | Tag::Plaintext) => self.say(text, range, false),
+            None if !self.foreign.describes() => self.say(text, range, reading == TextMode::Referenced),
             None => {}
             Some(_) => {}
         }
     }
 
     /// Adds visible text.
-    fn say(&mut self, text: &str, referenced: bool) {
+    fn say(&mut self, text: &str, source: Range<usize>, referenced: bool) {
         if self.templates > 0 {
             return;
         }
@@ -161,22 +138,32 @@ impl<'a> Sketch<'a> {
             true => self.prose.referenced(text),
             false => self.prose.literal(text),
         }
-        let said = self.prose.len() - before.min(self.prose.len());
-        if before == 0 && said > 0 {
-            self.frame = self.frame_here();
+        let said = self.prose.len().saturating_sub(before);
+        if said == 0 {
+            return;
         }
-        self.linked += if self.anchors > 0 { said } else { 0 };
+        if self.block.start.is_none() {
+            let gap = self.prose.text().as_bytes().get(before).is_some_and(u8::is_ascii_whitespace);
+            self.block.start = Some(before + usize::from(gap));
+            self.block.frame = self.frame_here();
+            self.block.is_emphasised = self.emphases > 0;
+            self.block.source = source.clone();
+        }
+        self.block.source.end = source.end;
+        self.block.linked += if self.anchors > 0 { said } else { 0 };
     }
 
-    fn start(&mut self, names: &mut TagNames) {
+    fn start(&mut self, names: &TagNames<'a>) {
         let tag = self.tag();
         let (token_key, closed) = (self.scanner.tag().key, self.scanner.tag().self_closing);
-        let foreign = self.foreign.start(tag, token_key, closed, tag == Tag::Font && names.font);
+        let foreign = self.foreign.start(tag, token_key, closed, tag == Tag::Font && names.has(Hint::Font));
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         if foreign {
             return;
         }
         self.separate(tag);
+        let is_time = tag == Tag::Other && self.name().eq_ignore_ascii_case(b"time");
+        self.out.declared.start(tag, is_time, names, self.out.pieces.len());
         if nests(tag, self.name()) {
             self.close_before(tag);
             self.push(tag, names);
@@ -184,20 +171,28 @@ impl<'a> Sketch<'a> {
                 self.close(tag);
             }
         }
-        if tag.flags() & ACTS != 0 && !(self.is_xml && closed) {
-            self.enter(tag);
+        if !(self.is_xml && closed) {
+            self.enter(tag, names);
         }
     }
 
     /// Updates what is open after a start tag.
-    fn enter(&mut self, tag: Tag) {
+    fn enter(&mut self, tag: Tag, names: &TagNames<'a>) {
+        if tag.flags() & ACTS == 0 {
+            self.emphases += u32::from(matches!(tag, Tag::I | Tag::Em | Tag::Small));
+            return;
+        }
         let raw = match tag {
             Tag::Template => {
                 self.templates += 1;
                 return;
             }
             Tag::A => {
-                self.anchors = 1;
+                self.anchors = u32::from(names.has(Hint::Href));
+                return;
+            }
+            Tag::Img => {
+                self.block.images += 1;
                 return;
             }
             Tag::Title | Tag::Textarea => Raw::Referenced,
@@ -207,6 +202,7 @@ impl<'a> Sketch<'a> {
             _ => return,
         };
         self.raw = Some(tag);
+        self.script = if tag == Tag::Script { names.get(Hint::Type) } else { "" };
         self.scanner.raw(raw);
     }
 
@@ -219,6 +215,7 @@ impl<'a> Sketch<'a> {
         match tag {
             Tag::Template => self.templates = self.templates.saturating_sub(1),
             Tag::A => self.anchors = 0,
+            Tag::I | Tag::Em | Tag::Small => self.emphases = self.emphases.saturating_sub(1),
             _ if nests(tag, self.name()) => self.close(tag),
             _ => {}
         }
@@ -246,36 +243,36 @@ impl<'a> Sketch<'a> {
 
     /// Ends the current block.
     fn flush(&mut self) {
-        let prose = std::mem::take(&mut self.prose);
-        let linked = std::mem::take(&mut self.linked);
-        if prose.len() > 0 {
-            let text = prose.finish();
-            self.written += text.len();
-            self.out.pieces.push(OutlineBlock { frame: self.frame, text, linked });
+        self.prose.line();
+        let Some(start) = self.block.start else { return };
+        let OpenBlock { frame, source, linked, images, is_emphasised, .. } = std::mem::take(&mut self.block);
+        let text = start.min(self.prose.len())..self.prose.len();
+        if !text.is_empty() {
+            self.out.pieces.push(OutlineBlock { frame, text, source, linked, images, is_emphasised });
         }
     }
 
-    fn push(&mut self, tag: Tag, names: &mut TagNames) {
+    fn push(&mut self, tag: Tag, names: &TagNames<'a>) {
         if self.open.len() >= DEPTH {
             self.deeper += 1;
             return;
         }
-        let TagNames { id, class, role, .. } = std::mem::take(names);
-        self.open.push(OpenElement { tag, name: self.scanner.tag().name.clone(), id, class, role, frame: None });
+        let element = OutlineElement {
+            parent: None,
+            tag,
+            name: self.src.get(self.scanner.tag().name.clone()).unwrap_or(""),
+            id: names.get(Hint::Id),
+            class: names.get(Hint::Class),
+            role: names.get(Hint::Role),
+            itemprop: names.get(Hint::ItemProp),
+            is_hidden: names.hides(),
+        };
+        self.open.push(OpenElement { tag, element: Some(element), name: self.name(), frame: None });
     }
 
     /// Applies the implied end tags of a start tag.
     fn close_before(&mut self, tag: Tag) {
-        let (siblings, within): (&[Tag], &[Tag]) = match tag {
-            Tag::Li => (&[Tag::Li, Tag::P], &[Tag::Ul, Tag::Ol, Tag::Menu, Tag::Dir]),
-            Tag::Dt | Tag::Dd => (&[Tag::Dt, Tag::Dd, Tag::P], &[Tag::Dl]),
-            Tag::Td | Tag::Th => (&[Tag::Td, Tag::Th], &[Tag::Tr, Tag::Table]),
-            Tag::Tr => (&[Tag::Tr], &[Tag::Table, Tag::Tbody, Tag::Thead, Tag::Tfoot]),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot => (&[Tag::Tbody, Tag::Thead, Tag::Tfoot], &[Tag::Table]),
-            Tag::Choice => (&[Tag::Choice], &[Tag::Optgroup]),
-            _ if tag.flags() & BLOCK != 0 => (&[Tag::P], &[Tag::Td, Tag::Th, Tag::Li, Tag::Div, Tag::Section]),
-            _ => return,
-        };
+        let Some((siblings, within)) = implied_ends(tag) else { return };
         let reach = self.open.iter().rposition(|o| within.contains(&o.tag)).map_or(0, |i| i + 1);
         if let Some(at) = self.open[reach..].iter().position(|o| siblings.contains(&o.tag)) {
             self.open.truncate(reach + at);
@@ -288,10 +285,7 @@ impl<'a> Sketch<'a> {
             return;
         }
         let name = self.name();
-        let src = self.src.as_bytes();
-        let same = |o: &OpenElement| {
-            o.tag == tag && (tag != Tag::Other || src.get(o.name.clone()).is_some_and(|n| n.eq_ignore_ascii_case(name)))
-        };
+        let same = |o: &OpenElement<'_>| o.tag == tag && (tag != Tag::Other || o.name.eq_ignore_ascii_case(name));
         if let Some(at) = self.open.iter().rposition(same) {
             self.open.truncate(at);
         }
@@ -301,25 +295,50 @@ impl<'a> Sketch<'a> {
     /// have none yet.
     fn frame_here(&mut self) -> usize {
         let mut parent = None;
-        for i in 0..self.open.len() {
-            let open = &self.open[i];
-            parent = Some(match open.frame {
-                Some(frame) => frame,
-                None => {
-                    let text = |range: &Option<Range<usize>>| range.clone().and_then(|r| self.src.get(r)).unwrap_or("");
-                    let name = self.src.get(open.name.clone()).unwrap_or("");
-                    let (id, class, role) = (text(&open.id), text(&open.class), text(&open.role));
-                    let written = StartTag { tag: open.tag, name, id, class, role };
-                    let frame = OutlineElement::new(&written, parent, &self.out.frames);
-                    self.out.frames.push(frame);
-                    let number = self.out.frames.len() - 1;
-                    self.open[i].frame = Some(number);
-                    number
-                }
-            });
+        for open in &mut self.open {
+            if let Some(mut element) = open.element.take() {
+                element.parent = parent;
+                self.out.frames.push(element);
+                open.frame = Some(self.out.frames.len() - 1);
+            }
+            parent = open.frame;
         }
         parent.unwrap_or(usize::MAX)
     }
+}
+
+impl Outline<'_> {
+    /// Adds one last block with a hash of everything beyond the limits.
+    fn rest(&mut self, src: &str, from: usize) {
+        let rest = src.as_bytes().get(from..).unwrap_or(&[]);
+        let word = |chunk: &[u8]| chunk.iter().fold(0, |word: u64, b| (word << 8) | u64::from(*b));
+        let sum = rest.chunks(8).fold(0, |sum: u64, chunk| mix(sum.rotate_left(5) ^ word(chunk), SPREAD));
+        self.text.push('\n');
+        let start = self.text.len();
+        self.text.push_str(&format!("… and more: {sum:016x}"));
+        self.pieces.push(OutlineBlock {
+            frame: usize::MAX,
+            text: start..self.text.len(),
+            source: from..src.len(),
+            linked: 0,
+            images: 0,
+            is_emphasised: false,
+        });
+    }
+}
+
+/// Which open elements a start tag closes: these siblings, unless one of those is in between.
+fn implied_ends(tag: Tag) -> Option<(&'static [Tag], &'static [Tag])> {
+    Some(match tag {
+        Tag::Li => (&[Tag::Li, Tag::P], &[Tag::Ul, Tag::Ol, Tag::Menu, Tag::Dir]),
+        Tag::Dt | Tag::Dd => (&[Tag::Dt, Tag::Dd, Tag::P], &[Tag::Dl]),
+        Tag::Td | Tag::Th => (&[Tag::Td, Tag::Th], &[Tag::Tr, Tag::Table]),
+        Tag::Tr => (&[Tag::Tr], &[Tag::Table, Tag::Tbody, Tag::Thead, Tag::Tfoot]),
+        Tag::Tbody | Tag::Thead | Tag::Tfoot => (&[Tag::Tbody, Tag::Thead, Tag::Tfoot], &[Tag::Table]),
+        Tag::Choice => (&[Tag::Choice], &[Tag::Optgroup]),
+        _ if tag.flags() & BLOCK != 0 => (&[Tag::P], &[Tag::Td, Tag::Th, Tag::Li, Tag::Div, Tag::Section]),
+        _ => return None,
+    })
 }
 
 /// Whether an element goes on the stack: blocks, cells and custom elements.

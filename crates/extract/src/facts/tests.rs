@@ -1,0 +1,63 @@
+//! Are declarations believed where the page bears them out, and only there?
+
+use crate::{MainContent, PageFacts};
+
+fn of(html: &str) -> PageFacts {
+    MainContent::of(html, false).facts
+}
+
+const TEXT: &str = "<p>The committee met on Tuesday and decided, after a long debate, to build the bridge after all.";
+
+#[test]
+fn an_article_tells_who_wrote_it_and_when() {
+    let html = format!(
+        r#"<html lang=en><title>The bridge is built | Gazette</title><meta property="og:site_name" content="The Gazette">
+        <script type="application/ld+json">{{"@graph":[{{"@type":"WebSite","name":"x"}},{{"@type":"NewsArticle",
+        "headline":"The bridge is built","author":[{{"@type":"Person","name":"Ann Smith"}}],
+        "datePublished":"2020-03-04T05:06:07Z","dateModified":"2020-03-05"}}]}}</script>
+        <h1>The bridge is built</h1><p class=byline>By Ann Smith</p>{TEXT}{TEXT}"#
+    );
+    let facts = of(&html);
+    assert_eq!(facts.title.as_deref(), Some("The bridge is built"));
+    assert_eq!(facts.author.as_deref(), Some("Ann Smith"));
+    assert_eq!(facts.published.as_deref(), Some("2020-03-04T05:06:07Z"));
+    assert_eq!(facts.modified.as_deref(), Some("2020-03-05"));
+    assert_eq!((facts.site_name.as_deref(), facts.language.as_deref()), (Some("The Gazette"), Some("en")));
+}
+
+#[test]
+fn what_the_page_does_not_bear_out_is_not_believed() {
+    let lying = |headline: &str, author: &str, modified: &str| {
+        format!(
+            r#"<title>The bridge is built</title><script type="application/ld+json">{{"@type":"Article",
+            "headline":"{headline}","author":"{author}","datePublished":"2020-03-04","dateModified":"{modified}"}}</script>
+            <h1>The bridge is built</h1><p>By Ann Smith{TEXT}{TEXT}"#
+        )
+    };
+    let other = of(&lying("Ten shoes for the summer", "Ann Smith", "2020-03-05"));
+    assert_eq!((other.author, other.published), (None, None), "another page");
+    assert_eq!(of(&lying("The bridge is built", "Admin Istrator", "2020-03-05")).author, None, "nobody mentions him");
+    assert_eq!(of(&lying("The bridge is built", "https://a.example/ann", "2020-03-05")).author, None, "no name");
+    assert_eq!(of(&lying("The bridge is built", "Ann Smith", "2019-03-05")).modified, None, "before it was published");
+    assert_eq!(of(&lying("The bridge is built", "Ann Smith", "2020-02-31")).modified, None, "no day");
+}
+
+#[test]
+fn without_declarations_the_text_near_the_headline_tells() {
+    let html = format!(
+        "<title>Die Brücke steht</title><h1>Die Brücke steht</h1><div class=author>Von Anna Schmidt</div>\
+        <div>4. März 2020</div>{TEXT}{TEXT}"
+    );
+    let facts = of(&html);
+    assert_eq!(facts.author.as_deref(), Some("Anna Schmidt"));
+    assert_eq!(facts.published.as_deref(), Some("2020-03-04"));
+}
+
+#[test]
+fn broken_and_endless_declarations_tell_nothing() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for script in ["", "{", "nonsense", "{\"@type\":\"Article\",\"author\":{\"name\":{\"name\":1}}}", deep.as_str()] {
+        let html = format!("<script type=application/ld+json>{script}</script><p>x");
+        assert_eq!(of(&html).author, None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Which blocks are taken, given the odds of each?
+//!
+//! The model judges every block alone and has seen articles above all. Here blocks that belong
+//! together stay together: a heading goes with the text below it, a doubtful item or row with the
+//! rest of its list or table. Where much of a page looks like programs it is documentation, and
+//! the element around what was chosen is taken whole. If a page has too little text to judge, what
+//! it marks as its main content counts; if it marks nothing, nothing is chosen and the caller uses
+//! the whole page: a list of links or a page of a few words is all there is.
+
+use super::elements::{ElementKind, FAR};
+use super::features::heading;
+use super::scene::Scene;
+use crate::html::name::Tag;
+
+/// Log-odds from which a block is content, in thousandths.
+const ENOUGH: i32 = 0;
+/// Log-odds from which a heading goes with chosen text below it.
+const HEADING: i32 = -1_500;
+/// Log-odds from which a block goes with its list or table.
+const SIBLING: i32 = -1_200;
+/// Log-odds from which what looks like a program counts as one.
+const CODE: i32 = -3_500;
+/// Thousandths of a page's text that are programs if it is documentation.
+const REFERENCE: usize = 60;
+/// Characters that are content, however long the page is.
+const FEW: usize = 250;
+/// Less than one in this many characters of a page is too little.
+const LEAST: usize = 20;
+
+/// Kinds that are never content, whoever contains them: comments, advertisements, notices,
+/// navigation, footers.
+const OUTSIDE: [usize; 6] = [
+    ElementKind::Comment as usize,
+    ElementKind::Advertisement as usize,
+    ElementKind::Notice as usize,
+    ElementKind::Aside as usize,
+    ElementKind::NavigationTag as usize,
+    ElementKind::FooterTag as usize,
+];
+
+/// Which blocks are main content; nothing if it cannot be told.
+pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
+    let mut chosen: Vec<bool> = scores.iter().map(|score| *score >= ENOUGH).collect();
+    keep_siblings(scene, scores, &mut chosen);
+    keep_headings(scene, scores, &mut chosen);
+    let code: Vec<bool> = scores.iter().enumerate().map(|(i, score)| *score >= CODE && scene.is_code(i)).collect();
+    if chars(scene, &code) * 1000 >= scene.chars * REFERENCE {
+        keep_container(scene, &code, &mut chosen);
+    }
+    let kept = chars(scene, &chosen);
+    let is_enough = kept > 0 && (kept >= FEW || kept * LEAST >= scene.chars);
+    if !is_enough || scene.prose < FEW {
+        return declared(scene).or_else(|| is_enough.then_some(chosen));
+    }
+    Some(chosen)
+}
+
+/// What the page itself marks as its main content, for pages with too little text to judge.
+fn declared(scene: &Scene<'_>) -> Option<Vec<bool>> {
+    let is_main = |i: usize| {
+        let marked = scene.holder(i).map(|h| (h.distance[ElementKind::Main as usize], h.nearest(&OUTSIDE)));
+        marked.is_some_and(|(main, other)| main < FAR && other > main)
+    };
+    let chosen: Vec<bool> = (0..scene.measures.len()).map(is_main).collect();
+    chosen.contains(&true).then_some(chosen)
+}
+
+/// The characters of some blocks.
+fn chars(scene: &Scene<'_>, chosen: &[bool]) -> usize {
+    scene.measures.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(m, _)| m.chars).sum()
+}
+
+/// Chooses doubtful blocks of lists and tables that are nearly all chosen, and programs in elements
+/// of which half is chosen.
+fn keep_siblings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
+    let mut sums = vec![(0usize, 0usize); scene.holders.len()];
+    let parts: Vec<Option<usize>> = (0..scores.len()).map(|i| whole(scene, i)).collect();
+    for ((part, m), chosen) in parts.iter().zip(&scene.measures).zip(chosen.iter()) {
+        if let Some(sum) = part.and_then(|p| sums.get_mut(p)) {
+            sum.0 += if *chosen { m.chars } else { 0 };
+            sum.1 += m.chars;
+        }
+    }
+    for (i, part) in parts.iter().enumerate().filter(|(i, _)| scores[*i] < ENOUGH) {
+        let Some((kept, all)) = part.and_then(|p| sums.get(p)) else { continue };
+        let is_code = scene.holder(i).is_some_and(|h| h.tag == Tag::Pre);
+        let (least, quarters) = if is_code { (CODE, 2) } else { (SIBLING, 3) };
+        chosen[i] |= scores[i] >= least && kept * 4 >= all * quarters;
+    }
+}
+
+/// The list or table that a block is part of, or the element that a program is part of.
+fn whole(scene: &Scene<'_>, i: usize) -> Option<usize> {
+    let own = scene.outline.pieces.get(i)?.frame;
+    let is_list = |at: &usize| {
+        let tag = scene.holders.get(*at).map(|h| h.tag);
+        matches!(tag, Some(Tag::Ul | Tag::Ol | Tag::Dl | Tag::Table))
+    };
+    let list = scene.ancestors(Some(own)).take(4).find(is_list);
+    list.or_else(|| scene.holders.get(own).filter(|h| h.tag == Tag::Pre)?.parent)
+}
+
+/// Chooses headings directly above chosen text.
+fn keep_headings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
+    let mut follows = false;
+    for i in (0..scores.len()).rev() {
+        if !chosen[i] && scene.holder(i).is_some_and(|h| heading(h.tag) > 0) {
+            chosen[i] = follows && scores[i] >= HEADING;
+        }
+        follows = chosen[i];
+    }
+}
+
+/// Chooses everything in the innermost element with nearly all that was chosen or is a program,
+/// except what is marked as something else.
+fn keep_container(scene: &Scene<'_>, code: &[bool], chosen: &mut [bool]) {
+    let mut sums = vec![0usize; scene.holders.len()];
+    let mut all = 0;
+    for (i, m) in scene.measures.iter().enumerate().filter(|(i, _)| chosen[*i] || code[*i]) {
+        all += m.chars;
+        if let Some(sum) = scene.outline.pieces.get(i).and_then(|piece| sums.get_mut(piece.frame)) {
+            *sum += m.chars;
+        }
+    }
+    for i in (0..sums.len()).rev() {
+        if let Some(parent) = scene.holders[i].parent {
+            sums[parent] += sums[i];
+        }
+    }
+    let Some(container) = sums.iter().rposition(|sum| *sum * 100 >= all * 85 && all > 0) else { return };
+    let depth = scene.holders[container].depth;
+    for (i, piece) in scene.outline.pieces.iter().enumerate() {
+        let Some(own) = scene.holders.get(piece.frame) else { continue };
+        let is_inside = scene.ancestors(Some(piece.frame)).any(|at| at == container);
+        let steps = own.depth.saturating_sub(depth).min(FAR);
+        chosen[i] |= is_inside && own.nearest(&OUTSIDE) >= steps;
+    }
+}

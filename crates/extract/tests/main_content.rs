@@ -1,0 +1,159 @@
+//! Is the main content told from what is around it, whatever the page looks like?
+
+use orb_extract::{MainContent, MarkdownRequest, markdown};
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+const PROSE: &str = "The committee met on Tuesday and decided, after a long debate, to build the bridge after all. \
+    Nobody had expected that the vote would be so clear.";
+
+/// A page like many: navigation, an article, related stories, comments, a footer.
+fn article() -> String {
+    let menu: String = (0..12).map(|i| format!("<li><a href=/{i}>Section {i}</a></li>")).collect();
+    let related: String = (0..5).map(|i| format!("<li><a href=/s{i}>Another story, number {i}</a></li>")).collect();
+    let prose: String = (0..6).map(|i| format!("<p>{PROSE} That was point {i}.</p>")).collect();
+    format!(
+        "<html lang=en><head><title>The bridge is built | Gazette</title></head><body>\
+        <header class=site-header><a href=/>Gazette</a><nav><ul>{menu}</ul></nav></header>\
+        <main><article><h1>The bridge is built</h1><div class=entry-content>{prose}\
+        <h2>What comes next</h2><p>{PROSE}</p><ul><li>{PROSE}</li><li>{PROSE}</li></ul></div>\
+        <div class=share-buttons><a href=x>Share on Facebook</a> <a href=y>Tweet</a></div></article>\
+        <aside class=related><h3>Related stories</h3><ul>{related}</ul></aside>\
+        <section id=comments class=comments><h3>2 comments</h3><div class=comment><p>I do not think so at all.</p></div></section></main>\
+        <div class=cookie-notice>We use cookies to improve your experience. <button>Accept</button></div>\
+        <footer class=site-footer><p>© 2020 Gazette. All rights reserved.</p></footer></body></html>"
+    )
+}
+
+#[test]
+fn an_article_is_told_from_navigation_comments_and_notices() {
+    let html = article();
+    let page = MainContent::of(&html, false);
+    assert!(page.is_told);
+    let text = page.main_text();
+    for belongs in ["That was point 0.", "That was point 5.", "What comes next", PROSE] {
+        assert!(text.contains(belongs), "{belongs} is missing in\n{text}");
+    }
+    let around = page.around_text();
+    for other in ["Section 3", "Another story, number 4", "We use cookies", "All rights reserved", "Share on Facebook"]
+    {
+        assert!(!text.contains(other), "{other} is in\n{text}");
+        assert!(around.contains(other), "{other} is nowhere");
+    }
+}
+
+#[test]
+fn markdown_of_the_main_content_has_its_structure_and_nothing_else() {
+    let html = article();
+    let ranges = MainContent::of(&html, false).ranges();
+    let made = markdown(&html, &MarkdownRequest { only: Some(&ranges), ..MarkdownRequest::default() });
+    assert!(made.contains("## What comes next") && made.contains(PROSE), "{made}");
+    assert!(!made.contains("Section 3") && !made.contains("cookies") && !made.contains("Another story"), "{made}");
+}
+
+#[test]
+fn documentation_keeps_its_programs_and_declarations() {
+    let html = format!(
+        "<title>push_back</title><div class=nav><a href=a>Home</a> <a href=b>Index</a></div><div id=content>\
+        <h1>std::vector&lt;T&gt;::push_back</h1><table class=decl><tr><td>void push_back(const T&amp; value);</td></tr>\
+        <tr><td>void push_back(T&amp;&amp; value);</td></tr></table><p>Appends the given element to the end of the container.</p>\
+        <h3>Parameters</h3><table><tr><td>value</td><td>the value of the element to append</td></tr></table>\
+        <p>{PROSE}</p><pre>std::vector&lt;int&gt; v; v.push_back(1); assert(v.size() == 1);</pre></div>\
+        <footer>© 2020</footer>"
+    );
+    let text = MainContent::of(&html, false).main_text();
+    for belongs in ["void push_back(T&& value);", "Parameters", "the element to append", "v.push_back(1);"] {
+        assert!(text.contains(belongs), "{belongs} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn on_a_page_of_a_few_words_its_own_marks_count() {
+    for (html, main) in [
+        ("<nav>x</nav><main><p>a</main>", "a"),
+        (
+            "<title>Shop</title><nav>Menu</nav><main><h1>Tea</h1><p>A tin of it costs 20 EUR.<p>It is green.</main>",
+            "Tea\nA tin of it costs 20 EUR.\nIt is green.",
+        ),
+        ("<div role=main>a<aside class=advertisement>Buy</aside><p>b</div><footer>c</footer>", "a\nb"),
+    ] {
+        let page = MainContent::of(html, false);
+        assert_eq!((page.main_text().as_str(), page.is_told), (main, true), "{html}");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_told_the_whole_page_counts() {
+    for html in ["", "<p>", "<main></main>", "<nav>only this</nav>", "<p>a<p>b", "<main></main><div>Hello</div>"] {
+        let page = MainContent::of(html, false);
+        assert_eq!(page.main_text(), page.text, "{html}");
+    }
+    let links: String = (0..200).map(|i| format!("<li><a href=/{i}>Page number {i}</a></li>")).collect();
+    let list = MainContent::of(&format!("<title>All pages</title><h1>All pages</h1><ul>{links}</ul>"), false);
+    assert!(list.main_text().contains("Page number 7"), "{}", list.is_told);
+}
+
+#[test]
+fn text_without_spaces_and_from_right_to_left_is_content_too() {
+    for sentence in [
+        "委员会于星期二开会，经过长时间的辩论，决定修建这座桥。没有人料到投票结果会如此明确。",
+        "اجتمعت اللجنة يوم الثلاثاء وقررت، بعد نقاش طويل، بناء الجسر. لم يتوقع أحد أن تكون النتيجة بهذا الوضوح.",
+    ] {
+        let html = article().replace(PROSE, sentence);
+        let text = MainContent::of(&html, false).main_text();
+        assert!(text.contains(sentence) && !text.contains("Section 3"), "{text}");
+    }
+}
+
+#[test]
+fn hostile_pages_take_bounded_time() {
+    let start = Instant::now();
+    for html in [
+        "<div>".repeat(1_000_000) + PROSE,
+        "<p class=comment>".repeat(300_000) + PROSE,
+        "<ul><li>".repeat(300_000) + PROSE,
+        format!("<div class='{}'>{PROSE}</div>", "article ".repeat(300_000)),
+        "<p>a<table><tr><td>b".repeat(100_000),
+        "x ".repeat(2_000_000),
+        "<meta name=author content=x>".repeat(300_000),
+    ] {
+        let page = MainContent::of(&html, false);
+        let _ = (page.main_text(), page.ranges());
+    }
+    // Linear work of some 30 MB; a quadratic path takes hours.
+    assert!(start.elapsed() < Duration::from_secs(120));
+}
+
+/// Fragments of pages.
+const PIECES: [&str; 16] = [
+    "<p>",
+    "</p>",
+    "<div class=content>",
+    "</div>",
+    "<ul><li>",
+    "</ul>",
+    "<table><tr><td>",
+    "</table>",
+    "<main>",
+    "<aside>",
+    "word and another. ",
+    "<a href=x>link</a>",
+    "<template>",
+    "<svg><style>",
+    "<pre>x = f(y);</pre>",
+    "<img src=i>",
+];
+
+proptest! {
+    #[test]
+    fn whatever_the_markup_the_blocks_are_those_of_the_page(picks in proptest::collection::vec(0..PIECES.len(), 0..40)) {
+        let html: String = picks.iter().map(|i| PIECES[*i]).collect();
+        let page = MainContent::of(&html, false);
+        let lines: Vec<_> = page.blocks.iter().map(|b| &page.text[b.text.clone()]).collect();
+        prop_assert_eq!(lines.join("\n"), page.text.as_str());
+        prop_assert!(page.blocks.windows(2).all(|two| two[0].source.end <= two[1].source.start));
+        prop_assert!(page.is_told || page.blocks.iter().all(|b| b.is_main));
+        prop_assert!(page.ranges().windows(2).all(|two| two[0].end <= two[1].start));
+        prop_assert_eq!(&page, &MainContent::of(&html, false));
+    }
+}
