@@ -2,8 +2,8 @@
 //!
 //! `setup` installs what tests need, `test` runs everything a change must pass, `tidy` formats and
 //! measures the sources, `fuzz` feeds the parsers nonsense, `nightly` crashes the crawler, `bench`
-//! measures the crawler, `profile` shows where its time goes. Each is one file; each step is
-//! printed with its duration.
+//! measures the crawler, `quality` its answers, `profile` shows where its time goes. Each is one
+//! file; each step is printed with its duration.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;
@@ -12,6 +12,7 @@ mod judges;
 mod nightly;
 mod packages;
 mod profile;
+mod quality;
 mod shape;
 mod steps;
 mod test;
@@ -32,6 +33,11 @@ const TASKS: &[Task] = &[
         "bench",
         "measure the crawler (--only PART,… --tools TOOL,… --webs WEB,… --pages N --rounds N --slow --orb PATH --against PATH)",
         bench::run,
+    ),
+    (
+        "quality",
+        "how well main content is found on annotated pages (--corpus PATH --worst N --learn --shipped)",
+        quality::run,
     ),
     ("profile", "where each microsecond of a page goes (--web WEB --pages N)", profile::profile),
 ];

@@ -1,0 +1,76 @@
+//! How good are the answers, rather than how quick?
+//!
+//! Figures over annotated material that is not part of the project: it lies in `../shared/corpus`
+//! beside it, or where `--corpus` says. Each part is a program of the crate it measures, run in a
+//! release build: the time a page takes is one of the figures.
+
+use crate::steps::{cargo, root, step};
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
+
+/// Where the corpus is, beside the project or further up.
+const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
+
+/// Measures the main content (`--corpus PATH --worst N --learn`). What was learnt is judged on
+/// pages it was not learnt from, unless `--shipped` asks for the compiled table alone.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let mut wish = QualityWish::default();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), args.as_slice().first()) {
+            ("--learn" | "--cross", _) => wish.passed.push(arg.clone()),
+            ("--shipped", _) => wish.is_shipped_alone = true,
+            ("--worst", Some(count)) => wish.passed.extend([arg.clone(), count.clone()]),
+            ("--corpus", Some(path)) => wish.corpus = Some(PathBuf::from(path)),
+            _ => bail!("unknown argument {arg}; known are --corpus PATH --worst N --learn --shipped"),
+        }
+        if matches!(arg.as_str(), "--worst" | "--corpus") {
+            args.next();
+        }
+    }
+    let Some(corpus) = wish.corpus.clone().or_else(|| found(&root())) else {
+        bail!("no annotated pages: give --corpus PATH, a directory with pages.json and pages/");
+    };
+    step("main content", || cargo(&wish.command(&corpus).iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+/// What was asked for.
+#[derive(Debug, Default)]
+struct QualityWish {
+    corpus: Option<PathBuf>,
+    is_shipped_alone: bool,
+    /// Arguments for the program that measures.
+    passed: Vec<String>,
+}
+
+impl QualityWish {
+    fn command(&self, corpus: &Path) -> Vec<String> {
+        let fixed = ["run", "--release", "--quiet", "-p", "orb-extract", "--example", "quality", "--"];
+        let mut out: Vec<String> = fixed.map(str::to_owned).to_vec();
+        out.push(corpus.display().to_string());
+        out.extend(self.passed.iter().cloned());
+        if !self.is_shipped_alone {
+            out.push("--cross".to_owned());
+        }
+        out
+    }
+}
+
+/// The corpus near the project.
+fn found(root: &Path) -> Option<PathBuf> {
+    PLACES.iter().map(|place| root.join(place)).find(|place| place.join("pages.json").exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_learnt_is_judged_on_other_pages_unless_the_table_alone_is_wanted() {
+        let mut wish = QualityWish { passed: vec!["--worst".into(), "3".into()], ..QualityWish::default() };
+        let command = wish.command(Path::new("/c"));
+        assert!(command.ends_with(&["/c", "--worst", "3", "--cross"].map(str::to_owned)), "{command:?}");
+        wish.is_shipped_alone = true;
+        assert!(!wish.command(Path::new("/c")).contains(&"--cross".to_owned()));
+    }
+}
