@@ -1,6 +1,6 @@
 //! Is the main content told from what is around it, whatever the page looks like?
 
-use orb_extract::{MainContent, MarkdownRequest, markdown};
+use orb_extract::{MainContent, MarkdownRequest, WantedPart, markdown, select};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -103,6 +103,17 @@ fn text_without_spaces_and_from_right_to_left_is_content_too() {
         let text = MainContent::of(&html, false).main_text();
         assert!(text.contains(sentence) && !text.contains("Section 3"), "{text}");
     }
+}
+
+#[test]
+fn what_lies_beyond_the_limits_is_no_text_but_its_change_is_seen() {
+    let page = |end: &str| format!("<main>{}</main><p>{end}", format!("<p>{PROSE}</p>").repeat(20_000));
+    let main = |html: &str| select(html, &WantedPart { main: true, ..WantedPart::default() }).blocks;
+    let (one, other) = (page("one"), page("two"));
+    assert_ne!(main(&one).last(), main(&other).last());
+    let read = MainContent::of(&one, false);
+    assert!(read.text.ends_with("so clear.") && read.text.len() <= 3 << 20);
+    assert_eq!(read.blocks.last().map(|b| b.text.end), Some(read.text.len()));
 }
 
 #[test]

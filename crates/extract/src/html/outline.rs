@@ -56,6 +56,8 @@ pub(crate) struct Outline<'a> {
     /// The texts of the blocks, each on a line.
     pub(crate) text: String,
     pub(crate) title: Option<String>,
+    /// Whether the last block stands for everything beyond the limits.
+    pub(crate) is_cut: bool,
     pub(crate) declared: Declared<'a>,
 }
 

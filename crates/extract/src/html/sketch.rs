@@ -313,6 +313,7 @@ impl Outline<'_> {
         let rest = src.as_bytes().get(from..).unwrap_or(&[]);
         let word = |chunk: &[u8]| chunk.iter().fold(0, |word: u64, b| (word << 8) | u64::from(*b));
         let sum = rest.chunks(8).fold(0, |sum: u64, chunk| mix(sum.rotate_left(5) ^ word(chunk), SPREAD));
+        self.is_cut = true;
         self.text.push('\n');
         let start = self.text.len();
         self.text.push_str(&format!("… and more: {sum:016x}"));

@@ -1,6 +1,6 @@
 //! Which part of a page is its main content, and which is boilerplate?
 //!
-//! Each block of the [outline](crate::html::outline) is described by about a hundred small numbers
+//! Each block of the [outline](crate::html::outline) is described by 140 small numbers
 //! ([`features`]): its text, links, position, the elements around it and what they are called, and
 //! how all that compares with the rest of the page. A small model learnt from annotated pages
 //! ([`model`], [`trees`]) turns them into the odds that the block is content. A second look
@@ -60,7 +60,12 @@ impl MainContent {
     /// The same with another model, for learning.
     #[doc(hidden)]
     pub fn judged(html: &str, is_xml: bool, score: impl Fn(&FeatureRow) -> i32) -> Self {
-        let outline = Outline::of(html, is_xml);
+        let mut outline = Outline::of(html, is_xml);
+        if outline.is_cut
+            && let Some(rest) = outline.pieces.pop()
+        {
+            outline.text.truncate(rest.text.start.saturating_sub(1));
+        }
         let scene = Scene::of(&outline);
         let chosen = choose(&scene, score);
         let facts = facts(&scene);
@@ -123,7 +128,11 @@ pub fn observe(html: &str, is_xml: bool) -> Vec<(String, FeatureRow)> {
 /// The blocks of the main content, or all blocks if it cannot be told.
 pub(crate) fn main_content(outline: &Outline<'_>) -> Vec<Block> {
     match choose(&Scene::of(outline), model::score) {
-        Some(chosen) => outline.chosen(|i| chosen.get(i).copied().unwrap_or(false)),
+        // What lies beyond the limits was not judged.
+        Some(chosen) => {
+            let last = outline.pieces.len().saturating_sub(1);
+            outline.chosen(|i| chosen.get(i).copied().unwrap_or(false) || (outline.is_cut && i == last))
+        }
         None => outline.chosen(|_| true),
     }
 }
