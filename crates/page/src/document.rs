@@ -28,6 +28,14 @@ pub struct Document {
     pub images: Vec<Image>,
     /// Headings in document order.
     pub headings: Vec<Heading>,
+    /// Where its sections begin in the text, in document order. Derived from the page whenever it is
+    /// read, so never written down.
+    #[serde(skip)]
+    pub sections: Vec<PageSection>,
+    /// Where the anchor texts of its links stand in the text, in bytes, in order. Never written down,
+    /// either.
+    #[serde(skip)]
+    pub link_texts: Vec<(u32, u32)>,
     /// Forms in document order.
     pub forms: Vec<Form>,
     /// The visible text, blocks separated by newlines, white space collapsed within.
@@ -78,6 +86,20 @@ pub struct Heading {
     pub level: u8,
     /// Its text, with white space collapsed.
     pub text: String,
+}
+
+/// A part of a page with a name: a heading, or a term with its definition, and what follows up to
+/// the next one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageSection {
+    /// The element's `id`, for `page#id`; empty if it has none.
+    pub id: String,
+    /// The heading or the term, with white space collapsed.
+    pub title: String,
+    /// 1 to 6 as of a heading, 7 for a term.
+    pub level: u8,
+    /// Where its title begins in the page's text, in bytes.
+    pub offset: usize,
 }
 
 /// A form.

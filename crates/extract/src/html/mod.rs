@@ -14,6 +14,7 @@ mod meta;
 mod pictures;
 mod place;
 mod reader;
+mod sections;
 mod sketch;
 mod srcset;
 

@@ -13,6 +13,7 @@ use super::forms::Forms;
 use super::name::{ACTS, Attr, BLOCK, CELL, SPACED, Tag};
 use super::raw::Raw;
 use super::scan::{HtmlToken, Scanner, TagToken, TextMode};
+use super::sections::Sections;
 use crate::gather::{Gather, MAX_ANCHOR};
 use crate::prose::{self, Prose};
 use crate::{css, script};
@@ -54,6 +55,7 @@ pub(super) struct HtmlReader<'a, 'f> {
     scanner: Scanner<'a>,
     foreign: Foreign,
     heading: Option<(u8, usize)>,
+    sections: Sections<'a>,
     /// Number of open templates: their links count, their text is invisible.
     templates: u32,
     /// The element whose raw text comes next.
@@ -78,6 +80,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
             scanner,
             foreign: Foreign::default(),
             heading: None,
+            sections: Sections::default(),
             templates: 0,
             raw: None,
             is_xml,
@@ -101,11 +104,16 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
     fn finish(mut self) -> String {
         self.close_anchor();
         self.close_heading();
+        self.close_term();
         self.forms.finish(self.found, &self.prose);
         if self.prose.truncated {
             self.found.problem("text-truncated", "the text beyond the first 2 MB was left out");
         }
-        self.prose.finish()
+        let text = self.prose.finish();
+        if !self.nested {
+            self.found.doc.sections = self.sections.finish(text.len());
+        }
+        text
     }
 
     #[inline]
@@ -154,6 +162,9 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
             return self.foreign_element(tag, at, attrs);
         }
         self.separate(tag);
+        if attrs.has(Attr::Id) || attrs.has(Attr::Name) {
+            self.sections.named(tag, attrs, self.prose.len());
+        }
         if tag == Tag::Form && self.forms.is_open() {
             return;
         }
@@ -176,6 +187,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
                 self.close_heading();
                 let level = 1 + (tag as u8 - Tag::H1 as u8);
                 self.heading = Some((level, self.prose.len()));
+                self.sections.heading(level, attrs, self.prose.len());
             }
             Tag::Template => self.templates += 1,
             Tag::Table => {
@@ -240,6 +252,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
         }
         if flags & BLOCK != 0 {
             self.prose.line();
+            self.close_term();
         } else if flags & SPACED != 0 {
             self.prose.space();
         }
@@ -258,6 +271,12 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
 
     pub(super) fn close_anchor(&mut self) {
         let Some(anchor) = self.anchor.take() else { return };
+        if !self.nested
+            && anchor.start < self.prose.len()
+            && let (Ok(start), Ok(end)) = (u32::try_from(anchor.start), u32::try_from(self.prose.len()))
+        {
+            self.found.doc.link_texts.push((start, end));
+        }
         let mut text = if anchor.alts.is_empty() {
             self.prose.since(anchor.start, MAX_ANCHOR)
         } else {
@@ -286,7 +305,19 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
         if let Some((level, start)) = self.heading.take()
             && !self.nested
         {
-            self.found.heading(level, self.prose.since(start, MAX_LINE));
+            let text = self.prose.since(start, MAX_LINE);
+            self.sections.close(&text);
+            self.found.heading(level, text);
+        }
+    }
+
+    /// A term ends with the next block, whatever it is.
+    #[inline]
+    fn close_term(&mut self) {
+        if self.sections.in_term()
+            && let Some(start) = self.sections.begun().filter(|start| *start < self.prose.len())
+        {
+            self.sections.close(&self.prose.since(start, MAX_LINE));
         }
     }
 }
