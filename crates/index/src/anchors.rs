@@ -59,10 +59,10 @@ impl AnchorWriter {
             self.cuts[times.len()].refill(text);
             times.push(count.max(1).ilog2() as usize + 1);
         }
-        let figures = NumericFields([(ID, NumericValue::Number(page.0)), (SOURCES, NumericValue::Number(sources))]);
+        let figures = vec![(ID, NumericValue::Number(page.0)), (SOURCES, NumericValue::Number(sources))];
         let texts =
             self.cuts.iter().zip(times).flat_map(|(cut, times)| std::iter::repeat_n((ANCHOR, Text::Words(cut)), times));
-        self.pile.add(page.0, &figures, texts).map_err(|e| IndexError::of("write", &self.dir, &e))?;
+        self.pile.add(page.0, &NumericFields(figures), texts).map_err(|e| IndexError::of("write", &self.dir, &e))?;
         if self.pile.heap_bytes() >= MEMORY { self.write() } else { Ok(()) }
     }
 

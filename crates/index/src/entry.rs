@@ -4,7 +4,8 @@
 //! dropped, which the index does as soon as it has been processed.
 
 use crate::analyze::{StemLanguage, TokenizedText};
-use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, SIMHASH, TAG, TITLE, URL};
+use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, MENUS, NAME, SECTIONS, SIMHASH, TAG, TITLE, URL};
+use crate::section::{NameMark, SectionMark};
 use crate::segment::{NumericFields, NumericValue, Pile, Text};
 use orb_page::{HostId, Moment, PageId, PageKind};
 use std::sync::Arc;
@@ -38,6 +39,12 @@ pub struct IndexEntry {
     pub headings: TokenizedText,
     /// The tokens of its visible text.
     pub text: TokenizedText,
+    /// The tokens of its menus, which are not among those.
+    pub menus: TokenizedText,
+    /// Where its sections begin in the text, in order.
+    pub sections: Vec<SectionMark>,
+    /// How many hundredths of its text are links to elsewhere.
+    pub linked: u8,
     /// Whether it asked not to be indexed: it is recorded but matches nothing.
     pub hidden: bool,
     /// Its share of the memory budget.
@@ -80,31 +87,39 @@ impl IndexEntry {
         (size_of::<Self>() + self.url.len() + self.title.len()) as u64
             + self.headings.heap_bytes()
             + self.text.heap_bytes()
+            + self.menus.heap_bytes()
+            + (self.sections.capacity() * size_of::<SectionMark>()) as u64
     }
 }
 
 impl IndexEntry {
     /// Adds it to a segment builder, with its tokens stemmed if its language is to be.
     pub(crate) fn pile_on(&self, pile: &mut Pile, stem: Option<StemLanguage>) -> tantivy::Result<()> {
-        let figures = NumericFields([
+        let mut figures = vec![
             (ID, NumericValue::Number(self.page.0)),
             (HOST, NumericValue::Number(u64::from(self.host.0))),
             (AT, NumericValue::Moment(self.at.0)),
             (CLUSTER, NumericValue::Number(self.cluster.0)),
             (SIMHASH, NumericValue::Number(self.simhash)),
-        ]);
+        ];
         if self.hidden {
-            return pile.add(self.page.0, &figures, std::iter::empty());
+            return pile.add(self.page.0, &NumericFields(figures), std::iter::empty());
         }
-        let (tags, title, url) = (tags(self), TokenizedText::of(&self.title), TokenizedText::of(&address(&self.url)));
-        let stemmed = stem.map(|stem| [&title, &self.headings, &self.text].map(|cut| cut.stemmed(stem)));
-        let [title, headings, text] = match &stemmed {
-            Some([title, headings, text]) => [title, headings, text],
-            None => [&title, &self.headings, &self.text],
+        let address = address(&self.url);
+        let (tags, title) = (tags(self), TokenizedText::of(&self.title));
+        let (url, name) = TokenizedText::with_positions(&address, &name_in(&address));
+        if let [from, to] = name.as_slice() {
+            figures.push((NAME, NumericValue::Number(NameMark::new(*from, *to, self.linked).packed())));
+        }
+        figures.extend(self.sections.iter().map(|section| (SECTIONS, NumericValue::Number(section.packed()))));
+        let stemmed = stem.map(|stem| [&title, &self.headings, &self.text, &self.menus].map(|cut| cut.stemmed(stem)));
+        let [title, headings, text, menus] = match &stemmed {
+            Some([title, headings, text, menus]) => [title, headings, text, menus],
+            None => [&title, &self.headings, &self.text, &self.menus],
         };
-        let words = [(TITLE, title), (HEADINGS, headings), (BODY, text), (URL, &url)];
+        let words = [(TITLE, title), (HEADINGS, headings), (BODY, text), (URL, &url), (MENUS, menus)];
         let texts = std::iter::once((TAG, Text::Tags(&tags)));
-        pile.add(self.page.0, &figures, texts.chain(words.map(|(field, cut)| (field, Text::Words(cut)))))
+        pile.add(self.page.0, &NumericFields(figures), texts.chain(words.map(|(field, cut)| (field, Text::Words(cut)))))
     }
 }
 
@@ -165,6 +180,22 @@ pub(crate) fn host_of(url: &str) -> &str {
     }
 }
 
+/// The byte range of the page's own name in its address: the last path segment without its file name
+/// extension, or of a directory's index the directory.
+fn name_in(address: &str) -> [usize; 2] {
+    let path = &address[..address.find(['?', '#']).unwrap_or(address.len())];
+    let mut end = path.trim_end_matches('/').len();
+    loop {
+        let begin = path[..end].rfind('/').map_or(end, |slash| slash + 1);
+        let segment = &path[begin..end];
+        let stem = segment.rfind('.').filter(|dot| *dot > 0 && segment.len() - dot <= 6).unwrap_or(segment.len());
+        match segment[..stem].eq_ignore_ascii_case("index") && begin > 0 {
+            true => end = begin - 1,
+            false => return [begin, begin + stem],
+        }
+    }
+}
+
 /// A URL as text: without its scheme, percent-decoded where the result is text.
 fn address(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -207,6 +238,27 @@ mod tests {
             "all host=[::1] site=[::1] lang= type=application/rss+xml type=feed"
         );
         assert_eq!(host_of("http://u:p@a.b:8/x@y"), "a.b");
+    }
+
+    #[test]
+    fn the_name_of_a_page_is_the_end_of_its_path() {
+        let name = |address: &str| name_in(address).map(|at| address.split_at(at).0.len());
+        for (address, expected) in [
+            ("a.org/library/json.html", "json"),
+            ("a.org/x/basic_string.html?a=/b", "basic_string"),
+            ("a.org/howto/index.html", "howto"),
+            ("a.org/howto/", "howto"),
+            ("a.org/v1.2/os.path.html", "os.path"),
+            ("a.org/.hidden", ".hidden"),
+            ("a.org/a.verylongending", "a.verylongending"),
+            ("a.org", ""),
+            ("a.org/", ""),
+            ("a.org/index.html", ""),
+            ("", ""),
+        ] {
+            let [from, to] = name(address);
+            assert_eq!(&address[from..to], expected, "{address}");
+        }
     }
 
     #[test]

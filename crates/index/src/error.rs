@@ -15,13 +15,19 @@ pub enum IndexError {
         /// Where it would be.
         dir: PathBuf,
     },
-    /// It cannot be read, or has another format version.
+    /// It cannot be read.
     #[error("the text index {} cannot be used: {what}", dir.display())]
     Unfit {
         /// Where it is.
         dir: PathBuf,
         /// Why.
         what: String,
+    },
+    /// It was written by another version of this program.
+    #[error("the text index {} was written by another version of orb", dir.display())]
+    Outdated {
+        /// Where it is.
+        dir: PathBuf,
     },
     /// The disk is full.
     #[error("no space left on the disk that holds {}", dir.display())]
@@ -69,7 +75,7 @@ impl IndexError {
 
     /// Whether rebuilding it would help.
     pub fn is_unfit(&self) -> bool {
-        matches!(self, Self::Unfit { .. } | Self::Absent { .. })
+        matches!(self, Self::Unfit { .. } | Self::Absent { .. } | Self::Outdated { .. })
     }
 }
 

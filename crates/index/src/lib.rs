@@ -15,6 +15,7 @@ mod query;
 mod rank;
 mod schema;
 mod search;
+mod section;
 mod segment;
 mod snippet;
 mod standing;
@@ -25,9 +26,12 @@ pub use anchors::AnchorWriter;
 pub use entry::{IndexEntry, MemoryReservation, is_searchable};
 pub use error::{IndexError, Result};
 pub use query::QueryError;
-pub use rank::Weights;
+pub use rank::{Aspect, Weights};
 pub use schema::TextField;
-pub use search::{Hit, ImportanceFn, Occurrence, SearchError, SearchRequest, SearchResults, Searcher, WordCount};
+pub use search::{
+    Hit, ImportanceFn, Occurrence, SearchError, SearchRequest, SearchResults, Searcher, SpellingCorrection, WordCount,
+};
+pub use section::SectionMark;
 pub use snippet::{Marker, Snippet};
 pub use standing::mark;
 pub use writer::{ExistingIndex, PageIndexWriter, WriterRules};

@@ -1,16 +1,25 @@
 //! Which of the matching pages comes first?
 //!
 //! ```text
-//! score(page) = text · (1 + importance · rank)
-//! text        = Σ over words w, fields f:  weight(f) · BM25(w in f)
-//!             + phrase · Σ over adjacent word pairs p, fields f:  weight(f) · BM25(p in f)
+//! score(page)  = text · (1 + importance · rank)
+//! text         = Σ over units u:  rarity(u) · saturated( Σ over naming fields f:  weight(f) · count(u in f) )
+//!              + body · Σ over units u:  rarity(u) · saturated( count(u in the text) )
+//!              + section · Σ over units u:  rarity(u) · saturated( count(u in s) )
+//!              + name · ( likeness(page) and 0.8 · likeness(s), the smaller one times 0.3 )
+//!              + phrase · Σ over neighbouring units:  mean rarity · saturated( how often they are close in s )
+//! likeness(n)  = rarities of the units in n · their share of the query · their share of n
+//! saturated(x) = x / (1.2 + x)
 //! ```
-//! BM25 is Robertson and Zaragoza's with k1 = 1.2 and b = 0.75, computed per field, so that a word
-//! in a short title counts more than one in a long text; anchor texts are a field like the others.
-//! A phrase counts as a rarer term. A prefix or a fuzzy term counts 1. `rank` is between 0 and 1:
-//! the page's PageRank on a logarithmic scale relative to the largest, or without a graph the
-//! number of linking pages on the same scale. Phrases and the rank factor are evaluated only for
-//! the thousand best by terms alone.
+//! A unit is a word with its other forms, an identifier or a phrase; its rarity is its inverse
+//! document frequency in texts without menus. `s` is the section for which the sum is largest. The
+//! naming fields are title, headings, URL and anchor texts; they are added before they are
+//! saturated (BM25F), so that a word in many fields does not replace another word. Counts are
+//! normalised by the length of the field or the section (BM25, Robertson and Zaragoza, b = 0.75). A
+//! page has two names, its main heading and the end of its URL: the better one counts, and half of
+//! the other. The name of a section is its heading or term, with what its page's name has. `rank` is
+//! between 0 and 1: the page's PageRank on a logarithmic scale, or without a graph the number of
+//! linking pages. A page that is mostly links loses up to nine tenths. The best matches by BM25 of
+//! their words alone are judged like this; those behind them keep that order.
 
 use crate::schema::TextField;
 use serde::{Deserialize, Serialize};
@@ -29,7 +38,13 @@ pub struct Weights {
     pub url: f32,
     /// In the anchor texts of links to the page.
     pub anchor: f32,
-    /// Adjacent terms of the query that are also adjacent on the page, relative to single terms.
+    /// In menus.
+    pub menus: f32,
+    /// The best section of the page.
+    pub section: f32,
+    /// The name of the page, or of the section, if it is what was asked for.
+    pub name: f32,
+    /// Adjacent words of the query that are also close to each other on the page.
     pub phrase: f32,
     /// The page's importance in the graph.
     pub importance: f32,
@@ -37,7 +52,18 @@ pub struct Weights {
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { title: 3.0, headings: 1.5, body: 1.0, url: 1.5, anchor: 2.0, phrase: 0.5, importance: 0.5 }
+        Self {
+            title: 3.0,
+            headings: 0.6,
+            body: 0.25,
+            url: 0.75,
+            anchor: 0.75,
+            menus: 0.05,
+            section: 0.15,
+            name: 0.9,
+            phrase: 0.5,
+            importance: 0.65,
+        }
     }
 }
 
@@ -49,8 +75,17 @@ impl Weights {
             TextField::Body => self.body,
             TextField::Url => self.url,
             TextField::Anchor => self.anchor,
+            TextField::Menus => self.menus,
         };
         sound(weight)
+    }
+
+    pub(crate) fn section(&self) -> f32 {
+        sound(self.section)
+    }
+
+    pub(crate) fn name(&self) -> f32 {
+        sound(self.name)
     }
 
     pub(crate) fn phrase(&self) -> f32 {
@@ -60,6 +95,34 @@ impl Weights {
     /// The factor by which the text score is multiplied.
     pub(crate) fn factor(&self, rank: f64) -> f64 {
         1.0 + f64::from(sound(self.importance)) * rank.clamp(0.0, 1.0)
+    }
+}
+
+/// What a part of a score is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// A unit of the query in a field.
+    Field(TextField),
+    /// The text of the best section.
+    Section,
+    /// The name of the best section.
+    SectionName,
+    /// The name of the page.
+    Name,
+    /// Words that are close to each other.
+    Near,
+}
+
+impl Aspect {
+    /// Its name for users.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Field(part) => part.name(),
+            Self::Section => "section",
+            Self::SectionName => "section name",
+            Self::Name => "name",
+            Self::Near => "near",
+        }
     }
 }
 

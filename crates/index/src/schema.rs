@@ -2,15 +2,16 @@
 //!
 //! Posting lists of its tokens by field, with documents and positions; its tags (host, site,
 //! language, type), for filtering; and columns with what every match needs: the page's number, its
-//! host, when it was fetched, and what it duplicates. Nothing is stored for display: titles are in
-//! the catalogue, texts in the archive.
+//! host, when it was fetched, what it duplicates, where its sections begin, and which words of its
+//! URL are its name. Nothing is stored for display: titles are in the catalogue, texts in the
+//! archive.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 
 /// Increment when older indexes must be rebuilt.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// Name of the tokenizer for texts and tags. The engine itself tokenizes nothing. Changing the name
 /// rebuilds the index.
@@ -25,19 +26,21 @@ pub enum TextField {
     Title,
     /// `<h1>` to `<h6>`.
     Headings,
-    /// The visible text.
+    /// The visible text without the menus.
     Body,
     /// The URL.
     Url,
     /// The anchor texts of links that point to it.
     Anchor,
+    /// Its menus: lines that are hardly more than links.
+    Menus,
 }
 
 impl TextField {
     /// All of them, in display order.
-    pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor];
+    pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor, Self::Menus];
 
-    /// Those that come from the page itself.
+    /// Those that come from the page itself and are about it.
     pub(crate) const OWN: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url];
 
     /// Its name for users.
@@ -48,6 +51,7 @@ impl TextField {
             Self::Body => "body",
             Self::Url => "url",
             Self::Anchor => "anchor",
+            Self::Menus => "menus",
         }
     }
 
@@ -59,6 +63,7 @@ impl TextField {
             Self::Body => BODY,
             Self::Url => URL,
             Self::Anchor => ANCHOR,
+            Self::Menus => MENUS,
         }
     }
 }
@@ -73,6 +78,9 @@ pub(crate) const TITLE: Field = Field::from_field_id(6);
 pub(crate) const HEADINGS: Field = Field::from_field_id(7);
 pub(crate) const BODY: Field = Field::from_field_id(8);
 pub(crate) const URL: Field = Field::from_field_id(9);
+pub(crate) const SECTIONS: Field = Field::from_field_id(10);
+pub(crate) const NAME: Field = Field::from_field_id(11);
+pub(crate) const MENUS: Field = Field::from_field_id(12);
 
 /// In the anchor index.
 pub(crate) const ANCHOR: Field = Field::from_field_id(1);
@@ -86,6 +94,8 @@ pub(crate) mod column {
     pub(crate) const CLUSTER: &str = "cluster";
     pub(crate) const SIMHASH: &str = "simhash";
     pub(crate) const SOURCES: &str = "sources";
+    pub(crate) const SECTIONS: &str = "sections";
+    pub(crate) const NAME: &str = "name";
 }
 
 /// The schema of the page index.
@@ -102,6 +112,9 @@ pub(crate) fn pages() -> Schema {
     for part in TextField::OWN {
         schema.add_text_field(part.name(), words());
     }
+    schema.add_u64_field(column::SECTIONS, FAST);
+    schema.add_u64_field(column::NAME, FAST);
+    schema.add_text_field(TextField::Menus.name(), words());
     schema.build()
 }
 

@@ -7,6 +7,7 @@
 
 use crate::analyze::{Cutter, Stems, is_function_word, up_to, words};
 use crate::query::{How, Node};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Approximate maximum length of a snippet in characters.
@@ -25,7 +26,10 @@ pub struct Marker {
 
 #[derive(Clone, Debug, PartialEq)]
 enum WantedTerm {
+    /// A word, or what begins with one of its stems.
     Word(Vec<String>),
+    /// One of these words.
+    Any(Vec<String>),
     Beginning(String),
     Nearly(Vec<char>, usize),
 }
@@ -47,23 +51,28 @@ struct TermMatch {
 }
 
 impl Marker {
-    /// A marker for the terms of a query.
-    pub(crate) fn of(node: &Node, stems: &Stems) -> Self {
+    /// A marker for the terms of a query, some of which have other forms.
+    pub(crate) fn of(node: &Node, stems: &Stems, forms: &HashMap<String, Vec<(String, f32)>>) -> Self {
         let mut marker = Self::default();
-        marker.gather(node, stems);
+        marker.gather(node, stems, forms);
         marker
     }
 
-    fn gather(&mut self, node: &Node, stems: &Stems) {
+    fn gather(&mut self, node: &Node, stems: &Stems, forms: &HashMap<String, Vec<(String, f32)>>) {
         match node {
-            Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|node| self.gather(node, stems)),
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|node| self.gather(node, stems, forms)),
             Node::Leaf(leaf) => {
-                for word in words(&leaf.text) {
+                let cut = words(&leaf.text);
+                let is_single = cut.len() == 1;
+                for word in cut {
                     let loose = (leaf.how == How::Exactly).then(|| word.text.clone());
-                    let wanted = match leaf.how {
-                        How::Exactly | How::Phrase => WantedTerm::Word(stems.forms(&word.text)),
-                        How::Beginning => WantedTerm::Beginning(word.text),
-                        How::Nearly(distance) => WantedTerm::Nearly(word.text.chars().collect(), usize::from(distance)),
+                    let others = forms.get(&word.text).filter(|others| is_single && !others.is_empty());
+                    let wanted = match (leaf.how, others) {
+                        (How::Exactly, Some(others)) => {
+                            let others = others.iter().map(|(form, _)| form.clone());
+                            WantedTerm::Any(std::iter::once(word.text).chain(others).collect())
+                        }
+                        _ => wanted_term(leaf.how, word.text, stems),
                     };
                     match self.wanted.iter().position(|known| *known == wanted) {
                         Some(known) if leaf.how == How::Phrase => self.loose[known] = None,
@@ -124,12 +133,21 @@ impl Marker {
         };
         for wanted in &self.wanted {
             match wanted {
-                WantedTerm::Word(forms) => forms.iter().for_each(|form| mark(form)),
+                WantedTerm::Word(forms) | WantedTerm::Any(forms) => forms.iter().for_each(|form| mark(form)),
                 WantedTerm::Beginning(start) => mark(start),
                 WantedTerm::Nearly(..) => return [true; 256],
             }
         }
         begins
+    }
+}
+
+/// How a word of a query is found in a text.
+fn wanted_term(how: How, word: String, stems: &Stems) -> WantedTerm {
+    match how {
+        How::Exactly | How::Phrase => WantedTerm::Word(stems.forms(&word)),
+        How::Beginning => WantedTerm::Beginning(word),
+        How::Nearly(distance) => WantedTerm::Nearly(word.chars().collect(), usize::from(distance)),
     }
 }
 
@@ -184,6 +202,7 @@ impl WantedTerm {
                 [one] => one == word,
                 forms => forms.iter().any(|form| word == form || (form.len() > 3 && word.starts_with(form.as_str()))),
             },
+            Self::Any(forms) => forms.iter().any(|form| form == word),
             Self::Beginning(start) => word.starts_with(start.as_str()),
             Self::Nearly(wanted, distance) => is_near(wanted, word, *distance),
         }
@@ -293,7 +312,7 @@ mod tests {
 
     fn shown(query: &str, text: &str) -> String {
         let node = parse(query, Moment(0)).unwrap();
-        let snippet = Marker::of(&node, &Stems::default()).snippet(text, None);
+        let snippet = Marker::of(&node, &Stems::default(), &HashMap::new()).snippet(text, None);
         let mut out = String::new();
         for (at, c) in snippet.text.chars().enumerate() {
             if snippet.marks.iter().any(|(from, _)| *from == at) {
@@ -324,7 +343,7 @@ mod tests {
         assert_eq!(shown("\"to open\"", text), "How [to] [open] a file: [to] be or not");
         assert_eq!(shown("to be", text), "How [to] open a file: [to] [be] or not");
         let german = |lang| {
-            let marker = Marker::of(&parse("die hard", Moment(0)).unwrap(), &Stems::default());
+            let marker = Marker::of(&parse("die hard", Moment(0)).unwrap(), &Stems::default(), &HashMap::new());
             marker.snippet("die hard", lang).marks.len()
         };
         assert_eq!((german(None), german(Some("en-GB")), german(Some("de"))), (2, 2, 1));
@@ -344,7 +363,7 @@ mod tests {
         for query in ["x", "xx", "xylo", "c", "c++", "c#", "uber", "ete", "l", "東京", "7x", "fin", "x*", "xlo~", "b"]
         {
             let node = parse(query, Moment(0)).unwrap();
-            let marker = Marker::of(&node, &Stems::default());
+            let marker = Marker::of(&node, &Stems::default(), &HashMap::new());
             let found: Vec<(usize, usize)> = marker.find(text).iter().map(|one| (one.from, one.to)).collect();
             let cut = words(text).into_iter().filter(|word| marker.wanted.iter().any(|wanted| wanted.is(&word.text)));
             assert_eq!(found, cut.map(|word| (word.from, word.to)).collect::<Vec<_>>(), "{query}");

@@ -46,7 +46,7 @@ impl CommitPayload {
         let standing: Self = serde_json::from_str(&payload).map_err(|_| unfit("its mark cannot be read"))?;
         match standing.format {
             FORMAT => Ok(standing),
-            _ => Err(unfit("it was written by another version")),
+            _ => Err(IndexError::Outdated { dir: dir.to_owned() }),
         }
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn open(dir: &Path, schema: &Schema) -> Result<Index> {
         other => other,
     })?;
     if index.schema() != *schema {
-        return Err(IndexError::Unfit { dir: dir.to_owned(), what: "it was written by another version".to_owned() });
+        return Err(IndexError::Outdated { dir: dir.to_owned() });
     }
     look_at_ends(&index, dir)?;
     Ok(index)

@@ -83,6 +83,10 @@ impl PageIndexWriter {
                 Ok((writer, ExistingIndex::Index(mark)))
             }
             Err(IndexError::Absent { .. }) => Ok((Self::make(dir, rules)?, ExistingIndex::Nothing)),
+            Err(IndexError::Outdated { .. }) => Ok((
+                Self::make(dir, rules)?,
+                ExistingIndex::Unfit("it was written by another version of orb".to_owned()),
+            )),
             Err(IndexError::Unfit { what, .. }) => Ok((Self::make(dir, rules)?, ExistingIndex::Unfit(what))),
             Err(other) => Err(other),
         }

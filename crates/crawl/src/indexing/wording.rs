@@ -4,7 +4,8 @@
 //! tokenize and the index only inverts; or, for pages that were not indexed when they were fetched,
 //! from the archive, read and extracted again.
 
-use orb_index::{IndexEntry, MemoryReservation, TokenizedText, up_to};
+use super::menus::{menus, without_menus};
+use orb_index::{IndexEntry, MemoryReservation, SectionMark, TokenizedText, up_to};
 use orb_page::{Document, Visit, WarcPosition};
 use orb_project::IndexSettings;
 use orb_store::{ArchiveReader, Worded};
@@ -16,8 +17,14 @@ use std::sync::atomic::AtomicU64;
 pub(crate) struct Wording {
     /// Those of the headings.
     pub headings: TokenizedText,
-    /// Those of the visible text.
+    /// Those of the visible text without the menus.
     pub text: TokenizedText,
+    /// Those of the menus, which are not among them.
+    pub menus: TokenizedText,
+    /// Where the sections begin in the text.
+    pub sections: Vec<SectionMark>,
+    /// How many hundredths of the text are links to elsewhere.
+    pub linked: u8,
     /// Whether it asks not to be indexed.
     pub hidden: bool,
 }
@@ -48,13 +55,15 @@ impl Wording {
             headings.push_str(&heading.text);
             headings.push('\n');
         }
-        let [headings, text] = [&headings, &document.text].map(|text| TokenizedText::of(up_to(text, rules.longest)));
-        Self { headings, text, hidden: false }
+        let headings = TokenizedText::of(up_to(&headings, rules.longest));
+        let (text, menus, sections) = arranged(document, rules.longest);
+        Self { headings, text, menus, sections, linked: linked(document), hidden: false }
     }
 
     /// Approximate memory use in bytes.
     pub(crate) fn heap_bytes(&self) -> u64 {
-        self.headings.heap_bytes() + self.text.heap_bytes()
+        let sections = self.sections.capacity() * size_of::<SectionMark>();
+        self.headings.heap_bytes() + self.text.heap_bytes() + self.menus.heap_bytes() + sections as u64
     }
 
     /// An index entry for a page that was just recorded.
@@ -71,12 +80,41 @@ impl Wording {
             title: visit.title.unwrap_or_default(),
             headings: self.headings,
             text: self.text,
+            menus: self.menus,
+            sections: self.sections,
+            linked: self.linked,
             hidden: self.hidden,
             load: MemoryReservation::default(),
         };
         entry.load = MemoryReservation::take(load, entry.heap_bytes());
         entry
     }
+}
+
+/// The tokens of a document's text without its menus, those of the menus, and where its sections
+/// begin.
+fn arranged(document: &Document, longest: usize) -> (TokenizedText, TokenizedText, Vec<SectionMark>) {
+    let offsets: Vec<usize> = document.sections.iter().map(|section| section.offset).collect();
+    let menus = menus(&document.text, &document.link_texts, &offsets);
+    let (parted, offsets) = match menus.is_empty() {
+        true => (None, offsets),
+        false => {
+            let (text, menus, offsets) = without_menus(&document.text, &menus, &offsets);
+            (Some((text, menus)), offsets)
+        }
+    };
+    let (text, menus) = parted.as_ref().map_or((document.text.as_str(), ""), |(text, menus)| (text, menus));
+    let (text, begins) = TokenizedText::with_positions(up_to(text, longest), &offsets);
+    let lang = document.lang.as_deref();
+    let named = document.sections.iter().zip(&begins);
+    let sections = named.map(|(one, begin)| SectionMark::new(*begin, one.level, &one.title, lang)).collect();
+    (text, TokenizedText::of(up_to(menus, longest)), sections)
+}
+
+/// How many hundredths of a document's text are anchor texts.
+fn linked(document: &Document) -> u8 {
+    let letters: u64 = document.link_texts.iter().map(|(from, to)| u64::from(to.saturating_sub(*from))).sum();
+    u8::try_from(100 * letters / (document.text.len() as u64).max(1)).unwrap_or(100).min(100)
 }
 
 /// An index entry for a page from catalogue and archive: only its title and URL if the archive does
@@ -96,6 +134,9 @@ pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: Wording
         title: page.title.unwrap_or_default(),
         headings: wording.headings,
         text: wording.text,
+        menus: wording.menus,
+        sections: wording.sections,
+        linked: wording.linked,
         hidden: wording.hidden,
         load: MemoryReservation::default(),
     }

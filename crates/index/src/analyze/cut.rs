@@ -29,17 +29,28 @@ pub struct TokenizedText {
 impl TokenizedText {
     /// Tokenizes a text; beyond four gigabytes, only its beginning.
     pub fn of(text: &str) -> Self {
+        Self::with_positions(text, &[]).0
+    }
+
+    /// Tokenizes a text and tells the position of the first token at or after each of these byte
+    /// offsets, which are in order and not within a word.
+    pub fn with_positions(text: &str, offsets: &[usize]) -> (Self, Vec<u32>) {
         let mut cut = Self {
             text: String::with_capacity(text.len() + SLACK),
             begins: Vec::with_capacity(text.len() / 6),
             lens: Vec::with_capacity(text.len() / 6),
         };
-        cut.refill(text);
-        cut
+        let mut marks = OffsetMarks::new(offsets);
+        cut.fill(text, &mut marks);
+        (cut, marks.positions)
     }
 
     /// Tokenizes another text into the same buffers.
     pub(crate) fn refill(&mut self, text: &str) {
+        self.fill(text, &mut OffsetMarks::new(&[]));
+    }
+
+    fn fill(&mut self, text: &str, marks: &mut OffsetMarks<'_>) {
         self.clear();
         let text = super::up_to(text, (u32::MAX / 2) as usize);
         self.text.push_str(text);
@@ -57,6 +68,7 @@ impl TokenizedText {
             let (mut begins, mut ends) = (run & !before, before & !run);
             while ends != 0 {
                 let begin = begun.take().unwrap_or_else(|| at + next(&mut begins));
+                marks.pass(begin, self.begins.len());
                 self.run(begin, (at + next(&mut ends)).min(text.len()), wide > begin, &mut other);
             }
             if begins != 0 {
@@ -64,8 +76,10 @@ impl TokenizedText {
             }
         }
         if let Some(begin) = begun {
+            marks.pass(begin, self.begins.len());
             self.run(begin, text.len(), wide > begin, &mut other);
         }
+        marks.pass(usize::MAX, self.begins.len());
         self.text.push_str(&other);
         self.text.push_str(BEHIND);
     }
@@ -124,6 +138,16 @@ impl TokenizedText {
         Self::of_words(stems.iter().map(String::as_str))
     }
 
+    /// Number of tokens.
+    pub fn len(&self) -> usize {
+        self.begins.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.begins.is_empty()
+    }
+
     /// Approximate memory use in bytes.
     pub fn heap_bytes(&self) -> u64 {
         (self.text.capacity() + self.begins.capacity() * size_of::<u32>() + self.lens.capacity()) as u64
@@ -146,6 +170,27 @@ impl TokenizedText {
             let Some(first) = bytes.get(begin..begin + SLACK).and_then(|eight| eight.try_into().ok()) else { return };
             let kept = if len >= SLACK { u64::MAX } else { (1 << (8 * len)) - 1 };
             tell(&bytes[begin..begin + len], u64::from_le_bytes(first) & kept);
+        }
+    }
+}
+
+/// Offsets of a text that is being tokenized, and the positions of the tokens that follow them.
+struct OffsetMarks<'a> {
+    rest: &'a [usize],
+    positions: Vec<u32>,
+}
+
+impl<'a> OffsetMarks<'a> {
+    fn new(offsets: &'a [usize]) -> Self {
+        Self { rest: offsets, positions: Vec::with_capacity(offsets.len()) }
+    }
+
+    /// A run of letters begins here, whose first token has this position.
+    #[inline]
+    fn pass(&mut self, begin: usize, position: usize) {
+        while let Some((_, rest)) = self.rest.split_first().filter(|(offset, _)| **offset <= begin) {
+            self.positions.push(u32::try_from(position).unwrap_or(u32::MAX));
+            self.rest = rest;
         }
     }
 }

@@ -10,9 +10,11 @@ static WORDS: &[(&str, &[&str])] = &[
     (
         "en",
         &[
-            "a", "an", "and", "are", "as", "at", "be", "by", "do", "does", "for", "from", "how", "i", "in", "into",
-            "is", "it", "its", "my", "of", "on", "or", "that", "the", "there", "this", "to", "was", "were", "what",
-            "when", "where", "which", "who", "why", "with", "you", "your",
+            "a", "an", "and", "are", "as", "at", "be", "been", "by", "could", "did", "do", "does", "for", "from",
+            "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my",
+            "not", "of", "on", "or", "our", "she", "should", "so", "than", "that", "the", "their", "them", "then",
+            "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where",
+            "which", "who", "whose", "why", "with", "would", "you", "your",
         ],
     ),
     (
@@ -60,6 +62,44 @@ static WORDS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// Words that begin a question, and verbs that only ask for an answer, by language: in "how do I get
+/// the size of a file" *get* says little, in "get request" it says much.
+static QUESTIONS: &[(&str, &[&str], &[&str])] = &[(
+    "en",
+    &["how", "what", "where", "which", "who", "why", "when", "can", "does", "is"],
+    &[
+        "best",
+        "can",
+        "difference",
+        "find",
+        "get",
+        "getting",
+        "happen",
+        "happens",
+        "know",
+        "make",
+        "mean",
+        "means",
+        "need",
+        "possible",
+        "some",
+        "use",
+        "using",
+        "want",
+        "way",
+    ],
+)];
+
+/// Whether a word begins a question in a language.
+pub(crate) fn begins_question(word: &str, lang: &str) -> bool {
+    QUESTIONS.iter().any(|(code, begins, _)| *code == lang && begins.contains(&word))
+}
+
+/// Whether a word says little within a question.
+pub(crate) fn is_light_in_question(word: &str, lang: &str) -> bool {
+    QUESTIONS.iter().any(|(code, _, light)| *code == lang && light.contains(&word))
+}
 
 /// Whether a word is a function word in a language, given as a page gives it (`en`, `de-AT`); in
 /// English where it does not.

@@ -25,7 +25,7 @@ mod stem;
 
 pub use cut::TokenizedText;
 pub(crate) use cutter::{Cutter, LONGEST};
-pub(crate) use function_words::is_function_word;
+pub(crate) use function_words::{begins_question, is_function_word, is_light_in_question};
 pub use stem::{StemLanguage, Stems};
 
 use script::is_paired;

@@ -19,6 +19,11 @@ macro_rules! languages {
                 match self { $(Self::$name => $code,)* }
             }
 
+            /// The language with this code, if it has a stemmer.
+            pub(crate) fn of(code: &str) -> Option<Self> {
+                match code { $($code => Some(Self::$name),)* _ => None }
+            }
+
             fn snowball(self) -> Language {
                 match self { $(Self::$name => Language::$name,)* }
             }
@@ -63,6 +68,13 @@ languages! {
     Tamil = "ta",
     /// Türkçe
     Turkish = "tr",
+}
+
+impl StemLanguage {
+    /// The stems of words, one for each.
+    pub(crate) fn stems<'a>(self, words: impl Iterator<Item = &'a str>) -> Vec<String> {
+        stems(self, words)
+    }
 }
 
 /// The languages whose words are stemmed.

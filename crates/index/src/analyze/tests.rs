@@ -58,6 +58,15 @@ fn an_endless_word_is_known_by_its_beginning() {
 }
 
 #[test]
+fn an_offset_of_a_text_is_found_among_its_tokens() {
+    let text = "one two\nSchöne drei\n東京 fünf\nfive";
+    let offsets: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at)).collect();
+    let (cut, positions) = TokenizedText::with_positions(text, &[offsets, vec![text.len(), 9_999]].concat());
+    assert_eq!(positions, [0, 2, 4, 7, 8, 8]);
+    assert_eq!(cut.len(), 8);
+}
+
+#[test]
 fn stems_stand_where_their_words_stood() {
     let cut = TokenizedText::of("Running dogs, running").stemmed(StemLanguage::English);
     assert_eq!(cut.words().collect::<Vec<_>>(), ["run", "dog", "run"]);

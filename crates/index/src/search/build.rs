@@ -1,61 +1,74 @@
-//! How is a parsed query translated for the engine?
+//! How is a query translated for the engine?
 //!
-//! Every term becomes a sum over the fields. All terms are required, but one that occurs in more
-//! than a quarter of the pages ("how", "the") is optional as long as a rarer one is required: in a
-//! query that is a whole sentence, the rare words carry the meaning. If no page matches all terms,
-//! the query is repeated with any of them.
+//! Every word becomes a sum over the fields. Plain words are soft clauses: a page need not have all
+//! of them, only enough, weighed by rarity, so that a common word is not missed and a rare one is.
+//! Phrases, words after `+` or in a named field, groups and filters are required.
 
+use super::Searcher;
+use super::gather::MOST_SOFT;
 use super::hits::HitsQuery;
-use super::join::Join;
-use super::source::{Clause, MatchSource, QueryPlan, ScorePart, any_of, as_query};
+use super::reading::QueryReading;
+use super::source::{Clause, MatchSource, QueryPlan, SoftClause, any_of, as_query};
+use super::units::QueryUnit;
 use crate::analyze::{Stems, is_of_pairs, words};
-use crate::anchors::Anchors;
 use crate::entry::EVERY;
 use crate::query::{Filter, How, Leaf, Node};
 use crate::rank::Weights;
 use crate::schema::{AT, TAG, TextField};
 use std::ops::Bound;
 use std::sync::Arc;
+use tantivy::Term;
 use tantivy::query::{ConstScoreQuery, FuzzyTermQuery, Occur, PhraseQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Searcher, Term};
 
-/// Maximum distance (slop) of neighbouring terms, in words.
-const NEAR: u32 = 2;
+/// A word in the text counts this many times more here than when a page is judged, so that what is
+/// said nowhere else is judged at all.
+const IN_TEXT: f32 = 4.0;
 
 /// The context in which a query is built.
 pub(super) struct Builder<'a> {
-    pub(super) searcher: &'a Searcher,
-    pub(super) anchors: Option<&'a Anchors>,
+    pub(super) own: &'a Searcher,
+    pub(super) reading: &'a QueryReading,
+    pub(super) units: &'a [QueryUnit],
     pub(super) stems: &'a Stems,
     pub(super) weights: &'a Weights,
-    /// Maps documents of the anchor index to pages.
-    pub(super) join: &'a dyn Fn(&Anchors) -> crate::Result<&'a Join>,
-    /// Whether any term is enough.
-    pub(super) any: bool,
-    pub(super) shares: Vec<ScorePart>,
-    pub(super) near: Vec<MatchSource>,
+    /// The next unit, as the leaves are gone through in the same order.
+    pub(super) next: usize,
+    pub(super) anchored: Vec<(usize, HitsQuery)>,
 }
-
-/// The fields in which proximity counts.
-const NEAR_PARTS: &[TextField] = &[TextField::Title, TextField::Headings, TextField::Body];
 
 impl Builder<'_> {
     /// Builds the whole query.
-    pub(super) fn plan(mut self, node: &Node) -> crate::Result<QueryPlan> {
-        let clauses = self.build(node)?;
-        Ok(QueryPlan { clauses, shares: self.shares, near: self.near })
+    pub(super) fn plan(mut self) -> crate::Result<QueryPlan> {
+        let reading = self.reading;
+        let (mut clauses, mut soft) = (Vec::new(), Vec::new());
+        match &reading.node {
+            Node::And(nodes) => self.all(nodes, &mut clauses, &mut soft)?,
+            node => clauses = self.build(node)?,
+        }
+        Ok(QueryPlan { clauses, soft, anchored: self.anchored })
     }
 
     fn build(&mut self, node: &Node) -> crate::Result<Vec<Clause>> {
         match node {
-            Node::And(nodes) => self.all(nodes),
-            Node::Not(node) => {
-                let (every, without) = (vec![every()], self.sources(node)?);
-                Ok(vec![Clause::new(Occur::Must, every), Clause::new(Occur::MustNot, without)])
+            Node::And(nodes) => {
+                let mut clauses = Vec::new();
+                for node in nodes {
+                    clauses.push(self.firm(node)?);
+                }
+                Ok(with_any_required(clauses))
             }
-            other => Ok(vec![Clause::new(Occur::Must, self.sources(other)?)]),
+            other => Ok(with_any_required(vec![self.firm(other)?])),
         }
+    }
+
+    /// A clause that is required, or excludes.
+    fn firm(&mut self, node: &Node) -> crate::Result<Clause> {
+        Ok(match node {
+            Node::Not(node) => Clause::new(Occur::MustNot, self.excluded(node)?),
+            Node::Filter(filter) => Clause::new(Occur::Must, vec![narrowing(filter)]),
+            node => Clause::new(Occur::Must, self.sources(node)?),
+        })
     }
 
     /// The sources of a node, any of which matches.
@@ -63,7 +76,12 @@ impl Builder<'_> {
         match node {
             Node::All => Ok(vec![every()]),
             Node::Filter(filter) => Ok(vec![narrowing(filter)]),
-            Node::Leaf(leaf) => self.leaf(leaf),
+            Node::Leaf(leaf) => {
+                let unit = self.next;
+                self.next += 1;
+                let units = self.units;
+                self.leaf(leaf, units.get(unit), Some(unit))
+            }
             Node::Or(nodes) => {
                 let each: Vec<_> = nodes.iter().map(|node| self.sources(node)).collect::<crate::Result<_>>()?;
                 Ok(each.into_iter().flatten().collect())
@@ -72,121 +90,134 @@ impl Builder<'_> {
         }
     }
 
-    fn all(&mut self, nodes: &[Node]) -> crate::Result<Vec<Clause>> {
-        let common: Vec<bool> = nodes.iter().map(|node| self.is_common(node)).collect();
-        let wanted =
-            |(node, common): (&Node, &bool)| matches!(node, Node::Leaf(_) | Node::Or(_) | Node::And(_)) && !common;
-        let rare = nodes.iter().zip(&common).any(wanted);
-        let (mut clauses, mut enough) = (Vec::new(), Vec::new());
-        for (node, common) in nodes.iter().zip(common) {
+    /// The sources of what is excluded, which is no unit of the query.
+    fn excluded(&mut self, node: &Node) -> crate::Result<Vec<MatchSource>> {
+        match node {
+            Node::Leaf(leaf) => self.leaf(leaf, None, None),
+            Node::Or(nodes) => {
+                let each: Vec<_> = nodes.iter().map(|node| self.excluded(node)).collect::<crate::Result<_>>()?;
+                Ok(each.into_iter().flatten().collect())
+            }
+            Node::And(nodes) => {
+                let mut clauses = Vec::new();
+                for node in nodes {
+                    let occur = if matches!(node, Node::Not(_)) { Occur::MustNot } else { Occur::Must };
+                    let inner = if let Node::Not(inner) = node { inner } else { node };
+                    clauses.push(Clause::new(occur, self.excluded(inner)?));
+                }
+                Ok(vec![MatchSource::Query(as_query(&with_any_required(clauses)).into())])
+            }
+            Node::Not(node) => {
+                let clauses = with_any_required(vec![Clause::new(Occur::MustNot, self.excluded(node)?)]);
+                Ok(vec![MatchSource::Query(as_query(&clauses).into())])
+            }
+            Node::All => Ok(vec![every()]),
+            Node::Filter(filter) => Ok(vec![narrowing(filter)]),
+        }
+    }
+
+    /// The clauses of a query: those that are firm, and plain words, of which enough must match.
+    fn all(&mut self, nodes: &[Node], clauses: &mut Vec<Clause>, soft: &mut Vec<SoftClause>) -> crate::Result<()> {
+        for node in nodes {
             match node {
-                Node::Not(node) => clauses.push(Clause::new(Occur::MustNot, self.sources(node)?)),
-                Node::Filter(filter) => clauses.push(Clause::new(Occur::Must, vec![narrowing(filter)])),
-                node if self.any && !is_required(node) => enough.append(&mut self.sources(node)?),
-                node if common && rare => clauses.push(Clause::new(Occur::Should, self.sources(node)?)),
-                node => clauses.push(Clause::new(Occur::Must, self.sources(node)?)),
+                Node::Leaf(leaf) if leaf.part.is_none() && !leaf.required => {
+                    let weight =
+                        self.units.get(self.next).map_or(0.0, |unit| if unit.exists { unit.rarity } else { 0.0 });
+                    let sources = self.sources(node)?;
+                    soft.push(SoftClause { weight, sources });
+                }
+                node => clauses.push(self.firm(node)?),
             }
         }
-        if !enough.is_empty() {
-            clauses.push(Clause::new(Occur::Must, enough));
+        soft.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        for clause in soft.drain(MOST_SOFT.min(soft.len())..) {
+            clauses.push(Clause::new(Occur::Should, clause.sources));
         }
-        if !clauses.iter().any(|clause| clause.occur == Occur::Must) {
-            clauses.push(Clause::new(Occur::Must, vec![every()]));
+        if soft.len() == 1 {
+            clauses.extend(soft.pop().map(|clause| Clause::new(Occur::Must, clause.sources)));
         }
-        for pair in neighbours(nodes) {
-            let near = self.in_parts(&pair.join(" "), NEAR_PARTS, |builder, part| builder.near(&pair, part))?;
-            self.near.extend(near);
+        if soft.is_empty() {
+            *clauses = with_any_required(std::mem::take(clauses));
         }
-        Ok(clauses)
+        Ok(())
     }
 
-    /// Whether a node is a term so common that it says little.
-    fn is_common(&self, node: &Node) -> bool {
-        let Node::Leaf(leaf) = node else { return false };
-        let cut = words(&leaf.text);
-        let [word] = cut.as_slice() else { return false };
-        let plain = leaf.how == How::Exactly && leaf.part.is_none() && !leaf.required && !is_of_pairs(&word.text);
-        let pages = || self.searcher.doc_freq(&Term::from_field_text(TextField::Body.field(), &word.text)).unwrap_or(0);
-        plain && pages() > self.searcher.num_docs() / 4
-    }
-
-    fn leaf(&mut self, leaf: &Leaf) -> crate::Result<Vec<MatchSource>> {
+    fn leaf(
+        &mut self,
+        leaf: &Leaf,
+        unit: Option<&QueryUnit>,
+        number: Option<usize>,
+    ) -> crate::Result<Vec<MatchSource>> {
         let cut = cut(&leaf.text);
         let only = leaf.part.map(|part| [part]);
         let parts = only.as_ref().map_or(TextField::ALL, |only| only.as_slice());
-        self.in_parts(&leaf.text, parts, |builder, part| {
-            let term = |word: &str| Term::from_field_text(part.field(), word);
-            match (&leaf.how, cut.as_slice()) {
-                (_, []) => Vec::new(),
-                (How::Exactly | How::Phrase, [word]) => builder.word(word, part),
-                (How::Beginning, [word]) => vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))],
-                (How::Nearly(distance), [word]) => vec![as_source(FuzzyTermQuery::new(term(word), *distance, true))],
-                (_, words) => builder.phrase(words, part, 0),
-            }
-        })
-    }
-
-    /// Searches in these fields, with their weights.
-    fn in_parts(
-        &mut self,
-        name: &str,
-        parts: &[TextField],
-        build: impl Fn(&Self, TextField) -> Vec<MatchSource>,
-    ) -> crate::Result<Vec<MatchSource>> {
         let mut out = Vec::new();
         for part in parts.iter().copied() {
-            let mut sources = build(self, part);
+            let term = |word: &str| Term::from_field_text(part.field(), word);
+            let mut sources = match (&leaf.how, cut.as_slice()) {
+                (_, []) => Vec::new(),
+                (How::Exactly | How::Phrase, [word]) => self.word(word, part, unit),
+                (How::Beginning, [word]) => vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))],
+                (How::Nearly(distance), [word]) => vec![as_source(FuzzyTermQuery::new(term(word), *distance, true))],
+                (_, words) => self.phrase(words, part),
+            };
             if part == TextField::Anchor {
-                sources = self.joined(&sources)?;
+                sources = self.joined(&sources, number)?;
             }
-            let weight = self.weights.of(part);
-            sources = sources.into_iter().map(|source| source.times(weight)).collect();
-            out.extend(sources.iter().cloned());
-            self.shares.push(ScorePart { words: name.to_owned(), part, sources });
+            let weight = self.weights.of(part) * if part == TextField::Body { IN_TEXT } else { 1.0 };
+            out.extend(sources.into_iter().map(|source| source.times(weight)));
         }
         Ok(out)
     }
 
-    /// A term, and its stems if words are stemmed; a single character of a bigram script is a
-    /// prefix.
-    fn word(&self, word: &str, part: TextField) -> Vec<MatchSource> {
+    /// A term with its other forms, and its stems if words are stemmed; a single character of a
+    /// bigram script is a prefix.
+    fn word(&self, word: &str, part: TextField, unit: Option<&QueryUnit>) -> Vec<MatchSource> {
         let term = |word: &str| Term::from_field_text(part.field(), word);
         if is_of_pairs(word) && word.chars().count() == 1 {
             return vec![as_source(FuzzyTermQuery::new_prefix(term(word), 0, true))];
         }
-        self.stems.forms(word).iter().map(|form| MatchSource::Word(term(form), 1.0)).collect()
+        let mut sources: Vec<MatchSource> =
+            self.stems.forms(word).iter().map(|form| MatchSource::Word(term(form), 1.0)).collect();
+        let Some(unit) = unit else { return sources };
+        for form in unit.forms.iter().skip(1) {
+            if let [other] = form.tokens.as_slice() {
+                // A rare form does not make the word rarer.
+                let share = (unit.rarity / self.own.rarity(self.own.pages_with(other))).min(1.0);
+                sources.push(MatchSource::Word(term(other), form.worth * share));
+            }
+        }
+        sources
     }
 
     /// A phrase, and if words are stemmed, the phrase of stems in each language.
-    fn phrase(&self, words: &[String], part: TextField, slop: u32) -> Vec<MatchSource> {
+    fn phrase(&self, words: &[String], part: TextField) -> Vec<MatchSource> {
         let forms: Vec<Vec<String>> = words.iter().map(|word| self.stems.forms(word)).collect();
         let most = forms.iter().map(Vec::len).max().unwrap_or(1);
         let row = |which: usize| {
             let form = |forms: &Vec<String>| Term::from_field_text(part.field(), &forms[which.min(forms.len() - 1)]);
-            let mut query = PhraseQuery::new(forms.iter().map(form).collect());
-            query.set_slop(slop);
-            as_source(query)
+            as_source(PhraseQuery::new(forms.iter().map(form).collect()))
         };
         (0..most).map(row).collect()
     }
 
-    /// Two terms of the query close to each other, in order.
-    fn near(&self, pair: &[String; 2], part: TextField) -> Vec<MatchSource> {
-        let near = self.phrase(pair, part, if part == TextField::Body { NEAR } else { 1 });
-        near.into_iter().map(|source| source.times(self.weights.phrase())).collect()
-    }
-
     /// Matches in the anchor index, mapped to page documents.
-    fn joined(&self, sources: &[MatchSource]) -> crate::Result<Vec<MatchSource>> {
-        let Some(anchors) = self.anchors else { return Ok(Vec::new()) };
-        let hits = HitsQuery::of(any_of(sources).as_ref(), anchors, (self.join)(anchors)?, self.searcher)?;
-        Ok(hits.map(|hits| MatchSource::Hits(hits, 1.0)).into_iter().collect())
+    fn joined(&mut self, sources: &[MatchSource], unit: Option<usize>) -> crate::Result<Vec<MatchSource>> {
+        let Some(anchors) = &self.own.anchors else { return Ok(Vec::new()) };
+        let join = self.own.join(anchors)?;
+        let hits = HitsQuery::of(any_of(sources).as_ref(), anchors, join, &self.own.engine)?;
+        let Some(hits) = hits else { return Ok(Vec::new()) };
+        self.anchored.extend(unit.map(|unit| (unit, hits.clone())));
+        Ok(vec![MatchSource::Hits(hits, 1.0)])
     }
 }
 
-/// Whether the user marked it as required.
-fn is_required(node: &Node) -> bool {
-    matches!(node, Node::Leaf(leaf) if leaf.required) || matches!(node, Node::All)
+/// The clauses, with every page required if nothing else is.
+fn with_any_required(mut clauses: Vec<Clause>) -> Vec<Clause> {
+    if !clauses.iter().any(|clause| clause.occur == Occur::Must) {
+        clauses.push(Clause::new(Occur::Must, vec![every()]));
+    }
+    clauses
 }
 
 /// Every page that can be found.
@@ -200,7 +231,7 @@ fn as_source(query: impl Query) -> MatchSource {
 
 /// The indexed tokens of a leaf. The last character of a bigram run is dropped, since the previous
 /// bigram contains it.
-fn cut(text: &str) -> Vec<String> {
+pub(super) fn cut(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut end = 0;
     for word in words(text) {
@@ -211,19 +242,6 @@ fn cut(text: &str) -> Vec<String> {
         }
     }
     out
-}
-
-/// Pairs of single terms that are adjacent in the query.
-fn neighbours(nodes: &[Node]) -> Vec<[String; 2]> {
-    let single = |node: &Node| match node {
-        Node::Leaf(leaf) if leaf.how == How::Exactly && leaf.part.is_none() => {
-            let mut words = cut(&leaf.text);
-            (words.len() == 1).then(|| words.remove(0))
-        }
-        _ => None,
-    };
-    let words: Vec<Option<String>> = nodes.iter().map(single).collect();
-    words.windows(2).filter_map(|pair| Some([pair[0].clone()?, pair[1].clone()?])).filter(|[a, b]| a != b).collect()
 }
 
 fn narrowing(filter: &Filter) -> MatchSource {

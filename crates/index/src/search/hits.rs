@@ -48,6 +48,20 @@ impl HitsQuery {
     }
 }
 
+impl HitsQuery {
+    /// The score of one document; 0 if it does not match.
+    pub(super) fn score_of(&self, at: tantivy::DocAddress) -> Score {
+        let hits = self.within(at.segment_ord as usize);
+        hits.binary_search_by_key(&at.doc_id, |(doc, _)| *doc).map_or(0.0, |found| hits[found].1)
+    }
+
+    /// The highest score.
+    pub(super) fn most(&self) -> Score {
+        let scores = self.hits.iter().flat_map(|(_, hits)| hits).map(|(_, score)| *score);
+        scores.fold(f32::MIN_POSITIVE, Score::max)
+    }
+}
+
 impl Query for HitsQuery {
     fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         Ok(Box::new(self.clone()))

@@ -1,45 +1,60 @@
 //! Which pages answer this query, best first?
 //!
 //! A [`Searcher`] reads the last commit and nothing else of a project: for display, callers get
-//! titles from the catalogue and texts from the archive. Matches are scored by their text (see
-//! [`Weights`]). The thousand best are re-ranked by importance, and then duplicates and
-//! near-duplicates (SimHash within [`ALIKE`] bits, after Manku, Jain and Das Sarma) are collapsed
-//! into the best of them.
+//! titles from the catalogue and texts from the archive. A query is read with the words of the
+//! collection ([`reading`]), matches are gathered and scored by BM25 ([`gather()`]), the best of
+//! them are judged by where they have the words ([`evidence`], [`judge`]) and by importance, and
+//! then duplicates and near-duplicates (SimHash within [`ALIKE`] bits, after Manku, Jain and Das
+//! Sarma) are collapsed into the best of them.
 
 mod build;
+mod complete;
+mod evidence;
 mod gather;
 mod hits;
 mod join;
+mod judge;
+mod lexicon;
+mod reading;
 mod source;
 mod stream;
+mod units;
 mod words;
 
+pub use reading::SpellingCorrection;
 pub use words::{Occurrence, WordCount};
 
 use crate::analyze::Stems;
 use crate::anchors::Anchors;
 use crate::error::{IndexError, Result};
-use crate::query::{Node, QueryError, parse};
-use crate::rank::Weights;
+use crate::query::{QueryError, parse};
+use crate::rank::{Aspect, Weights};
 use crate::schema::{self, TextField, column};
 use crate::snippet::Marker;
 use crate::standing::{CommitPayload, open};
 use crate::writer::{holdings, reader};
 use build::Builder;
-use gather::{TopMatches, gather};
+use evidence::StructureColumns;
+use gather::{SoftClauses, TopMatches, gather};
 use join::Join;
+use judge::{AverageLengths, Judge, PageJudgement};
 use orb_page::{HostId, Moment, PageId};
-use source::{MatchSource, QueryPlan, ScorePart, any_of};
+use reading::QueryReading;
+use source::QueryPlan;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use stream::Weighed;
 use tantivy::columnar::Column;
-use tantivy::query::EnableScoring;
-use tantivy::{DocAddress, DocId, Score};
+use tantivy::{DocAddress, Score};
+use units::QueryUnit;
 
-/// How many matches are re-ranked and deduplicated.
+/// How many matches are re-ranked by importance and deduplicated, and for how many of them positions
+/// are read.
 const WEIGHED: usize = 1_000;
+const JUDGED: usize = 400;
+
+/// The share of the query's words, by rarity, that a page must have: of two, of three, of more.
+const ENOUGH: [f32; 3] = [0.5, 0.45, 0.34];
 
 /// Maximum SimHash distance of near-duplicates, in bits.
 const ALIKE: u32 = 3;
@@ -71,8 +86,10 @@ pub type ImportanceFn<'a> = &'a dyn Fn(&[PageId]) -> Vec<f64>;
 pub struct SearchResults {
     /// Number of matching pages, before duplicates are collapsed.
     pub total: u64,
-    /// Whether no page matches all terms, so that matches of any term are returned.
+    /// Whether no page has all the words.
     pub relaxed: bool,
+    /// Words that were replaced.
+    pub corrections: Vec<SpellingCorrection>,
     /// The requested hits, best first.
     pub hits: Vec<Hit>,
     /// Finds the query's terms in texts.
@@ -94,8 +111,10 @@ pub struct Hit {
     pub importance: f64,
     /// Duplicates collapsed into this page.
     pub alike: Vec<PageId>,
-    /// The parts of the text score: terms, field, score.
-    pub shares: Vec<(String, TextField, f64)>,
+    /// The number of the section that answers best, if the page has sections.
+    pub section: Option<usize>,
+    /// The parts of the text score: words, what they are a part of, score.
+    pub shares: Vec<(String, Aspect, f64)>,
 }
 
 /// Why a search failed.
@@ -120,12 +139,14 @@ pub struct Searcher {
     anchors: Option<Anchors>,
     join: OnceLock<Join>,
     columns: OnceLock<Vec<Columns>>,
+    structure: OnceLock<Vec<StructureColumns>>,
+    language: OnceLock<String>,
 }
 
 /// The columns of a segment: page number, host, duplicate cluster, SimHash.
 type Columns = [Column<u64>; 4];
 
-/// What distinguishes a commit from any other: its opstamp and its segments.
+/// What tells a commit from any other: its opstamp and its segments.
 type Commit = (u64, Vec<tantivy::index::SegmentId>);
 
 fn commit_of(index: &tantivy::Index) -> tantivy::Result<Commit> {
@@ -149,8 +170,10 @@ impl Searcher {
         // Read before the segments are: what is committed in between is found to be newer.
         let commit = commit_of(&index).map_err(|e| IndexError::of("read", dir, &e))?;
         let engine = reader(&index, dir)?.searcher();
-        let (anchors, join, columns) = (Anchors::open(dir), OnceLock::new(), OnceLock::new());
-        Ok(Self { dir: dir.to_owned(), engine, index, commit, standing, anchors, join, columns })
+        let (dir, anchors) = (dir.to_owned(), Anchors::open(dir));
+        let (join, columns) = (OnceLock::new(), OnceLock::new());
+        let (structure, language) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { dir, engine, index, commit, standing, anchors, join, columns, structure, language })
     }
 
     /// Whether nothing was committed since it was opened, to the pages or to the anchors.
@@ -204,46 +227,79 @@ impl Searcher {
     ) -> std::result::Result<SearchResults, SearchError> {
         let node = parse(request.query, request.now)?;
         let stems = Stems(self.standing.stem.clone());
-        let marker = Marker::of(&node, &stems);
-        let depth = WEIGHED.max(request.offset.saturating_add(request.limit).div_ceil(WEIGHED) * WEIGHED);
-        let mut plan = self.plan(&node, &stems, request.weights, false)?;
-        let (mut found, mut relaxed) = (self.gather(&plan, depth)?, false);
-        if found.total == 0 && matches!(node, Node::And(_)) {
-            plan = self.plan(&node, &stems, request.weights, true)?;
-            found = self.gather(&plan, depth)?;
-            relaxed = found.total > 0;
+        let reading = self.read(node, stems.0.is_empty())?;
+        let units = self.units(&reading)?;
+        let plan = self.plan(&reading, &units, &stems, request.weights)?;
+        let wanted = request.offset.saturating_add(request.limit);
+        let depth = WEIGHED.max(wanted.div_ceil(WEIGHED).saturating_mul(WEIGHED));
+        let enough = ENOUGH[plan.soft.len().saturating_sub(2).min(2)];
+        let mut found = self.gather(&plan, enough, depth)?;
+        if found.total == 0 && !plan.soft.is_empty() {
+            found = self.gather(&plan, 0.0, depth)?;
         }
-        self.add_neighbours(&plan.near, &mut found.best)?;
-        let mut candidates = self.candidates(&found.best)?;
+        let relaxed = found.complete == 0 && found.total > 0;
+        let mut candidates = self.judged(&found.best, (&units, &plan), request)?;
         self.weigh(&mut candidates, request.weights, importance)?;
-        let kept = fold(candidates, request.per_host, request.offset.saturating_add(request.limit));
-        let mut hits = Vec::new();
-        for mut one in kept.into_iter().skip(request.offset) {
-            if request.explain {
-                one.hit.shares = self.explain(&plan.shares, one.at)?;
-            }
-            hits.push(one.hit);
+        let kept = fold(candidates, request.per_host, wanted);
+        let hits = kept.into_iter().skip(request.offset).map(|one| one.hit).collect();
+        let marker = Marker::of(&reading.node, &stems, &reading.forms);
+        Ok(SearchResults { total: found.total, relaxed, corrections: reading.corrections, hits, marker })
+    }
+
+    /// Builds the engine's query.
+    fn plan(&self, reading: &QueryReading, units: &[QueryUnit], stems: &Stems, weights: &Weights) -> Result<QueryPlan> {
+        Builder { own: self, reading, units, stems, weights, next: 0, anchored: Vec::new() }.plan()
+    }
+
+    /// The best pages with this share of the plain words, by rarity; those with any if 0.
+    fn gather(&self, plan: &QueryPlan, share: f32, depth: usize) -> Result<TopMatches> {
+        let all: f32 = plan.soft.iter().map(|clause| clause.weight).sum();
+        let soft = SoftClauses { clauses: &plan.soft, enough: share * all };
+        gather(&self.engine, &plan.clauses, &soft, depth.min(self.most())).map_err(|e| self.failed(&e))
+    }
+
+    /// Judges the best matches by where they have the words; the others follow them in their order.
+    fn judged(
+        &self,
+        best: &[(Score, DocAddress)],
+        (units, plan): (&[QueryUnit], &QueryPlan),
+        request: &SearchRequest<'_>,
+    ) -> Result<Vec<Candidate>> {
+        let mut found = best.to_vec();
+        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let rest = found.split_off(JUDGED.min(found.len()));
+        found.sort_unstable_by_key(|(_, at)| *at);
+        let pages: Vec<DocAddress> = found.iter().map(|(_, at)| *at).collect();
+        let judge =
+            Judge { units, weights: request.weights, average: self.average_lengths(), explain: request.explain };
+        let evidence = self.evidence(units, plan, &pages)?;
+        let judged: Vec<PageJudgement> = evidence.iter().map(|page| judge.judge(page)).collect();
+        let least = judged.iter().map(|one| one.text).fold(f32::INFINITY, f32::min);
+        let top = rest.first().map_or(1.0, |(score, _)| score.max(f32::MIN_POSITIVE));
+        let behind =
+            |(score, _): &(Score, DocAddress)| PageJudgement { text: least * score / top, ..PageJudgement::default() };
+        let judgements = judged.into_iter().chain(rest.iter().map(behind));
+        let places = pages.iter().copied().chain(rest.iter().map(|(_, at)| *at));
+        let columns = self.columns()?;
+        Ok(places.zip(judgements).map(|(at, judgement)| candidate(columns, at, judgement)).collect())
+    }
+
+    /// The average length of each field in tokens.
+    #[expect(clippy::cast_precision_loss, reason = "an average")]
+    fn average_lengths(&self) -> AverageLengths {
+        let mut lengths = AverageLengths::default();
+        for (length, part) in lengths.iter_mut().zip(TextField::OWN) {
+            let of = |segment: &tantivy::SegmentReader| segment.inverted_index(part.field()).ok();
+            let tokens: u64 =
+                self.engine.segment_readers().iter().filter_map(of).map(|index| index.total_num_tokens()).sum();
+            *length = tokens as f32 / self.engine.num_docs().max(1) as f32;
         }
-        Ok(SearchResults { total: found.total, relaxed, hits, marker })
+        lengths
     }
 
-    /// Builds the engine's query with all terms required, or any.
-    fn plan(&self, node: &Node, stems: &Stems, weights: &Weights, any: bool) -> Result<QueryPlan> {
-        let builder = Builder {
-            searcher: &self.engine,
-            anchors: self.anchors.as_ref(),
-            stems,
-            weights,
-            join: &|anchors| self.join(anchors),
-            any,
-            shares: Vec::new(),
-            near: Vec::new(),
-        };
-        builder.plan(node)
-    }
-
-    fn gather(&self, plan: &QueryPlan, depth: usize) -> Result<TopMatches> {
-        gather(&self.engine, &plan.clauses, depth.min(self.most())).map_err(|e| self.failed(&e))
+    /// The columns that tell the structure of pages, opened on first use.
+    fn structure(&self) -> &[StructureColumns] {
+        self.structure.get_or_init(|| self.engine.segment_readers().iter().map(StructureColumns::open).collect())
     }
 
     /// The mapping from anchor documents to pages, loaded on first use.
@@ -274,47 +330,6 @@ impl Searcher {
         usize::try_from(self.engine.num_docs()).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Adds proximity scores to the best matches only: reading positions is expensive.
-    fn add_neighbours(&self, near: &[MatchSource], best: &mut [(Score, DocAddress)]) -> Result<()> {
-        let fail = |e| self.failed(&e);
-        best.sort_unstable_by_key(|(_, at)| *at);
-        for source in near {
-            let weighed = Weighed::new(source, &self.engine).map_err(fail)?;
-            for segment in best.chunk_by_mut(|(_, a), (_, b)| a.segment_ord == b.segment_ord) {
-                let number = segment[0].1.segment_ord;
-                let reader = self.engine.segment_reader(number);
-                let Some(mut stream) = weighed.open(number as usize, reader).map_err(fail)? else { continue };
-                let wanted: Vec<DocId> = segment.iter().map(|(_, at)| at.doc_id).collect();
-                let mut rest = segment.iter_mut();
-                stream.probe(&wanted, |doc, score| {
-                    if let Some((sum, _)) = rest.find(|(_, at)| at.doc_id == doc) {
-                        *sum += score;
-                    }
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn candidates(&self, best: &[(Score, DocAddress)]) -> Result<Vec<Candidate>> {
-        let columns = self.columns()?;
-        let candidate = |(score, at): &(Score, DocAddress)| {
-            let of = |column: &Column<u64>| column.first(at.doc_id).unwrap_or(0);
-            let [page, host, cluster, simhash] = columns[at.segment_ord as usize].each_ref().map(of);
-            let hit = Hit {
-                page: PageId(page),
-                host: HostId(u32::try_from(host).unwrap_or(0)),
-                score: f64::from(*score),
-                text: f64::from(*score),
-                importance: 0.0,
-                alike: Vec::new(),
-                shares: Vec::new(),
-            };
-            Candidate { at: *at, hit, cluster, simhash }
-        };
-        Ok(best.iter().map(candidate).collect())
-    }
-
     /// Re-ranks matches by importance, best first; ties go to the lower page number.
     fn weigh(&self, found: &mut [Candidate], weights: &Weights, importance: Option<ImportanceFn<'_>>) -> Result<()> {
         match (importance, &self.anchors) {
@@ -337,22 +352,24 @@ impl Searcher {
         found.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score).then(a.hit.page.cmp(&b.hit.page)));
         Ok(())
     }
+}
 
-    /// The score of each term in each field of one document.
-    fn explain(&self, shares: &[ScorePart], at: DocAddress) -> Result<Vec<(String, TextField, f64)>> {
-        let fail = |e| self.failed(&e);
-        let segment = self.engine.segment_reader(at.segment_ord);
-        let mut out = Vec::new();
-        for share in shares {
-            let weight =
-                any_of(&share.sources).weight(EnableScoring::enabled_from_searcher(&self.engine)).map_err(fail)?;
-            let mut scorer = weight.scorer(segment, 1.0).map_err(fail)?;
-            if scorer.doc() <= at.doc_id && scorer.seek(at.doc_id) == at.doc_id {
-                out.push((share.words.clone(), share.part, f64::from(scorer.score())));
-            }
-        }
-        Ok(out)
-    }
+/// A judged page, with what its columns say.
+fn candidate(columns: &[Columns], at: DocAddress, judgement: PageJudgement) -> Candidate {
+    let of = |column: &Column<u64>| column.first(at.doc_id).unwrap_or(0);
+    let [page, host, cluster, simhash] = columns[at.segment_ord as usize].each_ref().map(of);
+    let share = |(words, aspect, score): (String, Aspect, f32)| (words, aspect, f64::from(score));
+    let hit = Hit {
+        page: PageId(page),
+        host: HostId(u32::try_from(host).unwrap_or(0)),
+        score: f64::from(judgement.text),
+        text: f64::from(judgement.text),
+        importance: 0.0,
+        alike: Vec::new(),
+        section: judgement.section,
+        shares: judgement.shares.into_iter().map(share).collect(),
+    };
+    Candidate { at, hit, cluster, simhash }
 }
 
 /// The best of each group of duplicates, at most `per_host` per host, until there are enough.

@@ -5,7 +5,6 @@
 //! form is what [`super::gather`] can evaluate quickly; nested queries become engine queries.
 
 use super::hits::HitsQuery;
-use crate::schema::TextField;
 use std::sync::Arc;
 use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -57,20 +56,19 @@ impl Clause {
     }
 }
 
-/// A part of a score, for explanations.
-pub(super) struct ScorePart {
-    pub(super) words: String,
-    pub(super) part: TextField,
+/// A clause of which a page may lack, as long as it has enough others.
+pub(super) struct SoftClause {
+    pub(super) weight: f32,
     pub(super) sources: Vec<MatchSource>,
 }
 
 /// A query in the form in which it is evaluated.
 pub(super) struct QueryPlan {
     pub(super) clauses: Vec<Clause>,
-    /// The parts of the score.
-    pub(super) shares: Vec<ScorePart>,
-    /// Proximity of the query's terms, evaluated for the best matches only.
-    pub(super) near: Vec<MatchSource>,
+    /// By weight, heaviest first.
+    pub(super) soft: Vec<SoftClause>,
+    /// The pages that links call by the words of the query: for each unit, by its number.
+    pub(super) anchored: Vec<(usize, HitsQuery)>,
 }
 
 /// A disjunction of sources, as an engine query.

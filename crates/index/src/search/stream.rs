@@ -111,19 +111,6 @@ impl PostingStream<'_> {
             Self::Scorer(scorer) => scorer.probe(wanted, touch),
         }
     }
-
-    /// Yields those of these documents that match.
-    pub(super) fn probe(&mut self, wanted: &[DocId], mut touch: impl FnMut(DocId, Score)) {
-        match self {
-            Self::Word(word) => word.probe(wanted, touch),
-            Self::Hits(hits) => {
-                for doc in wanted.iter().copied() {
-                    hits.sweep(doc..doc + 1, &mut touch);
-                }
-            }
-            Self::Scorer(scorer) => scorer.probe(wanted, touch),
-        }
-    }
 }
 
 /// The posting list of a term.

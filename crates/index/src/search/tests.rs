@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 use super::*;
-use crate::search::source::as_query;
-use crate::{AnchorWriter, ExistingIndex, IndexEntry, PageIndexWriter, StemLanguage, WriterRules};
+use crate::search::source::any_of;
+use crate::{
+    AnchorWriter, ExistingIndex, IndexEntry, PageIndexWriter, SectionMark, StemLanguage, TokenizedText, WriterRules,
+};
 
 fn rules(stems: &[StemLanguage]) -> WriterRules {
     WriterRules { memory: 20_000_000, threads: 1, stems: Stems(stems.to_vec()) }
@@ -159,7 +161,7 @@ fn importance_and_anchors_move_a_page_up() {
     let important = |pages: &[PageId]| pages.iter().map(|p| if p.0 == 3 { 1.0 } else { 0.0 }).collect();
     let answer = index.search(&request("words", &Weights::default()), Some(&important)).unwrap();
     assert_eq!(answer.hits[0].page, PageId(3));
-    assert!((answer.hits[0].score - answer.hits[0].text * 1.5).abs() < 1e-9);
+    assert!((answer.hits[0].score / answer.hits[0].text - 1.0 - f64::from(Weights::default().importance)).abs() < 1e-6);
     let mut writer = AnchorWriter::open(dir.path()).unwrap();
     writer.put(PageId(2), [("the best words", 9), ("élan", 1)].into_iter(), 10).unwrap();
     writer.put(PageId(99), [("words", 9)].into_iter(), 10).unwrap();
@@ -200,19 +202,39 @@ fn many() -> (tempfile::TempDir, Searcher) {
     (dir, searcher)
 }
 
+/// The engine's query for pages with all soft clauses, or with any.
+fn engine_query(plan: &QueryPlan, share: f32) -> Box<dyn tantivy::query::Query> {
+    use tantivy::query::{BooleanQuery, Occur, Query};
+    let mut clauses: Vec<(Occur, Box<dyn Query>)> =
+        plan.clauses.iter().map(|clause| (clause.occur, any_of(&clause.sources))).collect();
+    let soft = plan.soft.iter().map(|clause| any_of(&clause.sources));
+    match share > 0.0 {
+        // A clause without weight is not required.
+        true => clauses.extend(
+            soft.zip(&plan.soft)
+                .map(|(query, clause)| (if clause.weight > 0.0 { Occur::Must } else { Occur::Should }, query)),
+        ),
+        false if !plan.soft.is_empty() => clauses.push((Occur::Must, Box::new(BooleanQuery::union(soft.collect())))),
+        false => {}
+    }
+    Box::new(BooleanQuery::new(clauses))
+}
+
 #[test]
 fn what_is_gathered_is_what_the_engine_itself_finds() {
     let (_dir, index) = many();
     let queries = "all|rare|half tenth|rare all|rare half tenth|half link|link title rare|all -half|rare -tenth -link|half OR rare|\
         (half tenth) OR rare|\"tenth half\" rare|\"half tenth\"|rare \"all half\"|title:title half|inurl:7 link|ra* half|hafl~ rare|* -all|\
         * rare|(half -tenth) link|anchor:\"half link\" rare|all half tenth link title|+all rare|nothing|nothing half|site:h rare";
-    for (text, any) in queries.split('|').flat_map(|text| [(text, false), (text, true)]) {
-        let (node, stems) = (parse(text, Moment(0)).unwrap(), Stems::default());
-        let plan = index.plan(&node, &stems, &Weights::default(), any).unwrap();
+    for (text, share) in queries.split('|').flat_map(|text| [(text, 1.0), (text, 0.0)]) {
+        let reading = index.read(parse(text, Moment(0)).unwrap(), false).unwrap();
+        let units = index.units(&reading).unwrap();
+        let plan = index.plan(&reading, &units, &Stems::default(), &Weights::default()).unwrap();
+        let query = engine_query(&plan, share);
         for most in [1, 50, 20_000] {
-            let mut ours = index.gather(&plan, most).unwrap();
+            let mut ours = index.gather(&plan, share, most).unwrap();
             let both = (tantivy::collector::Count, tantivy::collector::TopDocs::with_limit(most).order_by_score());
-            let (total, best) = index.engine.search(&as_query(&plan.clauses), &both).unwrap();
+            let (total, best) = index.engine.search(&query, &both).unwrap();
             assert_eq!((ours.total, ours.best.len()), (total as u64, best.len()), "{text}");
             ours.best.sort_by(|a, b| b.0.total_cmp(&a.0));
             for (ours, theirs) in ours.best.iter().zip(&best) {
@@ -225,6 +247,102 @@ fn what_is_gathered_is_what_the_engine_itself_finds() {
 }
 
 #[test]
+fn a_page_may_lack_a_common_word_but_not_a_rare_one() {
+    let text = |n: u64| match n {
+        7 => "quick sorting",
+        8 => "quick list",
+        _ if n.is_multiple_of(2) => "list of words",
+        _ => "other words",
+    };
+    let (_dir, index) = indexed((1..=40).map(|n| page(n, &format!("http://a/{n}"), "t", text(n))).collect());
+    assert_eq!(found(&index, "quick sorting of a list"), [7, 8]);
+    let answer = index.search(&request("quick sorting list", &Weights::default()), None).unwrap();
+    assert!(answer.relaxed, "no page has all three");
+    assert_eq!(found(&index, "quick +sorting list"), [7]);
+}
+
+#[test]
+fn other_forms_of_a_word_are_found_and_count_less() {
+    let (_dir, index) = indexed(vec![
+        page(1, "http://a/1", "t", "the tables are sorted"),
+        page(2, "http://a/2", "t", "a table is sortable"),
+        page(3, "http://a/3", "t", "sorting one table of many"),
+        page(4, "http://a/4", "t", "a filename"),
+    ]);
+    assert_eq!(sorted(found(&index, "sort tables")), [1, 3], "sort itself is nowhere");
+    assert_eq!(found(&index, "tables")[0], 1);
+    assert_eq!(sorted(found(&index, "tables")), [1, 2, 3]);
+    assert_eq!(found(&index, "+tables"), [1], "insisted upon");
+    assert_eq!(found(&index, "\"tables are\""), [1]);
+    assert_eq!(found(&index, "file name"), [4], "two words in one");
+}
+
+#[test]
+fn a_misspelt_word_is_corrected_from_the_collection_and_said_so() {
+    let mut pages: Vec<IndexEntry> =
+        (1..=80).map(|n| page(n, &format!("http://a/{n}"), "t", "a regular expression matches a pattern")).collect();
+    pages.push(page(99, "http://a/99", "t", "a regular expresion by mistake, and pushback"));
+    let (_dir, index) = indexed(pages);
+    let asked = |query: &str| {
+        let answer = index.search(&request(query, &Weights::default()), None).unwrap();
+        let told: Vec<String> = answer.corrections.iter().map(|c| format!("{}={}", c.typed, c.used)).collect();
+        (answer.total, told.join(" "))
+    };
+    assert_eq!(asked("regular expressoin"), (80, "expressoin=expression".to_owned()));
+    assert_eq!(asked("regular expresion").1, "expresion=expression", "far rarer than its neighbour");
+    assert_eq!(asked("regular +expresion"), (1, String::new()));
+    assert_eq!(asked("\"expresion\""), (1, String::new()));
+    assert_eq!(asked("regularPattern"), (0, "regularPattern=regular_pattern".to_owned()));
+    assert_eq!(asked("pushback"), (1, String::new()), "rare, and like no other word");
+    assert_eq!(asked("regx 123456 zzzzzzzz").1, "", "too far from anything");
+}
+
+#[test]
+fn the_section_that_answers_is_told() {
+    let body = "Built-in functions abs gives the absolute value open opens a file and returns it sorted sorts a list";
+    let (text, begins) = TokenizedText::with_positions(body, &[0, 19, 47, 80]);
+    let titles = ["Built-in functions", "abs", "open", "sorted"];
+    let marks = titles.iter().zip(begins).zip([1, 7, 7, 7]);
+    let sections = marks.map(|((title, begin), level)| SectionMark::new(begin, level, title, Some("en"))).collect();
+    let pages = vec![
+        IndexEntry { text, sections, ..page(1, "http://a/functions", "Functions", "") },
+        page(2, "http://a/other", "Other", "open a file, open a door, open the window of a house"),
+    ];
+    let (_dir, index) = indexed(pages);
+    let best = |query: &str| {
+        let answer = index.search(&request(query, &Weights::default()), None).unwrap();
+        (answer.hits[0].page.0, answer.hits[0].section)
+    };
+    assert_eq!(best("open"), (1, Some(2)));
+    assert_eq!(best("absolute value"), (1, Some(1)));
+    assert_eq!(best("how do I sort a list"), (1, Some(3)));
+    assert_eq!(best("window"), (2, None));
+}
+
+#[test]
+fn a_text_is_completed_by_the_words_of_titles_first() {
+    let (_dir, index) = library();
+    let complete = |text: &str| index.completions(text, 3).unwrap().into_iter().map(|c| c.0).collect::<Vec<_>>();
+    assert_eq!(complete("std::ve"), ["std::vector"]);
+    assert_eq!(complete("how to pu"), ["how to push", "how to pushed"]);
+    assert_eq!(complete("json "), Vec::<String>::new());
+    assert_eq!(complete(""), Vec::<String>::new());
+}
+
+#[test]
+fn a_query_of_anything_is_answered() {
+    let (_dir, index) = library();
+    for query in
+        ["the", "to be or not to be", "a", "x", "東", "שלום עולם", "مرحبا", &"word ".repeat(199), "+the", "-the json"]
+    {
+        index.search(&request(query, &Weights::default()), None).unwrap();
+    }
+    for query in [&"x".repeat(10_000), "…!?", ""] {
+        assert!(index.search(&request(query, &Weights::default()), None).is_err());
+    }
+}
+
+#[test]
 fn a_score_is_the_sum_of_what_is_explained() {
     let (_dir, index) = library();
     let weights = Weights::default();
@@ -232,7 +350,7 @@ fn a_score_is_the_sum_of_what_is_explained() {
     let hit = &answer.hits[0];
     let sum: f64 = hit.shares.iter().map(|(_, _, score)| score).sum();
     assert!((sum - hit.text).abs() < 1e-3, "{sum} is not {} of {:?}", hit.text, hit.shares);
-    assert!(hit.shares.iter().any(|(words, part, _)| words == "json" && *part == TextField::Title));
+    assert!(hit.shares.iter().any(|(words, part, _)| words == "json" && *part == Aspect::Field(TextField::Title)));
 }
 
 #[test]

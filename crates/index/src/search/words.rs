@@ -126,7 +126,7 @@ impl Searcher {
         Ok(counts.into_iter().skip(skip).take(take).map(count).collect())
     }
 
-    fn engine_of(&self, field: TextField) -> Option<&tantivy::Searcher> {
+    pub(super) fn engine_of(&self, field: TextField) -> Option<&tantivy::Searcher> {
         match field {
             TextField::Anchor => self.anchors.as_ref().map(|anchors| &anchors.searcher),
             _ => Some(&self.engine),

@@ -29,8 +29,8 @@ pub(crate) enum NumericValue {
     Moment(i64),
 }
 
-/// The numeric fields of a document.
-pub(crate) struct NumericFields<const N: usize>(pub(crate) [(Field, NumericValue); N]);
+/// The numeric fields of a document; several values of one field are in order.
+pub(crate) struct NumericFields(pub(crate) Vec<(Field, NumericValue)>);
 
 impl<'a> Value<'a> for NumericValue {
     type ArrayIter = std::iter::Empty<Self>;
@@ -44,12 +44,12 @@ impl<'a> Value<'a> for NumericValue {
     }
 }
 
-impl<const N: usize> Document for NumericFields<N> {
+impl Document for NumericFields {
     type Value<'a> = NumericValue;
-    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, NumericValue), N>;
+    type FieldsValuesIter<'a> = std::iter::Copied<std::slice::Iter<'a, (Field, NumericValue)>>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        self.0.into_iter()
+        self.0.iter().copied()
     }
 }
 
@@ -111,10 +111,10 @@ impl Pile {
 
     /// Adds a document: its key, its numeric fields, and its texts by field. Several texts of one
     /// field are not adjacent.
-    pub(crate) fn add<'a, const N: usize>(
+    pub(crate) fn add<'a>(
         &mut self,
         key: u64,
-        figures: &NumericFields<N>,
+        figures: &NumericFields,
         texts: impl Iterator<Item = (Field, Text<'a>)>,
     ) -> tantivy::Result<()> {
         self.figures.add_document(figures)?;

@@ -34,7 +34,7 @@ fn by_us(documents: &[Written]) -> Index {
             texts.iter().map(|text| TokenizedText::of_words(text.split_whitespace())).collect();
         let words = cuts.iter().map(|cut| (TEXT, Text::Words(cut)));
         let tags = std::iter::once((TAG, Text::Tags(tags)));
-        pile.add(*id, &NumericFields([(ID, NumericValue::Number(*id))]), tags.chain(words)).unwrap();
+        pile.add(*id, &NumericFields(vec![(ID, NumericValue::Number(*id))]), tags.chain(words)).unwrap();
     }
     writer.add_segment(pile.write(&index).unwrap()).unwrap();
     writer.commit().unwrap();
