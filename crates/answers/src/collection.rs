@@ -108,6 +108,12 @@ impl Collection {
         Ok(self.ranks.get_or_init(|| ranks).as_ref())
     }
 
+    /// Whether the text index was written by another version of this program and must be rebuilt.
+    pub fn has_outdated_index(&self) -> bool {
+        let opened = guarded(&self.project, || Searcher::open(&self.project.text_index()));
+        matches!(opened, Ok(Err(orb_index::IndexError::Outdated { .. })))
+    }
+
     /// The text index; if there is none, the error says how to get one.
     pub(crate) fn searcher(&self) -> Result<&Searcher> {
         if let Some(searcher) = self.searcher.get() {

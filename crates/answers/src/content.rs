@@ -173,7 +173,7 @@ pub fn document(url: &str, stored: &StoredExchange) -> Document {
     read(url, stored, &content, orb_extract::extract)
 }
 
-/// The visible text of an archived answer; nothing where it cannot be read.
-pub(crate) fn text_at(archive: &ArchiveReader, at: &WarcPosition, url: &str) -> Option<String> {
-    archive.exchange(at).ok().map(|stored| document(url, &stored).text)
+/// The document of an archived answer; nothing where it cannot be read.
+pub(crate) fn document_at(archive: &ArchiveReader, at: &WarcPosition, url: &str) -> Option<Document> {
+    archive.exchange(at).ok().map(|stored| document(url, &stored))
 }

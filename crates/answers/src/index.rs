@@ -77,6 +77,10 @@ pub fn check_index(project: &ProjectDir, report: &mut CheckReport) -> Result<()>
 fn checked(project: &ProjectDir, report: &mut CheckReport) -> Result<()> {
     let index = match Searcher::open(&project.text_index()) {
         Err(IndexError::Absent { .. }) => return Ok(()),
+        Err(e @ IndexError::Outdated { .. }) => {
+            report.notes.push(format!("{e}; the next crawl or search rebuilds it from the archive"));
+            return Ok(());
+        }
         Err(e @ IndexError::Unfit { .. }) => {
             report.find("index", format!("{e}; run orb index rebuild"));
             return Ok(());

@@ -68,7 +68,9 @@ pub use page_file::{front_matter, page_file_name};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
 pub use report::{Report, ReportWish, RunReport, report};
-pub use search::{Explanation, Query, ScoreShare, SearchAnswer, SearchHit, search};
+pub use search::{
+    Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
+};
 pub use show::{ShownPage, show};
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::stats;

@@ -3,16 +3,19 @@
 //! The text index finds and scores them, the graph gives their importance, the catalogue and the
 //! archive say what they are and where in their text the terms occur.
 
-use crate::content::text_at;
+use crate::content::document_at;
 use crate::guard::guarded;
 use crate::importance::Importance;
 use crate::{AnswerError, Collection, Result};
-use orb_index::{Hit, SearchError, SearchRequest, SearchResults, Snippet, TextField, mark};
-use orb_page::{Moment, PageId};
+use orb_index::{Aspect, Hit, Marker, SearchError, SearchRequest, SearchResults, Snippet, mark};
+use orb_page::{Document, Moment, PageId};
 use orb_store::PageRow;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// A section with less text than this, in bytes, is not shown alone.
+const SHORT: usize = 20;
 
 /// A search request.
 #[derive(Clone, Debug)]
@@ -36,12 +39,34 @@ pub struct Query<'a> {
 pub struct SearchAnswer {
     /// Number of matching pages, before duplicates are collapsed.
     pub total: u64,
-    /// Whether no page matches all terms, so that matches of any term are returned.
+    /// Whether no page has all the words.
     pub relaxed: bool,
+    /// Words of the query that were replaced.
+    pub corrections: Vec<Correction>,
     /// The requested results, best first.
     pub hits: Vec<SearchHit>,
     /// What the reader should know about the index, if anything.
     pub note: Option<String>,
+}
+
+/// A word of a query that was replaced, since hardly any page has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Correction {
+    /// As typed.
+    pub typed: String,
+    /// What was searched for instead.
+    pub used: String,
+}
+
+/// The section of a page that answers a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HitSection {
+    /// Its `id` in the page.
+    pub id: String,
+    /// Its heading, or the term it defines.
+    pub title: String,
+    /// Its URL, `page#id`.
+    pub url: String,
 }
 
 /// A matching page.
@@ -63,6 +88,12 @@ pub struct SearchHit {
     #[serde(serialize_with = "rounded")]
     #[schemars(with = "f64")]
     pub score: f64,
+    /// Words of the query that were replaced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<Correction>,
+    /// The section that answers, if it is not the page as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<HitSection>,
     /// The excerpt of its text in which the terms occur.
     pub snippet: String,
     /// The character ranges of the terms in it.
@@ -101,8 +132,8 @@ pub struct Explanation {
 pub struct ScoreShare {
     /// The term, or the terms of a phrase.
     pub words: String,
-    /// The field.
-    pub field: TextField,
+    /// The field, or what else of the page counts: `section`, `section name`, `name`, `near`.
+    pub field: &'static str,
     /// The score.
     #[serde(serialize_with = "rounded")]
     #[schemars(with = "f64")]
@@ -117,18 +148,69 @@ pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer
     for (rank, hit) in (query.offset + 1..).zip(&answer.hits) {
         // The catalogue lost this page since: the index is behind, and it is left out.
         let Some(page) = collection.catalogue().page(hit.page)? else { continue };
-        found.push((rank, hit, page, Snippet::default()));
+        found.push((rank, hit, page, Excerpt::default()));
     }
     if query.snippets {
         let archive = collection.archive();
         // Extracting pages again is most of a search's work, so all cores take part.
-        found.par_iter_mut().for_each(|(_, _, page, snippet)| {
-            let text = page.warc().and_then(|at| text_at(archive, &at, &page.url));
-            *snippet = text.map(|text| answer.marker.snippet(&text, page.lang.as_deref())).unwrap_or_default();
+        found.par_iter_mut().for_each(|(_, hit, page, excerpt)| {
+            let document = page.warc().and_then(|at| document_at(archive, &at, &page.url));
+            *excerpt = document.map(|document| excerpt_of(&answer.marker, hit, page, &document)).unwrap_or_default();
         });
     }
-    let hits = found.into_iter().map(|(rank, hit, page, snippet)| told(&answer, rank, hit, (page, snippet))).collect();
-    Ok(SearchAnswer { total: answer.total, relaxed: answer.relaxed, hits, note })
+    let corrections: Vec<Correction> = answer.corrections.iter().map(correction).collect();
+    let told = |(rank, hit, page, excerpt)| told(&answer, rank, hit, (page, excerpt, corrections.clone()));
+    let hits = found.into_iter().map(told).collect();
+    Ok(SearchAnswer { total: answer.total, relaxed: answer.relaxed, corrections, hits, note })
+}
+
+/// How the words that begin like a text may end, for a search box: best first.
+pub fn complete(collection: &Collection, text: &str, limit: u64) -> Result<Vec<Completion>> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let found = guarded(collection.project(), || collection.searcher()?.completions(text, limit).map_err(Into::into))?;
+    let completion = |(text, weight)| Completion { text, weight };
+    found.map(|found: Vec<(String, u64)>| found.into_iter().map(completion).collect())
+}
+
+/// A way to complete a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Completion {
+    /// The text with its last word completed.
+    pub text: String,
+    /// Its weight: pages with the word, those with it in their title counted more.
+    pub weight: u64,
+}
+
+fn correction(one: &orb_index::SpellingCorrection) -> Correction {
+    Correction { typed: one.typed.clone(), used: one.used.clone() }
+}
+
+/// What is shown of a page: the section that answers, and an excerpt of it.
+#[derive(Clone, Debug, Default)]
+struct Excerpt {
+    section: Option<HitSection>,
+    snippet: Snippet,
+}
+
+fn excerpt_of(marker: &Marker, hit: &Hit, page: &PageRow, document: &Document) -> Excerpt {
+    let lang = page.lang.as_deref();
+    let found = hit.section.and_then(|number| Some((number, document.sections.get(number)?)));
+    let Some((number, section)) = found else {
+        return Excerpt { section: None, snippet: marker.snippet(&document.text, lang) };
+    };
+    let end = document.sections.get(number + 1).map_or(document.text.len(), |next| next.offset);
+    // A section that says nothing else is shown with what follows it.
+    let end = if end - section.offset > SHORT + section.title.len() { end } else { document.text.len() };
+    let text = document.text.get(section.offset..end).unwrap_or_default().trim_start();
+    // The main heading is the page itself. A section without an id is linked to by the one before.
+    let above = || document.sections[..=number].iter().rev().find(|one| !one.id.is_empty());
+    let linked = above().filter(|one| section.level > 1 && one.level > 1);
+    let section = linked.map(|one| HitSection {
+        id: one.id.clone(),
+        title: section.title.clone(),
+        url: format!("{}#{}", page.url, one.id),
+    });
+    Excerpt { section, snippet: marker.snippet(text, lang) }
 }
 
 fn ask(collection: &Collection, query: &Query<'_>) -> Result<SearchResults> {
@@ -162,10 +244,15 @@ pub(crate) fn lag(collection: &Collection) -> Result<Option<String>> {
     }))
 }
 
-fn told(answer: &SearchResults, rank: u64, hit: &Hit, (page, snippet): (PageRow, Snippet)) -> SearchHit {
-    let share = |(words, field, score): &(String, TextField, f64)| ScoreShare {
+fn told(
+    answer: &SearchResults,
+    rank: u64,
+    hit: &Hit,
+    (page, excerpt, corrections): (PageRow, Excerpt, Vec<Correction>),
+) -> SearchHit {
+    let share = |(words, aspect, score): &(String, Aspect, f64)| ScoreShare {
         words: words.clone(),
-        field: *field,
+        field: aspect.name(),
         score: *score,
     };
     let explain = (!hit.shares.is_empty()).then(|| Explanation {
@@ -181,8 +268,10 @@ fn told(answer: &SearchResults, rank: u64, hit: &Hit, (page, snippet): (PageRow,
         url: page.url,
         title: page.title,
         score: hit.score,
-        snippet: snippet.text,
-        marks: snippet.marks,
+        corrections,
+        section: excerpt.section,
+        snippet: excerpt.snippet.text,
+        marks: excerpt.snippet.marks,
         lang: page.lang,
         mime: page.mime,
         fetched_at: page.fetched_at,

@@ -2,12 +2,13 @@
 
 use super::open;
 use crate::args::{Common, ProjectArgs};
-use crate::failure::CommandFailure;
+use crate::failure::{CommandFailure, complain};
 use crate::meter::Meter;
 use crate::{out, signals};
 use clap::{Args, Subcommand};
+use orb_answers::Collection;
 use orb_crawl::{Stop, indexing};
-use orb_project::Settings;
+use orb_project::{ProjectDir, Settings};
 use serde_json::json;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), CommandFailur
 }
 
 fn status(common: &Common, name: &str) -> Result<(), CommandFailure> {
-    let status = orb_answers::index_status(&open(common, name)?)?;
+    let status = orb_answers::index_status(&open_searchable(common, name)?)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &status)?;
@@ -62,20 +63,51 @@ fn status(common: &Common, name: &str) -> Result<(), CommandFailure> {
     Ok(stdout.flush()?)
 }
 
-fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), CommandFailure> {
-    let project = open(common, name)?.project().clone();
-    let settings = Settings::kept(&project)?.unwrap_or_default();
+/// Opens a project whose text index will be asked. An index that another version of this program
+/// wrote is rebuilt from the archive first.
+pub(super) fn open_searchable(common: &Common, name: &str) -> Result<Collection, CommandFailure> {
+    let collection = open(common, name)?;
+    if !collection.has_outdated_index() {
+        return Ok(collection);
+    }
     let begin = Instant::now();
+    let caught = bring_up_to_date(common, collection.project(), true)?;
+    if caught.stopped {
+        return Err(CommandFailure::Stopped);
+    }
+    if !common.quiet {
+        complain(&format!(
+            "note: the text index was written by another version of orb; it was rebuilt from the archive: {} pages in {}",
+            out::grouped(caught.pages),
+            out::seconds(begin.elapsed().as_secs_f64())
+        ));
+    }
+    open(common, name)
+}
+
+/// Indexes what is missing, or everything, from the archive, with a progress display.
+fn bring_up_to_date(
+    common: &Common,
+    project: &ProjectDir,
+    from_scratch: bool,
+) -> Result<indexing::Caught, CommandFailure> {
+    let settings = Settings::kept(project)?.unwrap_or_default();
     let stop = Stop::new();
     let _listening = signals::watch(Arc::clone(&stop))?;
-    let meter = Meter::start(common, &format!("index {name}"));
+    let meter = Meter::start(common, &format!("index {}", project.name));
     let said = meter.said();
-    let caught = indexing::update(&project, &settings, from_scratch, &mut |done, of| {
+    let caught = indexing::update(project, &settings, from_scratch, &mut |done, of| {
         said.tell("reading pages", done, of);
         !stop.is_set()
     });
     drop(meter);
-    let caught = caught?;
+    Ok(caught?)
+}
+
+fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), CommandFailure> {
+    let project = open(common, name)?.project().clone();
+    let begin = Instant::now();
+    let caught = bring_up_to_date(common, &project, from_scratch)?;
     let seconds = begin.elapsed().as_secs_f64();
     let mut stdout = out::stdout();
     if common.json {

@@ -1,12 +1,12 @@
 //! `orb search`: which pages answer a query?
 
-use super::{open, tell};
+use super::{index, tell};
 use crate::args::Common;
 use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
 use clap::Args;
-use orb_answers::{Collection, Query, SearchAnswer, SearchHit};
+use orb_answers::{Collection, Completion, Correction, Query, SearchAnswer, SearchHit};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) struct SearchArgs {
     /// The project
     project: String,
     /// The query
-    #[arg(required_unless_present = "timing")]
+    #[arg(required_unless_present_any = ["timing", "complete"])]
     query: Vec<String>,
     /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -36,13 +36,17 @@ pub(crate) struct SearchArgs {
     /// Show no snippets
     #[arg(long)]
     no_snippets: bool,
+    /// Show how the last word of a text may end instead, for a search box
+    #[arg(long, value_name = "TEXT", conflicts_with = "query")]
+    complete: Option<String>,
     /// Benchmark: run the queries of a file, one per line, and print how long they took
     #[arg(long, value_name = "FILE", conflicts_with = "query")]
     timing: Option<PathBuf>,
 }
 
-const QUERY: &str = "A query is a list of words, all of which must match (quote it if one begins with -), with:
-  \"a phrase\"  a OR b  (a b) OR c  -without  vec* (prefix)  vectr~ (fuzzy)  * (every page)
+const QUERY: &str =
+    "A query is a list of words, most of which must match, the rare ones first (quote it if one begins with -), with:
+  \"a phrase\"  +required  a OR b  (a b) OR c  -without  vec* (prefix)  vectr~ (fuzzy)  * (every page)
   title:word  headings:word  body:word  inurl:word  anchor:word (anchor texts of links to the page)
   site:example.org  host:docs.example.org  lang:en  filetype:pdf
   since:2026-11  until:2026-11-15  since:7d";
@@ -55,8 +59,12 @@ impl SearchArgs {
 }
 
 pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = index::open_searchable(common, &args.project)?;
     let mut stdout = out::stdout();
+    if let Some(text) = &args.complete {
+        completions(&mut stdout, common, &orb_answers::complete(&collection, text, args.limit)?)?;
+        return Ok(stdout.flush()?);
+    }
     if let Some(file) = &args.timing {
         timing(&mut stdout, common, &collection, args, file)?;
         return Ok(stdout.flush()?);
@@ -69,6 +77,13 @@ pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), CommandFailu
         print(&mut stdout, common, &answer)?;
     }
     Ok(stdout.flush()?)
+}
+
+fn completions(stdout: &mut impl Write, common: &Common, found: &[Completion]) -> io::Result<()> {
+    if common.json {
+        return out::json(stdout, &found);
+    }
+    found.iter().try_for_each(|one| writeln!(stdout, "{}", one.text))
 }
 
 /// Runs every query of a file as if it had been typed, and prints how long that took.
@@ -108,11 +123,13 @@ fn print(stdout: &mut impl Write, common: &Common, answer: &SearchAnswer) -> io:
     if !common.quiet {
         let which = if answer.relaxed { "no page has all the words; with some of them: " } else { "" };
         writeln!(stdout, "{which}{} pages", out::grouped(answer.total))?;
+        corrected(stdout, &answer.corrections)?;
     }
     for hit in &answer.hits {
         let title = hit.title.as_deref().unwrap_or("(no title)");
-        writeln!(stdout, "\n{:>3}. {}", hit.rank, out::clip(title, 100))?;
-        writeln!(stdout, "     {}", hit.url)?;
+        let section = hit.section.as_ref().map(|section| format!(" › {}", section.title)).unwrap_or_default();
+        writeln!(stdout, "\n{:>3}. {}", hit.rank, out::clip(&format!("{title}{section}"), 140))?;
+        writeln!(stdout, "     {}", hit.section.as_ref().map_or(&hit.url, |section| &section.url))?;
         if !hit.snippet.is_empty() {
             writeln!(stdout, "     {}", marked(hit))?;
         }
@@ -122,6 +139,13 @@ fn print(stdout: &mut impl Write, common: &Common, answer: &SearchAnswer) -> io:
         explain(stdout, hit)?;
     }
     Ok(())
+}
+
+/// Says which words were replaced, and how to insist on them.
+fn corrected(stdout: &mut impl Write, corrections: &[Correction]) -> io::Result<()> {
+    corrections.iter().try_for_each(|one| {
+        writeln!(stdout, "searched for {} instead of {}; +{} insists", one.used, one.typed, one.typed)
+    })
 }
 
 /// A snippet with its highlights: `*so*`.
@@ -146,7 +170,8 @@ fn explain(stdout: &mut impl Write, hit: &SearchHit) -> io::Result<()> {
     let importance = told.importance;
     writeln!(stdout, "     {:.3} = text {:.3} × {factor:.3} (importance {importance:.3})", hit.score, told.text)?;
     for share in &told.shares {
-        writeln!(stdout, "       {:>8.3}  {} in {}", share.score, share.words, share.field.name())?;
+        let words = if share.words.is_empty() { String::new() } else { format!("{} in ", share.words) };
+        writeln!(stdout, "       {:>8.3}  {words}{}", share.score, share.field)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `orb words`: in how many pages does a word occur, and where?
 
-use super::{open, tell};
+use super::{index, tell};
 use crate::args::{Common, ListingArgs};
 use crate::failure::CommandFailure;
 use crate::out;
@@ -23,7 +23,7 @@ pub(crate) struct WordsArgs {
 }
 
 pub(crate) fn run(common: &Common, args: &WordsArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = index::open_searchable(common, &args.project)?;
     let (words, note) = orb_answers::words(&collection, &args.word, args.listing.window(SHOWN))?;
     tell(common, note.as_ref());
     let mut stdout = out::stdout();
