@@ -107,12 +107,86 @@ fn a_result_has_a_snippet_its_copies_and_an_explanation() {
             text.chars().skip(usize::try_from(from).unwrap()).take(usize::try_from(to - from).unwrap()).collect()
         })
         .collect();
-    assert_eq!(marked, ["json", "load"], "{text}");
+    assert_eq!(marked, ["Loading", "json", "load"], "{text}");
     let shares = first["explain"]["shares"].as_array().unwrap();
     assert!(shares.iter().any(|share| share["field"] == "title" && share["words"] == "json"), "{first}");
     let shown = home.orb(&["search", PROJECT, "json load", "--explain"]);
     assert!(shown.expect(0).text().contains("Call *json*.*load* to read"), "{shown}");
     assert!(shown.text().contains("and 1 that say the same") && shown.text().contains("json in title"), "{shown}");
+}
+
+#[test]
+fn a_section_that_answers_is_linked_to() {
+    let home = Home::new();
+    let site = Script::serve(|heard| match heard.target.as_str() {
+        "/" => reply(
+            "200 OK",
+            "Content-Type: text/html\r\n",
+            "<title>Functions</title><h1>Built-in functions</h1><dl><dt id=abs>abs(x)<dd>the absolute value
+             <dt id=open>open(file)<dd>opens a file and returns it<dt id=zip>zip(a)<dd>iterates in parallel</dl>",
+        ),
+        _ => absent(),
+    });
+    crawl(&site, &home, &[]);
+    let found = search(&home, &["how do I open a file"]);
+    let section = &found[0]["section"];
+    assert_eq!((section["id"].as_str(), section["title"].as_str()), (Some("open"), Some("open")), "{found}");
+    assert_eq!(found[0]["snippet"], "open(file) opens a file and returns it");
+    let shown = home.orb(&["search", PROJECT, "open"]);
+    assert!(shown.expect(0).text().contains("Functions › open"), "{shown}");
+    assert!(shown.text().contains("/#open\n"), "{shown}");
+}
+
+#[test]
+fn a_misspelt_word_is_corrected_and_said_so() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let found = search(&home, &["vektor"]);
+    assert_eq!(found[0]["corrections"][0]["used"], "vector", "{found}");
+    let shown = home.orb(&["search", PROJECT, "vektor"]);
+    assert!(shown.expect(0).text().contains("searched for vector instead of vektor; +vektor insists"), "{shown}");
+    assert_eq!(paths(&home, &["+vektor"]), Vec::<String>::new());
+    assert_eq!(search(&home, &["--complete", "json lo"])[0]["text"], "json loading");
+    assert_eq!(home.orb(&["search", PROJECT, "--complete", "pus"]).expect(0).text(), "push\n");
+}
+
+#[test]
+fn an_index_of_another_version_is_rebuilt_by_itself() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    let before = paths(&home, &["json load"]);
+    let meta = home.project().join("index/meta.json");
+    let old = || {
+        let text = fs::read_to_string(&meta).unwrap();
+        let older = text.replace("\\\"format\\\":", "\\\"format\\\":9");
+        assert_ne!(older, text, "{text}");
+        fs::write(&meta, older).unwrap();
+    };
+    old();
+    let checked = home.orb(&["check", PROJECT]);
+    assert!(checked.expect(0).text().contains("another version of orb"), "{checked}");
+    let shown = home.orb(&["search", PROJECT, "json load"]);
+    assert!(
+        shown.expect(0).stderr.contains("another version of orb; it was rebuilt from the archive: 8 pages"),
+        "{shown}"
+    );
+    assert_eq!(paths(&home, &["json load"]), before);
+    old();
+    let updated = home.orb(&["index", "update", PROJECT]);
+    assert!(updated.expect(0).text().contains("rebuilt: it was written by another version of orb"), "{updated}");
+    assert_eq!(paths(&home, &["json load"]), before);
+}
+
+#[test]
+fn any_query_is_answered_or_refused_with_a_reason() {
+    let (site, home) = (site(), Home::new());
+    crawl(&site, &home, &[]);
+    for query in ["the", "to be or not to be", "a", "x", "東", "שלום", "مرحبا بالعالم"] {
+        home.orb(&["search", PROJECT, query]).expect(0);
+    }
+    for query in ["…!?", &"long ".repeat(2_000), &"x".repeat(10_000)] {
+        home.orb(&["search", PROJECT, query]).complaint(2);
+    }
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! How good are the answers, rather than how quick?
 //!
-//! Figures over annotated material that is not part of the project: it lies in `../shared/corpus`
-//! beside it, or where `--corpus` says. Each part is a program of the crate it measures, run in a
-//! release build: the time a page takes is one of the figures.
+//! `main`: main content, over annotated material that is not part of the project: it lies in
+//! `../shared/corpus` beside it, or where `--corpus` says. It is measured by a program of the crate
+//! it belongs to, in a release build: the time a page takes is one of the figures. `search`: whether
+//! the page that answers is found, over two real documentations.
+
+mod search;
 
 use crate::steps::{cargo, root, step};
 use anyhow::{Result, bail};
@@ -11,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Where the corpus is, beside the project or further up.
 const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
 
-/// Measures the main content (`--corpus PATH --worst N --learn`). What was learnt is judged on
+/// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`) and
+/// search. What was learnt is judged on
 /// pages it was not learnt from, unless `--shipped` asks for the compiled table alone.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut wish = QualityWish::default();
@@ -22,12 +26,28 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("--shipped", _) => wish.is_shipped_alone = true,
             ("--worst", Some(count)) => wish.passed.extend([arg.clone(), count.clone()]),
             ("--corpus", Some(path)) => wish.corpus = Some(PathBuf::from(path)),
-            _ => bail!("unknown argument {arg}; known are --corpus PATH --worst N --learn --shipped"),
+            ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
+            _ => {
+                bail!("unknown argument {arg}; known are --only main,search --corpus PATH --worst N --learn --shipped")
+            }
         }
-        if matches!(arg.as_str(), "--worst" | "--corpus") {
+        if matches!(arg.as_str(), "--worst" | "--corpus" | "--only") {
             args.next();
         }
     }
+    if let Some(unknown) = wish.only.iter().find(|part| !["main", "search"].contains(&part.as_str())) {
+        bail!("there is no part {unknown}, only main and search");
+    }
+    if wish.wants("main") {
+        main_content(&wish)?;
+    }
+    if wish.wants("search") {
+        step("search", search::run)?;
+    }
+    Ok(())
+}
+
+fn main_content(wish: &QualityWish) -> Result<()> {
     let Some(corpus) = wish.corpus.clone().or_else(|| found(&root())) else {
         bail!("no annotated pages: give --corpus PATH, a directory with pages.json and pages/");
     };
@@ -37,6 +57,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// What was asked for.
 #[derive(Debug, Default)]
 struct QualityWish {
+    only: Vec<String>,
     corpus: Option<PathBuf>,
     is_shipped_alone: bool,
     /// Arguments for the program that measures.
@@ -44,6 +65,10 @@ struct QualityWish {
 }
 
 impl QualityWish {
+    fn wants(&self, part: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == part)
+    }
+
     fn command(&self, corpus: &Path) -> Vec<String> {
         let fixed = ["run", "--release", "--quiet", "-p", "orb-extract", "--example", "quality", "--"];
         let mut out: Vec<String> = fixed.map(str::to_owned).to_vec();
