@@ -124,7 +124,7 @@ fn a_bad_certificate_is_named_and_a_trusted_one_is_taken() {
         refused_crawl(&[&site.url("/"), "--ca-file", file, "--retries", "0"], &["certificate", word]);
     }
     let site = SecureSite::serve(PAGE, Flaw::None);
-    refused_crawl(&[&site.url("/"), "--retries", "0"], &["certificate", "issued"]);
+    refused_crawl(&[&site.url("/"), "--retries", "0"], &["certificate", "issuer"]);
     fs::write(&issuer, &site.issuer).unwrap();
     let trusted = ["--ca-file", issuer.to_str().unwrap(), "--delay", "0"];
     for flags in [trusted.as_slice(), &["--insecure", "--delay", "0"]] {
