@@ -4,6 +4,7 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT};
+use harness::script::{Script, absent, reply};
 use harness::web::World;
 use orb_testweb::{Feature, Spec};
 use rustix::process::{Pid, Signal, kill_process};
@@ -126,6 +127,36 @@ fn cat_gives_the_bytes_the_server_sent() {
         assert!(finished.expect(0).text().contains(&title), "{finished}");
         assert!(!finished.text().contains("<div"), "{finished}");
     }
+}
+
+#[test]
+fn cat_gives_the_main_content_or_the_whole_page() {
+    let article = "<html><head><title>Bees | The Paper</title><meta name=author content='Ada Byron'>\
+        <meta property='article:published_time' content='2026-03-04T05:06:07Z'></head><body>\
+        <nav><ul><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/sport>Sport</a></ul></nav>\
+        <article><h1>Bees</h1><p class=byline>By Ada Byron</p>\
+        <p>Bees live in colonies that may hold many thousands of workers in a good summer.</p>\
+        <p>They collect nectar and pollen, and they tell each other where to find both by a dance.</p>\
+        <p>In winter they keep warm by staying close together, and they live on what they stored.</p></article>\
+        <footer><a href=/imprint>Imprint</a> <a href=/privacy>Privacy</a> All rights reserved</footer></body></html>";
+    let script = Script::serve(move |heard| match heard.target.as_str() {
+        "/" => reply("200 OK", "Content-Type: text/html\r\n", article),
+        _ => absent(),
+    });
+    let (home, url) = (Home::new(), format!("http://{}/", script.address));
+    home.crawl(&[&url, "--delay", "0"]);
+    let said = |more: &[&str]| {
+        let finished = home.orb(&[&["cat", PROJECT, url.as_str()], more].concat());
+        finished.expect(0).text().to_owned()
+    };
+    let (text, whole) = (said(&["--as", "text"]), said(&["--as", "text", "--whole"]));
+    assert!(text.contains("by a dance") && !text.contains("Sport") && !text.contains("Imprint"), "{text}");
+    assert!(whole.contains("by a dance") && whole.contains("Sport") && whole.contains("Imprint"), "{whole}");
+    let (made, all) = (said(&["--as", "markdown"]), said(&["--as", "markdown", "--whole"]));
+    assert!(made.starts_with(&format!("---\nurl: \"{url}\"\n")), "{made}");
+    assert!(made.contains("author: \"Ada Byron\"\n") && made.contains("published: \"2026-03-04"), "{made}");
+    assert!(made.contains("# Bees\n") && !made.contains("Sport"), "{made}");
+    assert!(all.contains("[Sport]("), "{all}");
 }
 
 #[test]

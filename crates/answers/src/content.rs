@@ -4,13 +4,14 @@
 //! run. [`content()`] finds the version of a page that one run saw; the functions below it read any
 //! archived exchange.
 
-use crate::{AnswerError, Collection, PageViews, Result};
+use crate::{AnswerError, Collection, PageViews, Result, front_matter};
 use bytes::Bytes;
-use orb_extract::{Content, MarkdownRequest};
+use orb_extract::{Content, MainContent, MarkdownRequest, PageFacts};
 use orb_page::{Body, Document, Headers, PageId, WarcPosition};
 use orb_store::{ArchiveReader, StoredExchange};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::{Cursor, Read};
 
 /// Maximum size of content that is examined.
@@ -28,6 +29,15 @@ pub enum ContentForm {
     Text,
     /// Markdown.
     Markdown,
+}
+
+/// How much of a page is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentExtent {
+    /// The main content; the whole page if it cannot be told from the rest.
+    Main,
+    /// Everything that can be read.
+    Whole,
 }
 
 /// The content of a page, as one run saw it.
@@ -101,14 +111,20 @@ impl ArchivedVersion {
     }
 
     /// Its content in a form; bytes that are not text are replaced.
-    pub fn content(&self, form: ContentForm) -> Result<PageContent> {
+    pub fn content(&self, form: ContentForm, extent: ContentExtent) -> Result<PageContent> {
         let Self { url, run, status, mime, .. } = self;
         let stored = self.archive.exchange(&self.place)?;
         let bytes = decoded(&stored)?;
         let content = match form {
             ContentForm::Raw => String::from_utf8_lossy(&bytes).into_owned(),
-            ContentForm::Text => text(url, &stored, &bytes),
-            ContentForm::Markdown => markdown(url, &stored, &bytes),
+            ContentForm::Text => reading(url, &stored, &bytes, extent),
+            ContentForm::Markdown => {
+                let page = markdown(url, &stored, &bytes, extent);
+                let title = page.facts.title.clone();
+                let mut facts = vec![("url", json!(url)), ("title", json!(title))];
+                facts.extend(page.declared());
+                format!("{}{}\n", front_matter(&facts), page.text.trim())
+            }
         };
         Ok(PageContent { url: url.clone(), run: *run, status: *status, mime: mime.clone(), content })
     }
@@ -150,16 +166,61 @@ pub fn text(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
     read(url, stored, content, orb_extract::extract).text
 }
 
-/// An HTML page as Markdown; anything else as plain text.
-pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
+/// The text of a page for readers.
+fn reading(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent) -> String {
     let document = read(url, stored, content, orb_extract::extract);
-    if document.mime != "text/html" && document.mime != "application/xhtml+xml" {
+    if extent == ContentExtent::Whole || !is_html(&document.mime) {
         return document.text;
     }
+    let main = read(url, stored, content, |c| MainContent::of(&orb_extract::text_of(c), is_xhtml(&document.mime)));
+    main.main_text()
+}
+
+/// A page as Markdown, and what it says about itself.
+#[derive(Clone, Debug, Default)]
+pub struct MarkdownPage {
+    /// The Markdown; the plain text of a page that is not HTML.
+    pub text: String,
+    /// Title, author and dates.
+    pub facts: PageFacts,
+}
+
+impl MarkdownPage {
+    /// What the front matter of a page says beside its title.
+    pub fn declared(&self) -> [(&'static str, Value); 4] {
+        let PageFacts { author, published, modified, site_name, .. } = &self.facts;
+        [
+            ("author", json!(author)),
+            ("published", json!(published)),
+            ("modified", json!(modified)),
+            ("site_name", json!(site_name)),
+        ]
+    }
+}
+
+/// An HTML page as Markdown; anything else as plain text.
+pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent) -> MarkdownPage {
+    let document = read(url, stored, content, orb_extract::extract);
+    if !is_html(&document.mime) {
+        let facts = PageFacts { title: document.title, ..PageFacts::default() };
+        return MarkdownPage { text: document.text, facts };
+    }
     read(url, stored, content, |c| {
-        let request = MarkdownRequest { url: Some(url), only: None };
-        orb_extract::markdown(&orb_extract::text_of(c), &request)
+        let html = orb_extract::text_of(c);
+        let page = MainContent::of(&html, is_xhtml(&document.mime));
+        let ranges = page.ranges();
+        let only = (extent == ContentExtent::Main && page.is_told).then_some(&ranges[..]);
+        let text = orb_extract::markdown(&html, &MarkdownRequest { url: Some(url), only });
+        MarkdownPage { text, facts: page.facts }
     })
+}
+
+fn is_html(mime: &str) -> bool {
+    mime == "text/html" || is_xhtml(mime)
+}
+
+fn is_xhtml(mime: &str) -> bool {
+    mime == "application/xhtml+xml"
 }
 
 /// The source of a page as text, whatever its encoding.

@@ -47,7 +47,7 @@ mod words;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes};
 pub use check::check;
 pub use collection::Collection;
-pub use content::{ArchivedVersion, ContentForm, PageContent, content};
+pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, content};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;

@@ -8,6 +8,7 @@ use crate::markdown::{MarkdownCounts, export_markdown};
 use crate::postgres::export_postgres;
 use crate::wacz::export_wacz;
 use crate::{ExportError, ExportProgress, PostgresCounts, PostgresTarget, TableFormat, WaczCounts, export_table};
+use orb_answers::ContentExtent;
 use orb_page::RunId;
 use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, StoreError, Table};
 use std::io::{self, Seek, Write};
@@ -48,10 +49,10 @@ impl Exporter {
     }
 
     /// Gives every HTML page, or those found new or changed after a run, as a Markdown file to
-    /// `put`: its name, and its text.
+    /// `put`: its name, and its text, the main content or everything.
     pub fn markdown(
         &self,
-        since: Option<u32>,
+        (since, extent): (Option<u32>, ContentExtent),
         put: impl FnMut(&Path, &str) -> io::Result<()>,
         watch: &mut ExportProgress<'_>,
     ) -> Result<MarkdownCounts> {
@@ -61,7 +62,7 @@ impl Exporter {
         {
             return Err(ExportError::Refused(format!("project {} has no run {}", self.project.name, run.0)));
         }
-        Ok(export_markdown((&self.reader, &self.archive), since, put, watch)?)
+        Ok(export_markdown((&self.reader, &self.archive), (since, extent), put, watch)?)
     }
 
     /// Creates relational models in a PostgreSQL database.

@@ -2,7 +2,7 @@
 
 use crate::ExportProgress;
 use orb_answers::content::{decoded, markdown};
-use orb_answers::{front_matter, page_file_name};
+use orb_answers::{ContentExtent, front_matter, page_file_name};
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, CatalogueReader, PageRow, Result, StoreError};
 use serde_json::json;
@@ -21,7 +21,7 @@ pub struct MarkdownCounts {
 /// Gives the pages in the order of discovery to `put`.
 pub(crate) fn export_markdown(
     (reader, archive): (&CatalogueReader, &ArchiveReader),
-    since: Option<RunId>,
+    (since, extent): (Option<RunId>, ContentExtent),
     mut put: impl FnMut(&Path, &str) -> io::Result<()>,
     watch: &mut ExportProgress<'_>,
 ) -> Result<MarkdownCounts> {
@@ -30,7 +30,7 @@ pub(crate) fn export_markdown(
         if watch(counts.written).is_break() {
             return Err(StoreError::Stopped);
         }
-        let Some(text) = told(archive, &page) else {
+        let Some(text) = told(archive, &page, extent) else {
             counts.unreadable += 1;
             return Ok(());
         };
@@ -42,16 +42,17 @@ pub(crate) fn export_markdown(
 }
 
 /// The page with its front matter; `None` if the archive cannot provide its content.
-fn told(archive: &ArchiveReader, page: &PageRow) -> Option<String> {
+fn told(archive: &ArchiveReader, page: &PageRow, extent: ContentExtent) -> Option<String> {
     let stored = archive.exchange(&page.warc()?).ok()?;
     let content = decoded(&stored).ok()?;
-    let facts = [
-        ("url", json!(page.url)),
-        ("title", json!(page.title)),
+    let made = markdown(&page.url, &stored, &content, extent);
+    let mut facts = vec![("url", json!(page.url)), ("title", json!(page.title))];
+    facts.extend(made.declared());
+    facts.extend([
         ("lang", json!(page.lang)),
         ("fetched", json!(page.fetched_at)),
         ("last_modified", json!(page.last_modified)),
         ("digest", json!(page.digest)),
-    ];
-    Some(format!("{}{}\n", front_matter(&facts), markdown(&page.url, &stored, &content).trim()))
+    ]);
+    Some(format!("{}{}\n", front_matter(&facts), made.text.trim()))
 }

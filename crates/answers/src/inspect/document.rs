@@ -2,7 +2,7 @@
 
 use super::base;
 use crate::Result;
-use orb_extract::Content;
+use orb_extract::{Content, MainContent, PageFacts};
 use orb_page::{Document, Form, Headers, Heading, Image, Link, LinkKind, Problem, RobotsMeta};
 use orb_urls::{Address, Canonicaliser, Rules};
 use schemars::JsonSchema;
@@ -40,6 +40,16 @@ pub struct InspectedDocument {
     pub forms: Vec<Form>,
     /// The visible text.
     pub text: String,
+    /// The text of its main content, one block a line; all of it if it cannot be told from the rest.
+    pub main: String,
+    /// Who wrote it, several separated by commas.
+    pub author: Option<String>,
+    /// When it was published, in ISO 8601.
+    pub published: Option<String>,
+    /// When it was last changed, in ISO 8601.
+    pub modified: Option<String>,
+    /// The site it belongs to.
+    pub site_name: Option<String>,
     /// What was wrong with it.
     #[schemars(with = "Vec<serde_json::Value>")]
     pub problems: Vec<Problem>,
@@ -89,7 +99,20 @@ pub fn inspect_document(bytes: &[u8], url: &str, mime: Option<&str>) -> Result<I
     let headers: Headers = mime.map(|m| ("Content-Type", m)).into_iter().collect();
     let (mime, charset) = (headers.mime(), headers.charset());
     let content = Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: own.as_str() };
-    Ok(resolved(&canonical, &own, orb_extract::extract(&content)))
+    let document = orb_extract::extract(&content);
+    let main = match document.mime.as_str() {
+        "text/html" => Some(MainContent::of(&orb_extract::text_of(&content), false)),
+        "application/xhtml+xml" => Some(MainContent::of(&orb_extract::text_of(&content), true)),
+        _ => None,
+    };
+    let mut inspected = resolved(&canonical, &own, document);
+    if let Some(main) = main {
+        inspected.main = main.main_text();
+        let PageFacts { author, published, modified, site_name, .. } = main.facts;
+        (inspected.author, inspected.published) = (author, published);
+        (inspected.modified, inspected.site_name) = (modified, site_name);
+    }
+    Ok(inspected)
 }
 
 fn resolved(canonical: &Canonicaliser, own: &Address, document: Document) -> InspectedDocument {
@@ -117,6 +140,11 @@ fn resolved(canonical: &Canonicaliser, own: &Address, document: Document) -> Ins
         images: document.images.into_iter().map(image).collect(),
         headings: document.headings,
         forms: document.forms,
+        main: document.text.clone(),
+        author: None,
+        published: None,
+        modified: None,
+        site_name: None,
         text: document.text,
         problems: document.problems,
         url: own.as_str().to_owned(),

@@ -31,6 +31,9 @@ pub(crate) struct CatArgs {
     /// Output format
     #[arg(long = "as", value_enum, default_value_t = ContentFormat::Raw, value_name = "FORM")]
     pub(crate) form: ContentFormat,
+    /// The whole page, with menus and footers, not only its main content
+    #[arg(long)]
+    pub(crate) whole: bool,
     /// As run N saw it [default: the latest]
     #[arg(long, value_name = "N")]
     pub(crate) run: Option<u32>,
@@ -41,9 +44,9 @@ pub(crate) struct CatArgs {
 pub(crate) enum ContentFormat {
     /// The bytes, content decoded
     Raw,
-    /// The visible text
+    /// The main content as text
     Text,
-    /// Markdown
+    /// The main content as Markdown, with title, author and dates at the head
     Markdown,
 }
 

@@ -4,7 +4,7 @@ use super::open;
 use crate::args::{CatArgs, Common, ContentFormat};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::ContentForm;
+use orb_answers::{ContentExtent, ContentForm};
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure> {
@@ -21,7 +21,7 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure>
         return Ok(stdout.flush()?);
     }
     let mut stdout = out::stdout();
-    let page = version.content(form)?;
+    let page = version.content(form, if args.whole { ContentExtent::Whole } else { ContentExtent::Main })?;
     if common.json {
         out::json(&mut stdout, &page)?;
     } else {

@@ -6,7 +6,8 @@
 
 use super::{OutputSource, PAGE};
 use crate::CrawlError;
-use orb_answers::content::{decoded, markdown};
+use orb_answers::ContentExtent;
+use orb_answers::content::{MarkdownPage, decoded, markdown};
 use orb_answers::{front_matter, page_file_name};
 use orb_page::{Flag, PageKind, WarcPosition};
 use orb_store::{ArchiveReader, ReportRow};
@@ -44,10 +45,10 @@ fn put(archive: &ArchiveReader, dir: &Path, row: &ReportRow) -> Result<bool, Cra
     let place = if gone { &row.warc_before } else { &row.warc };
     let path = dir.join(page_file_name(row.page, &row.url));
     let wanted = if gone { path.exists() || is_text(row) } else { row.kind == Some(PageKind::Html) };
-    let Some(words) = place.as_ref().filter(|_| wanted).and_then(|place| words(archive, &row.url, place)) else {
+    let Some(page) = place.as_ref().filter(|_| wanted).and_then(|place| words(archive, &row.url, place)) else {
         return Ok(false);
     };
-    let text = format!("{}{words}", front_matter(&facts(row)));
+    let text = format!("{}{}\n", front_matter(&facts(row, &page)), page.text.trim());
     let fail = |e| CrawlError::Output { path: path.clone(), source: e };
     std::fs::create_dir_all(path.parent().unwrap_or(dir)).map_err(fail)?;
     replace(&path, &text).map_err(fail)?;
@@ -63,18 +64,18 @@ fn is_text(row: &ReportRow) -> bool {
     row.mime.as_deref().is_some_and(|mime| matches!(mime, "text/html" | "application/xhtml+xml"))
 }
 
-fn words(archive: &ArchiveReader, url: &str, place: &WarcPosition) -> Option<String> {
+fn words(archive: &ArchiveReader, url: &str, place: &WarcPosition) -> Option<MarkdownPage> {
     let stored = archive.exchange(place).ok()?;
     let content = decoded(&stored).ok()?;
-    Some(markdown(url, &stored, &content).trim().to_owned() + "\n")
+    Some(markdown(url, &stored, &content, ContentExtent::Main))
 }
 
-fn facts(row: &ReportRow) -> [(&'static str, Value); 10] {
+fn facts(row: &ReportRow, page: &MarkdownPage) -> Vec<(&'static str, Value)> {
     let gone = is_gone(row).then(|| row.at.to_string());
     let digest = if gone.is_some() { &row.digest_before } else { &row.digest };
-    [
-        ("url", json!(row.url)),
-        ("title", json!(row.title)),
+    let mut facts = vec![("url", json!(row.url)), ("title", json!(row.title))];
+    facts.extend(page.declared());
+    facts.extend([
         ("lang", json!(row.lang)),
         ("fetched", json!(gone.is_none().then(|| row.at.to_string()))),
         ("digest", json!(digest)),
@@ -83,7 +84,8 @@ fn facts(row: &ReportRow) -> [(&'static str, Value); 10] {
         ("change", json!(row.detail)),
         ("gone", json!(gone)),
         ("moved_to", json!(row.moved_to)),
-    ]
+    ]);
+    facts
 }
 
 /// Replaces a file atomically.

@@ -9,6 +9,7 @@ use super::{ExportJob, ExportedFile};
 use crate::failure::{CommandFailure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
+use orb_answers::ContentExtent;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -26,8 +27,9 @@ enum Shelf {
 
 pub(super) fn run(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     let shelf = shelf(job)?;
+    let extent = if job.args.whole { ContentExtent::Whole } else { ContentExtent::Main };
     let (since, watch) = (job.args.since, &mut job.account.watch("pages"));
-    let exported = job.exporter.markdown(since, |file, text| shelf.put(file, text), watch);
+    let exported = job.exporter.markdown((since, extent), |file, text| shelf.put(file, text), watch);
     let counts = super::place::tell(exported, shelf.path())?;
     if counts.unreadable > 0 {
         complain(&format!("the content of {} pages could not be read and is left out", counts.unreadable));

@@ -43,6 +43,9 @@ pub(crate) struct ExportArgs {
     /// Overwrite existing files
     #[arg(long)]
     force: bool,
+    /// Whole pages, with menus and footers, not only their main content, for markdown
+    #[arg(long)]
+    whole: bool,
     /// Only pages found new or changed after this run, for markdown
     #[arg(long, value_name = "RUN", value_parser = clap::value_parser!(u32).range(1..))]
     since: Option<u32>,
