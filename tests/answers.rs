@@ -5,7 +5,9 @@ mod harness;
 
 use harness::orb::{Home, PROJECT};
 use harness::web::World;
-use orb_answers::{AnswerError, By, Collection, ContentForm, GraphAge, Query, RankedKind, Window, Wishes};
+use orb_answers::{
+    AnswerError, By, Collection, ContentExtent, ContentForm, GraphAge, Query, RankedKind, Window, Wishes,
+};
 use orb_testweb::Feature;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -77,7 +79,12 @@ fn answers_describe_themselves() {
     let (collection, url) = (opened(&home), world.url(0, "/"));
     let few = Window { limit: 3, offset: 0 };
     assert_described(&orb_answers::show(&collection, &url, 5).unwrap());
-    assert_described(&orb_answers::content(&collection, &url, None).unwrap().content(ContentForm::Text).unwrap());
+    assert_described(
+        &orb_answers::content(&collection, &url, None)
+            .unwrap()
+            .content(ContentForm::Text, ContentExtent::Main)
+            .unwrap(),
+    );
     assert_described(&orb_answers::links_out(&collection, &url, few).unwrap()[0]);
     assert_described(&orb_answers::link_texts(&collection, &url, few).unwrap());
     assert_described(&orb_answers::search(&collection, &query("time")).unwrap().hits[0]);
