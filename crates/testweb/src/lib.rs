@@ -8,9 +8,9 @@
 //! It is not part of the life of a page: only the program's demo, tests and benches use it.
 //!
 //! ```
-//! use orb_testweb::{Reach, Server, Spec};
+//! use orb_testweb::{CrawlReach, Server, Spec};
 //! let server = Server::spawn(Spec::default())?;
-//! assert!(server.expected(Reach::Linked).urls.contains(&server.url(0)));
+//! assert!(server.expected(CrawlReach::Linked).urls.contains(&server.url(0)));
 //! # Ok::<(), orb_testweb::Error>(())
 //! ```
 
