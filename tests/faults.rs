@@ -24,6 +24,9 @@ const CIRCUMSTANCES: &[Circumstance] = &[
     ("a new home", |_, _| {}),
     ("a file that no commit named", |scene, home| crash(scene, home, "after-file")),
     ("an archive ahead of the catalogue", |scene, home| crash(scene, home, "after-flush:5")),
+    // Where the fifth batch happens to begin a file, that file is removed and none is cut.
+    ("the same one batch earlier", |scene, home| crash(scene, home, "after-flush:4")),
+    ("the same two batches earlier", |scene, home| crash(scene, home, "after-flush:3")),
     ("an index behind the catalogue", |scene, home| crash(scene, home, "before-index:4")),
     ("a lost index", |scene, home| {
         crash(scene, home, "after-index:4");
