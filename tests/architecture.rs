@@ -73,7 +73,8 @@ const EMPTY_NAMES: &[&str] =
 
 /// Type names that several crates may define, each with its reason.
 const SHARED_TYPE_NAMES: &[&str] = &[
-    // A crate's own result: the idiom of the standard library (`io::Result`), understood by everyone.
+    // A crate's own result: the idiom of the standard library (`io::Result`), understood by
+    // everyone.
     "Result",
 ];
 

@@ -2,11 +2,11 @@
 //!
 //! Two real sites from Debian packages are crawled and asked what somebody who does not know them
 //! would ask: names (`name`), topics (`words`) and questions in words (`question`), each sixth with
-//! a misspelling (`~`). `search_quality/*.tsv` lists them with the pages that answer, `page#section`
-//! where one section of a long page does. They were written before anything was tuned, and divided
-//! by chance: the ranking was tuned on `tune`, and of `held` only the totals are looked at. The
-//! measure is the mean reciprocal rank (Voorhees, TREC-8): 1 if the page is always first, 0.5 if it
-//! is second, 0 if it is not among the first ten.
+//! a misspelling (`~`). `search_quality/*.tsv` lists them with the pages that answer,
+//! `page#section` where one section of a long page does. They were written before anything was
+//! tuned, and divided by chance: the ranking was tuned on `tune`, and of `held` only the totals are
+//! looked at. The measure is the mean reciprocal rank (Voorhees, TREC-8): 1 if the page is always
+//! first, 0.5 if it is second, 0 if it is not among the first ten.
 //!
 //! `cargo xtask quality --only search` prints the figures.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]

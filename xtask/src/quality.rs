@@ -2,8 +2,8 @@
 //!
 //! `main`: main content, over annotated material that is not part of the project: it lies in
 //! `../shared/corpus` beside it, or where `--corpus` says. It is measured by a program of the crate
-//! it belongs to, in a release build: the time a page takes is one of the figures. `search`: whether
-//! the page that answers is found, over two real documentations.
+//! it belongs to, in a release build: the time a page takes is one of the figures. `search`:
+//! whether the page that answers is found, over two real documentations.
 
 mod search;
 

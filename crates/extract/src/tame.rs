@@ -1,8 +1,8 @@
 //! Can a tree of this page be built in reasonable time?
 //!
-//! html5ever's construction is quadratic in depth and in attributes per tag (100,000 nested elements
-//! take half a minute) and repeats every formatting element left open. Our own scanner bounds the
-//! work first; pages that exceed a limit are not given to it.
+//! html5ever's construction is quadratic in depth and in attributes per tag (100,000 nested
+//! elements take half a minute) and repeats every formatting element left open. Our own scanner
+//! bounds the work first; pages that exceed a limit are not given to it.
 
 use crate::html::name::{NameKey, Tag, VOID};
 use crate::html::scan::{Attributes, HtmlToken, Scanner};

@@ -2,9 +2,9 @@
 //!
 //! The sockets belong to the fetchers, and asking them before every lease would cost more than it
 //! gives. The frontier keeps books of its own instead: a lease to a host without an idle connection
-//! opens one, [`FetchEnd`](crate::Ended) says whether it was kept, and where as many are open as there
-//! may be, the one that has been idle longest makes room, as it does in the pool. What is wrong in
-//! the books (a server hung up) is put right by the next answer, and costs one connection.
+//! opens one, [`FetchEnd`](crate::FetchEnd) says whether it was kept, and where as many are open as
+//! there may be, the one that has been idle longest makes room, as it does in the pool. What is
+//! wrong in the books (a server hung up) is put right by the next answer, and costs one connection.
 
 use crate::frontier::Frontier;
 use crate::site::WorkbenchHost;

@@ -8,9 +8,10 @@
 //! then hosts already started, then new ones ([`HostPreference`]): what was started is finished,
 //! over open connections. (Round-robin, two hundred hosts on 128 connections needed a new
 //! connection for most pages.) A second connection to a host comes last of all, since it takes the
-//! place of another host's. Where fetching is ahead of reading, more connections would gain nothing:
-//! then only hosts with an idle one get their turn. One turn in [`SHARE`] goes to a new host and one to the started host
-//! that has waited longest, so that an endless host cannot starve the others.
+//! place of another host's. Where fetching is ahead of reading, more connections would gain
+//! nothing: then only hosts with an idle one get their turn. One turn in [`SHARE`] goes to a new
+//! host and one to the started host that has waited longest, so that an endless host cannot starve
+//! the others.
 //!
 //! A group is held from the moment a request to one of its hosts is granted until it is on the
 //! wire, so two requests can never be closer than the delay because the first was slow to leave.

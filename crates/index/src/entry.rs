@@ -180,8 +180,8 @@ pub(crate) fn host_of(url: &str) -> &str {
     }
 }
 
-/// The byte range of the page's own name in its address: the last path segment without its file name
-/// extension, or of a directory's index the directory.
+/// The byte range of the page's own name in its address: the last path segment without its file
+/// name extension, or of a directory's index the directory.
 fn name_in(address: &str) -> [usize; 2] {
     let path = &address[..address.find(['?', '#']).unwrap_or(address.len())];
     let mut end = path.trim_end_matches('/').len();

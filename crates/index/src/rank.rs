@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! score(page)  = text · (1 + importance · rank)
-//! text         = Σ over units u:  rarity(u) · saturated( Σ over naming fields f:  weight(f) · count(u in f) )
+//! text         = Σ over units u:  rarity(u) ·
+//!                    saturated( Σ over naming fields f:  weight(f) · count(u in f) )
 //!              + body · Σ over units u:  rarity(u) · saturated( count(u in the text) )
 //!              + section · Σ over units u:  rarity(u) · saturated( count(u in s) )
 //!              + name · ( likeness(page) and 0.8 · likeness(s), the smaller one times 0.3 )
-//!              + phrase · Σ over neighbouring units:  mean rarity · saturated( how often they are close in s )
+//!              + phrase · Σ over neighbouring units:  mean rarity ·
+//!                    saturated( how often they are close in s )
 //! likeness(n)  = rarities of the units in n · their share of the query · their share of n
 //! saturated(x) = x / (1.2 + x)
 //! ```
@@ -16,8 +18,8 @@
 //! saturated (BM25F), so that a word in many fields does not replace another word. Counts are
 //! normalised by the length of the field or the section (BM25, Robertson and Zaragoza, b = 0.75). A
 //! page has two names, its main heading and the end of its URL: the better one counts, and half of
-//! the other. The name of a section is its heading or term, with what its page's name has. `rank` is
-//! between 0 and 1: the page's PageRank on a logarithmic scale, or without a graph the number of
+//! the other. The name of a section is its heading or term, with what its page's name has. `rank`
+//! is between 0 and 1: the page's PageRank on a logarithmic scale, or without a graph the number of
 //! linking pages. A page that is mostly links loses up to nine tenths. The best matches by BM25 of
 //! their words alone are judged like this; those behind them keep that order.
 

@@ -1,9 +1,10 @@
 //! Where do the sections of a page begin, in tokens?
 //!
 //! One number per section is a column of the index: the position of its first token, its level, and
-//! how long its title is, in tokens and in those that are neither function words nor numbers (`2.3.`). The words of a title
-//! are the first of the section's own text, so its name needs no postings of its own. What a
-//! section is called and linked to is read from the archive when it is shown.
+//! how long its title is, in tokens and in those that are neither function words nor numbers
+//! (`2.3.`). The words of a title are the first of the section's own text, so its name needs no
+//! postings of its own. What a section is called and linked to is read from the archive when it is
+//! shown.
 
 use crate::analyze::{TokenizedText, is_function_word};
 

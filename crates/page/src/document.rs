@@ -28,12 +28,12 @@ pub struct Document {
     pub images: Vec<Image>,
     /// Headings in document order.
     pub headings: Vec<Heading>,
-    /// Where its sections begin in the text, in document order. Derived from the page whenever it is
-    /// read, so never written down.
+    /// Where its sections begin in the text, in document order. Derived from the page whenever it
+    /// is read, so never written down.
     #[serde(skip)]
     pub sections: Vec<PageSection>,
-    /// Where the anchor texts of its links stand in the text, in bytes, in order. Never written down,
-    /// either.
+    /// Where the anchor texts of its links stand in the text, in bytes, in order. Never written
+    /// down, either.
     #[serde(skip)]
     pub link_texts: Vec<(u32, u32)>,
     /// Forms in document order.

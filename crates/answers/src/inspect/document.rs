@@ -40,7 +40,8 @@ pub struct InspectedDocument {
     pub forms: Vec<Form>,
     /// The visible text.
     pub text: String,
-    /// The text of its main content, one block a line; all of it if it cannot be told from the rest.
+    /// The text of its main content, one block a line; all of it if it cannot be told from the
+    /// rest.
     pub main: String,
     /// Who wrote it, several separated by commas.
     pub author: Option<String>,

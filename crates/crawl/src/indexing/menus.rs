@@ -1,8 +1,8 @@
 //! Which lines of a page only lead elsewhere?
 //!
 //! Menus, lists of chapters and footers are runs of lines that are hardly more than links. They say
-//! what other pages are about, not this one, so they are a field of their own in the index, of little
-//! weight. And a word that every page has in its menu is not common for that.
+//! what other pages are about, not this one, so they are a field of their own in the index, of
+//! little weight. And a word that every page has in its menu is not common for that.
 
 use std::ops::Range;
 

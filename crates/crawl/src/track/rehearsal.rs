@@ -1,8 +1,9 @@
 //! What would be gained by visiting where it is worth most?
 //!
-//! Visiting policies are compared on a mix of generated pages, described in a file such as `examples/freshness-mix.toml`, or on
-//! on the visits that a project recorded: a change that a visit saw happened somewhere since the
-//! previous visit, and is placed at a random moment in between.
+//! Visiting policies are compared on a mix of generated pages, described in a file such as
+//! `examples/freshness-mix.toml`, or on on the visits that a project recorded: a change that a
+//! visit saw happened somewhere since the previous visit, and is placed at a random moment in
+//! between.
 
 use super::forecast::{Forecast, each_page};
 use crate::CrawlError;

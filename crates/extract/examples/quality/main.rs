@@ -2,12 +2,12 @@
 //!
 //! `cargo run --release -p orb-extract --example quality -- CORPUS [--worst N] [--cross] [--learn]`
 //! where CORPUS holds `pages.json` and `pages/`: for each page the passages that belong to its main
-//! content and those that do not. A passage counts as found if it occurs in the extracted text after
-//! folding white space. Printed are precision, recall and F over all passages, for the model that
-//! is compiled in, for the whole text as a base line and, with `--cross`, for models each learnt
-//! without the pages they are judged by (five folds). `--learn` learns from all pages and writes
-//! the table of the model. `--show FILE` prints what is found on one page;
-//! `--reference SELECTOR DIRECTORY` measures documentation whose content a CSS selector names.
+//! content and those that do not. A passage counts as found if it occurs in the extracted text
+//! after folding white space. Printed are precision, recall and F over all passages, for the model
+//! that is compiled in, for the whole text as a base line and, with `--cross`, for models each
+//! learnt without the pages they are judged by (five folds). `--learn` learns from all pages and
+//! writes the table of the model. `--show FILE` prints what is found on one page; `--reference
+//! SELECTOR DIRECTORY` measures documentation whose content a CSS selector names.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 

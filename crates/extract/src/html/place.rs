@@ -1,7 +1,7 @@
 //! Which part of a page is an element, however often the page is rewritten?
 //!
 //! Elements are identified by their names from the outermost inwards, with ids and classes up to
-//! what is drawn anew for every response, and independently of their position among siblings.
+//! what is generated for every response, and independently of their position among siblings.
 
 use super::name::Tag;
 use super::outline::OutlineElement;
@@ -83,7 +83,7 @@ mod tests {
     use super::steady;
 
     #[test]
-    fn what_is_drawn_anew_for_every_answer_is_no_part_of_a_name() {
+    fn what_is_generated_for_every_answer_is_no_part_of_a_name() {
         for (name, kept) in [
             ("ad-b04e", "ad"),
             ("ad-fb1f7d", "ad"),

@@ -94,8 +94,8 @@ impl BlockMeasure {
     }
 
     fn characters(&mut self, text: &str) {
-        // Whether a sentence may have ended, whether it has even if no space follows, and whether we
-        // are in a word.
+        // Whether a sentence may have ended, whether it has even if no space follows, and whether
+        // we are in a word.
         let (mut ended, mut full, mut inside, mut before) = (false, false, false, ' ');
         for c in text.chars() {
             self.chars += 1 + usize::from(is_ideograph(c));

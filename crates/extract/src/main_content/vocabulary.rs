@@ -4,7 +4,8 @@
 //! used for; web authors write them in English nearly everywhere, whatever the language of the
 //! page. The second lists words of the text itself, a weak hint that no decision rests on.
 
-/// Parts of names, by kind. The position of a kind is its number ([`super::elements::ElementKind`]).
+/// Parts of names, by kind. The position of a kind is its number
+/// ([`super::elements::ElementKind`]).
 pub(super) static NAMES: [&[&str]; 18] = [
     // Content.
     &[

@@ -2,9 +2,9 @@
 //!
 //! CommonMark with the tables of GFM and the definition lists of Markdown Extra, made for people
 //! and for language models: links are absolute, code blocks name their language, and what cannot be
-//! read (scripts, drawings, form fields) is left out. Computed on demand, never during a crawl, from
-//! a tree of our own, in time linear in the size of the page. Pages that are too large for it are
-//! returned as plain text.
+//! read (scripts, drawings, form fields) is left out. Computed on demand, never during a crawl,
+//! from a tree of our own, in time linear in the size of the page. Pages that are too large for it
+//! are returned as plain text.
 
 mod code;
 mod inline;

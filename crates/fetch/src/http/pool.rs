@@ -218,8 +218,8 @@ impl Pool {
         Some(Slot { pool: Arc::clone(self), key: Arc::clone(key), lead, permit })
     }
 
-    /// Takes back a reusable connection. Returns whether it is idle now: neither closed to make room
-    /// nor used by somebody who waited for it.
+    /// Takes back a reusable connection. Returns whether it is idle now: neither closed to make
+    /// room nor used by somebody who waited for it.
     pub(super) fn park(self: &Arc<Self>, conn: Box<Conn>, keep: Duration) -> bool {
         let mut after = Afterwards::default();
         let mut guard = self.lock();

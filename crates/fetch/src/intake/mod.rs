@@ -1,8 +1,8 @@
 //! How is a body taken in, whatever protocol it comes by?
 //!
-//! With four clocks running ([`ExchangeTimers`]), no further than the size limit, and into a file where it
-//! is large ([`Spool`]). [`receive`] does all of it for a protocol whose bodies end with the
-//! connection.
+//! With four clocks running ([`ExchangeTimers`]), no further than the size limit, and into a file
+//! where it is large ([`Spool`]). [`receive`] does all of it for a protocol whose bodies end with
+//! the connection.
 
 mod clock;
 mod spool;

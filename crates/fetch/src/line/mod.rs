@@ -2,10 +2,11 @@
 //!
 //! Every socket to a crawled host is opened here, whatever protocol speaks on it. The line resolves
 //! the name, checks the address ([`AddressGuard`]), waits for room under the connection caps,
-//! connects (through the proxy where one is set) and meters what is read ([`TokenBucket`]). Protocols,
-//! webhooks and whatever else sends requests share one line, so no cap can be exceeded by using
-//! two of them: [`Line::connect`] hands out sockets that are checked, counted and metered already.
-//! A protocol that keeps connections between requests takes a [`Permit`] for each and dials itself.
+//! connects (through the proxy where one is set) and meters what is read ([`TokenBucket`]).
+//! All protocols of a run and its steps share one line, so no cap can be exceeded
+//! by using two of them: [`Line::connect`] hands out sockets that are checked, counted and metered
+//! already. A protocol that keeps connections between requests takes a [`Permit`] for each and
+//! dials itself.
 
 mod dial;
 mod dns;

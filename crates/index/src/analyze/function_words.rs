@@ -63,8 +63,8 @@ static WORDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Words that begin a question, and verbs that only ask for an answer, by language: in "how do I get
-/// the size of a file" *get* says little, in "get request" it says much.
+/// Words that begin a question, and verbs that only ask for an answer, by language: in "how do I
+/// get the size of a file" *get* says little, in "get request" it says much.
 static QUESTIONS: &[(&str, &[&str], &[&str])] = &[(
     "en",
     &["how", "what", "where", "which", "who", "why", "when", "can", "does", "is"],

@@ -214,7 +214,8 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// Leaves the documents with any of the driving soft clauses; returns how many clauses are done.
+    /// Leaves the documents with any of the driving soft clauses; returns how many clauses are
+    /// done.
     fn sweep_soft(&mut self, window: &mut DocumentWindow, segment: &SegmentReader) -> usize {
         let range = window.range();
         for (bit, clause) in self.soft[..self.driving].iter_mut().enumerate() {

@@ -20,8 +20,8 @@ const USUAL_SECTION: f32 = 150.0;
 /// An occurrence in the title of a section counts as this many in its text.
 const IN_TITLE: f32 = 2.0;
 
-/// What the worse of a page's two names adds to the better one, what the worse of the page's and the
-/// section's does, and what the name of a section counts compared with that of a page.
+/// What the worse of a page's two names adds to the better one, what the worse of the page's and
+/// the section's does, and what the name of a section counts compared with that of a page.
 const BOTH: f32 = 0.5;
 const SECOND: f32 = 0.3;
 const OF_SECTION: f32 = 0.8;

@@ -48,8 +48,8 @@ use tantivy::columnar::Column;
 use tantivy::{DocAddress, Score};
 use units::QueryUnit;
 
-/// How many matches are re-ranked by importance and deduplicated, and for how many of them positions
-/// are read.
+/// How many matches are re-ranked by importance and deduplicated, and for how many of them
+/// positions are read.
 const WEIGHED: usize = 1_000;
 const JUDGED: usize = 400;
 

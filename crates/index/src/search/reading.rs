@@ -1,6 +1,7 @@
 //! How is a query understood, given the words of the collection?
 //!
-//! - Function words ("how do I …") are dropped as long as other words remain. In quotation marks, or
+//! - Function words ("how do I …") are dropped as long as other words remain. In quotation marks,
+//!   or
 //!   after `+`, they are searched for.
 //! - A word that no page has, or hardly any, is replaced by its most likely neighbour in the
 //!   dictionary, or split in two (`pushBack`), and the answer says so. `+word` insists.
