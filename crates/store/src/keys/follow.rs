@@ -5,6 +5,7 @@
 //! waits for the disk. What is missing at the start, and what the thread could not write, is read
 //! from the catalogue, at the latest when the project is closed.
 
+use super::merge::KeyMerge;
 use super::run::{KeyEntry, KeyRun, PageRange, RunMaker, short_key};
 use super::table::{KeyTable, SHORTEST, remove};
 use crate::error::{Result, StoreError};
@@ -13,11 +14,11 @@ use orb_page::{Discovered, UrlKey};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-/// Buffers that may wait for the thread: 16 MB.
-const WAITING: usize = 16;
+/// Buffers that may wait for the thread: some megabytes.
+const WAITING: usize = 4;
 
 /// A run is written after this many batches even if it is short, while the catalogue still lists
 /// the batch it names.
@@ -157,20 +158,50 @@ impl Worker {
     }
 }
 
-/// Does one job after the other. What fails is left out, and is tried again when the table is
-/// finished.
+/// Writes what is handed over as soon as it comes, and merges in between. What fails is left out,
+/// and is tried again when the table is finished.
 fn work_off(work: &Receiver<KeyWriteJob>, dir: &Path, catalogue: &Path, stop: &AtomicBool) {
     let Ok((mut table, _)) = KeyTable::open(dir) else { return };
-    for job in work {
+    let mut merge = None;
+    loop {
+        let job = match (&merge, work.try_recv()) {
+            (_, Ok(job)) => Some(job),
+            (Some(_), Err(_)) => None,
+            (None, Err(TryRecvError::Disconnected)) => return,
+            (None, Err(TryRecvError::Empty)) => work.recv().ok(),
+        };
         if stop.load(Ordering::Relaxed) {
             return;
         }
         let done = match job {
-            KeyWriteJob::Write(entries, span, mark) => write(dir, entries, span, mark).and_then(|run| table.add(run)),
-            KeyWriteJob::Fill(end, mark) => fill(&mut table, catalogue, (end, mark), stop),
+            Some(KeyWriteJob::Write(entries, span, mark)) => {
+                write(dir, entries, span, mark).map(|run| table.insert(run))
+            }
+            Some(KeyWriteJob::Fill(end, mark)) => {
+                // It merges on its own, perhaps the same runs.
+                merge = None;
+                fill(&mut table, catalogue, (end, mark), stop)
+            }
+            None => Ok(()),
         };
-        let _ = done.or_else(|e| mend(&mut table, e));
+        let merged = done.and_then(|()| merge_on(&mut table, &mut merge));
+        let _ = merged.or_else(|e| mend(&mut table, e));
     }
+}
+
+/// Takes a merge one step further, or begins the next.
+fn merge_on(table: &mut KeyTable, merge: &mut Option<KeyMerge>) -> Result<()> {
+    let Some(mut current) = merge.take() else {
+        *merge = table.merge_due()?;
+        return Ok(());
+    };
+    if !current.step()? {
+        *merge = Some(current);
+        return Ok(());
+    }
+    table.replace(current)?;
+    *merge = table.merge_due()?;
+    Ok(())
 }
 
 /// Takes a run out that has turned out to be damaged.
@@ -225,7 +256,7 @@ fn write(dir: &Path, mut entries: Vec<KeyEntry>, span: PageRange, mark: Watermar
 /// The runs that the catalogue contradicts, and of a small table those that are damaged.
 fn unfit(table: &KeyTable, catalogue: &Catalogue) -> Result<Vec<PathBuf>> {
     let mut unfit = Vec::new();
-    let small = table.runs().iter().map(KeyRun::len).sum::<u64>() <= EXAMINED;
+    let small = table.runs().iter().map(|run| run.len()).sum::<u64>() <= EXAMINED;
     for run in table.runs() {
         let damaged = small && matches!(read_through(run), Err(StoreError::Damaged { .. }));
         if damaged || !catalogue.has_recorded(run)? {

@@ -16,6 +16,7 @@
 //! pages, never a wrong answer; whoever opens the project for writing rebuilds it.
 
 mod follow;
+mod merge;
 mod run;
 mod table;
 

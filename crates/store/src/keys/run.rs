@@ -11,6 +11,7 @@ use crate::sqlite::Watermark;
 use orb_page::UrlKey;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
@@ -191,8 +192,8 @@ impl KeyRun {
     }
 
     /// Its entries in order.
-    pub(crate) fn entries(&self) -> Entries<'_> {
-        Entries { run: self, bytes: Vec::new(), at: 0, next: 0, block: None, within: 0 }
+    pub(crate) fn entries(&self) -> Entries<&Self> {
+        Entries::of(self)
     }
 }
 
@@ -204,8 +205,8 @@ fn guess((low, high): (u64, u64), (least, most): (u64, u64), key: u64) -> u64 {
 }
 
 /// The entries of a run in order, read in long strides.
-pub(crate) struct Entries<'a> {
-    run: &'a KeyRun,
+pub(crate) struct Entries<R> {
+    run: R,
     bytes: Vec<u8>,
     /// The block at which `bytes` begins.
     at: u64,
@@ -214,7 +215,11 @@ pub(crate) struct Entries<'a> {
     within: usize,
 }
 
-impl Entries<'_> {
+impl<R: Deref<Target = KeyRun>> Entries<R> {
+    pub(super) fn of(run: R) -> Self {
+        Self { run, bytes: Vec::new(), at: 0, next: 0, block: None, within: 0 }
+    }
+
     /// The next entry.
     pub(crate) fn next(&mut self) -> Result<Option<KeyEntry>> {
         loop {

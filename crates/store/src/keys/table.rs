@@ -4,14 +4,15 @@
 //! the result of a merge and the shorter is about to be removed. A reader that listed the directory
 //! just before the removal lists it again.
 
-use super::run::{KeyRun, PageRange, RunMaker};
+use super::merge::KeyMerge;
+use super::run::{KeyRun, PageRange};
 use crate::error::{Result, StoreError};
 use crate::replace::sync_dir;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Entries of the shortest runs that are written while a crawl is running.
 pub(super) const SHORTEST: u64 = 1 << 16;
@@ -27,7 +28,7 @@ const TRIES: usize = 20;
 #[derive(Debug)]
 pub(crate) struct KeyTable {
     dir: PathBuf,
-    runs: Vec<KeyRun>,
+    runs: Vec<Arc<KeyRun>>,
 }
 
 impl KeyTable {
@@ -51,7 +52,7 @@ impl KeyTable {
     }
 
     /// The runs in the order of their pages.
-    pub(crate) fn runs(&self) -> &[KeyRun] {
+    pub(crate) fn runs(&self) -> &[Arc<KeyRun>] {
         &self.runs
     }
 
@@ -73,12 +74,36 @@ impl KeyTable {
 
     /// Takes a run in, and merges the latest ones where there are many.
     pub(super) fn add(&mut self, run: KeyRun) -> Result<()> {
-        let place = self.runs.partition_point(|other| other.span.first < run.span.first);
-        self.runs.insert(place, run);
-        while let Some(from) = due(&self.runs) {
-            self.merge(from)?;
+        self.insert(run);
+        while let Some(mut merge) = self.merge_due()? {
+            while !merge.step()? {}
+            self.replace(merge)?;
         }
         Ok(())
+    }
+
+    /// Takes a run in.
+    pub(super) fn insert(&mut self, run: KeyRun) {
+        let place = self.runs.partition_point(|other| other.span.first < run.span.first);
+        self.runs.insert(place, Arc::new(run));
+    }
+
+    /// Begins to merge the latest runs where there are many.
+    pub(super) fn merge_due(&self) -> Result<Option<KeyMerge>> {
+        let lengths: Vec<_> = self.runs.iter().map(|run| (run.span, run.len())).collect();
+        due(&lengths).map(|from| KeyMerge::of(&self.dir, &self.runs[from..])).transpose()
+    }
+
+    /// Puts what was merged into the place of its parts.
+    pub(super) fn replace(&mut self, merge: KeyMerge) -> Result<()> {
+        let merged = merge.finish(&self.dir)?;
+        // The names of the parts go only when the disk has the name of the whole.
+        sync_dir(&self.dir)?;
+        let span = merged.span;
+        let parts = self.runs.extract_if(.., |run| span.first <= run.span.first && run.span.last <= span.last);
+        let parts: Vec<_> = parts.collect();
+        self.insert(merged);
+        parts.iter().try_for_each(|part| remove(part.path()))
     }
 
     /// Takes the run at this path out, whose pages can be read from the catalogue again.
@@ -86,59 +111,29 @@ impl KeyTable {
         self.runs.retain(|run| run.path() != path);
         remove(path)
     }
-
-    /// Makes one run of all from this one on.
-    fn merge(&mut self, from: usize) -> Result<()> {
-        let parts = &self.runs[from..];
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
-        let span = PageRange { first: first.span.first, last: last.span.last };
-        let mut maker = RunMaker::new(&self.dir, span, last.mark)?;
-        let mut entries: Vec<_> = parts.iter().map(KeyRun::entries).collect();
-        let mut heads = BinaryHeap::with_capacity(parts.len());
-        for (part, entries) in entries.iter_mut().enumerate() {
-            heads.extend(entries.next()?.map(|entry| Reverse((entry, part))));
-        }
-        // Replacing the head sifts the heap once; popping and pushing would sift it twice.
-        while let Some(mut head) = heads.peek_mut() {
-            let Reverse((entry, part)) = *head;
-            maker.push(entry)?;
-            match entries[part].next()? {
-                Some(entry) => *head = Reverse((entry, part)),
-                None => drop(std::collections::binary_heap::PeekMut::pop(head)),
-            }
-        }
-        let merged = maker.finish(&self.dir)?;
-        // The names of the parts go only when the disk has the name of the whole.
-        sync_dir(&self.dir)?;
-        for part in self.runs.splice(from.., [merged]).collect::<Vec<_>>() {
-            remove(part.path())?;
-        }
-        Ok(())
-    }
 }
 
 /// The tier of a run by its length.
-fn tier(run: &KeyRun) -> u32 {
-    (run.len() / SHORTEST).max(1).ilog2() / FANOUT.ilog2()
+fn tier(entries: u64) -> u32 {
+    (entries / SHORTEST).max(1).ilog2() / FANOUT.ilog2()
 }
 
-/// From which run on all are to be merged: the last ones, one after the other, where there are many
-/// of at most some tier.
-fn due(runs: &[KeyRun]) -> Option<usize> {
-    let highest = runs.iter().map(tier).max()?;
-    (0..=highest).find_map(|most| {
-        let mut from = runs.len();
-        let adjoins = |at: usize| at + 1 == runs.len() || runs[at].span.last + 1 == runs[at + 1].span.first;
-        while from > 0 && tier(&runs[from - 1]) <= most && adjoins(from - 1) {
-            from -= 1;
-        }
-        let pages = runs.get(from).map_or(0, |run| runs[runs.len() - 1].span.last - run.span.first);
+/// From which run on all are to be merged: the last ones, one after the other, where many are of
+/// one tier and none is of a higher one. So an entry is rewritten once for each tier.
+fn due(runs: &[(PageRange, u64)]) -> Option<usize> {
+    let highest = runs.iter().map(|run| tier(run.1)).max()?;
+    let adjoins = |at: usize| at + 1 == runs.len() || runs[at].0.last + 1 == runs[at + 1].0.first;
+    (0..=highest).find_map(|level| {
+        let last = (0..runs.len()).rev().take_while(|at| tier(runs[*at].1) <= level && adjoins(*at));
+        let from = last.last()?;
+        let many = runs[from..].iter().filter(|run| tier(run.1) == level).count();
+        let pages = runs[runs.len() - 1].0.last - runs[from].0.first;
         // An entry has 32 bits for the distance from the run's first page.
-        (runs.len() - from >= FANOUT && u32::try_from(pages).is_ok()).then_some(from)
+        (many >= FANOUT && u32::try_from(pages).is_ok()).then_some(from)
     })
 }
 
-type Chosen = (Vec<KeyRun>, Vec<PathBuf>);
+type Chosen = (Vec<Arc<KeyRun>>, Vec<PathBuf>);
 
 /// The runs of a directory that belong together, and its other files; `None` where it has changed
 /// meanwhile.
@@ -168,7 +163,7 @@ fn choose(dir: &Path) -> Result<Option<Chosen>> {
         match KeyRun::open(dir, span) {
             Ok(run) => {
                 next = span.last + 1;
-                runs.push(run);
+                runs.push(Arc::new(run));
             }
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(StoreError::Damaged { path, .. }) => others.push(path),
@@ -183,5 +178,42 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path, e)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_rewritten_once_for_each_tier_and_runs_stay_few() {
+        let (mut runs, mut rewritten): (Vec<(PageRange, u64)>, u64) = (Vec::new(), 0);
+        let (mut next, mut most) = (1, 0);
+        // Fifty million pages, in runs of the length a crawl writes.
+        for n in 0..700 {
+            let entries = SHORTEST + n * 37 % 9_000;
+            runs.push((PageRange { first: next, last: next + entries - 1 }, entries));
+            next += entries;
+            while let Some(from) = due(&runs) {
+                let entries: u64 = runs[from..].iter().map(|run| run.1).sum();
+                let span = PageRange { first: runs[from].0.first, last: next - 1 };
+                rewritten += entries;
+                runs.splice(from.., [(span, entries)]);
+            }
+            most = most.max(runs.len());
+        }
+        assert!(next > 48_000_000 && rewritten < 3 * next, "{rewritten} of {next}");
+        assert!(most <= 3 * (FANOUT - 1) + 1, "{most}");
+        assert!(runs.windows(2).all(|two| two[0].0.last + 1 == two[1].0.first));
+    }
+
+    #[test]
+    fn runs_with_a_gap_between_them_are_not_merged() {
+        let run = |first: u64| (PageRange { first, last: first + SHORTEST - 1 }, SHORTEST);
+        let mut runs: Vec<_> = (0..8).map(|n| run(1 + n * SHORTEST)).collect();
+        assert_eq!(due(&runs), Some(0));
+        runs[3].0.last -= 1;
+        assert_eq!(due(&runs), None);
+        assert_eq!(due(&[]), None);
     }
 }
