@@ -31,6 +31,7 @@ mod prose;
 mod reply;
 mod serve;
 mod spec;
+mod vocabulary;
 mod web;
 mod words;
 

@@ -54,6 +54,9 @@ struct Args {
     /// `all`, `none`, or comma-separated names; `-name` removes one.
     #[arg(long, allow_hyphen_values = true)]
     features: Option<Features>,
+    /// Words as real texts have them, in several languages, instead of a few hundred.
+    #[arg(long)]
+    vocabulary: bool,
     /// Crawl delay in the robots.txt of every fifth host, in milliseconds.
     #[arg(long)]
     crawl_delay: Option<u64>,
@@ -110,6 +113,7 @@ impl Args {
             epoch: self.epoch.unwrap_or(start.epoch),
             gzip: if self.no_gzip { GzipMode::Never } else { start.gzip },
             features: self.features.unwrap_or(start.features),
+            vocabulary: self.vocabulary,
             crawl_delay: self.crawl_delay.map_or(start.crawl_delay, Duration::from_millis),
             hosts_per_ip: self.hosts_per_ip.unwrap_or(start.hosts_per_ip),
             threads: self.threads.unwrap_or(start.threads),

@@ -9,6 +9,7 @@ use crate::links::{Plain, parent, targets};
 use crate::prose;
 use crate::reply::{Ask, Reply};
 use crate::spec::{Feature, Spec};
+use crate::vocabulary;
 use crate::words::DIRECTORIES;
 use std::cell::RefCell;
 
@@ -162,11 +163,17 @@ pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
 impl PageWriter<'_> {
     fn title(&self, plain: Plain, out: &mut Vec<u8>) {
         let key = key(self.spec, plain);
-        if plain.page == 0 { prose::site_name(key, out) } else { prose::title(key, out) }
+        match (plain.page, self.spec.vocabulary) {
+            (0, _) => prose::site_name(key, out),
+            (_, true) => vocabulary::title(key, out),
+            (_, false) => prose::title(key, out),
+        }
     }
 
     fn head(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
+        out.extend_from_slice(b"<!doctype html>\n<html lang=\"");
+        out.extend_from_slice(if self.spec.vocabulary { vocabulary::tag(self.key) } else { "en" }.as_bytes());
+        out.extend_from_slice(b"\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
         self.title(self.plain, out);
         out.extend_from_slice(b"</title>\n<meta name=\"description\" content=\"A page ");
         prose::gist(self.key, out);
@@ -320,6 +327,12 @@ impl PageWriter<'_> {
         let since = article_since(self.spec, self.plain, self.ask.scene.epoch);
         let mut chance = Chance::of(&[self.key, since, 37]);
         let mut room = self.spec.page_bytes.saturating_sub(reply.body.len() + reply.scratch.len());
+        if self.spec.vocabulary {
+            let before = reply.body.len();
+            vocabulary::fill(self.key, chance, room, &mut reply.body);
+            reply.body.extend(std::iter::repeat_n(b'\n', room.saturating_sub(reply.body.len() - before)));
+            return;
+        }
         reply.filler.start = reply.body.len();
         loop {
             let number = if room > prose::PASSAGE_ROOM {
@@ -380,6 +393,15 @@ mod tests {
     fn a_page_has_exactly_its_size() {
         for page_bytes in [3_000, 3_001, 3_007, 3_008, 20_000] {
             assert_eq!(body(Spec { page_bytes, ..Spec::default() }, "/").len(), page_bytes);
+        }
+    }
+
+    #[test]
+    fn a_page_of_real_texts_has_its_size_and_its_language() {
+        for page_bytes in [9_000, 20_000] {
+            let page = body(Spec { page_bytes, vocabulary: true, ..Spec::default() }, "/");
+            assert_eq!(page.len(), page_bytes);
+            assert!(page.split_whitespace().count() > page_bytes / 20 && page.contains("</main>"));
         }
     }
 

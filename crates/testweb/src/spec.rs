@@ -217,6 +217,9 @@ pub struct Spec {
     pub gzip: GzipMode,
     /// Its features.
     pub features: Features,
+    /// Whether plain pages have the vocabulary of real texts, in several languages, instead of a
+    /// few hundred words.
+    pub vocabulary: bool,
     /// The crawl delay in the robots.txt of every fifth host.
     pub crawl_delay: Duration,
     /// How many hosts share one address in `Dns`.
@@ -241,6 +244,7 @@ impl Default for Spec {
             epoch: 0,
             gzip: GzipMode::WhenAccepted,
             features: Features::NONE,
+            vocabulary: false,
             crawl_delay: Duration::from_secs(1),
             hosts_per_ip: 1,
             threads: 1,

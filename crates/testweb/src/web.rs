@@ -11,7 +11,7 @@ use crate::naming::HostNaming;
 use crate::plain;
 use crate::reply::{Ask, Reply, WebView, Wire};
 use crate::spec::{Feature, Spec};
-use crate::{assets, chance};
+use crate::{assets, chance, vocabulary};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,6 +54,9 @@ impl Web {
     /// The web of this spec.
     pub fn new(spec: Spec) -> Result<Arc<Self>, Error> {
         let spec = spec.checked()?;
+        if spec.vocabulary {
+            vocabulary::prepare();
+        }
         let epoch = AtomicU64::new(spec.epoch);
         Ok(Arc::new(Self { spec, epoch, tickets: AtomicU64::new(0), tries: Mutex::default() }))
     }

@@ -26,7 +26,9 @@ pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
     let tools: Vec<&'static Tool> = TOOLS.iter().filter(|tool| wants(wish, tool)).collect();
     set_up(&tools)?;
     let mut report = PartReport::default();
-    for ground in WEBS.iter().filter(|ground| chosen(&wish.webs, ground.name)) {
+    for ground in
+        WEBS.iter().filter(|ground| chosen(&wish.webs, ground.name) && (!ground.vocabulary || !wish.webs.is_empty()))
+    {
         let web = BenchWeb::on(ground, wish.pages)?;
         let rows = step(&web.title(), || Ok(rounds(&web, ground, &tools, wish)))?;
         let medians =

@@ -22,6 +22,8 @@ pub(crate) struct Ground {
     pub(super) gzip: bool,
     /// Whether it sends validators.
     pub(super) validators: bool,
+    /// Whether its words are as many as in real texts.
+    pub(super) vocabulary: bool,
     /// The protocol over TLS; `None` without TLS.
     pub(super) tls: Option<Tls>,
 }
@@ -36,7 +38,7 @@ pub(crate) enum Tls {
 }
 
 const fn ground(name: &'static str, shape: WebShape, gzip: bool) -> Ground {
-    Ground { name, shape, gzip, validators: false, tls: None }
+    Ground { name, shape, gzip, validators: false, vocabulary: false, tls: None }
 }
 
 /// Many hosts over TLS, compressed.
@@ -44,11 +46,12 @@ const fn secure(name: &'static str, tls: Tls) -> Ground {
     Ground { tls: Some(tls), ..ground(name, (200, 100), true) }
 }
 
-/// One large host, and many small ones, in plain bytes and compressed; and many small ones over
-/// TLS.
+/// One large host, and many small ones, in plain bytes and compressed; one large host with the
+/// words of real texts; and many small ones over TLS.
 pub(crate) const WEBS: &[Ground] = &[
     ground("one-plain", (1, 20_000), false),
     ground("one-gzip", (1, 20_000), true),
+    Ground { vocabulary: true, ..ground("words-plain", (1, 20_000), false) },
     ground("many-plain", (200, 100), false),
     ground("many-gzip", (200, 100), true),
     secure("tls-http1", Tls::Http1),
@@ -66,6 +69,7 @@ pub(crate) struct BenchWeb {
     hosts: u32,
     pages_per_host: u32,
     gzip: bool,
+    vocabulary: bool,
     tls: Option<(Tls, Authority)>,
 }
 
@@ -106,6 +110,7 @@ impl BenchWeb {
             .arg("--log")
             .args(ground.validators.then_some(["--features", "validators"]).into_iter().flatten())
             .args((!gzip).then_some("--no-gzip"))
+            .args(ground.vocabulary.then_some("--vocabulary"))
             .args(tls.iter().flat_map(|(_, authority)| authority.arguments()))
             .args(ground.tls.filter(|tls| *tls == Tls::Http2).map(|_| "--http2"))
             .stdin(Stdio::piped())
@@ -117,7 +122,15 @@ impl BenchWeb {
             BufReader::new(out).read_line(&mut line)?;
         }
         let address = text_field(&line, "addr").with_context(|| format!("testweb did not say where it is: {line}"))?;
-        Ok(Self { process, address: address.to_owned(), hosts, pages_per_host, gzip, tls })
+        Ok(Self {
+            process,
+            address: address.to_owned(),
+            hosts,
+            pages_per_host,
+            gzip,
+            vocabulary: ground.vocabulary,
+            tls,
+        })
     }
 
     /// Its description.
@@ -129,7 +142,8 @@ impl BenchWeb {
             Some((Tls::Http1, _)) => ", HTTP/1.1 over TLS 1.3",
             Some((Tls::Http2, _)) => ", HTTP/2 over TLS 1.3",
         };
-        format!("{hosts} × {} pages × {} kB × {LINKS} links, {coding}{over}", self.pages_per_host, BYTES / 1000)
+        let words = if self.vocabulary { ", words as in real texts" } else { "" };
+        format!("{hosts} × {} pages × {} kB × {LINKS} links{words}, {coding}{over}", self.pages_per_host, BYTES / 1000)
     }
 
     /// Number of pages to find.
