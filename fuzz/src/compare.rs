@@ -8,7 +8,7 @@
 use crate::options;
 use orb_answers::PageViews;
 use orb_extract::Content;
-use orb_track::compare::{CompareBy, CompareJudgement, CompareRule, ComparedPart, Comparison, Views as _};
+use orb_track::compare::{AroundRule, CompareBy, CompareJudgement, CompareRule, ComparedPart, Comparison, Views as _};
 use orb_track::diff::html::table;
 use orb_track::diff::unified::unified;
 use orb_track::diff::{Diff, DiffLine};
@@ -42,7 +42,7 @@ pub fn compare(bytes: &[u8]) {
     ];
     let rule = rules[usize::from(first >> 1) % rules.len()].clone();
     let main = rule.by == Some(CompareBy::Main);
-    let comparison = Comparison::new(&[rule]).expect("a rule that makes sense");
+    let comparison = Comparison::new(&[rule], AroundRule::Ignore).expect("a rule that makes sense");
     let noise = Noise::new();
     let (a, b, c) = (view(&old), view(&new), view(&again));
     assert_eq!(comparison.judge("http://h/", &a, &a, None, &noise), CompareJudgement::Same);

@@ -18,6 +18,9 @@ pub struct ReportWish {
     pub run: Option<u32>,
     /// The flags of the documents that are listed; those of changes where none is named.
     pub flags: Vec<Flag>,
+    /// Of the unchanged documents, list those that changed around their main content; only them
+    /// where no flag is named.
+    pub around: bool,
     /// Documents at most, where somebody said how many.
     pub limit: Option<u64>,
     /// Documents to leave out at the beginning.
@@ -49,6 +52,8 @@ pub struct RunReport {
     pub known: u64,
     /// The documents by flag.
     pub flags: FlagTally,
+    /// Unchanged documents that changed around their main content.
+    pub around: u64,
     /// Documents that were there before and of which the run says something.
     pub accounted: u64,
     /// Documents that were there before and that the run did not come to.
@@ -73,6 +78,9 @@ pub struct Report<'a> {
     counts: FlagCounts,
     /// The flags of the documents that are listed.
     pub flags: Vec<Flag>,
+    /// Whether of the unchanged documents only those are listed that changed around their main
+    /// content.
+    pub around: bool,
     /// Documents at most, where somebody said how many.
     pub limit: Option<u64>,
     /// Documents that are left out at the beginning.
@@ -117,17 +125,28 @@ impl<'a> Report<'a> {
                 missing: counts.of(Flag::Missing),
                 error: counts.of(Flag::Error),
             },
+            around: reader.around_count(record.id)?,
             accounted: counts.accounted(),
             unaccounted: known.saturating_sub(counts.accounted()),
             acknowledged: reader.ack(record.id)?,
         };
-        let flags = if wish.flags.is_empty() { CHANGES.to_vec() } else { wish.flags.clone() };
-        Ok(Self { collection, account, counts, flags, limit: wish.limit, offset: wish.offset })
+        let ReportWish { around, limit, offset, .. } = *wish;
+        let flags = match (wish.flags.is_empty(), around) {
+            (true, true) => vec![Flag::Same],
+            (true, false) => CHANGES.to_vec(),
+            (false, _) => wish.flags.clone(),
+        };
+        Ok(Self { collection, account, counts, flags, around, limit, offset })
     }
 
     /// How many documents have this flag.
     pub fn count(&self, flag: Flag) -> u64 {
         self.counts.of(flag)
+    }
+
+    /// How many of them are to be listed.
+    pub fn listed(&self, flag: Flag) -> u64 {
+        if self.around && flag == Flag::Same { self.account.around } else { self.count(flag) }
     }
 
     /// How many documents are new, updated or gone.
@@ -144,7 +163,8 @@ impl<'a> Report<'a> {
     /// The same for some flags, at most so many where nobody said how many.
     pub fn each_of(&self, flags: &[Flag], usual: u64, mut each: impl FnMut(ReportRow) -> io::Result<()>) -> Result<()> {
         let limit = self.limit.unwrap_or(usual);
-        let wanted = ReportFilter { run: RunId(self.account.run), flags, limit, offset: self.offset };
+        let (run, around, offset) = (RunId(self.account.run), self.around, self.offset);
+        let wanted = ReportFilter { run, flags, around, limit, offset };
         let told = self
             .collection
             .catalogue()

@@ -82,9 +82,9 @@ impl Views for PageViews<'_> {
         if !self.is_html() {
             return Passage { blocks: self.lines(), matched: true, note: None };
         }
-        let ComparedPart { main, include, exclude } = *part;
+        let ComparedPart { main, mark_around, include, exclude } = *part;
         let is_xml = self.mime != "text/html";
-        let selected = orb_extract::select(self.source(), &WantedPart { is_xml, main, include, exclude });
+        let selected = orb_extract::select(self.source(), &WantedPart { is_xml, main, mark_around, include, exclude });
         Passage { blocks: selected.blocks, matched: selected.matched, note: selected.note.map(str::to_owned) }
     }
 

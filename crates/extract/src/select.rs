@@ -5,7 +5,7 @@
 //! the whole page is returned instead, with the reason.
 
 use crate::html::outline::Outline;
-use crate::main_content::main_content;
+use crate::main_content::{around, main_content};
 use crate::tame::is_tame;
 use orb_page::Block;
 use scraper::{ElementRef, Html, Selector};
@@ -44,6 +44,8 @@ pub struct WantedPart<'a> {
     pub is_xml: bool,
     /// Restrict it to the main content.
     pub main: bool,
+    /// Mark the blocks around the main content, where that can be told.
+    pub mark_around: bool,
     /// CSS selectors of the elements to include; empty means all.
     pub include: &'a [String],
     /// CSS selectors of the elements to exclude.
@@ -53,10 +55,14 @@ pub struct WantedPart<'a> {
 /// The visible text of a part of an HTML page in blocks. The title comes first if the whole page is
 /// wanted.
 pub fn select(html: &str, choice: &WantedPart<'_>) -> Selected {
-    let WantedPart { is_xml, main, include, exclude } = *choice;
+    let WantedPart { is_xml, main, mark_around, include, exclude } = *choice;
     let read = |html: &str, is_xml: bool| {
         let outline = Outline::of(html, is_xml);
-        if main { main_content(&outline) } else { outline.blocks() }
+        match mark_around.then(|| around(&outline)).flatten() {
+            _ if main => main_content(&outline),
+            Some(around) => outline.marked(&around),
+            None => outline.blocks(),
+        }
     };
     if include.is_empty() && exclude.is_empty() {
         return Selected { blocks: read(html, is_xml), matched: true, note: None };

@@ -19,11 +19,14 @@ pub struct Block {
     pub place: Arc<str>,
     /// Its text, with white space collapsed.
     pub text: String,
+    /// Whether it lies around the main content of its page, as an advertisement or a footer does.
+    /// Told where it is asked for; otherwise false.
+    pub around: bool,
 }
 
 impl Block {
     /// A block of a text without elements, such as a line of plain text.
     pub fn line(text: impl Into<String>, place: &Arc<str>) -> Self {
-        Self { path: 0, named: false, place: Arc::clone(place), text: text.into() }
+        Self { path: 0, named: false, place: Arc::clone(place), text: text.into(), around: false }
     }
 }

@@ -79,6 +79,6 @@ impl TrackSettings {
     /// How pages are compared.
     pub fn comparison(&self) -> Result<Comparison, Wrong> {
         let rules: Vec<CompareRule> = self.compare.iter().map(CompareSettings::rule).collect();
-        Comparison::new(&rules).map_err(|why| Wrong::new("track.compare", why.to_string()))
+        Comparison::new(&rules, self.around).map_err(|why| Wrong::new("track.compare", why.to_string()))
     }
 }

@@ -3,6 +3,7 @@
 use crate::compare::CompareSettings;
 use crate::examine::Wrong;
 use crate::units::Pace;
+use orb_track::compare::AroundRule;
 use serde::{Deserialize, Serialize};
 
 /// Section `[track]`.
@@ -18,6 +19,8 @@ pub struct TrackSettings {
     /// Maximum visits of a run with `--due`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Pace>,
+    /// Whether a page counts as changed if it differs only around its main content.
+    pub around: AroundRule,
     /// How pages are compared; the first rule whose `match` fits applies.
     pub compare: Vec<CompareSettings>,
     /// Whether the next run waits until the changes of the last are acknowledged.
@@ -30,6 +33,7 @@ impl Default for TrackSettings {
             confirm_missing: 1,
             second_look: true,
             budget: None,
+            around: AroundRule::Ignore,
             compare: Vec::new(),
             hold_until_acknowledged: false,
         }

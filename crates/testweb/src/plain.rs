@@ -20,6 +20,9 @@ thread_local! {
 /// Photographs per host.
 pub(crate) const PHOTOGRAPHS: u32 = 8;
 
+/// Bytes of an advertisement's words.
+const SLOGAN: usize = 64;
+
 /// How a plain page changes over the epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
@@ -235,8 +238,12 @@ impl PageWriter<'_> {
             }
             Habit::Advertised => {
                 out.extend_from_slice(b"<aside class=\"advertisement\">Buy now: ");
+                let end = out.len() + SLOGAN;
                 prose::title(mixed(&[self.key, epoch, 29]), out);
-                out.extend_from_slice(b"!</aside>\n");
+                out.push(b'!');
+                // Always as long, or the article would be cut elsewhere to make the page as long.
+                out.resize(out.len().max(end), b' ');
+                out.extend_from_slice(b"</aside>\n");
             }
         }
     }

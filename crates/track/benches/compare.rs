@@ -5,7 +5,7 @@
 
 use divan::{Bencher, black_box};
 use orb_page::Block;
-use orb_track::compare::{CompareJudgement, ComparedPart, Comparison, Passage, Views};
+use orb_track::compare::{AroundRule, CompareJudgement, ComparedPart, Comparison, Passage, Views};
 use orb_track::diff::Diff;
 use orb_track::noise::Noise;
 
@@ -40,7 +40,7 @@ impl Views for Answer {
 
 /// The `n`th response of a page.
 fn answer(page: u64, n: u64, edited: bool) -> Answer {
-    let block = |path: u64, text: String| Block { path, named: true, place: "p".into(), text };
+    let block = |path: u64, text: String| Block { path, named: true, place: "p".into(), text, around: false };
     let word = |i: u64| format!("word{}", (i * 7_919 + page * 31) % 4_001);
     let sentence = |from: u64, count: u64| (from..from + count).map(word).collect::<Vec<_>>().join(" ");
     let mut blocks: Vec<Block> = (0..190).map(|i| block(1, sentence(i * 40, 31))).collect();
@@ -58,7 +58,7 @@ fn answer(page: u64, n: u64, edited: bool) -> Answer {
 
 #[divan::bench(args = [false, true])]
 fn with_a_second_answer(bencher: Bencher<'_, '_>, edited: bool) {
-    let comparison = Comparison::new(&[]).expect("no rule");
+    let comparison = Comparison::new(&[], AroundRule::Ignore).expect("no rule");
     let (old, new, again) = (answer(1, 1, false), answer(1, 2, edited), answer(1, 3, edited));
     let noise = Noise::new();
     bencher.bench_local(|| {
@@ -69,7 +69,7 @@ fn with_a_second_answer(bencher: Bencher<'_, '_>, edited: bool) {
 
 #[divan::bench]
 fn with_what_is_known(bencher: Bencher<'_, '_>) {
-    let comparison = Comparison::new(&[]).expect("no rule");
+    let comparison = Comparison::new(&[], AroundRule::Ignore).expect("no rule");
     let noise = Noise::new();
     for page in 2..20 {
         comparison.learn(

@@ -78,6 +78,9 @@ fn print_visits(sink: &mut impl Write, visits: &[VisitRow]) -> std::io::Result<(
             _ => "not archived".to_owned(),
         };
         writeln!(sink, "run {:<5}{} {} {} {} bytes  {place}", v.run, v.at, v.flag, status, v.length)?;
+        if let Some(around) = &v.around {
+            writeln!(sink, "         {}", out::clip(around, 200))?;
+        }
     }
     Ok(())
 }

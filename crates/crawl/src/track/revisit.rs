@@ -162,6 +162,10 @@ impl Revisits {
         };
         match judged {
             CompareJudgement::Same => visit.flag = Flag::Same,
+            CompareJudgement::Around { detail } => {
+                visit.flag = Flag::Same;
+                visit.detail = Some(format!("around: {detail}"));
+            }
             CompareJudgement::Changed { detail } => {
                 visit.flag = Flag::Updated;
                 visit.detail = Some(detail);
@@ -202,7 +206,7 @@ impl Revisits {
             CompareJudgement::Changed { .. } => {
                 again.is_some() && earlier < if noise.is_young() { MOST_LOOKS } else { ENOUGH_LOOKS }
             }
-            CompareJudgement::Same | CompareJudgement::Failed(_) => false,
+            CompareJudgement::Same | CompareJudgement::Around { .. } | CompareJudgement::Failed(_) => false,
         };
         if !unsure {
             return judged;

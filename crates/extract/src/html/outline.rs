@@ -79,10 +79,22 @@ impl<'a> Outline<'a> {
             named: true,
             place: "title".into(),
             text: text.clone(),
+            around: false,
         });
         let mut out: Vec<Block> = title.collect();
         out.extend(self.chosen(|_| true));
         out
+    }
+
+    /// The same, with those marked that lie around the main content.
+    pub(crate) fn marked(&self, around: &[bool]) -> Vec<Block> {
+        let mut blocks = self.blocks();
+        // The title comes first where there is one, and is never marked.
+        let title = blocks.len().saturating_sub(self.pieces.len());
+        for (block, around) in blocks.iter_mut().skip(title).zip(around) {
+            block.around = *around;
+        }
+        blocks
     }
 
     /// The blocks whose index a predicate selects.
@@ -95,7 +107,7 @@ impl<'a> Outline<'a> {
 
 fn block(text: String, place: Option<&ElementPlace>) -> Block {
     match place {
-        Some(at) => Block { path: at.path, named: at.named, place: Arc::clone(&at.place), text },
-        None => Block { path: 0, named: false, place: "page".into(), text },
+        Some(at) => Block { path: at.path, named: at.named, place: Arc::clone(&at.place), text, around: false },
+        None => Block { path: 0, named: false, place: "page".into(), text, around: false },
     }
 }

@@ -27,6 +27,9 @@ const FEW: usize = 250;
 /// Less than one in this many characters of a page is too little.
 const LEAST: usize = 20;
 
+/// Log-odds up to which it is doubtful whether a block is content, on either side of [`ENOUGH`].
+const DOUBT: i32 = 1_000;
+
 /// Kinds that are never content, whoever contains them: comments, advertisements, notices,
 /// navigation, footers.
 const OUTSIDE: [usize; 6] = [
@@ -53,6 +56,27 @@ pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
         return declared(scene).or_else(|| is_enough.then_some(chosen));
     }
     Some(chosen)
+}
+
+/// Which blocks are certainly not main content; nothing if it cannot be told.
+///
+/// Where the odds are doubtful, elements that are never content decide; without any, the block
+/// counts as content. What is called an advertisement needs better odds than anything else.
+pub(super) fn certainly_around(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
+    let chosen = choose(scene, scores)?;
+    let generous: Vec<i32> = scores.iter().map(|score| score + DOUBT).collect();
+    let possible = choose(scene, &generous).unwrap_or_else(|| vec![true; chosen.len()]);
+    let is_content = |i: usize| {
+        let Some(holder) = scene.holder(i) else { return true };
+        let main = holder.distance[ElementKind::Main as usize];
+        let is_inside = |kinds: &[usize]| holder.nearest(kinds) < main;
+        match scores[i] {
+            score if is_inside(&[ElementKind::Advertisement as usize]) => score >= 2 * DOUBT,
+            score if is_inside(&OUTSIDE) => chosen[i] && score >= DOUBT,
+            _ => chosen[i] || possible[i],
+        }
+    };
+    Some((0..chosen.len()).map(|i| !is_content(i)).collect())
 }
 
 /// What the page itself marks as its main content, for pages with too little text to judge.

@@ -137,6 +137,19 @@ pub(crate) fn main_content(outline: &Outline<'_>) -> Vec<Block> {
     }
 }
 
+/// Which blocks lie around the main content; nothing if it cannot be told. Doubtful ones do not:
+/// whoever ignores what lies around must not miss an edit.
+pub(crate) fn around(outline: &Outline<'_>) -> Option<Vec<bool>> {
+    let scene = Scene::of(outline);
+    let scores: Vec<i32> = features::rows(&scene).iter().map(model::score).collect();
+    let mut around = choice::certainly_around(&scene, &scores)?;
+    // What lies beyond the limits was not judged.
+    if let Some(last) = around.last_mut().filter(|_| outline.is_cut) {
+        *last = false;
+    }
+    Some(around)
+}
+
 /// Which blocks are main content; nothing if it cannot be told.
 fn choose(scene: &Scene<'_>, score: impl Fn(&FeatureRow) -> i32) -> Option<Vec<bool>> {
     let scores: Vec<i32> = features::rows(scene).iter().map(score).collect();

@@ -2,7 +2,8 @@
 //!
 //! A row for each document that a run found new, updated or gone, or could not fetch although it
 //! existed before; in the order of recording, and immutable. Their numbers are the cursors of
-//! consumers. A project's first run has none: everything in it is new.
+//! consumers. A project's first run has none: everything in it is new. A document that changed only
+//! around its main content is no change; it has a row of its own, without a number.
 
 use super::CatalogueReader;
 use super::known::known_before;
@@ -39,6 +40,17 @@ fn is_told(visit: &Visit) -> bool {
         Flag::Updated | Flag::Missing | Flag::Error => visit.known,
         Flag::Same => false,
     }
+}
+
+/// Adds what a batch's visits say about documents that changed only around their main content.
+pub(super) fn write_around(db: &Connection, batch: &Batch) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached("INSERT OR REPLACE INTO around_row (run, page, detail) VALUES (?1, ?2, ?3)")?;
+    for visit in batch.visits.iter().map(|finished| &finished.visit).filter(|visit| visit.flag == Flag::Same) {
+        if let Some(detail) = &visit.detail {
+            insert.execute(params![batch.run.0, visit.page.0.cast_signed(), detail])?;
+        }
+    }
+    Ok(())
 }
 
 /// Adds the changes of a batch's visits.

@@ -6,7 +6,7 @@
 //! links are closed with its previous run, and those still there are reopened.
 
 use super::Catalogue;
-use super::changes::write_changes;
+use super::changes::{write_around, write_changes};
 use super::known::write_noises;
 use super::replay::{Watermark, pack, pack_pairs};
 use super::visits::VisitWriter;
@@ -100,6 +100,7 @@ impl Catalogue {
         let next_source =
             VisitWriter::new(&tx, batch.run, self.next_source)?.write(&mut self.names, &self.files, batch)?;
         write_changes(&tx, batch)?;
+        write_around(&tx, batch)?;
         write_dropped(&tx, &mut self.names, batch)?;
         write_facts(&tx, batch.run, &batch.facts)?;
         write_traps(&tx, &batch.traps)?;

@@ -136,6 +136,7 @@ const NOTES: &[Note] = &[
             ("duplicate_of", "an earlier page with the same content: page.id"),
             ("problem", "what went wrong, one line"),
             ("elapsed_ms", "how long the fetch took, in milliseconds"),
+            ("around", "what changed around its main content, if nothing else did"),
         ],
     ),
     (

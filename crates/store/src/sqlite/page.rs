@@ -109,6 +109,9 @@ pub struct VisitRow {
     pub mime: Option<String>,
     pub problem: Option<String>,
     pub elapsed_ms: u32,
+    /// What changed around its main content, if nothing else did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub around: Option<String>,
 }
 
 impl VisitRow {
@@ -128,6 +131,7 @@ impl VisitRow {
             mime: r.get("mime")?,
             problem: r.get("problem")?,
             elapsed_ms: r.get("elapsed_ms")?,
+            around: r.get("around")?,
         })
     }
 

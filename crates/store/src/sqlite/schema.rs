@@ -62,7 +62,7 @@ CREATE TABLE visit_row (
 ";
 
 /// Tables that older catalogues lack, by name and definition.
-const ADDED: [(&str, &str); 7] = [
+const ADDED: [(&str, &str); 8] = [
     ("due_row", "(page INTEGER PRIMARY KEY, rate REAL NOT NULL, due INTEGER)"),
     ("ack_row", "(run INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT, note TEXT)"),
     ("noise_row", "(host INTEGER PRIMARY KEY, text TEXT NOT NULL)"),
@@ -71,6 +71,10 @@ const ADDED: [(&str, &str); 7] = [
         "change_row",
         "(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, page INTEGER NOT NULL, flag INTEGER NOT NULL, at INTEGER NOT NULL,
           moved TEXT, detail TEXT)",
+    ),
+    (
+        "around_row",
+        "(run INTEGER NOT NULL, page INTEGER NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (run, page)) WITHOUT ROWID",
     ),
     ("trap_row", "(key INTEGER PRIMARY KEY, count INTEGER NOT NULL)"),
     (
@@ -91,7 +95,10 @@ pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
 
 /// Adds what an older catalogue lacks.
 pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(&(added() + &super::views::statements("")))
+    let known = "SELECT count(*) FROM pragma_table_info('visit') WHERE name = 'around'";
+    let is_known = db.query_row(known, [], |r| r.get::<_, i64>(0))? > 0;
+    let outdated = if is_known { "" } else { "DROP VIEW IF EXISTS visit;" };
+    db.execute_batch(&format!("BEGIN;{}{outdated}{}COMMIT", added(), super::views::statements("")))
 }
 
 /// Adds the tables that an upgraded catalogue lacks, and all views.
@@ -135,11 +142,7 @@ pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR coalesce(p.ag
 
 fn views() -> String {
     let kind = case(KIND, PageKind::ALL.iter().map(|k| (k.code(), k.name())));
-    let visit_kind = case("v.kind", PageKind::ALL.iter().map(|k| (k.code(), k.name())));
-    let flag = case("v.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
     let link_kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
-    let time = |column: &str| format!("strftime('%Y-%m-%dT%H:%M:%fZ', {column} / 1000.0, 'unixepoch')");
-    let name = |column: &str| format!("(SELECT name FROM name_row n WHERE n.id = {column})");
     format!(
         "
 CREATE VIEW run AS SELECT id, kind, state, {started} AS started_at, {finished} AS finished_at, counters, settings FROM run_row;
@@ -155,11 +158,6 @@ CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v
   (SELECT count(*) FROM visit_row w WHERE w.page = p.id) AS visits,
   {why} AS why, v.problem, v.elapsed_ms, v.transferred, p.redirects, p.origin IS NULL AS seed
   FROM page_row p {LATEST} LEFT JOIN warc_row f ON f.id = v.warc;
-CREATE VIEW visit AS SELECT v.run, v.page AS page_id, {flag} AS flag, {visited} AS at, v.status,
-  CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.length, f.name AS warc_file, v.warc_offset, v.warc_length,
-  {visit_kind} AS kind, {fetched_by} AS fetched_by, v.mime, v.charset, v.transferred, v.simhash, v.title, v.lang, v.etag, v.last_modified,
-  v.duplicate_of, v.problem, v.elapsed_ms
-  FROM visit_row v LEFT JOIN warc_row f ON f.id = v.warc;
 CREATE VIEW link AS SELECT v.page AS src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
   l.count, l.first_run, l.last_run FROM visit_row v JOIN link_row l ON l.source = v.source;
 CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM image_row;
@@ -174,10 +172,19 @@ CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM 
         fetched = time("v.at"),
         due = time("d.due"),
         fetched_by = name("v.by"),
-        visited = time("v.at"),
         why = name("p.why"),
         updated = Flag::Updated.code(),
     )
+}
+
+/// A column of milliseconds as text.
+pub(crate) fn time(column: &str) -> String {
+    format!("strftime('%Y-%m-%dT%H:%M:%fZ', {column} / 1000.0, 'unixepoch')")
+}
+
+/// The name that a column refers to.
+pub(crate) fn name(column: &str) -> String {
+    format!("(SELECT name FROM name_row n WHERE n.id = {column})")
 }
 
 /// `CASE column WHEN 0 THEN 'NAME' … END`.

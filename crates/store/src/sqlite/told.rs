@@ -41,7 +41,8 @@ pub struct ReportRow {
     pub title: Option<String>,
     /// Where it has moved to.
     pub moved_to: Option<String>,
-    /// What changed, or what went wrong.
+    /// What changed, or what went wrong; of an unchanged document, what changed around its main
+    /// content.
     pub detail: Option<String>,
     /// Media type.
     pub mime: Option<String>,
@@ -104,6 +105,8 @@ pub struct ReportFilter<'a> {
     pub run: RunId,
     /// With these flags.
     pub flags: &'a [Flag],
+    /// Of the unchanged documents, only those that changed around their main content.
+    pub around: bool,
     /// Maximum number of rows.
     pub limit: u64,
     /// Number of rows to skip.
@@ -133,13 +136,23 @@ fn changed(flag: Flag) -> String {
     format!("{} WHERE c.run = ?1 AND c.flag = {code} ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3", changes())
 }
 
-/// What visits alone say about documents: that they are unchanged, and in a project's first run,
-/// which has no changes, that they are new.
+/// What visits alone say about documents: that they are unchanged, except for their surroundings
+/// where `a` says so; and in a project's first run, which has no changes, that they are new.
 fn unchanged(flag: Flag) -> String {
+    let visits = "visit_row c LEFT JOIN around_row a ON a.run = c.run AND a.page = c.page";
+    let wanted = format!("c.run = ?1 AND c.flag = {} AND c.kind IN ({DOCUMENTS})", flag.code());
+    by_visits(visits, &wanted, "c.page")
+}
+
+/// The documents of a run that changed only around their main content.
+fn changed_around() -> String {
+    by_visits("around_row a CROSS JOIN visit_row c ON c.page = a.page AND c.run = a.run", "a.run = ?1", "a.page")
+}
+
+fn by_visits(visits: &str, wanted: &str, order: &str) -> String {
     format!(
-        "SELECT NULL, c.run, c.at, c.flag, p.url, NULL, NULL, c.page, {SEEN} FROM visit_row c JOIN page_row p ON p.id = c.page {VISITS}
-         WHERE c.run = ?1 AND c.flag = {} AND c.kind IN ({DOCUMENTS}) ORDER BY c.page LIMIT ?2 OFFSET ?3",
-        flag.code()
+        "SELECT NULL, c.run, c.at, c.flag, p.url, NULL, a.detail, c.page, {SEEN}
+         FROM {visits} JOIN page_row p ON p.id = c.page {VISITS} WHERE {wanted} ORDER BY {order} LIMIT ?2 OFFSET ?3"
     )
 }
 
@@ -184,6 +197,11 @@ impl CatalogueReader {
         Ok(counts)
     }
 
+    /// Number of documents of a run that changed only around their main content.
+    pub fn around_count(&self, run: RunId) -> Result<u64> {
+        self.count(&format!("SELECT count(*) FROM around_row WHERE run = {}", run.0))
+    }
+
     /// Calls back with the report of a run, by flag and URL; unchanged documents come last, in the
     /// order of discovery.
     pub fn each_report_row(
@@ -197,7 +215,12 @@ impl CatalogueReader {
             if limit == 0 {
                 break;
             }
-            let sql = if by_visits.contains(flag) { unchanged(*flag) } else { changed(*flag) };
+            let is_around = wanted.around && *flag == Flag::Same;
+            let sql = match by_visits.contains(flag) {
+                true if is_around => changed_around(),
+                true => unchanged(*flag),
+                false => changed(*flag),
+            };
             let mut given = 0;
             self.each_read((TELL, &sql), [run, sql_limit(limit), sql_limit(offset)], read, |row| {
                 given += 1;
@@ -205,6 +228,7 @@ impl CatalogueReader {
             })?;
             limit -= given;
             offset = match (given, offset) {
+                (0, 1..) if is_around => offset.saturating_sub(self.around_count(wanted.run)?),
                 (0, 1..) => offset.saturating_sub(self.flag_counts(wanted.run)?.of(*flag)),
                 _ => 0,
             };

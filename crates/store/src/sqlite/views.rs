@@ -3,27 +3,30 @@
 //! Views built on CONTRACT.md's tables. They are in the catalogue for other tools; our own readers
 //! create them as temporary views, so that an older catalogue has them too.
 
+use super::schema::{case, name, time};
 use orb_page::{Flag, LinkKind, PageKind};
 
 /// Page kinds that are failures.
 const FAILED: [PageKind; 4] = [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
 
 /// Names and definitions.
-fn definitions() -> [(&'static str, String); 8] {
-    let kind = super::schema::case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
+fn definitions() -> [(&'static str, String); 9] {
+    let kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
     let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
-    let flag = super::schema::case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
+    let flag = case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
+    let (changed, at) = (time("c.at"), time("at"));
     [
+        ("visit", visit()),
         (
             "change",
             format!(
-                "SELECT c.seq, c.run, c.page AS page_id, p.url, {flag} AS flag, strftime('%Y-%m-%dT%H:%M:%fZ', c.at / 1000.0, 'unixepoch') AS at,
+                "SELECT c.seq, c.run, c.page AS page_id, p.url, {flag} AS flag, {changed} AS at,
                  c.moved AS moved_to, c.detail FROM change_row c JOIN page_row p ON p.id = c.page"
             ),
         ),
         (
             "ack",
-            "SELECT run, strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS at, by, note FROM ack_row".to_owned(),
+            format!("SELECT run, {at} AS at, by, note FROM ack_row"),
         ),
         (
             "link_past",
@@ -79,6 +82,22 @@ fn definitions() -> [(&'static str, String); 8] {
             ),
         ),
     ]
+}
+
+/// What one run saw of one page.
+fn visit() -> String {
+    let kind = case("v.kind", PageKind::ALL.iter().map(|k| (k.code(), k.name())));
+    let flag = case("v.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
+    format!(
+        "SELECT v.run, v.page AS page_id, {flag} AS flag, {at} AS at, v.status,
+         CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.length, f.name AS warc_file, v.warc_offset, v.warc_length,
+         {kind} AS kind, {by} AS fetched_by, v.mime, v.charset, v.transferred, v.simhash, v.title, v.lang, v.etag, v.last_modified,
+         v.duplicate_of, v.problem, v.elapsed_ms,
+         (SELECT detail FROM around_row a WHERE a.run = v.run AND a.page = v.page) AS around
+         FROM visit_row v LEFT JOIN warc_row f ON f.id = v.warc",
+        at = time("v.at"),
+        by = name("v.by"),
+    )
 }
 
 /// The statements that create the views: replaced if `scope` is `TEMP`, otherwise only if missing.

@@ -1,7 +1,8 @@
 //! Corner: what is news in a newspaper that never looks the same twice?
 //!
 //! A front page and two hundred articles. Every response has its own advertisements, tokens,
-//! counters and teasers, which nobody wrote. From one edition to the next, an epoch later, ten
+//! counters and teasers, which nobody wrote; other advertisements, and the list of what is read
+//! most, stay as they are for an epoch. From one edition to the next, an epoch later, ten
 //! articles are rewritten (from a single digit to a paragraph), four are withdrawn and six are new:
 //! exactly 5, 2 and 3 % of the first edition. An edition is derived from the previous one by the
 //! seed; the decoration of a response comes from the web's ticket counter, so no two responses
@@ -219,7 +220,8 @@ fn front(mut dress: Dress<'_>, reply: &mut Reply) {
 
 fn article(mut dress: Dress<'_>, number: usize, reply: &mut Reply) {
     let story = dress.story(number);
-    let mut inside = dress.advertisements(0) + "<article>\n";
+    let daily = dress.daily(number);
+    let mut inside = dress.advertisements(0) + &daily.top + "<article>\n";
     inside += &dress.byline(&story);
     let paragraphs = story.paragraphs();
     let at = dress.chance.below(paragraphs.len());
@@ -228,17 +230,43 @@ fn article(mut dress: Dress<'_>, number: usize, reply: &mut Reply) {
         if n == at {
             inside += &dress.advertisements(1);
         }
+        if n == daily.behind {
+            inside += &daily.within;
+        }
     }
     inside += "</article>\n";
+    inside += &daily.most_read;
     inside += &dress.teasers(number);
     inside += &dress.advertisements(2);
     inside += &dress.foot();
     reply.page(200, &story.headline(), &inside);
 }
 
+/// What is around an article for a day.
+struct Daily {
+    /// An advertisement above the article, possibly none.
+    top: String,
+    /// One within it, possibly none.
+    within: String,
+    /// After which paragraph that is.
+    behind: usize,
+    /// What others read.
+    most_read: String,
+}
+
+/// The words of an advertisement.
+fn slogan(chance: &mut Chance) -> String {
+    let mut slogan = format!("Buy {} {}s", chance.one_of(ADJECTIVES), chance.one_of(NOUNS));
+    for _ in 0..chance.below(6) {
+        slogan += &format!(", {} {}s", chance.one_of(ADJECTIVES), chance.one_of(NOUNS));
+    }
+    slogan
+}
+
 /// The decoration of one response.
 struct Dress<'a> {
     seed: u64,
+    epoch: u64,
     records: &'a [Record],
     chance: Chance,
     /// Number of advertisements in each position; up to three in total.
@@ -254,7 +282,7 @@ impl<'a> Dress<'a> {
         for _ in 0..chance.below(4) {
             places[chance.below(3)] += 1;
         }
-        Self { seed, records, chance, places }
+        Self { seed, epoch: ask.scene.epoch, records, chance, places }
     }
 
     fn story(&self, number: usize) -> Story {
@@ -265,13 +293,27 @@ impl<'a> Dress<'a> {
     fn advertisements(&mut self, place: usize) -> String {
         let mut all = String::new();
         for _ in 0..self.places.get(place).copied().unwrap_or(0) {
-            let mut slogan = format!("Buy {} {}s", self.chance.one_of(ADJECTIVES), self.chance.one_of(NOUNS));
-            for _ in 0..self.chance.below(6) {
-                slogan += &format!(", {} {}s", self.chance.one_of(ADJECTIVES), self.chance.one_of(NOUNS));
-            }
+            let slogan = slogan(&mut self.chance);
             all += &format!("<aside class=\"ad\" id=\"ad-{:x}\"><p>{slogan}!</p></aside>\n", self.chance.draw());
         }
         all
+    }
+
+    /// What is around an article today.
+    fn daily(&self, number: usize) -> Daily {
+        let mut chance = Chance::of(&[self.seed, self.epoch, number as u64, 37]);
+        let mut advertisement = || match chance.below(3) {
+            0 => String::new(),
+            _ => format!("<aside class=\"advertisement\">{}!</aside>\n", slogan(&mut chance)),
+        };
+        let (top, within) = (advertisement(), advertisement());
+        let living = living(self.records);
+        let mut most_read = String::from("<aside class=\"most-read\"><h2>Most read today</h2>\n<ol>\n");
+        for _ in 0..3 {
+            let other = living.get(chance.below(living.len())).copied().unwrap_or(number);
+            most_read += &format!("<li><a href=\"{}\">{}</a></li>\n", path(other), self.story(other).headline());
+        }
+        Daily { top, within, behind: chance.below(WRITTEN), most_read: most_read + "</ol></aside>\n" }
     }
 
     /// The author, with a counter in the same line.
@@ -389,5 +431,23 @@ mod tests {
         }
         let advertisements: BTreeSet<_> = answers.iter().map(|answer| answer.matches("class=\"ad\"").count()).collect();
         assert_eq!(advertisements, [0, 1, 2, 3].into());
+    }
+
+    #[test]
+    fn some_of_what_is_around_an_article_stays_for_a_day() {
+        let web = web(1);
+        let today = |epoch: u64| {
+            web.set_epoch(epoch);
+            let read = || String::from_utf8(web.get(NAMING, 0, "/gazette/article-7.html").body).unwrap();
+            let daily = |page: String| {
+                let asides = page.split("<aside class=\"").skip(1).filter(|aside| !aside.starts_with("ad\""));
+                asides.map(|aside| aside.split("</aside>").next().unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            let first = daily(read());
+            assert!((0..5).all(|_| daily(read()) == first));
+            first
+        };
+        let days: BTreeSet<Vec<String>> = (0..4).map(today).collect();
+        assert_eq!(days.len(), 4, "{days:?}");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A chain of checks, cheapest first: the bytes; then the visible text of the part that the rule
 //! selects, with white space collapsed and ignored patterns removed; then a program, a similarity
-//! threshold, or by default the noise filter. A page never makes the comparison as a whole fail:
+//! threshold, or by default the noise filter, after which differences around the main content
+//! (advertisements, navigation, footers) are told from changes. A page never makes the comparison as a whole fail:
 //! what goes wrong is reported for that page alone.
 
 mod detail;
@@ -12,7 +13,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use rule::{CompareBy, CompareRule};
+pub use rule::{AroundRule, CompareBy, CompareRule};
 pub use views::{ComparedPart, Passage, Views};
 
 use crate::TrackError;
@@ -30,6 +31,11 @@ pub enum CompareJudgement {
     /// They differ.
     Changed {
         /// What changed, in one line.
+        detail: String,
+    },
+    /// They differ only around their main content.
+    Around {
+        /// What changed there, in one line.
         detail: String,
     },
     /// They differ, and only a second response can tell whether that is noise.
@@ -53,23 +59,28 @@ struct Chain {
     url: Option<Regex>,
     ignore: Vec<Regex>,
     program: Option<Program>,
+    /// Whether what lies around the main content is told from it.
+    mark_around: bool,
     rule: CompareRule,
 }
 
 impl Chain {
-    fn new(number: usize, rule: &CompareRule) -> Result<Self, TrackError> {
+    fn new(number: usize, rule: &CompareRule, around: AroundRule) -> Result<Self, TrackError> {
         rule.check()?;
         let (url, ignore) = expressions(rule)?;
         let program = (!rule.program.is_empty()).then(|| Program::new(&rule.program, rule.timeout));
-        Ok(Self { number, url, ignore, program, rule: rule.clone() })
+        let mark_around = around == AroundRule::Ignore && rule.leaves_around_open();
+        Ok(Self { number, url, ignore, program, mark_around, rule: rule.clone() })
     }
 }
 
 impl Comparison {
-    /// Compiles rules, which are tried in order.
-    pub fn new(rules: &[CompareRule]) -> Result<Self, TrackError> {
-        let chains = rules.iter().enumerate().map(|(i, rule)| Chain::new(i + 1, rule)).collect::<Result<_, _>>()?;
-        Ok(Self { chains, default: Chain::new(0, &CompareRule::default())? })
+    /// Compiles rules, which are tried in order, and says what a change around the main content
+    /// is where they leave that open.
+    pub fn new(rules: &[CompareRule], around: AroundRule) -> Result<Self, TrackError> {
+        let chain = |(i, rule)| Chain::new(i + 1, rule, around);
+        let chains = rules.iter().enumerate().map(chain).collect::<Result<_, _>>()?;
+        Ok(Self { chains, default: Chain::new(0, &CompareRule::default(), around)? })
     }
 
     /// Judges the previous and the current version of a page, with a second response fetched right
@@ -164,6 +175,11 @@ impl Chain {
         {
             return CompareJudgement::Same;
         }
+        // The main content is looked for only now: most pages have no difference.
+        let (before, now_blocks) = match self.mark_around {
+            true => (self.marked(old), self.marked(new)),
+            false => (before, now_blocks),
+        };
         let Some(second) = again else {
             return decided(noise::judge(url, &before, &now_blocks, None, noise), now.note.as_deref());
         };
@@ -189,8 +205,17 @@ impl Chain {
     }
 
     fn passage(&self, page: &dyn Views) -> Passage {
+        page.passage(&self.part())
+    }
+
+    /// What is compared, with the blocks marked that lie around the main content.
+    fn marked(&self, page: &dyn Views) -> Vec<Block> {
+        self.kept(page.passage(&ComparedPart { mark_around: true, ..self.part() }).blocks)
+    }
+
+    fn part(&self) -> ComparedPart<'_> {
         let CompareRule { by, include, exclude, .. } = &self.rule;
-        page.passage(&ComparedPart { main: *by == Some(CompareBy::Main), include, exclude })
+        ComparedPart { main: *by == Some(CompareBy::Main), mark_around: false, include, exclude }
     }
 
     /// The blocks without ignored patterns.
@@ -226,6 +251,7 @@ fn decided(left: RemainingChanges<'_>, note: Option<&str>) -> CompareJudgement {
         RemainingChanges::Nothing => CompareJudgement::Same,
         RemainingChanges::Unclear => CompareJudgement::AskAgain,
         RemainingChanges::Changes(findings) => CompareJudgement::Changed { detail: detail::line(&findings, note) },
+        RemainingChanges::Around(findings) => CompareJudgement::Around { detail: detail::line(&findings, note) },
     }
 }
 

@@ -27,6 +27,17 @@ pub enum CompareBy {
     Selector,
 }
 
+/// What a difference is that lies wholly around the main content of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AroundRule {
+    /// No change: the visit says that the surroundings differ.
+    #[default]
+    Ignore,
+    /// A change like any other.
+    Change,
+}
+
 /// A comparison rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompareRule {
@@ -70,6 +81,11 @@ impl CompareRule {
             return Err(wrong(key, what));
         }
         expressions(self).map(|_| ())
+    }
+
+    /// Whether it does not say itself which differences matter.
+    pub(crate) fn leaves_around_open(&self) -> bool {
+        self.by.is_none() && self.include.is_empty() && self.similarity.is_none() && self.program.is_empty()
     }
 
     /// A key that contradicts the others, and why.

@@ -2,7 +2,8 @@ use super::*;
 use std::slice::from_ref;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A page whose lines are its blocks; those that begin with `#` are its main content.
+/// A page whose lines are its blocks; those that begin with `#` are its main content, and those that
+/// begin with `~` lie around it.
 struct Plain<'a>(&'a str, &'a str);
 
 impl Views for Plain<'_> {
@@ -26,7 +27,8 @@ impl Views for Plain<'_> {
                 && (part.include.is_empty() || part.include.iter().any(|i| l.contains(i)))
                 && !part.exclude.iter().any(|e| l.contains(e))
         };
-        let blocks: Vec<Block> = lines.filter(wanted).map(|l| Block::line(l, &"p".into())).collect();
+        let block = |l: String| Block { around: part.mark_around && l.starts_with('~'), ..Block::line(l, &"p".into()) };
+        let blocks: Vec<Block> = lines.filter(wanted).map(block).collect();
         Passage { matched: part.include.is_empty() || !blocks.is_empty(), blocks, note: None }
     }
 
@@ -37,7 +39,7 @@ impl Views for Plain<'_> {
 }
 
 fn comparison(rules: &[CompareRule]) -> Comparison {
-    Comparison::new(rules).unwrap()
+    Comparison::new(rules, AroundRule::Ignore).unwrap()
 }
 
 #[track_caller]
@@ -145,4 +147,28 @@ fn an_answer_that_is_its_own_second_decides_and_teaches_nothing() {
         assert!(is_changed(&said), "{said:?}");
     }
     assert_eq!(noise.learnt(), 0);
+}
+
+#[test]
+fn what_changed_around_the_main_content_is_a_change_only_where_somebody_said_so() {
+    let (old, new) = ("a b\n~ ad one", "a b\n~ ad two");
+    let around = CompareJudgement::Around { detail: "1 changed; p: \"~ ad one\" became \"~ ad two\"".into() };
+    assert_eq!(judged(&[], old, new), around);
+    let ignore = CompareRule { ignore: texts("a"), ..CompareRule::default() };
+    assert!(matches!(judged(&[ignore], old, new), CompareJudgement::Around { .. }));
+    let detail = |said| if let CompareJudgement::Changed { detail } = said { detail } else { panic!("{said:?}") };
+    // The detail of a change is about the change.
+    assert_eq!(detail(judged(&[], "a b\n~ ad one", "a c\n~ ad two")), "1 changed; p: \"a b\" became \"a c\"");
+    let rules = [
+        CompareRule { by: Some(CompareBy::Text), ..CompareRule::default() },
+        CompareRule { include: texts("a"), ..CompareRule::default() },
+        CompareRule { similarity: Some(0), ..CompareRule::default() },
+    ];
+    for rule in rules {
+        assert!(is_changed(&judged(from_ref(&rule), old, new)), "{rule:?}");
+    }
+    let (old, new) = (Plain("text/html", old), Plain("text/html", new));
+    let strict = Comparison::new(&[], AroundRule::Change).unwrap();
+    assert!(is_changed(&strict.judge("http://h.test/", &old, &new, Some(&new), &Noise::new())));
+    assert_eq!(strict.judge("http://h.test/", &old, &new, None, &Noise::new()), CompareJudgement::AskAgain);
 }

@@ -10,6 +10,8 @@ use orb_page::Block;
 pub struct ComparedPart<'a> {
     /// Only its main content, without navigation and other boilerplate.
     pub main: bool,
+    /// With the blocks marked that lie around the main content, where that can be told.
+    pub mark_around: bool,
     /// CSS selectors of the elements to include; empty means all.
     pub include: &'a [String],
     /// CSS selectors of the elements to exclude.

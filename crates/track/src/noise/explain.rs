@@ -4,15 +4,17 @@
 //! be known to be dynamic, or be a template that an old block matches; and every remaining old
 //! block must fall into a slot and be no larger than what the slot showed. Anything stable between
 //! two back-to-back responses but absent from the old version is a change, however small, and so is
-//! anything in the old version where nothing dynamic was ever seen.
+//! anything in the old version where nothing dynamic was ever seen. Differences between blocks that
+//! lie around the main content, on either side, are kept apart.
 
 use super::evidence::{BlockState, Evidence, likeness, same_bag};
 use super::memory::{Memory, Room};
 use super::page::{BlockGap, PreparedBlock, gaps};
 use super::template::Spans;
+use orb_page::Block;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Maximum findings kept; the rest is counted.
+/// Maximum findings of each kind that are kept.
 const MOST_FINDINGS: usize = 1_000;
 /// Maximum blocks of a gap that are tried for one template.
 const NEAR: usize = 256;
@@ -34,6 +36,8 @@ pub(crate) struct Difference<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Explained<'a> {
     pub(crate) findings: Vec<Difference<'a>>,
+    /// Those that lie around the main content in both versions.
+    pub(crate) around: Vec<Difference<'a>>,
     /// Whether knowledge about the host was needed.
     pub(crate) by_memory: bool,
 }
@@ -112,8 +116,8 @@ impl<'a> NoiseExplanation<'_, 'a> {
             let line = &self.new[j];
             if !self.is_noise(j, left.entry(line.path()).or_default()) {
                 let before = left.entry(line.path()).or_default().pop_front();
-                let old = before.map(|i| self.old[i].block.text.as_str());
-                self.find(Difference { place: &line.block.place, old, new: Some(&line.block.text) });
+                let old = before.map(|i| self.old[i].block);
+                self.find(old, Some(line.block));
             }
         }
         let mut rest: Vec<usize> = left.into_values().flatten().collect();
@@ -128,7 +132,7 @@ impl<'a> NoiseExplanation<'_, 'a> {
             let path = line.path();
             let shown = shown.get(&path).copied().unwrap_or(0);
             if !self.has_room(line, shown, drawn.entry(path).or_default()) {
-                self.find(Difference { place: &line.block.place, old: Some(&line.block.text), new: None });
+                self.find(Some(line.block), None);
             }
         }
     }
@@ -209,9 +213,14 @@ impl<'a> NoiseExplanation<'_, 'a> {
         fits(self.used.entry(path).or_default(), words, room)
     }
 
-    fn find(&mut self, finding: Difference<'a>) {
-        if self.out.findings.len() < MOST_FINDINGS {
-            self.out.findings.push(finding);
+    /// Adds a difference between an old and a new block.
+    fn find(&mut self, old: Option<&'a Block>, new: Option<&'a Block>) {
+        let Some(shown) = new.or(old) else { return };
+        let is_around = [old, new].into_iter().flatten().all(|block| block.around);
+        let findings = if is_around { &mut self.out.around } else { &mut self.out.findings };
+        if findings.len() < MOST_FINDINGS {
+            let text = |block: Option<&'a Block>| block.map(|block| block.text.as_str());
+            findings.push(Difference { place: &shown.place, old: text(old), new: text(new) });
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) use explain::Difference;
 pub(crate) use words::{ClassedWord, words};
 
 use evidence::Evidence;
-use explain::explain;
+use explain::{Explained, explain};
 use memory::Memory;
 use orb_page::Block;
 use page::{PreparedBlock, lines};
@@ -121,6 +121,8 @@ pub(crate) enum RemainingChanges<'a> {
     Nothing,
     /// These.
     Changes(Vec<Difference<'a>>),
+    /// Only these, which lie around the main content. Some may be noise.
+    Around(Vec<Difference<'a>>),
     /// Possibly some: a second response would tell.
     Unclear,
 }
@@ -142,11 +144,9 @@ pub(crate) fn judge<'a>(
     let Some(again) = again else {
         let explained = explain(&old, &new, None, &noise.known());
         let proof = explained.by_memory && page.is_multiple_of(PROVED);
-        return if explained.findings.is_empty() && !proof {
-            RemainingChanges::Nothing
-        } else {
-            RemainingChanges::Unclear
-        };
+        // Whether it is noise or not, what lies around needs no second response.
+        let is_clear = explained.findings.is_empty() && !proof;
+        return if is_clear { explained.remaining() } else { RemainingChanges::Unclear };
     };
     let again = lines(again);
     let strange = is_strange(&new, &again);
@@ -156,11 +156,17 @@ pub(crate) fn judge<'a>(
     }
     // An error page instead of a second response says nothing about the first.
     let evidence = (!strange || is_strange(&old, &new)).then_some(&evidence);
-    let explained = explain(&old, &new, evidence, &noise.known());
-    if explained.findings.is_empty() {
-        RemainingChanges::Nothing
-    } else {
-        RemainingChanges::Changes(explained.findings)
+    explain(&old, &new, evidence, &noise.known()).remaining()
+}
+
+impl<'a> Explained<'a> {
+    /// What it comes to.
+    fn remaining(self) -> RemainingChanges<'a> {
+        match (self.findings.is_empty(), self.around.is_empty()) {
+            (false, _) => RemainingChanges::Changes(self.findings),
+            (true, false) => RemainingChanges::Around(self.around),
+            (true, true) => RemainingChanges::Nothing,
+        }
     }
 }
 

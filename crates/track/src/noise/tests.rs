@@ -1,13 +1,15 @@
 use super::*;
 use std::fmt::Write as _;
 
-/// A page as lines of `path | text`; a path with a mark in it is named.
+/// A page as lines of `path | text`; a path with a mark in it is named, and what begins with `aside`
+/// lies around the main content.
 fn page(text: &str) -> Vec<Block> {
     let block = |line: &str| {
         let (path, text) = line.split_once('|').expect("path | text");
         let path = path.trim();
         let named = path.contains(['.', '#']);
-        Block { path: xxh3_64(path.as_bytes()), named, place: path.into(), text: text.trim().to_owned() }
+        let around = path.starts_with("aside");
+        Block { path: xxh3_64(path.as_bytes()), named, place: path.into(), text: text.trim().to_owned(), around }
     };
     text.lines().filter(|l| !l.trim().is_empty()).map(block).collect()
 }
@@ -16,6 +18,7 @@ fn page(text: &str) -> Vec<Block> {
 enum Said {
     Same,
     Changed,
+    Around,
     Unclear,
 }
 
@@ -28,6 +31,7 @@ fn say_of(url: &str, old: &str, new: &str, again: Option<&str>, noise: &Noise) -
     match judge(url, &old, &new, again.as_deref(), noise) {
         RemainingChanges::Nothing => Said::Same,
         RemainingChanges::Changes(_) => Said::Changed,
+        RemainingChanges::Around(_) => Said::Around,
         RemainingChanges::Unclear => Said::Unclear,
     }
 }
@@ -372,4 +376,37 @@ fn pages_of_very_many_blocks_end_soon() {
     let words = |word: &str| vec![Block { path: 1, named: true, place: "p".into(), text: word.repeat(100_000) }];
     let _ = judge("u", &words("a b "), &words("b a "), Some(&words("a a b ")), &Noise::new());
     assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_lies_around_the_main_content_is_told_apart_and_needs_no_second_response() {
+    let page = |ad: &str, text: &str| format!("p | First.\n aside.ad | {ad}\n p | {text}");
+    let (old, new) = ("Buy big shoes now", "Fly to Rome");
+    let noise = Noise::new();
+    let say = |old: &str, new: &str, again: Option<&str>| say(old, new, again, &noise);
+    assert_eq!(say(&page(old, "Last."), &page(new, "Last."), None), Said::Around);
+    assert_eq!(say(&page(old, "Last."), "p | First.\n p | Last.", None), Said::Around, "it is gone");
+    assert_eq!(say("p | First.\n p | Last.", &page(new, "Last."), None), Said::Around, "it is new");
+    assert_eq!(noise.learnt(), 0);
+    // An edit beside it is one, and so is what moves from there into the text or back.
+    assert_eq!(say(&page(old, "Last."), &page(new, "Lost."), None), Said::Unclear);
+    let edited = page(new, "Lost.");
+    assert_eq!(say(&page(old, "Last."), &edited, Some(&edited)), Said::Changed);
+    let within = "p | First.\n p | Fly to Rome\n p | Last.";
+    assert_eq!(say(&page(new, "Last."), within, Some(within)), Said::Same, "the same words in the same order");
+    let behind = "p | First.\n p | Last.\n p | Fly to Rome";
+    assert_eq!(say(&page(new, "Last."), behind, Some(behind)), Said::Changed);
+    let around = page(new, "Last.");
+    assert_eq!(say(behind, &around, Some(&around)), Said::Changed);
+}
+
+#[test]
+fn a_change_behind_any_number_of_differences_around_it_is_found() {
+    let page = |salt: usize, text: &str| {
+        let ads = (0..3_000).fold(String::new(), |ads, n| ads + &format!("aside.ad | word{n} of{salt}\n"));
+        format!("{ads}p | {text}")
+    };
+    let (old, new, edited) = (page(1, "Last."), page(2, "Last."), page(2, "Lost."));
+    assert_eq!(say(&old, &new, None, &Noise::new()), Said::Around);
+    assert_eq!(say(&old, &edited, Some(&edited), &Noise::new()), Said::Changed);
 }

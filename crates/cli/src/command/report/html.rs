@@ -63,7 +63,11 @@ fn part(report: &Report<'_>, name: &str) -> String {
                     ack.note.as_ref().map(|n| format!(": {n}")).unwrap_or_default()
                 )
             });
-            escaped(&format!("{}{}", sum(report), ack.unwrap_or_default()))
+            let around = match a.around {
+                0 => String::new(),
+                around => format!(". {} SAM changed around their main content", out::grouped(around)),
+            };
+            escaped(&format!("{}{around}{}", sum(report), ack.unwrap_or_default()))
         }
         _ => String::new(),
     }

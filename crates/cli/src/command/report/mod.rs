@@ -34,6 +34,10 @@ pub(crate) struct ReportArgs {
     /// List only documents with these flags [default: NEW, UPD, MIS and ERR]
     #[arg(long, value_name = "FLAG", value_delimiter = ',', value_parser = flag)]
     flag: Vec<Flag>,
+    /// List documents that are SAM but changed around their main content, in advertisements or
+    /// navigation; only these, or with --flag these of the documents that are SAM
+    #[arg(long)]
+    around: bool,
     /// Number of updated documents to show with their differences, for html
     #[arg(long, value_name = "N", default_value_t = 200)]
     diffs: u64,
@@ -58,6 +62,7 @@ impl ReportArgs {
             run: None,
             format: None,
             flag: Vec::new(),
+            around: false,
             diffs: 0,
             output: None,
             force: false,
@@ -87,7 +92,7 @@ pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), CommandFailu
     let collection = open(common, &args.project)?;
     let format = args.format.unwrap_or(if common.json { ReportFormat::Json } else { ReportFormat::Text });
     let (limit, offset) = (args.listing.limit, args.listing.offset);
-    let wish = ReportWish { run: args.run, flags: args.flag.clone(), limit, offset };
+    let wish = ReportWish { run: args.run, flags: args.flag.clone(), around: args.around, limit, offset };
     let changed =
         orb_answers::report(&collection, &wish, |report| write(report, format, args).map(|()| report.changed() > 0))??;
     if changed && args.fail_on_change { Err(CommandFailure::Changed) } else { Ok(()) }

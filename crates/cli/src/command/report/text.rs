@@ -26,17 +26,19 @@ fn group(report: &Report<'_>, flags: &[Flag], sink: &mut impl Write) -> Result<(
     report.each_of(flags, LINES, |row| {
         if under != Some(row.flag) {
             under = Some(row.flag);
-            writeln!(sink, "\n{} ({})", row.flag, out::grouped(report.count(row.flag)))?;
+            let what = if report.around && row.flag == Flag::Same { ", changed around" } else { "" };
+            writeln!(sink, "\n{}{what} ({})", row.flag, out::grouped(report.listed(row.flag)))?;
         }
         shown += 1;
         entry(sink, &row)
     })?;
-    let all: u64 = flags.iter().map(|flag| report.count(*flag)).sum();
+    let all: u64 = flags.iter().map(|flag| report.listed(*flag)).sum();
     let left = all.saturating_sub(report.offset).saturating_sub(shown);
     if left > 0 && shown > 0 {
         let (left, next) = (out::grouped(left), report.offset + shown);
         let names = flags.iter().map(|flag| flag.name()).collect::<Vec<_>>().join(",");
-        let how = format!("--flag {names} --offset {next} --limit N, or --format csv");
+        let around = if report.around { "--around " } else { "" };
+        let how = format!("{around}--flag {names} --offset {next} --limit N, or --format csv");
         writeln!(sink, "  … {left} more: {how}").map_err(AnswerError::Output)?;
     }
     Ok(())
@@ -50,6 +52,9 @@ fn opening(report: &Report<'_>, sink: &mut impl Write) -> io::Result<()> {
     let counts = FLAGS.iter().map(|flag| format!("{flag} {}", out::grouped(report.count(*flag))));
     writeln!(sink, "  {}", counts.collect::<Vec<_>>().join("  "))?;
     writeln!(sink, "  {}", sum(report))?;
+    if a.around > 0 {
+        writeln!(sink, "  {} SAM changed around their main content (--around lists them)", out::grouped(a.around))?;
+    }
     if let Some(ack) = &a.acknowledged {
         let by = ack.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
         let note = ack.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
