@@ -360,6 +360,7 @@ fn pages_of_very_many_blocks_end_soon() {
             named: true,
             place: "p".into(),
             text: format!("{} {}", i * salt, i % 7),
+            around: false,
         };
         (0..30_000).map(block).collect()
     };
@@ -373,7 +374,8 @@ fn pages_of_very_many_blocks_end_soon() {
         assert!(matches!(judge("u", &old, &new, Some(&new), &noise), RemainingChanges::Changes(_)));
         assert!(noise.to_text().len() < 1 << 20, "{}", noise.to_text().len());
     }
-    let words = |word: &str| vec![Block { path: 1, named: true, place: "p".into(), text: word.repeat(100_000) }];
+    let words =
+        |word: &str| vec![Block { path: 1, named: true, place: "p".into(), text: word.repeat(100_000), around: false }];
     let _ = judge("u", &words("a b "), &words("b a "), Some(&words("a a b ")), &Noise::new());
     assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
 }
