@@ -33,9 +33,11 @@ impl Foreign {
         self.stack.last().is_some_and(|f| !f.integrates)
     }
 
-    /// Whether text here is an invisible description: `<svg><title>` or `<desc>`.
+    /// Whether text here is an invisible part of a drawing: `<title>`, `<desc>`, `<style>` or
+    /// `<script>` in `<svg>`.
     pub(crate) fn describes(&self) -> bool {
-        self.stack.iter().any(|f| f.integrates && matches!(f.tag, Tag::Title | Tag::Desc))
+        let is_invisible = |f: &ForeignElement| matches!(f.tag, Tag::Title | Tag::Desc | Tag::Style | Tag::Script);
+        self.stack.iter().any(|f| f.is_svg && is_invisible(f))
     }
 
     /// Handles a start tag and returns whether its element is foreign. `html_anyway` is whether the

@@ -66,7 +66,7 @@ fn is_html(element: &Element) -> bool {
 }
 
 fn is_hidden(element: &Element) -> bool {
-    let everywhere = matches!(element.name(), "title" | "desc");
+    let everywhere = matches!(element.name(), "title" | "desc" | "style" | "script");
     let in_html =
         matches!(element.name(), "script" | "style" | "template" | "textarea" | "iframe" | "noembed" | "noframes");
     if is_html(element) { in_html || element.name() == "title" } else { everywhere && element.name.ns == ns!(svg) }
