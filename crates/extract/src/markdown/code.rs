@@ -1,6 +1,6 @@
-//! How does preformatted text read, and which language is it in?
+//! How do programs read, in blocks and in lines, and which language are they in?
 
-use super::inline::longest_run;
+use super::inline::{InlineStyle, is_silent, space};
 use super::tree::{NodeId, ROOT};
 use super::write::MarkdownWriter;
 use crate::html::name::Tag;
@@ -13,6 +13,9 @@ const PREFIXES: &[&str] = &["language-", "lang-", "highlight-source-", "highligh
 
 /// Class names that stand beside the language.
 const COMPANIONS: &[&str] = &["sourcecode", "hljs", "prettyprint", "mw-geshi", "codehilite", "code-block", "chroma"];
+
+/// Classes of what stands in a program and is no part of it: links to its source, line numbers.
+const FOREIGN: &[&str] = &["viewcode-link", "linenos", "lineno", "line-number", "react-syntax-highlighter-line-number"];
 
 /// Names of no language.
 const NONE: &[&str] = &["default", "none", "text", "plain", "plaintext", "txt", "nohighlight", "notranslate"];
@@ -35,6 +38,71 @@ impl MarkdownWriter<'_> {
         self.write(&format!("{fence}{language}\n{code}\n{fence}"));
     }
 
+    /// Text in code style, with as many backticks as its own need. Code that is one link stays one.
+    pub(super) fn inline_code(&self, id: NodeId, style: InlineStyle, out: &mut String) {
+        let text = self.plain(id);
+        let lines: Vec<String> =
+            text.lines().map(folded).filter(|line| !line.is_empty()).map(|line| code_span(&line)).collect();
+        // Line breaks matter where a browser shows them; elsewhere they are in the source alone.
+        let code = match style.cell && self.breaks_lines(id) {
+            true => lines.join("<br>"),
+            false => code_span(&folded(&text)),
+        };
+        if lines.is_empty() {
+            return;
+        }
+        if text.starts_with(char::is_whitespace) {
+            space(out);
+        }
+        match self.only_link(id).filter(|_| !style.link) {
+            Some(link) => out.push_str(&self.linked(link, &code)),
+            None => out.push_str(&code),
+        }
+        if text.ends_with(char::is_whitespace) {
+            space(out);
+        }
+    }
+
+    fn breaks_lines(&self, id: NodeId) -> bool {
+        self.tree.below(id).any(|node| self.tree.tag(node) == Some(Tag::Br))
+    }
+
+    /// The link that an element consists of.
+    fn only_link(&self, id: NodeId) -> Option<NodeId> {
+        let mut at = id;
+        loop {
+            let mut said = self.tree.children(at).filter(|child| self.holds_kept(*child));
+            let only = said.next().filter(|_| said.next().is_none())?;
+            match self.tree.tag(only)? {
+                Tag::A => return Some(only),
+                _ => at = only,
+            }
+        }
+    }
+
+    /// The kept text below a node, as it is, without the signs that link to a place.
+    pub(super) fn plain(&self, id: NodeId) -> String {
+        let mut text = String::new();
+        let end = self.tree.after(id);
+        let mut next = Some(id);
+        while let Some(node) = next.filter(|node| Some(*node) != end) {
+            let is_skipped = match self.tree.tag(node) {
+                Some(Tag::A) => self.is_permalink(node),
+                Some(Tag::Span) => self.tree.has_class(node, FOREIGN),
+                Some(tag) => node != id && is_silent(tag),
+                None => false,
+            };
+            match self.tree.tag(node) {
+                None if self.is_kept(node) => text.push_str(&self.tree.text(node)),
+                Some(Tag::Br) => text.push('\n'),
+                _ => {}
+            }
+            let child = self.tree.children(node).next().filter(|_| !is_skipped);
+            next = child.or_else(|| self.tree.after(node));
+        }
+        text
+    }
+
     /// The language of a code block, from the classes of what it contains and what contains it.
     fn language(&self, id: NodeId) -> Option<String> {
         let inner = self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Code));
@@ -46,10 +114,32 @@ impl MarkdownWriter<'_> {
         });
         let around: Vec<NodeId> = inner.into_iter().chain(around.take(REACH)).collect();
         around.into_iter().find_map(|element| {
-            let given = ["data-lang", "data-language"].iter().find_map(|name| self.tree.attribute(element, name));
-            given.and_then(|name| known(&name)).or_else(|| in_classes(&self.tree.attribute(element, "class")?))
+            let given = ["data-lang", "data-language"].iter().find_map(|name| self.tree.short_attribute(element, name));
+            given.and_then(|name| known(&name)).or_else(|| in_classes(&self.tree.short_attribute(element, "class")?))
         })
     }
+}
+
+/// White space as a browser shows it.
+pub(super) fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Code between backticks: more of them than it contains in a row.
+pub(super) fn code_span(code: &str) -> String {
+    let ticks = "`".repeat(longest_run(code, '`') + 1);
+    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{code}{pad}{ticks}")
+}
+
+/// The length of the longest run of a character.
+fn longest_run(text: &str, wanted: char) -> usize {
+    let (mut longest, mut run) = (0, 0);
+    for c in text.chars() {
+        run = if c == wanted { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
 }
 
 fn in_classes(classes: &str) -> Option<String> {

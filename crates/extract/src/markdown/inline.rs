@@ -9,6 +9,24 @@ use super::write::MarkdownWriter;
 use crate::gather::{has_scheme, trim};
 use crate::html::name::Tag;
 
+/// How many nodes are searched for the next character.
+const NEAR: usize = 8;
+
+/// No character reference is longer.
+const LONGEST_REFERENCE: usize = 40;
+
+/// Classes of spans that are there for editors.
+const EDITING: &[&str] = &["mw-editsection", "editsection"];
+
+/// Classes of spans that hold highlighted programs.
+const HIGHLIGHTED: &[&str] = &["mw-geshi", "mw-highlight"];
+
+/// Classes of spans whose children are lines.
+const LINES: &[&str] = &["t-lines"];
+
+/// What stands before an item in the cell of a table.
+const BULLETS: [char; 4] = ['-', '•', '–', ' '];
+
 /// What is open around a piece of text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InlineStyle {
@@ -29,17 +47,19 @@ impl MarkdownWriter<'_> {
             }
             return;
         };
-        let marked = |mark: &str, style: InlineStyle, out: &mut String| enclose(mark, &self.inside(id, style), out);
+        let marked = |mark: &str, style: InlineStyle, out: &mut String| {
+            enclose(mark, &self.inside(id, style), self.next_char(id), out);
+        };
         match tag {
             Tag::Strong | Tag::B if !style.strong => marked("**", InlineStyle { strong: true, ..style }, out),
             Tag::Em | Tag::I if !style.emphasis => marked("*", InlineStyle { emphasis: true, ..style }, out),
             Tag::Del | Tag::S | Tag::Strike if !style.struck => {
                 marked("~~", InlineStyle { struck: true, ..style }, out);
             }
-            Tag::Code | Tag::Tt => self.inline_code(id, out),
+            Tag::Code | Tag::Tt => self.inline_code(id, style, out),
             Tag::A if !style.link => self.link(id, style, out),
             Tag::Img | Tag::Image => self.image(id, style, out),
-            Tag::Br if style.cell => out.push_str("<br>"),
+            Tag::Br if style.cell => self.break_block(style, out),
             Tag::Br => hard_break(out),
             Tag::Sup | Tag::Sub => self.raised(id, tag, style, out),
             Tag::Q => {
@@ -50,19 +70,61 @@ impl MarkdownWriter<'_> {
             Tag::Math => self.formula(id, out),
             _ if is_silent(tag) => {}
             Tag::Other if matches!(self.tree.name(id).to_ascii_lowercase().as_str(), "kbd" | "samp") => {
-                self.inline_code(id, out);
+                self.inline_code(id, style, out);
             }
-            _ => {
-                let apart = is_block(tag);
-                if apart {
-                    self.break_block(style, out);
+            Tag::Span if self.span(id, style, out) => {}
+            _ if is_block(tag) => {
+                self.break_block(style, out);
+                if tag == Tag::Li && style.cell {
+                    out.push_str("• ");
                 }
                 self.inline_children(id, style, out);
-                if apart {
-                    self.break_block(style, out);
-                }
+                self.break_block(style, out);
+            }
+            _ => self.inline_children(id, style, out),
+        }
+    }
+
+    /// Writes a span whose class says what it is; `false` if it says nothing.
+    fn span(&self, id: NodeId, style: InlineStyle, out: &mut String) -> bool {
+        let Some(classes) = self.tree.short_attribute(id, "class") else { return false };
+        let has = |wanted: &[&str]| classes.split_ascii_whitespace().any(|class| wanted.contains(&class));
+        if has(EDITING) {
+            return true;
+        }
+        if has(HIGHLIGHTED) {
+            self.inline_code(id, style, out);
+        } else if has(LINES) {
+            self.lines_of(id, style, out);
+        } else {
+            return self.formula_span(id, &classes, style, out);
+        }
+        true
+    }
+
+    /// Spans that are shown as lines.
+    fn lines_of(&self, id: NodeId, style: InlineStyle, out: &mut String) {
+        for (i, line) in self.tree.children(id).filter(|line| self.holds_kept(*line)).enumerate() {
+            if i > 0 {
+                self.break_block(style, out);
+            }
+            self.inline(line, style, out);
+        }
+    }
+
+    /// The character after an element, if it is in the same line.
+    fn next_char(&self, id: NodeId) -> Option<char> {
+        let mut next = self.tree.after(id);
+        for _ in 0..NEAR {
+            let node = next?;
+            match self.tree.tag(node) {
+                None if self.is_kept(node) => return self.tree.text(node).chars().next(),
+                Some(tag) if is_block(tag) || tag == Tag::Br || is_silent(tag) => return None,
+                Some(Tag::Code | Tag::Tt | Tag::Img) => return Some('`'),
+                _ => next = self.tree.children(node).next().or_else(|| self.tree.after(node)),
             }
         }
+        None
     }
 
     pub(super) fn inline_children(&self, id: NodeId, style: InlineStyle, out: &mut String) {
@@ -71,7 +133,7 @@ impl MarkdownWriter<'_> {
         }
     }
 
-    fn inside(&self, id: NodeId, style: InlineStyle) -> String {
+    pub(super) fn inside(&self, id: NodeId, style: InlineStyle) -> String {
         let mut inner = String::new();
         self.inline_children(id, style, &mut inner);
         inner
@@ -80,41 +142,15 @@ impl MarkdownWriter<'_> {
     /// Separates a block from its neighbours where no block can stand.
     fn break_block(&self, style: InlineStyle, out: &mut String) {
         let text = out.trim_end();
-        if style.cell && !text.is_empty() && !text.ends_with("<br>") {
+        let line = text.rfind("<br>").map_or(text, |at| &text[at + 4..]);
+        if !style.cell || line.trim_matches(BULLETS).is_empty() {
+            if !line.is_empty() {
+                space(out);
+            }
+        } else {
             out.truncate(text.len());
             out.push_str("<br>");
-        } else if !style.cell && !out.is_empty() {
-            space(out);
         }
-    }
-
-    /// Text in code style, with as many backticks as its own need.
-    fn inline_code(&self, id: NodeId, out: &mut String) {
-        let text = self.plain(id);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        if words.is_empty() {
-            return;
-        }
-        if text.starts_with(char::is_whitespace) {
-            space(out);
-        }
-        out.push_str(&code_span(&words.join(" ")));
-        if text.ends_with(char::is_whitespace) {
-            space(out);
-        }
-    }
-
-    /// The kept text below a node, as it is.
-    pub(super) fn plain(&self, id: NodeId) -> String {
-        let mut text = String::new();
-        for node in self.tree.below(id) {
-            match self.tree.tag(node) {
-                None if self.is_kept(node) => text.push_str(&self.tree.text(node)),
-                Some(Tag::Br) => text.push('\n'),
-                _ => {}
-            }
-        }
-        text
     }
 
     fn link(&self, id: NodeId, style: InlineStyle, out: &mut String) {
@@ -127,16 +163,24 @@ impl MarkdownWriter<'_> {
         let label = text.trim();
         let href = self.tree.attribute(id, "href");
         let target = href.as_deref().map(trim).filter(|href| !href.is_empty() && !has_scheme(href, "javascript"));
-        // The sign beside a heading that links to the heading.
-        let is_permalink = target.is_some_and(|t| t.starts_with('#')) && !label.contains(char::is_alphanumeric);
-        if label.is_empty() || is_permalink {
+        // A heading that links to itself is only a heading.
+        let target = target.filter(|target| !(self.in_heading && target.starts_with('#')));
+        if label.is_empty() || is_sign(label, href.as_deref().unwrap_or_default()) {
             return String::new();
         }
         match target.and_then(|target| self.absolute(target)) {
-            Some(url) if url == label && url.contains("://") => format!("<{url}>"),
+            Some(url) if is_itself(&url, label) => format!("<{url}>"),
             Some(url) => format!("[{label}]({})", destination(&url)),
             None => label.to_owned(),
         }
+    }
+
+    /// Whether an anchor is the sign beside a heading or a term that links to it.
+    pub(super) fn is_permalink(&self, id: NodeId) -> bool {
+        let Some(href) = self.tree.attribute(id, "href").filter(|href| href.contains('#')) else { return false };
+        let mut said = self.tree.below(id).filter(|node| self.tree.tag(*node).is_none());
+        let first = said.next();
+        said.next().is_none() && first.is_some_and(|text| is_sign(self.tree.text(text).trim(), &href))
     }
 
     fn image(&self, id: NodeId, style: InlineStyle, out: &mut String) {
@@ -157,37 +201,6 @@ impl MarkdownWriter<'_> {
         match target.and_then(|src| self.absolute(trim(&src))) {
             Some(url) => out.push_str(&format!("![{}]({})", label.trim(), destination(&url))),
             None => out.push_str(label.trim()),
-        }
-    }
-
-    /// `10<sup>6</sup>` is not 106.
-    fn raised(&self, id: NodeId, tag: Tag, style: InlineStyle, out: &mut String) {
-        let text = self.inside(id, style);
-        let label = text.trim();
-        let joined = out.chars().last().is_some_and(|c| c.is_alphanumeric() || c == ')');
-        let plain = label.chars().all(|c| c.is_alphanumeric() || c == '−' || c == '-');
-        if !joined || label.is_empty() || !plain {
-            out.push_str(&text);
-            return;
-        }
-        out.push(if tag == Tag::Sup { '^' } else { '_' });
-        match label.chars().count() {
-            1 => out.push_str(label),
-            _ => out.push_str(&format!("{{{label}}}")),
-        }
-    }
-
-    /// A formula: its TeX if the page has it, otherwise its characters.
-    fn formula(&self, id: NodeId, out: &mut String) {
-        let annotation = self.tree.children(id).find(|child| {
-            let is_tex = || self.tree.attribute(*child, "encoding").is_some_and(|e| e.contains("tex"));
-            self.tree.tag(*child).is_some() && is_tex()
-        });
-        let tex =
-            annotation.map(|id| self.plain(id)).or_else(|| Some(self.tree.attribute(id, "alttext")?.into_owned()));
-        match tex.as_deref().map(str::trim).filter(|tex| !tex.is_empty() && self.is_kept(id)) {
-            Some(tex) => out.push_str(&format!("${}$", tex.split_whitespace().collect::<Vec<_>>().join(" "))),
-            None => self.inline_children(id, InlineStyle::default(), out),
         }
     }
 
@@ -226,45 +239,81 @@ pub(super) fn is_silent(tag: Tag) -> bool {
 
 /// Adds text, folded and escaped.
 fn escaped(text: &str, style: InlineStyle, out: &mut String) {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let before = out.chars().last();
+    join(text, out);
+    for (at, c) in text.char_indices() {
         if c.is_whitespace() {
             space(out);
             continue;
         }
-        let next = chars.peek().copied();
-        let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let is_markup = match c {
-            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
-            '`' => true,
-            // Alone between spaces they are themselves, except inside emphasis.
-            '*' | '_'
-                if !style.emphasis
-                    && !style.strong
-                    && before.is_none_or(char::is_whitespace)
-                    && next.is_none_or(char::is_whitespace) =>
-            {
-                false
-            }
-            '*' => true,
-            '_' => !(in_word(before) && in_word(next)),
-            '~' => next == Some('~') || before == Some('~'),
-            '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
-            '&' => next.is_some_and(|c| c.is_ascii_alphabetic() || c == '#'),
-            '[' => style.link,
-            ']' => style.link || matches!(next, Some('(' | '[')),
-            _ => false,
-        };
-        if is_markup {
+        if is_markup(c, &text[at + c.len_utf8()..], style, out) {
             out.push('\\');
         }
         out.push(c);
     }
 }
 
-fn space(out: &mut String) {
-    if !out.ends_with([' ', '\n']) {
+/// Whether a character would be taken for markup between what was written and what follows.
+fn is_markup(c: char, rest: &str, style: InlineStyle, out: &str) -> bool {
+    let (before, next) = (out.chars().last(), rest.chars().next());
+    let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    match c {
+        '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+        '`' => true,
+        // Alone between spaces they are themselves, except inside emphasis.
+        '*' | '_'
+            if !style.emphasis
+                && !style.strong
+                && before.is_none_or(char::is_whitespace)
+                && next.is_none_or(char::is_whitespace) =>
+        {
+            false
+        }
+        '*' => true,
+        '_' => !(in_word(before) && in_word(next)),
+        '~' => next == Some('~') || before == Some('~'),
+        '<' => opens_tag(rest),
+        '&' => is_reference(rest),
+        '[' => style.link,
+        ']' => style.link || matches!(next, Some('(' | '[')),
+        _ => false,
+    }
+}
+
+/// Escapes what was written last if it is markup together with the text that follows.
+fn join(text: &str, out: &mut String) {
+    let is_markup = match out.chars().last() {
+        Some('<') => opens_tag(text),
+        Some('&') => is_reference(text),
+        Some(']') => text.starts_with(['(', '[']) && !out.ends_with("\\]"),
+        _ => false,
+    };
+    if is_markup {
+        escape_last(out);
+    }
+}
+
+/// Puts a backslash before the last character, unless it has one. It must be one byte long.
+fn escape_last(out: &mut String) {
+    let slashes = out.bytes().rev().skip(1).take_while(|b| *b == b'\\').count();
+    if slashes % 2 == 0 {
+        out.insert(out.len().saturating_sub(1), '\\');
+    }
+}
+
+/// Whether `<` before this begins a tag, a comment or an address.
+fn opens_tag(rest: &str) -> bool {
+    rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+}
+
+/// Whether `&` before this begins a character reference.
+fn is_reference(rest: &str) -> bool {
+    let name = rest.strip_prefix('#').unwrap_or(rest);
+    let end = name.bytes().take(LONGEST_REFERENCE).position(|b| !b.is_ascii_alphanumeric());
+    end.is_some_and(|end| end > 0 && name.as_bytes()[end] == b';')
+}
+
+pub(super) fn space(out: &mut String) {
+    if !out.ends_with([' ', '\n']) && !out.ends_with("<br>") {
         out.push(' ');
     }
 }
@@ -277,8 +326,9 @@ fn hard_break(out: &mut String) {
     }
 }
 
-/// Encloses text in marks that touch its words; white space at its ends stays outside.
-fn enclose(mark: &str, text: &str, out: &mut String) {
+/// Encloses text in marks that touch its words; white space at its ends stays outside. Where the
+/// marks would not be recognised, between a letter and a sign, the text stays without them.
+fn enclose(mark: &str, text: &str, next: Option<char>, out: &mut String) {
     let words = text.trim();
     if words.is_empty() {
         if !text.is_empty() {
@@ -286,7 +336,14 @@ fn enclose(mark: &str, text: &str, out: &mut String) {
         }
         return;
     }
-    append(out, text, &format!("{mark}{words}{mark}"));
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (first, last) = (words.chars().next(), words.chars().next_back());
+    let opens = words.len() < text.trim_end().len() || is_letter(first) || !is_letter(out.chars().last());
+    let closes = words.len() < text.trim_start().len() || is_letter(last) || !is_letter(next);
+    match opens && closes {
+        true => append(out, text, &format!("{mark}{words}{mark}")),
+        false => append(out, text, words),
+    }
 }
 
 /// Adds a piece with the white space that the text it was made from had at its ends.
@@ -294,27 +351,27 @@ fn append(out: &mut String, text: &str, piece: &str) {
     if text.starts_with(char::is_whitespace) {
         space(out);
     }
+    // An exclamation mark before a link would make it an image.
+    if piece.starts_with('[') && out.ends_with('!') {
+        escape_last(out);
+    }
     out.push_str(piece);
     if text.ends_with(char::is_whitespace) {
         space(out);
     }
 }
 
-/// Code between backticks: more of them than it contains in a row.
-pub(super) fn code_span(code: &str) -> String {
-    let ticks = "`".repeat(longest_run(code, '`') + 1);
-    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
-    format!("{ticks}{pad}{code}{pad}{ticks}")
+/// Whether a label is only a sign that links to a place on a page.
+fn is_sign(label: &str, href: &str) -> bool {
+    let is_short = label.chars().nth(2).is_none();
+    let is_here = href.trim_start().starts_with('#');
+    !label.contains(char::is_alphanumeric) && (is_here || (is_short && href.contains('#')))
 }
 
-/// The length of the longest run of a character.
-pub(super) fn longest_run(text: &str, wanted: char) -> usize {
-    let (mut longest, mut run) = (0, 0);
-    for c in text.chars() {
-        run = if c == wanted { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
+/// Whether a label is its own target.
+fn is_itself(url: &str, label: &str) -> bool {
+    let plain = label.replace('\\', "");
+    url == plain && url.contains("://") && !url.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>'))
 }
 
 /// A URL as the destination of a link.

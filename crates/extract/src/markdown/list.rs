@@ -1,8 +1,12 @@
 //! How do lists read: bullets, numbers, definitions?
 
+use super::code::{code_span, folded};
 use super::tree::NodeId;
 use super::write::MarkdownWriter;
 use crate::html::name::Tag;
+
+/// Classes of terms that are declarations.
+const SIGNATURE: &[&str] = &["sig"];
 
 impl MarkdownWriter<'_> {
     /// Writes a list; `number` is the number of its first item, if it is numbered.
@@ -65,6 +69,10 @@ impl MarkdownWriter<'_> {
                 _ => parts.push(child),
             }
         }
+        if !parts.iter().any(|part| self.tree.tag(*part) == Some(Tag::Dt)) {
+            // Without a term it is not a definition but a way to indent.
+            return self.blocks(id);
+        }
         let was_tight = std::mem::take(&mut self.tight);
         let mut after_term = false;
         for part in parts.into_iter().filter(|part| self.holds_kept(*part)).collect::<Vec<_>>() {
@@ -84,7 +92,10 @@ impl MarkdownWriter<'_> {
     }
 
     fn term(&mut self, id: NodeId) {
+        let is_signature = self.tree.has_class(id, SIGNATURE);
+        let code = if is_signature { folded(&self.plain(id)) } else { String::new() };
         match self.tree.node(id).holds_blocks {
+            _ if !code.is_empty() => self.write(&code_span(&code)),
             true => self.blocks(id),
             false => self.paragraph(&[id]),
         }

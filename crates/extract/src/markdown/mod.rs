@@ -7,6 +7,7 @@
 //! are returned as plain text.
 
 mod code;
+mod formula;
 mod inline;
 mod list;
 mod table;

@@ -4,14 +4,18 @@
 //! tables, headings, several lines of code, one column) is written cell by cell.
 
 use super::inline::InlineStyle;
-use super::tree::NodeId;
-use super::write::MarkdownWriter;
+use super::tree::{NodeId, is_block};
+use super::write::{MarkdownWriter, guarded};
 use crate::html::name::Tag;
 
 /// Maximum columns of a pipe table.
 const MAX_COLUMNS: usize = 64;
 /// Maximum length of a cell of a pipe table, in bytes of source text.
 const MAX_CELL: usize = 2_000;
+/// Maximum length of a cell that shares a line with others.
+const MAX_LABEL: usize = 200;
+/// Maximum rows that a cell spans (HTML, 4.9.11).
+const MAX_SPAN: usize = 65_534;
 
 /// A row: its cells and whether all of them are headings.
 struct TableRow {
@@ -37,10 +41,48 @@ impl MarkdownWriter<'_> {
         if self.is_data(&rows) {
             self.pipes(&rows);
         } else {
-            for cell in rows.iter().flat_map(|row| &row.cells) {
-                self.blocks(*cell);
+            for row in &rows {
+                self.loose_row(row);
             }
         }
+    }
+
+    /// Writes a row cell by cell; short cells that follow each other share a line.
+    fn loose_row(&mut self, row: &TableRow) {
+        let mut line: Vec<String> = Vec::new();
+        for cell in &row.cells {
+            match self.is_label(*cell) {
+                true => {
+                    let text = self.line(&[*cell]);
+                    line.extend(Some(text.trim().to_owned()).filter(|text| !text.is_empty()));
+                }
+                false => {
+                    self.joined(&mut line);
+                    self.blocks(*cell);
+                }
+            }
+        }
+        self.joined(&mut line);
+    }
+
+    fn joined(&mut self, cells: &mut Vec<String>) {
+        let text = std::mem::take(cells).join(" ");
+        if !text.is_empty() {
+            let lines: Vec<String> = text.lines().map(guarded).collect();
+            self.write(&lines.join("\n"));
+        }
+    }
+
+    /// Whether a cell holds a few words and no blocks.
+    fn is_label(&self, cell: NodeId) -> bool {
+        let mut length = 0;
+        self.tree.below(cell).skip(1).all(|node| match self.tree.tag(node) {
+            None => {
+                length += self.tree.text(node).trim().len();
+                length <= MAX_LABEL
+            }
+            Some(tag) => !is_block(tag) || tag == Tag::Div,
+        })
     }
 
     /// Collects the rows of a table, and what stands between them.
@@ -75,8 +117,14 @@ impl MarkdownWriter<'_> {
     fn is_data(&self, rows: &[TableRow]) -> bool {
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let headed = rows.iter().any(|row| row.heads);
-        if !(2..=MAX_COLUMNS).contains(&columns) || (rows.len() < 2 && !headed) {
+        if !(2..=MAX_COLUMNS).contains(&columns) {
             return false;
+        }
+        // One row is a table if nothing in it needs more room than a label.
+        if let [only] = rows
+            && !headed
+        {
+            return only.cells.iter().all(|cell| self.is_label(*cell));
         }
         rows.iter().flat_map(|row| &row.cells).all(|cell| self.is_short(*cell))
     }
@@ -98,7 +146,7 @@ impl MarkdownWriter<'_> {
     }
 
     fn pipes(&mut self, rows: &[TableRow]) {
-        let texts: Vec<Vec<String>> = rows.iter().map(|row| self.cells(row)).collect();
+        let texts = self.grid(rows);
         let columns = texts.iter().map(Vec::len).max().unwrap_or(0).min(MAX_COLUMNS);
         let line = |cells: &[String]| {
             let filled = (0..columns).map(|i| cells.get(i).map_or("", String::as_str));
@@ -112,18 +160,42 @@ impl MarkdownWriter<'_> {
         self.write(&lines.join("\n"));
     }
 
-    /// The texts of a row; a cell that spans columns is followed by empty ones.
-    fn cells(&self, row: &TableRow) -> Vec<String> {
-        let mut texts = Vec::new();
-        for cell in &row.cells {
-            let mut text = String::new();
-            self.inline_children(*cell, InlineStyle { cell: true, ..InlineStyle::default() }, &mut text);
-            let text = text.trim().trim_end_matches("<br>").replace(['\n', '\r'], " ").replace('|', "\\|");
-            texts.push(text.trim().to_owned());
-            let span =
-                self.tree.attribute(*cell, "colspan").and_then(|span| span.trim().parse().ok()).unwrap_or(1usize);
-            texts.extend((1..span.min(MAX_COLUMNS)).map(|_| String::new()));
+    /// The texts of all rows, each in its column: a cell that spans columns or rows is followed by
+    /// empty ones.
+    fn grid(&self, rows: &[TableRow]) -> Vec<Vec<String>> {
+        // How many more rows the cell above covers, by column.
+        let mut covered = [0usize; MAX_COLUMNS];
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut texts: Vec<String> = Vec::new();
+            for cell in &row.cells {
+                while covered.get(texts.len()).is_some_and(|rows| *rows > 0) {
+                    texts.push(String::new());
+                }
+                let (across, down) = (self.span_of(*cell, "colspan"), self.span_of(*cell, "rowspan"));
+                let from = texts.len();
+                texts.push(self.cell_text(*cell));
+                texts.extend((1..across).map(|_| String::new()));
+                // Cells after this row only; it counts down once at the end of every row.
+                covered.iter_mut().take(texts.len()).skip(from).for_each(|rows| *rows = down);
+            }
+            covered.iter_mut().for_each(|rows| *rows = rows.saturating_sub(1));
+            texts.truncate(MAX_COLUMNS);
+            out.push(texts);
         }
-        texts
+        out
+    }
+
+    fn cell_text(&self, cell: NodeId) -> String {
+        let mut text = String::new();
+        self.inline_children(cell, InlineStyle { cell: true, ..InlineStyle::default() }, &mut text);
+        let text = text.trim().trim_end_matches("<br>").trim_end().replace(['\n', '\r'], " ");
+        text.replace('|', "\\|")
+    }
+
+    /// How many columns or rows a cell spans.
+    fn span_of(&self, cell: NodeId, name: &str) -> usize {
+        let given = self.tree.attribute(cell, name).and_then(|span| span.trim().parse().ok());
+        given.unwrap_or(1usize).clamp(1, if name == "colspan" { MAX_COLUMNS } else { MAX_SPAN })
     }
 }

@@ -14,6 +14,9 @@ use crate::html::scan::{Attributes, HtmlToken, Scanner, TextMode};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// How much of a start tag is read on behalf of other elements.
+const SHORT_TAG: usize = 4_000;
+
 /// Maximum depth of the tree.
 pub(super) const DEPTH: usize = 128;
 
@@ -126,10 +129,40 @@ impl<'a> MarkupTree<'a> {
         &rest[..end]
     }
 
+    /// The node that follows a node and everything below it, in the order of the source.
+    pub(super) fn after(&self, id: NodeId) -> Option<NodeId> {
+        let mut up = id;
+        while up != ROOT {
+            if let Some(next) = self.nodes[up].next {
+                return Some(next);
+            }
+            up = self.nodes[up].parent;
+        }
+        None
+    }
+
     /// An attribute of an element, read from its start tag; `name` is in lower case.
     pub(super) fn attribute(&self, id: NodeId, name: &str) -> Option<Cow<'a, str>> {
         let Markup::Element(_) = self.nodes[id].markup else { return None };
+        self.attribute_in(self.src.get(self.nodes[id].at..)?, name)
+    }
+
+    /// Whether an element has one of these classes. Only the first part of its start tag is read,
+    /// since descendants ask, too, and there may be as many of them as it has attributes.
+    pub(super) fn has_class(&self, id: NodeId, wanted: &[&str]) -> bool {
+        let has = |classes: Cow<'a, str>| classes.split_ascii_whitespace().any(|class| wanted.contains(&class));
+        self.short_attribute(id, "class").is_some_and(has)
+    }
+
+    /// An attribute near the start of an element's tag.
+    pub(super) fn short_attribute(&self, id: NodeId, name: &str) -> Option<Cow<'a, str>> {
+        let Markup::Element(_) = self.nodes[id].markup else { return None };
         let tag = self.src.get(self.nodes[id].at..)?;
+        let end = tag.floor_char_boundary(SHORT_TAG.min(tag.len()));
+        self.attribute_in(&tag[..end], name)
+    }
+
+    fn attribute_in(&self, tag: &'a str, name: &str) -> Option<Cow<'a, str>> {
         let mut wanted = WantedAttribute { src: tag, name, key: key(name), value: None };
         Scanner::new(tag).next(&mut wanted)?;
         let value = tag.get(wanted.value?)?;

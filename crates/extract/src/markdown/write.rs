@@ -4,6 +4,7 @@
 //! list item before its first line and as much space before the others, `> ` before all lines of a
 //! quotation. Blocks are separated by an empty line, except inside tight lists.
 
+use super::formula::SET_FORMULA;
 use super::inline::{InlineStyle, is_silent};
 use super::tree::{Markup, MarkupTree, NodeId, ROOT, is_block};
 use crate::html::name::Tag;
@@ -12,6 +13,9 @@ use url::Url;
 
 /// Lists and quotations nested deeper than this are not indented further.
 const MAX_PREFIXES: usize = 16;
+
+/// Classes of the paragraph that names a note, a warning or the like.
+const ADMONITION: &[&str] = &["admonition-title"];
 
 /// What stands before the lines of a block.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub(super) struct MarkdownWriter<'a> {
     pub(super) tight: bool,
     /// The same for the next block alone.
     pub(super) next_tight: Option<bool>,
+    /// Whether a heading is being written.
+    pub(super) in_heading: bool,
     /// An enclosing link that waits for its first text.
     pending_link: Option<NodeId>,
 }
@@ -48,6 +54,7 @@ impl<'a> MarkdownWriter<'a> {
             prefixes: Vec::new(),
             tight: false,
             next_tight: None,
+            in_heading: false,
             pending_link: None,
         }
     }
@@ -83,7 +90,7 @@ impl<'a> MarkdownWriter<'a> {
             next = self.tree.sibling(child);
             let is_running = match self.tree.tag(child) {
                 None => true,
-                Some(tag) => !is_block(tag) && !self.tree.node(child).holds_blocks,
+                Some(tag) => !is_block(tag) && (!self.tree.node(child).holds_blocks || self.is_set_formula(child)),
             };
             if is_running {
                 running.push(child);
@@ -93,6 +100,11 @@ impl<'a> MarkdownWriter<'a> {
             self.block(child);
         }
         self.paragraph(&running);
+    }
+
+    /// Whether an element is a formula whose fractions are tables.
+    fn is_set_formula(&self, id: NodeId) -> bool {
+        self.tree.tag(id) == Some(Tag::Span) && self.tree.has_class(id, SET_FORMULA)
     }
 
     /// Writes one block element, or an inline element that contains blocks.
@@ -114,6 +126,8 @@ impl<'a> MarkdownWriter<'a> {
             Tag::Blockquote => self.within("> ", "> ", |writer| writer.blocks(id)),
             Tag::Hr => self.rule(id),
             Tag::Summary | Tag::Legend => self.labelled(id, "**"),
+            Tag::P if self.tree.has_class(id, ADMONITION) => self.labelled(id, "**"),
+            Tag::Aside | Tag::Div | Tag::Li if self.is_footnote(id) => self.footnote(id),
             Tag::Figcaption | Tag::Caption => self.labelled(id, "*"),
             Tag::A => {
                 self.pending_link = Some(id);
@@ -126,9 +140,14 @@ impl<'a> MarkdownWriter<'a> {
 
     fn heading(&mut self, id: NodeId, tag: Tag) {
         let level = usize::from(tag as u8 - Tag::H1 as u8) + 1;
+        self.in_heading = true;
         let text = self.line(&[id]);
-        // A heading is one line.
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.in_heading = false;
+        // A heading is one line, and hash signs at its end would not be part of it.
+        let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.ends_with('#') && text.trim_end_matches('#').ends_with([' ', '\0']) {
+            text.insert(text.len() - 1, '\\');
+        }
         if !text.is_empty() {
             self.next_tight = Some(false);
             self.write(&format!("{} {text}", "#".repeat(level)));
@@ -138,6 +157,33 @@ impl<'a> MarkdownWriter<'a> {
     fn rule(&mut self, id: NodeId) {
         if self.is_kept(id) && !self.out.is_empty() {
             self.write("---");
+        }
+    }
+
+    /// Whether an element is a footnote with its number in front.
+    fn is_footnote(&self, id: NodeId) -> bool {
+        let label = || self.tree.children(id).find(|child| self.holds_kept(*child));
+        let is_label =
+            |label: NodeId| self.tree.tag(label) == Some(Tag::Span) && self.tree.has_class(label, &["label"]);
+        self.tree.has_class(id, &["footnote", "citation"]) && label().is_some_and(is_label)
+    }
+
+    /// A footnote: its number stands in the line of its first paragraph.
+    fn footnote(&mut self, id: NodeId) {
+        let said: Vec<NodeId> = self.tree.children(id).filter(|child| self.holds_kept(*child)).collect();
+        let is_paragraph = |node: &&NodeId| self.tree.tag(**node) == Some(Tag::P);
+        let Some((label, first)) = said.first().copied().zip(said.get(1).filter(is_paragraph).copied()) else {
+            return self.blocks(id);
+        };
+        let mut text = self.line(&[label]);
+        text.push(' ');
+        text.push_str(self.line(&[first]).trim());
+        self.write(&guarded(text.trim()));
+        for rest in said.into_iter().skip(2) {
+            match self.tree.tag(rest) {
+                Some(_) => self.block(rest),
+                None => self.paragraph(&[rest]),
+            }
         }
     }
 
@@ -218,7 +264,7 @@ impl<'a> MarkdownWriter<'a> {
 }
 
 /// A line that would be taken for the start of another kind of block, escaped.
-fn guarded(line: &str) -> String {
+pub(super) fn guarded(line: &str) -> String {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after = |at: usize| line[at..].chars().next().is_none_or(char::is_whitespace);
@@ -228,7 +274,9 @@ fn guarded(line: &str) -> String {
     let hashes = line.bytes().take_while(|b| *b == b'#').count();
     let heads = (1..7).contains(&hashes) && after(hashes);
     let marks = line.starts_with(['-', '+', '*']) && after(1);
-    let rules = line.len() >= 3 && (line.bytes().all(|b| b == b'-') || line.bytes().all(|b| b == b'='));
+    let consists_of = |signs: &str| line.bytes().all(|b| signs.as_bytes().contains(&b));
+    let rules = !line.is_empty() && (consists_of("-|: ") || consists_of("=") || consists_of("_ "));
     let quotes = line.starts_with('>') || line.starts_with("~~~") || line.starts_with(": ");
-    if heads || marks || rules || quotes { format!("\\{line}") } else { line.to_owned() }
+    let defines = line.starts_with('[') && line.contains("]:");
+    if heads || marks || rules || quotes || defines { format!("\\{line}") } else { line.to_owned() }
 }
