@@ -72,6 +72,9 @@ pub struct PageFacts {
     pub language: Option<String>,
 }
 
+/// What links to a heading from behind it.
+const SIGNS: [char; 5] = ['¶', '§', '#', '🔗', ' '];
+
 /// The facts of a page.
 pub(crate) fn facts(scene: &Scene<'_>) -> PageFacts {
     let outline = scene.outline;
@@ -111,7 +114,9 @@ fn title(scene: &Scene<'_>, claims: &Claims) -> Option<String> {
     let declared = &scene.outline.declared;
     let site = meta(declared, &["og:site_name"]);
     // A heading that repeats the name of the site is its banner.
-    let headline = scene.headline().map(|i| scene.text(i).to_owned()).filter(|text| Some(text) != site.as_ref());
+    let headline = scene.headline().filter(|i| scene.is_title(*i)).map(|i| scene.text(i));
+    let headline =
+        headline.map(|text| text.trim_end_matches(SIGNS).to_owned()).filter(|text| Some(text) != site.as_ref());
     let said = || meta(declared, &["og:title"]).or_else(|| claims.headline.clone());
     let title = headline.or_else(said).or_else(|| scene.outline.title.clone());
     title.filter(|t| !t.is_empty()).map(|t| t.chars().take(LONGEST).collect())

@@ -7,7 +7,7 @@
 //! it marks as its main content counts; if it marks nothing, nothing is chosen and the caller uses
 //! the whole page: a list of links or a page of a few words is all there is.
 
-use super::elements::{ElementKind, FAR};
+use super::elements::{ElementKind, FAR, Holder};
 use super::features::heading;
 use super::scene::Scene;
 use crate::html::name::Tag;
@@ -29,6 +29,10 @@ const LEAST: usize = 20;
 
 /// Log-odds up to which it is doubtful whether a block is content, on either side of [`ENOUGH`].
 const DOUBT: i32 = 1_000;
+/// What elements with navigation are called.
+const NAVIGATION: &[&str] = &["nav", "menu", "breadcrumb"];
+/// How much of a name is searched.
+const LONGEST_NAME: usize = 200;
 
 /// Kinds that are never content, whoever contains them: comments, advertisements, notices,
 /// navigation, footers.
@@ -50,6 +54,8 @@ pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
     if chars(scene, &code) * 1000 >= scene.chars * REFERENCE {
         keep_container(scene, &code, &mut chosen);
     }
+    keep_contents(scene, &mut chosen);
+    keep_headline(scene, &mut chosen);
     let kept = chars(scene, &chosen);
     let is_enough = kept > 0 && (kept >= FEW || kept * LEAST >= scene.chars);
     if !is_enough || scene.prose < FEW {
@@ -135,6 +141,53 @@ fn keep_headings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
     }
 }
 
+/// Chooses the headline, if it stands before what was chosen.
+fn keep_headline(scene: &Scene<'_>, chosen: &mut [bool]) {
+    let Some(at) = scene.headline() else { return };
+    let is_first = chosen.iter().position(|chosen| *chosen).is_some_and(|first| at < first);
+    let is_heading = scene.holder(at).is_some_and(|h| heading(h.tag) == 1 && h.nearest(&OUTSIDE) == FAR);
+    // A heading that is a link may be the banner of the site.
+    let is_link = scene.measures.get(at).is_some_and(|m| m.linked * 2 >= m.bytes);
+    chosen[at] |= is_first && is_heading && !is_link;
+}
+
+/// Chooses the lists and tables of a page that consists of them: an index, a table of contents.
+fn keep_contents(scene: &Scene<'_>, chosen: &mut [bool]) {
+    if chars(scene, chosen) * 3 >= scene.chars {
+        return;
+    }
+    let navigation = navigation(scene);
+    let is_outside = |i: usize| {
+        let own = scene.outline.pieces.get(i).map(|piece| piece.frame);
+        let kinds = |h: &Holder| h.nearest(&OUTSIDE).min(h.distance[ElementKind::Hidden as usize]);
+        scene.holder(i).is_none_or(|h| kinds(h) < FAR) || scene.ancestors(own).any(|at| navigation[at])
+    };
+    let inside: Vec<bool> = (0..scene.measures.len()).map(|i| !is_outside(i)).collect();
+    let is_listed = |i: usize| {
+        let own = scene.outline.pieces.get(i).map(|piece| piece.frame);
+        let tags = scene.ancestors(own).filter_map(|at| scene.holders.get(at)).map(|h| h.tag);
+        inside[i] && tags.into_iter().any(|tag| matches!(tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Table))
+    };
+    let listed: Vec<bool> = (0..scene.measures.len()).map(is_listed).collect();
+    let is_declared = |i: usize| scene.holder(i).is_some_and(|h| h.distance[ElementKind::Main as usize] < FAR);
+    let is_all_declared = (0..listed.len()).all(|i| !listed[i] || is_declared(i));
+    let whole = if is_all_declared { chars(scene, &inside) } else { scene.chars };
+    if listed.contains(&true) && chars(scene, &listed) * 2 >= whole {
+        keep_container(scene, &listed, chosen);
+    }
+}
+
+/// Which elements are called navigation and hold many links, but not most of the page.
+fn navigation(scene: &Scene<'_>) -> Vec<bool> {
+    let is_called = |name: &str| {
+        let name = name.get(..LONGEST_NAME).unwrap_or(name).to_ascii_lowercase();
+        NAVIGATION.iter().any(|word| name.contains(word))
+    };
+    let is_likely = |h: &Holder| h.linked * 10 >= h.bytes * 4 && h.chars * 4 <= scene.chars * 3;
+    let elements = scene.outline.frames.iter().zip(&scene.holders);
+    elements.map(|(f, h)| is_likely(h) && (is_called(f.id) || is_called(f.class))).collect()
+}
+
 /// Chooses everything in the innermost element with nearly all that was chosen or is a program,
 /// except what is marked as something else.
 fn keep_container(scene: &Scene<'_>, code: &[bool], chosen: &mut [bool]) {
@@ -153,10 +206,12 @@ fn keep_container(scene: &Scene<'_>, code: &[bool], chosen: &mut [bool]) {
     }
     let Some(container) = sums.iter().rposition(|sum| *sum * 100 >= all * 85 && all > 0) else { return };
     let depth = scene.holders[container].depth;
+    let navigation = navigation(scene);
     for (i, piece) in scene.outline.pieces.iter().enumerate() {
         let Some(own) = scene.holders.get(piece.frame) else { continue };
         let is_inside = scene.ancestors(Some(piece.frame)).any(|at| at == container);
         let steps = own.depth.saturating_sub(depth).min(FAR);
-        chosen[i] |= is_inside && own.nearest(&OUTSIDE) >= steps;
+        let mut below = scene.ancestors(Some(piece.frame)).take_while(|at| *at != container);
+        chosen[i] |= is_inside && own.nearest(&OUTSIDE) >= steps && !below.any(|at| navigation[at]);
     }
 }

@@ -207,6 +207,10 @@ fn kinds<'a>(frame: &OutlineElement<'a>, known: &mut HashMap<[&'a str; 2], u64>)
         _ => None,
     };
     kinds |= own.map_or(0, |kind| bit(kind as usize));
+    // Footnotes are part of the text, wherever they stand.
+    if [frame.id, frame.class].iter().any(|name| name.to_ascii_lowercase().contains("footnote")) {
+        kinds &= !AROUND;
+    }
     if frame.is_hidden {
         kinds |= bit(ElementKind::Hidden as usize);
     }

@@ -123,6 +123,12 @@ impl<'a> Scene<'a> {
         self.most_like_title.map(|(at, _)| at)
     }
 
+    /// Whether a block can be the title of a page: a heading, or anything else that is not a link.
+    pub(crate) fn is_title(&self, i: usize) -> bool {
+        let is_heading = self.holder(i).is_some_and(|h| heading(h.tag) > 0);
+        is_heading || self.measures.get(i).is_some_and(|m| m.linked * 2 < m.bytes)
+    }
+
     /// Whether a text has enough words in common with the title to be the page's headline.
     pub(crate) fn is_like_title(&self, text: &str) -> bool {
         let m = BlockMeasure::of(text, 0, &self.declared);
