@@ -168,12 +168,13 @@ pub fn text(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
 
 /// The text of a page for readers.
 fn reading(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent) -> String {
-    let document = read(url, stored, content, orb_extract::extract);
-    if extent == ContentExtent::Whole || !is_html(&document.mime) {
-        return document.text;
-    }
-    let main = read(url, stored, content, |c| MainContent::of(&orb_extract::text_of(c), is_xhtml(&document.mime)));
-    main.main_text()
+    read(url, stored, content, |c| {
+        let mime = orb_extract::sniff(c.bytes, c.mime);
+        if extent == ContentExtent::Whole || !is_html(&mime) {
+            return orb_extract::extract(c).text;
+        }
+        MainContent::of(&orb_extract::text_of(c), is_xhtml(&mime)).main_text()
+    })
 }
 
 /// A page as Markdown, and what it says about itself.
@@ -200,14 +201,15 @@ impl MarkdownPage {
 
 /// An HTML page as Markdown; anything else as plain text.
 pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent) -> MarkdownPage {
-    let document = read(url, stored, content, orb_extract::extract);
-    if !is_html(&document.mime) {
-        let facts = PageFacts { title: document.title, ..PageFacts::default() };
-        return MarkdownPage { text: document.text, facts };
-    }
     read(url, stored, content, |c| {
+        let mime = orb_extract::sniff(c.bytes, c.mime);
+        if !is_html(&mime) {
+            let document = orb_extract::extract(c);
+            let facts = PageFacts { title: document.title, ..PageFacts::default() };
+            return MarkdownPage { text: document.text, facts };
+        }
         let html = orb_extract::text_of(c);
-        let page = MainContent::of(&html, is_xhtml(&document.mime));
+        let page = MainContent::of(&html, is_xhtml(&mime));
         let ranges = page.ranges();
         let only = (extent == ContentExtent::Main && page.is_told).then_some(&ranges[..]);
         let text = orb_extract::markdown(&html, &MarkdownRequest { url: Some(url), only });
