@@ -24,6 +24,8 @@ const CODE: i32 = -3_500;
 const REFERENCE: usize = 60;
 /// Characters that are content, however long the page is.
 const FEW: usize = 250;
+/// Characters of a small table.
+const SMALL: usize = 1_500;
 /// Less than one in this many characters of a page is too little.
 const LEAST: usize = 20;
 
@@ -114,7 +116,13 @@ fn keep_siblings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
     for (i, part) in parts.iter().enumerate().filter(|(i, _)| scores[*i] < ENOUGH) {
         let Some((kept, all)) = part.and_then(|p| sums.get(p)) else { continue };
         let is_code = scene.holder(i).is_some_and(|h| h.tag == Tag::Pre);
-        let (least, quarters) = if is_code { (CODE, 2) } else { (SIBLING, 3) };
+        // A small table is read as a whole or not at all.
+        let is_table = part.and_then(|p| scene.holders.get(p)).is_some_and(|h| h.tag == Tag::Table && h.chars < SMALL);
+        let (least, quarters) = match (is_code, is_table) {
+            (true, _) => (CODE, 2),
+            (_, true) => (CODE, 1),
+            _ => (SIBLING, 3),
+        };
         chosen[i] |= scores[i] >= least && kept * 4 >= all * quarters;
     }
 }

@@ -1,7 +1,7 @@
 //! How do programs read, in blocks and in lines, and which language are they in?
 
 use super::inline::{InlineStyle, is_silent, space};
-use super::tree::{NodeId, ROOT};
+use super::tree::{NodeId, ROOT, is_block};
 use super::write::MarkdownWriter;
 use crate::html::name::Tag;
 
@@ -64,7 +64,7 @@ impl MarkdownWriter<'_> {
     }
 
     fn breaks_lines(&self, id: NodeId) -> bool {
-        self.tree.below(id).any(|node| self.tree.tag(node) == Some(Tag::Br))
+        self.tree.node(id).holds_blocks || self.tree.below(id).any(|node| self.tree.tag(node) == Some(Tag::Br))
     }
 
     /// The link that an element consists of.
@@ -80,27 +80,35 @@ impl MarkdownWriter<'_> {
         }
     }
 
-    /// The kept text below a node, as it is, without the signs that link to a place.
+    /// The kept text below a node, as it is, without the signs that link to a place. Blocks are
+    /// lines: highlighters put each line into one.
     pub(super) fn plain(&self, id: NodeId) -> String {
         let mut text = String::new();
-        let end = self.tree.after(id);
-        let mut next = Some(id);
-        while let Some(node) = next.filter(|node| Some(*node) != end) {
-            let is_skipped = match self.tree.tag(node) {
-                Some(Tag::A) => self.is_permalink(node),
-                Some(Tag::Span) => self.tree.has_class(node, FOREIGN),
-                Some(tag) => node != id && is_silent(tag),
+        self.add_plain(id, &mut text);
+        text
+    }
+
+    fn add_plain(&self, id: NodeId, text: &mut String) {
+        if self.tree.tag(id).is_none() && self.is_kept(id) {
+            text.push_str(&self.tree.text(id));
+        }
+        for child in self.tree.children(id) {
+            let tag = self.tree.tag(child);
+            let is_skipped = match tag {
+                Some(Tag::A) => self.is_permalink(child),
+                Some(Tag::Span) => self.tree.has_class(child, FOREIGN),
+                Some(tag) => is_silent(tag),
                 None => false,
             };
-            match self.tree.tag(node) {
-                None if self.is_kept(node) => text.push_str(&self.tree.text(node)),
-                Some(Tag::Br) => text.push('\n'),
-                _ => {}
+            let is_line = tag.is_some_and(is_block);
+            if tag == Some(Tag::Br) {
+                text.push('\n');
+            } else if !is_skipped {
+                break_line(is_line, text);
+                self.add_plain(child, text);
+                break_line(is_line, text);
             }
-            let child = self.tree.children(node).next().filter(|_| !is_skipped);
-            next = child.or_else(|| self.tree.after(node));
         }
-        text
     }
 
     /// The language of a code block, from the classes of what it contains and what contains it.
@@ -117,6 +125,12 @@ impl MarkdownWriter<'_> {
             let given = ["data-lang", "data-language"].iter().find_map(|name| self.tree.short_attribute(element, name));
             given.and_then(|name| known(&name)).or_else(|| in_classes(&self.tree.short_attribute(element, "class")?))
         })
+    }
+}
+
+fn break_line(is_line: bool, text: &mut String) {
+    if is_line && !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
     }
 }
 

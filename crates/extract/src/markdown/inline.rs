@@ -19,7 +19,7 @@ const LONGEST_REFERENCE: usize = 40;
 const EDITING: &[&str] = &["mw-editsection", "editsection"];
 
 /// Classes of spans that hold highlighted programs.
-const HIGHLIGHTED: &[&str] = &["mw-geshi", "mw-highlight"];
+pub(super) const HIGHLIGHTED: &[&str] = &["mw-geshi", "mw-highlight"];
 
 /// Classes of spans whose children are lines.
 const LINES: &[&str] = &["t-lines"];
@@ -257,7 +257,7 @@ fn is_markup(c: char, rest: &str, style: InlineStyle, out: &str) -> bool {
     let (before, next) = (out.chars().last(), rest.chars().next());
     let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     match c {
-        '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+        '\\' => next.is_none_or(|c| c.is_ascii_punctuation() || c.is_whitespace()),
         '`' => true,
         // Alone between spaces they are themselves, except inside emphasis.
         '*' | '_'
@@ -270,7 +270,12 @@ fn is_markup(c: char, rest: &str, style: InlineStyle, out: &str) -> bool {
         }
         '*' => true,
         '_' => !(in_word(before) && in_word(next)),
-        '~' => next == Some('~') || before == Some('~'),
+        // What cannot end a struck text strikes nothing.
+        '~' => {
+            let is_marked = style.strong || style.emphasis || style.struck || style.link;
+            let is_after_word = before.map_or(is_marked, |c| !c.is_whitespace());
+            before == Some('~') || next == Some('~') || (is_after_word && (in_word(before) || !in_word(next)))
+        }
         '<' => opens_tag(rest),
         '&' => is_reference(rest),
         '[' => style.link,

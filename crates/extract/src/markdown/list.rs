@@ -74,19 +74,24 @@ impl MarkdownWriter<'_> {
             return self.blocks(id);
         }
         let was_tight = std::mem::take(&mut self.tight);
-        let mut after_term = false;
+        let mut before = None;
         for part in parts.into_iter().filter(|part| self.holds_kept(*part)).collect::<Vec<_>>() {
             let tag = self.tree.tag(part);
-            if after_term && matches!(tag, Some(Tag::Dd | Tag::Dt)) {
-                self.next_tight = Some(true);
-            }
+            // A definition follows its term; another term is set apart, or it would continue the text.
+            let is_short = |part: NodeId| !self.tree.node(part).holds_blocks;
+            let follows = match (before.map(|part| (part, self.tree.tag(part))), tag) {
+                (Some((_, Some(Tag::Dt))), Some(Tag::Dt | Tag::Dd)) => true,
+                (Some((last, Some(Tag::Dd))), Some(Tag::Dd)) => is_short(last),
+                _ => false,
+            };
+            self.next_tight = if follows { Some(true) } else { self.next_tight };
             match tag {
                 Some(Tag::Dt) => self.term(part),
                 Some(Tag::Dd) => self.within(":   ", "    ", |writer| writer.blocks(part)),
                 Some(_) => self.blocks(part),
                 None => self.paragraph(&[part]),
             }
-            after_term = tag == Some(Tag::Dt) || (tag == Some(Tag::Dd) && !self.tree.node(part).holds_blocks);
+            before = Some(part);
         }
         self.tight = was_tight;
     }

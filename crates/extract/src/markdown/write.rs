@@ -5,7 +5,7 @@
 //! quotation. Blocks are separated by an empty line, except inside tight lists.
 
 use super::formula::SET_FORMULA;
-use super::inline::{InlineStyle, is_silent};
+use super::inline::{HIGHLIGHTED, InlineStyle, is_silent};
 use super::tree::{Markup, MarkupTree, NodeId, ROOT, is_block};
 use crate::html::name::Tag;
 use std::ops::Range;
@@ -90,7 +90,7 @@ impl<'a> MarkdownWriter<'a> {
             next = self.tree.sibling(child);
             let is_running = match self.tree.tag(child) {
                 None => true,
-                Some(tag) => !is_block(tag) && (!self.tree.node(child).holds_blocks || self.is_set_formula(child)),
+                Some(tag) => !is_block(tag) && (!self.tree.node(child).holds_blocks || self.is_one_line(child)),
             };
             if is_running {
                 running.push(child);
@@ -102,9 +102,11 @@ impl<'a> MarkdownWriter<'a> {
         self.paragraph(&running);
     }
 
-    /// Whether an element is a formula whose fractions are tables.
-    fn is_set_formula(&self, id: NodeId) -> bool {
-        self.tree.tag(id) == Some(Tag::Span) && self.tree.has_class(id, SET_FORMULA)
+    /// Whether a span is part of a line although it holds blocks: a formula whose fractions are
+    /// tables, or a program.
+    fn is_one_line(&self, id: NodeId) -> bool {
+        self.tree.tag(id) == Some(Tag::Span)
+            && (self.tree.has_class(id, SET_FORMULA) || self.tree.has_class(id, HIGHLIGHTED))
     }
 
     /// Writes one block element, or an inline element that contains blocks.
