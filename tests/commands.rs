@@ -160,6 +160,47 @@ fn cat_gives_the_main_content_or_the_whole_page() {
 }
 
 #[test]
+fn cat_reads_pages_that_no_template_was_made_for() {
+    const PROSE: &str = "<p>Bees live in colonies that may hold many thousands of workers in a good summer, and they \
+        tell each other by a dance where to find nectar.</p>";
+    let pages = [
+        ("/deep", format!("<title>Deep</title>{}{PROSE}", "<div>".repeat(100_000))),
+        ("/links", (0..500).map(|i| format!("<li><a href=http://b.invalid/{i}>Page {i}</a>")).collect()),
+        ("/empty", "<title>Empty</title><main></main><svg><style>.a{fill:red}</style></svg>".to_owned()),
+        (
+            "/lies",
+            format!(
+                "<title>Bees</title><script type='application/ld+json'>{{\"@type\":\"Article\",\"headline\":\"Bees\",\
+                 \"datePublished\":\"99999-01-01\",\"author\":\"No One\",\"articleBody\":\"Ten shoes\"}}</script>\
+                 <main></main><h1>Bees</h1>{PROSE}{PROSE}"
+            ),
+        ),
+    ];
+    let script = Script::serve(move |heard| match pages.iter().find(|(path, _)| heard.target == *path) {
+        Some((_, page)) => reply("200 OK", "Content-Type: text/html\r\n", page),
+        None if heard.target == "/" => {
+            let links: String = pages.iter().map(|(path, _)| format!("<a href={path}>x</a>")).collect();
+            reply("200 OK", "Content-Type: text/html\r\n", &links)
+        }
+        None => absent(),
+    });
+    let (home, root) = (Home::new(), format!("http://{}", script.address));
+    home.crawl(&[&root, "--delay", "0"]);
+    let body = |path: &str| {
+        let finished = home.orb(&["cat", PROJECT, &format!("{root}{path}"), "--as", "markdown"]);
+        let text = finished.expect(0).text().to_owned();
+        text.split_once("\n---\n").map(|(head, body)| (head.to_owned(), body.trim().to_owned())).unwrap()
+    };
+    let prose = PROSE.trim_start_matches("<p>").trim_end_matches("</p>");
+    assert_eq!(body("/deep").1, prose);
+    assert_eq!(body("/links").1.lines().filter(|line| line.starts_with("- [Page ")).count(), 500);
+    assert_eq!(body("/empty").1, "");
+    let (head, said) = body("/lies");
+    assert_eq!(said, format!("# Bees\n\n{prose}\n\n{prose}"));
+    assert!(head.contains("title: \"Bees\"") && !head.contains("99999") && !head.contains("No One"), "{head}");
+}
+
+#[test]
 fn sql_answers_in_every_format() {
     let (_world, home) = crawled();
     let sql = "SELECT kind, count(*) AS pages FROM page WHERE kind = 'HTML' GROUP BY kind";

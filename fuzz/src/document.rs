@@ -162,13 +162,6 @@ fn sitemap(root: &str, text: &str) {
     assert!(said <= xml.len() * 3, "{said} bytes out of {}", xml.len());
 }
 
-/// A page as Markdown.
-pub fn markdown(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let made = orb_extract::markdown(&text, &orb_extract::MarkdownRequest::default());
-    assert!(made.len() <= 4_000 + 64 * text.len(), "{} bytes out of {}", made.len(), text.len());
-}
-
 /// The links of a `Link` field, for [`crate::headers`].
 pub(crate) fn links_of(name: &str, value: &[u8]) -> Vec<orb_page::Link> {
     header_links(&[(name, value)].into_iter().collect())

@@ -17,6 +17,7 @@ mod deflate;
 mod document;
 mod html;
 mod linear;
+mod reading;
 mod response;
 mod robots;
 mod settings;
@@ -29,9 +30,10 @@ pub use charset::charset;
 pub use compare::compare;
 pub use cookies::cookies;
 pub use deflate::deflate;
-pub use document::{css, markdown, page, script, text, xml};
+pub use document::{css, page, script, text, xml};
 pub use html::html;
 pub use linear::linear;
+pub use reading::{main_content, markdown};
 pub use response::{archive, coding, response};
 pub use robots::robots;
 pub use settings::settings;
@@ -60,6 +62,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("headers", headers),
     ("html", html),
     ("linear", linear),
+    ("main_content", main_content),
     ("markdown", markdown),
     ("page", page),
     ("response", response),

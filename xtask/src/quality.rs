@@ -2,20 +2,25 @@
 //!
 //! `main`: main content, over annotated material that is not part of the project: it lies in
 //! `../shared/corpus` beside it, or where `--corpus` says. It is measured by a program of the crate
-//! it belongs to, in a release build: the time a page takes is one of the figures. `search`:
-//! whether the page that answers is found, over two real documentations.
+//! it belongs to, in a release build: the time a page takes is one of the figures. `markdown`: what
+//! survives of a page, over two real documentations and the same material. `search`: whether the
+//! page that answers is found, over the documentations.
 
+mod markdown;
 mod search;
 
 use crate::steps::{cargo, root, step};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
+/// What can be measured.
+const PARTS: &[&str] = &["main", "markdown", "search"];
+
 /// Where the corpus is, beside the project or further up.
 const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
 
-/// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`) and
-/// search. What was learnt is judged on
+/// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`),
+/// Markdown and search. What was learnt is judged on
 /// pages it was not learnt from, unless `--shipped` asks for the compiled table alone.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut wish = QualityWish::default();
@@ -28,18 +33,24 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("--corpus", Some(path)) => wish.corpus = Some(PathBuf::from(path)),
             ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
             _ => {
-                bail!("unknown argument {arg}; known are --only main,search --corpus PATH --worst N --learn --shipped")
+                bail!(
+                    "unknown argument {arg}; known are --only main,markdown,search --corpus PATH --worst N --learn --shipped"
+                )
             }
         }
         if matches!(arg.as_str(), "--worst" | "--corpus" | "--only") {
             args.next();
         }
     }
-    if let Some(unknown) = wish.only.iter().find(|part| !["main", "search"].contains(&part.as_str())) {
-        bail!("there is no part {unknown}, only main and search");
+    if let Some(unknown) = wish.only.iter().find(|part| !PARTS.contains(&part.as_str())) {
+        bail!("there is no part {unknown}, only {}", PARTS.join(", "));
     }
     if wish.wants("main") {
         main_content(&wish)?;
+    }
+    if wish.wants("markdown") {
+        let corpus = wish.corpus.clone().or_else(|| found(&root()));
+        step("markdown", || markdown::run(corpus.as_deref()))?;
     }
     if wish.wants("search") {
         step("search", search::run)?;

@@ -7,7 +7,7 @@
 //! that is compiled in, for the whole text as a base line and, with `--cross`, for models each
 //! learnt without the pages they are judged by (five folds). `--learn` learns from all pages and
 //! writes the table of the model. `--show FILE` prints what is found on one page; `--reference
-//! SELECTOR DIRECTORY` measures documentation whose content a CSS selector names.
+//! SELECTOR [--without SELECTOR] DIRECTORY` measures documentation whose content CSS selectors name.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     if let (Some(selector), Some(directory)) = (after("--reference"), args.last()) {
-        reference::measure(selector, Path::new(directory));
+        reference::measure(selector, after("--without").map(String::as_str), Path::new(directory));
         return Ok(());
     }
     let corpus = PathBuf::from(args.first().filter(|a| !a.starts_with("--")).ok_or("no corpus given")?);

@@ -13,16 +13,16 @@ const PAGES: usize = 200;
 const LEAST: usize = 50;
 
 /// Prints the share of the content's words that are kept, and of the kept words that are content,
-/// as means over pages.
-pub(crate) fn measure(selector: &str, directory: &Path) {
+/// as means over pages. What `without` selects is not content, wherever it is.
+pub(crate) fn measure(selector: &str, without: Option<&str>, directory: &Path) {
     let mut files = Vec::new();
     collect(directory, &mut files);
     files.sort();
     let (mut recall, mut precision, mut count) = (0.0, 0.0, 0.0f64);
     for file in files.iter().step_by((files.len() / PAGES).max(1)) {
         let Ok(html) = std::fs::read_to_string(file) else { continue };
-        let include = [selector.to_owned()];
-        let content = select(&html, &WantedPart { include: &include, ..WantedPart::default() });
+        let (include, exclude) = ([selector.to_owned()], Vec::from_iter(without.map(str::to_owned)));
+        let content = select(&html, &WantedPart { include: &include, exclude: &exclude, ..WantedPart::default() });
         let wanted = words(content.blocks.iter().map(|block| block.text.as_str()));
         let all: usize = wanted.values().sum();
         if !content.matched || all < LEAST {
