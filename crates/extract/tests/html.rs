@@ -84,10 +84,14 @@ fn a_page_says_what_it_is() {
     assert_eq!(doc.canonical.as_deref(), Some("/canonical"));
     assert_eq!(doc.description.as_deref(), Some("About this"));
     assert!(doc.robots.noindex && doc.robots.nofollow && !doc.robots.noarchive);
-    let sizes: Vec<_> = doc.images.iter().map(|i| (i.src.as_str(), i.alt.as_str(), i.width, i.height)).collect();
+    let sizes: Vec<_> = doc.images.iter().map(|i| (i.src.as_str(), i.alt.as_deref(), i.width, i.height)).collect();
     assert_eq!(
         sizes,
-        [("in.png", "A picture", None, None), ("x.png", "", Some(10), Some(20)), ("go.png", "Go", None, None)]
+        [
+            ("in.png", Some("A picture"), None, None),
+            ("x.png", None, Some(10), Some(20)),
+            ("go.png", Some("Go"), None, None)
+        ]
     );
     assert_eq!((doc.mime.as_str(), doc.charset.as_deref()), ("text/html", Some("UTF-8")));
 }

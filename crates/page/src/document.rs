@@ -71,8 +71,8 @@ impl RobotsMeta {
 pub struct Image {
     /// `src`, not yet resolved.
     pub src: String,
-    /// `alt`.
-    pub alt: String,
+    /// `alt`; `None` if the element has none. An empty one says that the image is decoration.
+    pub alt: Option<String>,
     /// `width` in pixels.
     pub width: Option<u32>,
     /// `height` in pixels.

@@ -119,8 +119,8 @@ impl Visit {
 pub struct Pictured {
     /// Canonical URL.
     pub url: String,
-    /// `alt`.
-    pub alt: String,
+    /// `alt`; `None` if the element has none.
+    pub alt: Option<String>,
     /// Width in pixels.
     pub width: Option<u32>,
     /// Height in pixels.

@@ -11,14 +11,15 @@ use orb_page::{Image, LinkKind};
 impl<'a> HtmlReader<'a, '_> {
     /// Handles an `<img>`: its sources and its text.
     pub(super) fn picture(&mut self, at: usize, attrs: &Slots<'a>) {
-        let alt = attrs.written(Attr::Alt).map_or_else(String::new, |a| folded(a, MAX_ANCHOR));
-        self.alt_in_anchor(&alt);
+        let alt = attrs.written(Attr::Alt).map(|a| folded(a, MAX_ANCHOR));
+        let words = alt.as_deref().unwrap_or_default();
+        self.alt_in_anchor(words);
         let shown = shown_source(attrs);
         for attr in [Attr::Src, Attr::DataSrc, Attr::Lowsrc, Attr::Dynsrc] {
             if let Some(target) = attrs.get(attr)
                 && let Some(link) = self.found.link(LinkKind::Img, &target, at)
             {
-                link.anchor.clone_from(&alt);
+                words.clone_into(&mut link.anchor);
             }
         }
         self.candidates(Attr::Srcset, at, attrs);

@@ -31,7 +31,7 @@ pub(crate) fn reader(html: &str) -> Saying {
     let doc = extract(&content);
     let links = doc.links.into_iter().map(|l| (l.kind.name(), l.target.replace("\r\n", "\n")));
     let links = links.filter(|(kind, _)| !matches!(*kind, "css" | "js" | "onclick" | "refresh")).collect();
-    let alts = doc.images.into_iter().map(|i| i.alt).collect();
+    let alts = doc.images.into_iter().map(|i| i.alt.unwrap_or_default()).collect();
     Saying { links, title: doc.title, text: squeezed(&doc.text), alts }
 }
 

@@ -170,7 +170,7 @@ impl Recorder {
             links,
             images: vec![Pictured {
                 url: url_of(n) + ".png",
-                alt: "a".into(),
+                alt: Some("a".into()),
                 width: Some(1),
                 height: None,
                 mime: None,
