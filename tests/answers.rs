@@ -6,7 +6,8 @@ mod harness;
 use harness::orb::{Home, PROJECT};
 use harness::web::World;
 use orb_answers::{
-    AnswerError, By, Collection, ContentExtent, ContentForm, GraphAge, Query, RankedKind, Window, Wishes,
+    AnswerError, By, Collection, ContentExtent, ContentForm, GraphAge, HealthKind, HealthPart, HealthWish, Query,
+    RankedKind, Window, Wishes,
 };
 use orb_testweb::Feature;
 use schemars::{JsonSchema, schema_for};
@@ -91,6 +92,13 @@ fn answers_describe_themselves() {
     assert_described(&orb_answers::top(&collection, By::Pagerank, RankedKind::Pages, few).unwrap().rows[0]);
     assert_described(&orb_answers::graph_stats(&collection).unwrap());
     assert_described(&orb_answers::stats(&collection).unwrap());
+    let (wish, broken) = (HealthWish::default(), HealthKind::BrokenLink);
+    let health = orb_answers::health(&collection, wish).unwrap();
+    assert_described(&health.kinds[0]);
+    assert_described(&health);
+    let listed = orb_answers::health_rows(&collection, broken, HealthPart::All, wish, few).unwrap();
+    assert_described(&listed.rows[0]);
+    assert_described(&listed);
     assert_described(&orb_answers::index_status(&collection).unwrap());
     assert_described(&orb_answers::changes(&collection, 0, &orb_answers::CHANGES, 10).unwrap());
     assert_described(&orb_answers::check(collection.project()).unwrap());

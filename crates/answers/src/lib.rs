@@ -24,6 +24,7 @@ mod error;
 mod find;
 mod graph;
 mod guard;
+mod health;
 mod importance;
 pub mod index;
 mod inspect;
@@ -56,6 +57,7 @@ pub use graph::{
     graph_stats, neighbours,
 };
 pub use guard::expects_panic;
+pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
@@ -85,9 +87,9 @@ pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOptions, Merit, Reach, WebGraph};
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
-    AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, ImageRow,
-    LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, QueryEnd, ReportRow, RunCounters, Stats, TableNote,
-    VisitRow,
+    AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
+    HealthRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, QueryEnd, ReportRow, RunCounters,
+    Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};

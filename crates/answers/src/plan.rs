@@ -164,7 +164,7 @@ const FRONTIER_INDEX: &str = "frontier index";
 const ARCHIVE_PAGE: f64 = 1_500.0;
 /// Bytes of an empty catalogue, of a visit with its pictures, of a known page besides its URL, and
 /// of a link.
-const CATALOGUE: f64 = 120e3;
+const CATALOGUE: f64 = 132e3;
 const VISIT: f64 = 200.0;
 const KNOWN: f64 = 55.0;
 const LINK: f64 = 50.0;
@@ -361,7 +361,7 @@ fn disk(a: &Assumptions, pages: f64, m: &Sums) -> Vec<Share> {
     let arcs = now.arcs(bits.value);
     vec![
         share("WARC", 0.0, archive, 1.0, "pages × (page size × compression + 1.5 kB of headers and CDXJ)"),
-        share("catalogue", CATALOGUE, now.catalogue(), tables, "120 kB + pages × 200 B + known URLs × (55 B + URL)"),
+        share("catalogue", CATALOGUE, now.catalogue(), tables, "132 kB + pages × 200 B + known URLs × (55 B + URL)"),
         share("links", 0.0, now.links * LINK, tables, "links × 50 B"),
         share(
             FRONTIER_INDEX,

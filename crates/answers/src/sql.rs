@@ -37,10 +37,15 @@ pub fn sql(
         }
         each(row)
     });
-    given.map_err(|e| match e {
+    given.map_err(refused)
+}
+
+/// Why a query was not answered.
+pub(crate) fn refused(error: StoreError) -> AnswerError {
+    match error {
         StoreError::Query(why) => AnswerError::Refused(why),
         other => other.into(),
-    })
+    }
 }
 
 /// The available tables and columns.

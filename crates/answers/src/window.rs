@@ -20,7 +20,7 @@ impl Window {
     }
 
     /// The wanted rows of a list.
-    pub(crate) fn of<T>(self, rows: impl IntoIterator<Item = T>) -> Vec<T> {
+    pub fn of<T>(self, rows: impl IntoIterator<Item = T>) -> Vec<T> {
         let (limit, offset) = self.sizes();
         rows.into_iter().skip(offset).take(limit).collect()
     }

@@ -68,6 +68,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Search(a) => command::search::run(common, a),
         Command::Words(a) => command::words::run(common, a),
         Command::Index(a) => command::index::run(common, a),
+        Command::Health(a) => command::health::run(common, a),
         Command::Sql(a) => command::sql::run(common, a),
         Command::Export(a) => command::export::run(common, a),
         Command::Check(a) => command::check::run(common, a),

@@ -35,10 +35,10 @@ pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
     AckRow, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent,
-    FlagCounts, Holds, HostRow, ImageRow, KnownPage, LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow,
-    LinkValues, PageRow, PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus,
-    Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, Worded, document_type, document_types,
-    has_rank_tables, write_rank_tables,
+    FlagCounts, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage, LinkAnchor, LinkChange,
+    LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter,
+    ReportRow, RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, Worded,
+    document_type, document_types, has_rank_tables, write_rank_tables,
 };
 pub use tally::{FlagTally, RunCounters};
 #[cfg(feature = "fuzzing")]

@@ -109,6 +109,8 @@ pub(crate) enum Command {
     Top(crate::command::top::TopArgs),
     /// Build, inspect and export the web graph
     Graph(crate::command::graph::GraphArgs),
+    /// Count or list what is wrong with pages: broken links, redirect chains, duplicates and more
+    Health(crate::command::health::HealthArgs),
     /// Run a read-only SQL statement over the catalogue
     Sql(SqlArgs),
     /// Export tables, a database, a WACZ file, Markdown or graphs for other tools

@@ -10,6 +10,7 @@ pub(crate) mod diff;
 pub(crate) mod export;
 mod forms;
 pub(crate) mod graph;
+pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod inspect;
 pub(crate) mod links;

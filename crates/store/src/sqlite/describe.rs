@@ -29,7 +29,7 @@ pub struct ColumnNote {
 impl CatalogueReader {
     /// The tables and views that users may rely on, with their meanings.
     pub fn schema(&self) -> Result<Vec<TableNote>> {
-        let described = NOTES.iter().map(|(table, about, columns)| {
+        let described = NOTES.iter().chain(super::health::NOTES).map(|(table, about, columns)| {
             let names: Vec<String> = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
             let meaning = |name: &String| columns.iter().find(|(n, _)| n == name).map_or("", |(_, about)| about);
             // The ranks are described even if they have not been computed.
@@ -42,7 +42,8 @@ impl CatalogueReader {
     }
 }
 
-type Note = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+/// A table with its meaning and those of its columns.
+pub(super) type Note = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const NOTES: &[Note] = &[
     (
@@ -159,7 +160,7 @@ const NOTES: &[Note] = &[
         &[
             ("page_id", "the page: page.id"),
             ("url", "where the picture is"),
-            ("alt", "its text"),
+            ("alt", "its text; NULL if the element has none, empty if it says that the picture is decoration"),
             ("width", "width in pixels, as the page says"),
             ("height", "height in pixels, as the page says"),
             ("mime", "media type guessed from the name"),
@@ -208,21 +209,6 @@ const NOTES: &[Note] = &[
         ],
     ),
     (
-        "broken_link",
-        "A current link to a page that could not be fetched.",
-        &[
-            ("src_url", "the URL of the page it stands on"),
-            ("dst_url", "the URL it points to"),
-            ("kind", "by what"),
-            ("anchor", "its words"),
-            ("dst_kind", "HTTP_ERROR DOMAIN_ERROR TIMEOUT BROWSER_ERROR"),
-            ("status", "the target's status code"),
-            ("problem", "what went wrong, one line"),
-            ("src", "page.id of the page it stands on"),
-            ("dst", "page.id of its target"),
-        ],
-    ),
-    (
         "redirect",
         "A page that leads to another.",
         &[
@@ -251,18 +237,6 @@ const NOTES: &[Note] = &[
         "ack",
         "Somebody's acknowledgement of the changes that a run found.",
         &[("run", "run.id"), ("at", "when"), ("by", "by whom"), ("note", "what they had to say")],
-    ),
-    (
-        "duplicate",
-        "A page with the content of an earlier one.",
-        &[
-            ("url", "its URL"),
-            ("original_url", "the URL of the earlier one"),
-            ("digest", "sha256 of the content"),
-            ("length", "bytes of the content"),
-            ("id", "page.id"),
-            ("duplicate_of", "page.id of the earlier one"),
-        ],
     ),
     (
         "host_count",
@@ -324,7 +298,7 @@ mod tests {
         let path = tmp.path().join("crawl.db");
         drop(super::super::Catalogue::create_or_open(&path).unwrap());
         let tables = CatalogueReader::at(&path).unwrap().schema().unwrap();
-        for (table, (name, _, notes)) in tables.iter().zip(NOTES) {
+        for (table, (name, _, notes)) in tables.iter().zip(NOTES.iter().chain(super::super::health::NOTES)) {
             assert_eq!(table.table, *name);
             let columns: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
             assert_eq!(columns, notes.iter().map(|(n, _)| *n).collect::<Vec<_>>(), "{name}");

@@ -92,7 +92,7 @@ impl CatalogueReader {
     }
 }
 
-fn restrict(db: &mut Connection, time: Duration) -> rusqlite::Result<()> {
+pub(super) fn restrict(db: &mut Connection, time: Duration) -> rusqlite::Result<()> {
     let end = Instant::now().checked_add(time);
     db.progress_handler(10_000, Some(move || end.is_some_and(|end| Instant::now() >= end)))?;
     db.set_limit(Limit::SQLITE_LIMIT_LENGTH, 64 << 20)?;
@@ -122,11 +122,16 @@ pub(super) fn cell(value: ValueRef<'_>) -> Cell<'_> {
     }
 }
 
+/// Whether a query was stopped because its time was up.
+pub(super) fn is_interrupted(error: &Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+}
+
 /// The error of a user's query, in one line.
-fn explain(error: &Error, time: Duration) -> StoreError {
+pub(super) fn explain(error: &Error, time: Duration) -> StoreError {
     let text = match error {
         Error::MultipleStatement => "give one statement only".to_owned(),
-        e if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+        e if is_interrupted(e) => {
             format!("the query was stopped after {time:?} (--timeout raises the limit)")
         }
         e if e.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied) => {

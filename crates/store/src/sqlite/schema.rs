@@ -93,11 +93,9 @@ pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
     ))
 }
 
-/// Adds what an older catalogue lacks.
+/// Adds what an older catalogue lacks, and replaces the views of another version.
 pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
-    let known = "SELECT count(*) FROM pragma_table_info('visit') WHERE name = 'around'";
-    let is_known = db.query_row(known, [], |r| r.get::<_, i64>(0))? > 0;
-    let outdated = if is_known { "" } else { "DROP VIEW IF EXISTS visit;" };
+    let outdated = super::views::removals(db)?;
     db.execute_batch(&format!("BEGIN;{}{outdated}{}COMMIT", added(), super::views::statements("")))
 }
 

@@ -1,16 +1,19 @@
 //! Which queries are so common that they have a name?
 //!
-//! Views built on CONTRACT.md's tables. They are in the catalogue for other tools; our own readers
-//! create them as temporary views, so that an older catalogue has them too.
+//! Views built on CONTRACT.md's tables, and one for every kind of problem (`health`). They are in
+//! the catalogue for other tools; our own readers create them as temporary views, so that an older
+//! catalogue has them too.
 
 use super::schema::{case, name, time};
 use orb_page::{Flag, LinkKind, PageKind};
+use rusqlite::{Connection, OptionalExtension as _};
 
 /// Page kinds that are failures.
-const FAILED: [PageKind; 4] = [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
+pub(super) const FAILED: [PageKind; 4] =
+    [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
 
 /// Names and definitions.
-fn definitions() -> [(&'static str, String); 9] {
+fn definitions() -> [(&'static str, String); 7] {
     let kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
     let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
     let flag = case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
@@ -45,15 +48,6 @@ fn definitions() -> [(&'static str, String); 9] {
             ),
         ),
         (
-            "broken_link",
-            format!(
-                "SELECT a.url AS src_url, p.url AS dst_url, {kind} AS kind, coalesce(l.anchor, '') AS anchor, p.kind AS dst_kind,
-                 p.status, p.problem, s.page AS src, l.dst
-                 FROM source_row s CROSS JOIN link_row l ON l.source = s.id JOIN page_row a ON a.id = s.page
-                 JOIN page p ON p.id = l.dst WHERE l.last_run IS NULL AND p.kind IN ({failed})"
-            ),
-        ),
-        (
             "redirect",
             format!(
                 "SELECT a.url AS src_url, b.url AS dst_url, v.status, s.page AS src, l.dst
@@ -63,12 +57,6 @@ fn definitions() -> [(&'static str, String); 9] {
                  WHERE l.last_run IS NULL AND l.kind = {}",
                 LinkKind::Redirect.code()
             ),
-        ),
-        (
-            "duplicate",
-            "SELECT p.url, o.url AS original_url, p.digest, p.length, p.id, p.duplicate_of FROM page p
-             JOIN page_row o ON o.id = p.duplicate_of"
-                .to_owned(),
         ),
         (
             "host_count",
@@ -100,8 +88,53 @@ fn visit() -> String {
     )
 }
 
-/// The statements that create the views: replaced if `scope` is `TEMP`, otherwise only if missing.
+/// Names and definitions of all views.
+fn all() -> impl Iterator<Item = (&'static str, String)> {
+    definitions().into_iter().chain(super::health::definitions())
+}
+
+/// The statements that create the views where they are missing.
 pub(super) fn statements(scope: &str) -> String {
     let make = |(name, select): (&str, String)| format!("CREATE {scope} VIEW IF NOT EXISTS {name} AS {select};\n");
-    definitions().into_iter().map(make).collect()
+    all().map(make).collect()
+}
+
+/// The statements that remove the views that were made by another version and say something else.
+pub(super) fn removals(db: &Connection) -> rusqlite::Result<String> {
+    let mut known = db.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = ?1")?;
+    let mut out = String::new();
+    for (name, select) in all() {
+        let kept: Option<String> = known.query_row([name], |r| r.get(0)).optional()?;
+        if kept.is_some_and(|kept| kept != format!("CREATE VIEW {name} AS {select}")) {
+            out += &format!("DROP VIEW {name};\n");
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+    use super::super::Catalogue;
+    use super::*;
+
+    #[test]
+    fn a_view_of_another_version_is_replaced_and_others_are_left_alone() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("crawl.db");
+        drop(Catalogue::create_or_open(&path).unwrap());
+        let db = Connection::open(&path).unwrap();
+        assert_eq!(removals(&db).unwrap(), "", "what was just made is up to date");
+        db.execute_batch(
+            "DROP VIEW duplicate; DROP VIEW orphan; CREATE VIEW duplicate AS SELECT 1 AS url; CREATE VIEW mine AS SELECT 2 AS two",
+        )
+        .unwrap();
+        drop(Catalogue::create_or_open(&path).unwrap());
+        assert_eq!(removals(&db).unwrap(), "");
+        let columns = |view: &str| -> i64 {
+            db.query_row("SELECT count(*) FROM pragma_table_info(?1)", [view], |r| r.get(0)).unwrap()
+        };
+        assert_eq!(["duplicate", "orphan", "mine"].map(columns), [7, 5, 1]);
+    }
 }
