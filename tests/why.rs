@@ -7,6 +7,7 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT, Running, crawling};
+use harness::script::{Script, absent, page};
 use harness::until;
 use harness::web::World;
 use orb_testweb::{Dns, Feature, GzipMode, Latency, Spec};
@@ -107,6 +108,50 @@ fn a_running_crawl_is_looked_at_from_another_process() {
     let account = why(&home);
     assert!(account["seconds"].as_f64().unwrap() > seconds, "{account}");
     assert!(stage(&account, "read")["count"].as_u64().unwrap() >= read, "{account}");
+}
+
+/// The samples of a run's pace, each as seconds, pages and queue; both of the former never fall.
+fn pace(account: &Value) -> Vec<(f64, u64, u64)> {
+    let samples = account["pace"]["samples"].as_array().unwrap();
+    let read =
+        |s: &Value| (s["seconds"].as_f64().unwrap(), s["pages"].as_u64().unwrap(), s["queued"].as_u64().unwrap());
+    let samples: Vec<_> = samples.iter().map(read).collect();
+    assert!(samples.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{samples:?}");
+    samples
+}
+
+#[test]
+fn the_pace_of_a_run_is_kept_and_tells_the_time_left() {
+    let links: Vec<String> = (0..400).map(|i| format!("/{i}")).collect();
+    let script = Script::serve(move |heard| match heard.target.as_str() {
+        "/" => page(&links),
+        "/robots.txt" => absent(),
+        _ => page(["/"; 0]),
+    });
+    let home = Home::new();
+    let running = started(&home, &[format!("http://{}/", script.address), "--delay".into(), "100ms".into()]);
+    until("the time left is known", || why(&home)["eta_seconds"].as_f64() > Some(0.0));
+    let account = why(&home);
+    assert_eq!(account["pace"]["interval_seconds"], 1.0);
+    let (samples, left) = (pace(&account), account["eta_seconds"].as_f64());
+    assert!(samples.len() >= 5, "{samples:?}");
+    // Ten pages a second, if the machine keeps up.
+    let queued = samples.last().unwrap().2;
+    assert!(left >= Some(queued as f64 / 11.0), "{left:?} for {queued} pages");
+    let shown = home.orb(&["status", PROJECT, "--why"]);
+    assert!(shown.expect(0).text().contains(" pages queued; about "), "{shown}");
+    // Killed and resumed: one series, whole at every moment.
+    running.signal(Signal::KILL);
+    running.finish();
+    let account = why(&home);
+    let before = pace(&account);
+    assert!(before.len() >= samples.len() && account["eta_seconds"].is_null(), "{account}");
+    home.crawl(&[PROJECT, "--delay", "1ms"]);
+    let account = why(&home);
+    let after = pace(&account);
+    assert_eq!(after[..before.len()], before);
+    assert!(after.len() > before.len() && after.last().unwrap().2 == 0, "{after:?}");
+    assert!(account["eta_seconds"].is_null(), "{account}");
 }
 
 #[test]

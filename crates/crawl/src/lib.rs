@@ -31,6 +31,7 @@ pub use shared::Stop;
 pub use steps::look;
 pub use watch::ledger::{Idle, Ledger, Spread, Stage, StageResource, Tally};
 pub use watch::machine;
+pub use watch::pace::{PaceSample, PaceSeries};
 pub use watch::progress::{Pause, Progress, Snapshot, Waiting};
 pub use watch::summary::Summary;
 pub use watch::why::{

@@ -61,6 +61,10 @@ fn print_head(account: &SpeedAccount, out: &mut impl Write) -> io::Result<()> {
         account.in_flight,
         account.resident.map_or_else(|| "?".to_owned(), out::bytes),
     )?;
+    if let Some(left) = account.eta_seconds {
+        let (queued, left) = (out::grouped(account.queued), out::seconds(left));
+        writeln!(out, "{queued} pages queued; about {left} left if the queue goes on shrinking as it does")?;
+    }
     account.schedule.iter().try_for_each(|words| writeln!(out, "{words}"))
 }
 

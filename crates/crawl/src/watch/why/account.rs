@@ -2,6 +2,7 @@
 
 use super::{Advice, Bounds, Breakdown, HostWait, SlowHost, Sockets, SpeedFacts, WaitingHosts};
 use crate::watch::ledger::Stage;
+use crate::watch::pace::PaceSeries;
 use orb_answers::{AnswerError, last_run, state_of};
 use orb_page::Moment;
 use orb_store::{ProjectDir, ProjectLock};
@@ -53,6 +54,11 @@ pub struct SpeedAccount {
     pub schedule: Option<String>,
     /// What takes the time, and what would help.
     pub advice: Vec<Advice>,
+    /// Seconds until the queue is empty if it goes on shrinking as it did lately; `None` if the run
+    /// has ended or it cannot be told.
+    pub eta_seconds: Option<f64>,
+    /// How the run developed.
+    pub pace: PaceSeries,
 }
 
 /// The speed of the last seconds.
@@ -98,12 +104,13 @@ pub fn why(project: &ProjectDir) -> Result<SpeedAccount, AnswerError> {
         let run = last.id.0;
         AnswerError::Unknown(format!("nothing is known about the speed of run {run} of {name}: it wrote nothing down"))
     })?;
-    Ok(SpeedAccount::new(name.clone(), state.to_owned(), facts))
+    let pace = PaceSeries::read(project, last.id).unwrap_or_default();
+    Ok(SpeedAccount::new(name.clone(), state.to_owned(), facts, pace))
 }
 
 impl SpeedAccount {
     #[expect(clippy::cast_precision_loss, reason = "shares for people")]
-    fn new(project: String, state: String, facts: SpeedFacts) -> Self {
+    fn new(project: String, state: String, facts: SpeedFacts, pace: PaceSeries) -> Self {
         let (recent, cores, workers) = (&facts.recent, facts.bounds.cores.max(1), facts.bounds.workers.max(1));
         let reading = recent.tally.stage(Stage::Read).seconds();
         let now = RecentSpeed {
@@ -115,7 +122,10 @@ impl SpeedAccount {
             machine_share: recent.load_share(),
             reading_share: recent.share(reading) / workers as f64,
         };
+        let is_running = state == SpeedFacts::RUNNING;
         Self {
+            eta_seconds: pace.time_left().filter(|_| is_running),
+            pace,
             project,
             run: facts.run,
             state,

@@ -4,7 +4,8 @@
 //! display and, once a second, into `runs/<n>/why.json`, which is replaced atomically, so another
 //! process never reads half of it and sees what is at most about a second old. The file is derived
 //! and disposable: it is not synced, a run continues without it if it cannot be written, and if it
-//! cannot be read it is started again. A resumed run adds to what the file says.
+//! cannot be read it is started again. A resumed run adds to what the file says. Beside it, `pace`
+//! keeps how the run developed.
 
 use super::facts::{Bounds, HostWait, SlowHost, Sockets, SpeedFacts, Stretch, WaitingHosts};
 use crate::drive::Errand;
@@ -12,6 +13,7 @@ use crate::drive::clock::SteadyClock;
 use crate::shared::SharedState;
 use crate::watch::ledger::Idle;
 use crate::watch::machine;
+use crate::watch::pace::{PaceRecorder, PaceSample};
 use crate::watch::progress::{Pause, Progress, Waiting};
 use orb_frontier::Why;
 use orb_page::{Moment, RunId};
@@ -50,13 +52,13 @@ pub(crate) struct Chronicle {
     looks: Mutex<SampleHistory>,
 }
 
-#[derive(Default)]
 struct SampleHistory {
     number: u64,
     recent: VecDeque<Stretch>,
     hosts: Vec<HostWait>,
     /// The limits at the last sample.
     bounds: Option<Bounds>,
+    pace: PaceRecorder,
 }
 
 /// What is sampled.
@@ -97,7 +99,13 @@ impl Chronicle {
             earlier,
             cpu_at_start: machine::cpu_seconds(),
             load_at_start: machine::load(),
-            looks: Mutex::default(),
+            looks: Mutex::new(SampleHistory {
+                number: 0,
+                recent: VecDeque::new(),
+                hosts: Vec::new(),
+                bounds: None,
+                pace: PaceRecorder::open(project, run),
+            }),
         })
     }
 
@@ -145,6 +153,7 @@ impl Chronicle {
         looks.hosts = Self::longest(&scene);
         let facts = SpeedFacts { state: state.to_owned(), in_flight: 0, pause: None, ..self.facts(&scene, &mut looks) };
         self.write(&facts);
+        looks.pace.add(sampled(&facts));
         facts
     }
 
@@ -157,7 +166,9 @@ impl Chronicle {
         let facts = Arc::new(self.facts(scene, &mut looks));
         scene.shared.progress.note_facts(Arc::clone(&facts));
         if looks.number.is_multiple_of(WRITE_EVERY) {
+            // The facts first: a resumed run adds to them, and its series must not step back.
             self.write(&facts);
+            looks.pace.note(sampled(&facts));
         }
         looks.number += 1;
     }
@@ -262,6 +273,19 @@ impl Chronicle {
         if let Err(error) = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &self.place)) {
             tracing::debug!(%error, "cannot write {}", self.place.display());
         }
+    }
+}
+
+/// The run at the moment of these facts.
+fn sampled(facts: &SpeedFacts) -> PaceSample {
+    PaceSample {
+        at: facts.at,
+        seconds: facts.whole.seconds,
+        pages: facts.whole.pages,
+        bytes: facts.whole.bytes,
+        queued: facts.queued,
+        known: facts.known,
+        errors: facts.whole.errors,
     }
 }
 
