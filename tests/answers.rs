@@ -92,11 +92,11 @@ fn answers_describe_themselves() {
     assert_described(&orb_answers::top(&collection, By::Pagerank, RankedKind::Pages, few).unwrap().rows[0]);
     assert_described(&orb_answers::graph_stats(&collection).unwrap());
     assert_described(&orb_answers::stats(&collection).unwrap());
-    let (wish, broken) = (HealthWish::default(), HealthKind::BrokenLink);
+    let (wish, titles) = (HealthWish::default(), HealthKind::EqualTitle);
     let health = orb_answers::health(&collection, wish).unwrap();
     assert_described(&health.kinds[0]);
     assert_described(&health);
-    let listed = orb_answers::health_rows(&collection, broken, HealthPart::All, wish, few).unwrap();
+    let listed = orb_answers::health_rows(&collection, titles, HealthPart::All, wish, few).unwrap();
     assert_described(&listed.rows[0]);
     assert_described(&listed);
     assert_described(&orb_answers::index_status(&collection).unwrap());
