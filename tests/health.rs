@@ -164,8 +164,10 @@ fn counts(home: &Home, args: &[&str]) -> BTreeMap<String, (Value, Value)> {
 #[test]
 fn counts_are_those_of_the_rows_and_of_the_statement_that_is_shown() {
     let (_script, home) = twice_visited();
+    let manual = std::fs::read_to_string(harness::root().join("docs/health.md")).unwrap();
     for kind in told(&home, &[]).as_array().unwrap() {
         let (name, sql) = (kind["kind"].as_str().unwrap(), kind["sql"].as_str().unwrap());
+        assert!(manual.contains(&format!("| `{name}` |")), "docs/health.md does not list {name}");
         let listed = told(&home, &[name]).as_array().unwrap().len();
         assert_eq!(kind["count"], listed, "{name}");
         let asked = home.orb(&["sql", PROJECT, sql, "--format", "json"]).expect(0).json();

@@ -191,7 +191,7 @@ impl HealthRow {
     /// Reads a row of any of the views by the names of its columns.
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let mut out = Self::default();
-        for (i, name) in row.as_ref().column_names().into_iter().enumerate() {
+        for (i, name) in row.as_ref().column_names().enumerate() {
             let count = || row.get::<_, Option<i64>>(i).map(|n| n.map(i64::cast_unsigned));
             match name {
                 "url" | "src_url" => out.url = row.get(i)?,
