@@ -36,6 +36,7 @@ mod projects;
 mod report;
 mod search;
 mod show;
+mod size;
 mod sql;
 mod stats;
 mod status;
@@ -74,6 +75,7 @@ pub use search::{
     Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
 };
 pub use show::{ShownPage, show};
+pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::stats;
 pub use status::{ProjectStatus, last_run, state_of, status};

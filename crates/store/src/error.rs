@@ -82,6 +82,15 @@ pub enum StoreError {
         /// The home.
         home: PathBuf,
     },
+    /// Nobody of this name has an account.
+    #[error("there is no user {name}")]
+    NoSuchUser {
+        /// The name.
+        name: String,
+    },
+    /// An account or token cannot be made like this.
+    #[error("{0}")]
+    BadAccount(String),
     /// A failure of the catalogue.
     #[error("cannot {what} in the catalogue {}", path.display())]
     Sql {

@@ -1,9 +1,10 @@
 //! Which projects are there, and who is using one?
 //!
-//! A home is one directory: `orb.db` lists its projects, and each has its own directory. One
-//! process at a time uses a project, holding a lock on the file `lock` in it; the kernel releases
+//! A home is one directory: `orb.db` lists its projects and holds the accounts of people, and each
+//! project has its own directory. One process at a time uses a project, holding a lock on the file `lock` in it; the kernel releases
 //! it however that process ends.
 
+use crate::accounts::{self, Accounts};
 use crate::error::{Result, StoreError};
 use crate::fault;
 use orb_page::Moment;
@@ -13,7 +14,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The format of `orb.db` that this program writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// A directory that holds everything stored on this machine.
 #[derive(Debug)]
@@ -96,7 +97,8 @@ impl Home {
     /// that is not its own.
     pub fn discard_if_empty(self) {
         let Self { dir, db } = self;
-        let none: bool = db.query_row("SELECT NOT EXISTS (SELECT 1 FROM project)", [], |r| r.get(0)).unwrap_or(false);
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM project) AND NOT EXISTS (SELECT 1 FROM user)";
+        let none: bool = db.query_row(sql, [], |r| r.get(0)).unwrap_or(false);
         // Closing the last connection removes the WAL.
         drop(db);
         let alone = fs::read_dir(&dir)
@@ -110,6 +112,11 @@ impl Home {
     /// Its directory.
     pub fn path(&self) -> &Path {
         &self.dir
+    }
+
+    /// Who may use it.
+    pub fn accounts(&self) -> Accounts<'_> {
+        Accounts::new(&self.db, &self.dir)
     }
 
     /// The project with this name, created if there is none.
@@ -164,9 +171,10 @@ impl Home {
             let _lock = ProjectLock::take(&project)?;
             fs::remove_dir_all(&project.dir).map_err(|e| StoreError::io("remove", &project.dir, e))?;
         }
-        self.db
-            .execute("DELETE FROM project WHERE name = ?1", [name])
-            .map(|_| ())
+        ["DELETE FROM project WHERE name = ?1"]
+            .iter()
+            .chain(accounts::FORGET_PROJECT)
+            .try_for_each(|sql| self.db.execute(sql, [name]).map(drop))
             .map_err(|e| StoreError::sql("remove a project", &self.dir.join("orb.db"), e))
     }
 }
@@ -187,9 +195,14 @@ fn open_list(path: &Path) -> Result<Connection> {
     }
     if found == 0 {
         db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(fail)?;
+    }
+    if found < VERSION {
+        // The same for a new file and for one of version 1, which lacks the accounts.
+        let tables = accounts::TABLES;
         db.execute_batch(&format!(
             "BEGIN IMMEDIATE;
              CREATE TABLE IF NOT EXISTS project (name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
+             {tables}
              PRAGMA user_version = {VERSION};
              COMMIT"
         ))
@@ -308,6 +321,25 @@ mod tests {
         home.project("p").unwrap();
         home.remove("p").unwrap();
         assert!(outside.join("precious").exists() && !home.path().join("p").is_symlink());
+    }
+
+    #[test]
+    fn a_home_of_version_1_gets_accounts_and_keeps_its_projects() {
+        let tmp = tempfile::tempdir().unwrap();
+        let old = Connection::open(tmp.path().join("orb.db")).unwrap();
+        old.execute_batch(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE project (name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
+             INSERT INTO project VALUES ('p', 5);
+             PRAGMA user_version = 1",
+        )
+        .unwrap();
+        drop(old);
+        let home = Home::open(tmp.path()).unwrap();
+        assert_eq!(home.find("p").unwrap().created_at, Moment(5));
+        assert!(!home.accounts().has_users().unwrap());
+        let version: i64 = home.db.query_row("PRAGMA user_version", [], |r| r.get(0)).unwrap();
+        assert_eq!(version, VERSION);
     }
 
     #[test]

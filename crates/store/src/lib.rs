@@ -7,6 +7,7 @@
 //! [`Project`] is the entry point for writers, [`CatalogueReader`] and [`ArchiveReader`] for
 //! readers, even while a crawl runs.
 
+mod accounts;
 mod archive;
 mod batch;
 mod check;
@@ -23,6 +24,9 @@ mod sqlite;
 mod tally;
 mod warc;
 
+pub use accounts::{
+    Accounts, AuditRow, Level, NewToken, NewUser, SESSION_LIFE, TokenRow, TokenScope, User, fresh_secret,
+};
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
 pub use batch::{Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
 pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};

@@ -1,0 +1,282 @@
+//! Who is there, and what may they do with which project?
+
+use super::{Accounts, password};
+use crate::error::{Result, StoreError};
+use orb_page::Moment;
+use rusqlite::{OptionalExtension as _, Row};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a user may do with a project. Each includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Read what was collected.
+    Read,
+    /// Start and stop runs, and acknowledge them.
+    Run,
+    /// Change the settings.
+    Edit,
+}
+
+impl Level {
+    /// All of them, least first.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Run, Self::Edit];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Run => "run",
+            Self::Edit => "edit",
+        }
+    }
+
+    /// The level of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+/// Somebody who may log in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct User {
+    /// A number, never used again.
+    pub id: i64,
+    /// The name to log in with.
+    pub name: String,
+    /// The name of the person.
+    pub full_name: Option<String>,
+    /// How to reach the person.
+    pub email: Option<String>,
+    /// Anything else.
+    pub comment: Option<String>,
+    /// Whether this user may do everything.
+    pub admin: bool,
+    /// When the account was made.
+    pub created_at: String,
+    /// What the user may do, by project.
+    pub grants: BTreeMap<String, Level>,
+}
+
+impl User {
+    /// What this user may do with a project; `None` if nothing.
+    pub fn level(&self, project: &str) -> Option<Level> {
+        if self.admin { Some(Level::Edit) } else { self.grants.get(project).copied() }
+    }
+}
+
+/// Somebody who is to get an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewUser {
+    /// The name to log in with.
+    pub name: String,
+    /// The name of the person.
+    pub full_name: Option<String>,
+    /// How to reach the person.
+    pub email: Option<String>,
+    /// Anything else.
+    pub comment: Option<String>,
+    /// Whether this user may do everything.
+    pub admin: bool,
+}
+
+/// The columns of a user, as [`user_of`] reads them.
+pub(super) const COLUMNS: &str = "user.id, user.name, full_name, email, comment, admin, user.created";
+
+/// A user without grants.
+pub(super) fn user_of(row: &Row<'_>) -> rusqlite::Result<User> {
+    Ok(User {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        full_name: row.get(2)?,
+        email: row.get(3)?,
+        comment: row.get(4)?,
+        admin: row.get(5)?,
+        created_at: Moment(row.get(6)?).to_string(),
+        grants: BTreeMap::new(),
+    })
+}
+
+impl Accounts<'_> {
+    /// Whether anybody has an account.
+    pub fn has_users(&self) -> Result<bool> {
+        self.db.query_row("SELECT EXISTS (SELECT 1 FROM user)", [], |r| r.get(0)).map_err(self.fail("look for users"))
+    }
+
+    /// Adds a user.
+    pub fn add(&self, user: &NewUser, password: &str) -> Result<User> {
+        self.insert(user, password, "true")?;
+        self.user(&user.name)
+    }
+
+    /// Adds the first user; `None` if there is one already.
+    pub fn add_first(&self, user: &NewUser, password: &str) -> Result<Option<User>> {
+        let added = self.insert(user, password, "NOT EXISTS (SELECT 1 FROM user)")?;
+        added.then(|| self.user(&user.name)).transpose()
+    }
+
+    fn insert(&self, user: &NewUser, password: &str, condition: &str) -> Result<bool> {
+        check_name(&user.name)?;
+        let hash = password::hash(password)?;
+        let sql = format!(
+            "INSERT INTO user (name, password, full_name, email, comment, admin, created)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE {condition}"
+        );
+        let values = (&user.name, hash, &user.full_name, &user.email, &user.comment, user.admin, Moment::now().0);
+        match self.db.execute(&sql, values) {
+            Ok(rows) => Ok(rows > 0),
+            Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                Err(StoreError::BadAccount(format!("there is a user {} already", user.name)))
+            }
+            Err(e) => Err(self.fail("add a user")(e)),
+        }
+    }
+
+    /// All users by name.
+    pub fn users(&self) -> Result<Vec<User>> {
+        let fail = self.fail("list the users");
+        let mut rows = self.db.prepare(&format!("SELECT {COLUMNS} FROM user ORDER BY name")).map_err(&fail)?;
+        let users: Vec<User> = rows.query_map([], user_of).and_then(Iterator::collect).map_err(fail)?;
+        users.into_iter().map(|user| self.with_grants(user)).collect()
+    }
+
+    /// The user of this name, who must exist.
+    pub fn user(&self, name: &str) -> Result<User> {
+        let sql = format!("SELECT {COLUMNS} FROM user WHERE name = ?1");
+        let found = self.db.query_row(&sql, [name], user_of).optional().map_err(self.fail("look up a user"))?;
+        let user = found.ok_or_else(|| StoreError::NoSuchUser { name: name.to_owned() })?;
+        self.with_grants(user)
+    }
+
+    /// The same user with what he or she may do.
+    pub(super) fn with_grants(&self, user: User) -> Result<User> {
+        let fail = self.fail("read what a user may do");
+        let sql = "SELECT project, level FROM \"grant\" WHERE user = ?1";
+        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
+        let grants = rows.query_map([user.id], |r| {
+            let level: u8 = r.get(1)?;
+            Ok((r.get(0)?, Level::ALL.get(usize::from(level)).copied().unwrap_or(Level::Read)))
+        });
+        Ok(User { grants: grants.and_then(Iterator::collect).map_err(fail)?, ..user })
+    }
+
+    /// The user, if name and password are right.
+    pub fn log_in(&self, name: &str, password: &str) -> Result<Option<User>> {
+        let sql = "SELECT password FROM user WHERE name = ?1";
+        let stored: Option<String> =
+            self.db.query_row(sql, [name], |r| r.get(0)).optional().map_err(self.fail("look up a user"))?;
+        password::is_right(password, stored.as_deref())?.then(|| self.user(name)).transpose()
+    }
+
+    /// Gives a user another password, and ends all sessions.
+    pub fn set_password(&self, name: &str, password: &str) -> Result<()> {
+        let (user, hash) = (self.user(name)?, password::hash(password)?);
+        let change = || {
+            let tx = self.transaction()?;
+            tx.execute("UPDATE user SET password = ?2 WHERE id = ?1", (user.id, hash))?;
+            tx.execute("DELETE FROM session WHERE user = ?1", [user.id])?;
+            tx.commit()
+        };
+        change().map_err(self.fail("change a password"))
+    }
+
+    /// Removes a user with sessions, tokens and rights.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let user = self.user(name)?;
+        let remove = || {
+            let tx = self.transaction()?;
+            for table in ["session", "token", "\"grant\"", "seen"] {
+                tx.execute(&format!("DELETE FROM {table} WHERE user = ?1"), [user.id])?;
+            }
+            tx.execute("DELETE FROM user WHERE id = ?1", [user.id])?;
+            tx.commit()
+        };
+        remove().map_err(self.fail("remove a user"))
+    }
+
+    /// Says what a user may do with a project; `None` is nothing.
+    pub fn grant(&self, name: &str, project: &str, level: Option<Level>) -> Result<User> {
+        let user = self.user(name)?;
+        let done = match level {
+            Some(level) => self.db.execute(
+                "INSERT OR REPLACE INTO \"grant\" (user, project, level) VALUES (?1, ?2, ?3)",
+                (user.id, project, level as u8),
+            ),
+            None => self.db.execute("DELETE FROM \"grant\" WHERE user = ?1 AND project = ?2", (user.id, project)),
+        };
+        done.map_err(self.fail("grant a right"))?;
+        self.with_grants(user)
+    }
+}
+
+/// Names are typed, printed and compared byte by byte, so only plain ones are valid.
+fn check_name(name: &str) -> Result<()> {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let good = (1..=64).contains(&name.len())
+        && name.bytes().all(|b| plain(b) || b"._-@".contains(&b))
+        && name.as_bytes().first().is_some_and(|b| plain(*b));
+    let rule = "use 1 to 64 of a-z, 0-9, '.', '_', '-' and '@', beginning with a letter or digit";
+    if good { Ok(()) } else { Err(StoreError::BadAccount(format!("{name:?} is not a user's name: {rule}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Home;
+
+    fn named(name: &str) -> NewUser {
+        NewUser { name: name.to_owned(), ..NewUser::default() }
+    }
+
+    #[test]
+    fn users_are_added_listed_and_removed() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        let accounts = home.accounts();
+        assert!(!accounts.has_users().unwrap());
+        accounts.add(&NewUser { email: Some("b@x.test".into()), ..named("bob") }, "password1").unwrap();
+        accounts.add(&NewUser { admin: true, ..named("ann") }, "password2").unwrap();
+        assert!(matches!(accounts.add(&named("bob"), "password3"), Err(StoreError::BadAccount(_))));
+        assert!(matches!(accounts.add(&named("Bob"), "password3"), Err(StoreError::BadAccount(_))));
+        let names: Vec<String> = accounts.users().unwrap().into_iter().map(|user| user.name).collect();
+        assert_eq!(names, ["ann", "bob"]);
+        assert!(accounts.add_first(&named("eve"), "password4").unwrap().is_none());
+        accounts.remove("bob").unwrap();
+        assert!(matches!(accounts.user("bob"), Err(StoreError::NoSuchUser { .. })));
+        assert!(matches!(accounts.remove("bob"), Err(StoreError::NoSuchUser { .. })));
+    }
+
+    #[test]
+    fn rights_are_granted_per_project_and_go_with_it() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        let accounts = home.accounts();
+        accounts.add(&named("bob"), "password1").unwrap();
+        home.project("p").unwrap();
+        assert_eq!(accounts.user("bob").unwrap().level("p"), None);
+        accounts.grant("bob", "p", Some(Level::Run)).unwrap();
+        let bob = accounts.grant("bob", "q", Some(Level::Read)).unwrap();
+        assert_eq!((bob.level("p"), bob.level("q"), bob.level("r")), (Some(Level::Run), Some(Level::Read), None));
+        assert_eq!(accounts.grant("bob", "q", None).unwrap().level("q"), None);
+        home.remove("p").unwrap();
+        home.project("p").unwrap();
+        assert_eq!(accounts.user("bob").unwrap().level("p"), None, "a new project of the same name is another");
+    }
+
+    #[test]
+    fn a_new_password_ends_the_sessions() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        let accounts = home.accounts();
+        let bob = accounts.add(&named("bob"), "password1").unwrap();
+        let session = accounts.begin_session(bob.id, Moment::now()).unwrap();
+        assert!(accounts.log_in("bob", "password2").unwrap().is_none());
+        assert!(accounts.log_in("eve", "password1").unwrap().is_none());
+        assert_eq!(accounts.log_in("bob", "password1").unwrap().unwrap().id, bob.id);
+        accounts.set_password("bob", "password2").unwrap();
+        assert!(accounts.session(&session, Moment::now()).unwrap().is_none());
+        assert!(accounts.log_in("bob", "password2").unwrap().is_some());
+    }
+}
