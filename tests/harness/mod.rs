@@ -15,6 +15,7 @@ pub(crate) mod postgres;
 pub(crate) mod recorded;
 pub(crate) mod scene;
 pub(crate) mod script;
+pub(crate) mod served;
 pub(crate) mod site;
 pub(crate) mod tls;
 pub(crate) mod web;

@@ -1,10 +1,11 @@
 //! How does a test get a site behind TLS, with a valid or an invalid certificate?
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -84,10 +85,44 @@ fn talk(config: Arc<ServerConfig>, socket: TcpStream, page: &str) -> std::io::Re
     }
 }
 
+/// A certificate for `127.0.0.1`, its key and the issuer's certificate as files in a new directory.
+pub(crate) fn server_files(dir: &Path) -> (String, String, String) {
+    std::fs::create_dir(dir).unwrap();
+    let signed = signed(Flaw::None);
+    let file = |name: &str, text: &str| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let key = file("key.pem", &signed.key.serialize_pem());
+    (file("certificate.pem", &signed.certificate.pem()), key, file("issuer.pem", &signed.issuer))
+}
+
+/// A certificate with its key, and the certificate of its issuer.
+struct Signed {
+    certificate: Certificate,
+    key: KeyPair,
+    issuer: String,
+}
+
 /// A certificate with its key, signed by a new issuer, and the issuer's certificate.
 fn identity(flaw: Flaw) -> (Arc<ServerConfig>, String) {
+    let Signed { certificate, key, issuer } = signed(flaw);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+        .unwrap();
+    (Arc::new(config), issuer)
+}
+
+fn signed(flaw: Flaw) -> Signed {
     let mut issuing = CertificateParams::new(Vec::new()).unwrap();
     issuing.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    // A certificate whose issuer has its own name counts as signed by itself.
+    issuing.distinguished_name.push(DnType::CommonName, "issuer");
     let issuer_key = KeyPair::generate().unwrap();
     let issuer_pem = issuing.self_signed(&issuer_key).unwrap().pem();
     let name = if flaw == Flaw::WrongName { "elsewhere.test" } else { "127.0.0.1" };
@@ -98,12 +133,5 @@ fn identity(flaw: Flaw) -> (Arc<ServerConfig>, String) {
     }
     let key = KeyPair::generate().unwrap();
     let certificate = params.signed_by(&key, &Issuer::new(issuing, issuer_key)).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
-        .unwrap();
-    (Arc::new(config), issuer_pem)
+    Signed { certificate, key, issuer: issuer_pem }
 }

@@ -75,6 +75,8 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Plan(a) => command::plan::run(common, a),
         Command::Inspect(a) => command::inspect::run(common, a),
         Command::Project(a) => command::project::run(common, a),
+        Command::User(a) => command::user::run(common, a),
+        Command::Serve(a) => command::serve::run(common, a),
         Command::Demo(a) => command::demo::run(common, a),
     }
 }

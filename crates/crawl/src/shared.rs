@@ -220,6 +220,13 @@ impl Stop {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits for the request. For one task alone: others would not be woken.
+    pub async fn asked(&self) {
+        while !self.is_set() {
+            self.wake.notified().await;
+        }
+    }
+
     /// Waits for the request, or for this long; returns whether it was made.
     pub fn wait(&self, at_most: Duration) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@ mod ask;
 mod crawl;
 mod inspect;
 mod project;
+mod user;
 
 pub(crate) use ask::{CatArgs, ContentFormat, LinksArgs, PageArgs, RowFormat, SqlArgs, StatusArgs};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -15,6 +16,7 @@ pub(crate) use inspect::{Inspect, InspectArgs};
 use orb_answers::Window;
 pub(crate) use project::{ProjectCommand, ProjectCommandArgs};
 use std::path::PathBuf;
+pub(crate) use user::{UserCommand, UserCommandArgs};
 
 /// Crawls web sites into a directory: WARC files, a database of pages and links, a text index, a
 /// web graph.
@@ -125,6 +127,10 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// List, create, show, edit and remove projects
     Project(ProjectCommandArgs),
+    /// Manage who may use what orb serve shows: accounts, rights, tokens
+    User(UserCommandArgs),
+    /// Serve web pages and the API
+    Serve(crate::command::serve::ServeArgs),
     /// Crawl, track and show a small built-in web; needs no network
     Demo(DemoArgs),
 }

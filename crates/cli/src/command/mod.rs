@@ -19,6 +19,7 @@ pub(crate) mod project;
 pub(crate) mod report;
 pub(crate) mod run_due;
 pub(crate) mod search;
+pub(crate) mod serve;
 mod sessions;
 pub(crate) mod show;
 mod simulate;
@@ -27,6 +28,7 @@ pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod top;
 pub(crate) mod track;
+pub(crate) mod user;
 pub(crate) mod why;
 pub(crate) mod words;
 

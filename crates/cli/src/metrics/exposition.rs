@@ -1,28 +1,20 @@
 //! How is a crawl described in Prometheus' terms?
 //!
-//! Text exposition format 0.0.4: a HELP and a TYPE line for each metric, base units in its name
-//! (seconds, bytes), counters that only grow and end in `_total`. Counters count what this process
-//! did, except for pages, links and images, which count the run.
+//! Counters count what this process did, except for pages, links and images, which count the run.
 
 use orb_answers::RunCounters;
 use orb_crawl::{Progress, Snapshot, Stage, Tally, machine};
-use std::fmt::{Display, Write as _};
+use orb_serve::Exposition;
 
 /// Upper bounds of the histograms' buckets in microseconds: powers of four, which coincide with
 /// bounds of our own buckets.
 const BOUNDS: [u64; 12] =
     [64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864, 268_435_456];
 
-/// A page under construction.
-#[derive(Default)]
-struct Page {
-    text: String,
-}
-
 /// Everything there is to tell.
 pub(crate) fn page(project: &str, progress: &Progress) -> String {
     let (now, tally) = (progress.snapshot(), progress.ledger().tally());
-    let mut page = Page::default();
+    let mut page = Exposition::default();
     let version = env!("CARGO_PKG_VERSION");
     page.family("orb_build_info", "gauge", "The program that crawls, and the project.");
     page.sample("orb_build_info", &[("project", project), ("version", version)], 1);
@@ -31,32 +23,11 @@ pub(crate) fn page(project: &str, progress: &Progress) -> String {
     waiting(&mut page, &now);
     timed(&mut page, &tally);
     used(&mut page);
-    page.text
-}
-
-impl Page {
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a string does not fail.
-        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
-        self.text.push_str(name);
-        for (i, (label, value)) in labels.iter().enumerate() {
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            let _ = write!(self.text, "{}{label}=\"{value}\"", if i == 0 { "{" } else { "," });
-        }
-        let _ = writeln!(self.text, "{} {value}", if labels.is_empty() { "" } else { "}" });
-    }
-
-    fn alone(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
-        self.family(name, kind, help);
-        self.sample(name, &[], value);
-    }
+    page.text()
 }
 
 /// What the run has recorded.
-fn counted(page: &mut Page, run: &RunCounters) {
+fn counted(page: &mut Exposition, run: &RunCounters) {
     page.family("orb_pages_total", "counter", "Pages recorded by this run, by kind.");
     let kinds = [
         ("html", run.html),
@@ -75,7 +46,7 @@ fn counted(page: &mut Page, run: &RunCounters) {
 }
 
 /// What this process has requested.
-fn fetched(page: &mut Page, now: &Snapshot) {
+fn fetched(page: &mut Exposition, now: &Snapshot) {
     page.alone("orb_responses_total", "counter", "Answers received.", now.fetched);
     page.alone("orb_received_bytes_total", "counter", "Bytes of bodies received, as transferred.", now.bytes);
     page.family("orb_fetch_errors_total", "counter", "Fetches that failed or were answered with an error, by kind.");
@@ -88,7 +59,7 @@ fn fetched(page: &mut Page, now: &Snapshot) {
 }
 
 /// Why hosts wait.
-fn waiting(page: &mut Page, now: &Snapshot) {
+fn waiting(page: &mut Exposition, now: &Snapshot) {
     page.alone("orb_hosts_active", "gauge", "Hosts with a request under way.", now.waiting.active);
     page.family("orb_hosts_waiting", "gauge", "Hosts in memory that wait, by reason.");
     for (why, hosts, _) in &now.waiting.reasons {
@@ -112,7 +83,7 @@ fn waiting(page: &mut Page, now: &Snapshot) {
 }
 
 /// Where the time goes.
-fn timed(page: &mut Page, tally: &Tally) {
+fn timed(page: &mut Exposition, tally: &Tally) {
     page.family("orb_idle_seconds_total", "counter", "Time in which nothing more could be asked for, by reason.");
     for why in orb_crawl::Idle::ALL {
         page.sample("orb_idle_seconds_total", &[("reason", why.name())], tally.idle(*why));
@@ -138,7 +109,7 @@ fn timed(page: &mut Page, tally: &Tally) {
 }
 
 /// Its resource usage, under the conventional names of exporters.
-fn used(page: &mut Page) {
+fn used(page: &mut Exposition) {
     page.alone("process_cpu_seconds_total", "counter", "Processor time used.", machine::cpu_seconds());
     if let Some(bytes) = machine::resident() {
         page.alone("process_resident_memory_bytes", "gauge", "Memory in use.", bytes);
@@ -148,13 +119,6 @@ fn used(page: &mut Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_of_labels_are_escaped() {
-        let mut page = Page::default();
-        page.sample("a", &[("b", "x\"y\\z\n"), ("c", "d")], 1.5);
-        assert_eq!(page.text, "a{b=\"x\\\"y\\\\z\\n\",c=\"d\"} 1.5\n");
-    }
 
     #[test]
     fn a_histogram_is_cumulative_and_ends_with_its_count() {

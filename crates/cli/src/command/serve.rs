@@ -1,0 +1,79 @@
+//! `orb serve`: how is a home shown to people and programs?
+
+use crate::args::Common;
+use crate::failure::{CommandFailure, complain};
+use crate::{out, signals};
+use clap::Args;
+use orb_crawl::Stop;
+use orb_project::units::HumanDuration;
+use orb_serve::{ServeOptions, WebServer};
+use serde::Serialize;
+use std::io::Write as _;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+/// `orb serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The address to listen on; one that others can reach takes an account (orb user add)
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
+    listen: String,
+    /// A name that the server is reached by, besides localhost and its address; may be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// The certificates for TLS (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key for TLS (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// How long a client may keep silent before its connection is closed
+    #[arg(long, value_name = "DUR", default_value = "20s")]
+    patience: HumanDuration,
+}
+
+/// Where the server is, for `--json`.
+#[derive(Serialize)]
+struct Listening {
+    url: String,
+    first_account: Option<String>,
+}
+
+pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailure> {
+    // Failures of ours are logged even without --verbose, where they would be lost.
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact();
+    let _ = log.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).try_init();
+    let listen = read_address(&args.listen)?;
+    let tls = args.tls_cert.clone().zip(args.tls_key.clone());
+    let options =
+        ServeOptions { home: common.home.clone(), listen, hosts: args.hosts.clone(), tls, patience: args.patience.0 };
+    let server = WebServer::bind(&options)?;
+    if options.tls.is_none() && !listen.ip().is_loopback() && !common.quiet {
+        complain("without --tls-cert, passwords travel in the clear; put TLS in front of this, or give a certificate");
+    }
+    announce(common, &server)?;
+    let stop = Stop::new();
+    let _watch = signals::watch(std::sync::Arc::clone(&stop))?;
+    server.run(&stop)?;
+    Err(CommandFailure::Stopped)
+}
+
+fn announce(common: &Common, server: &WebServer) -> Result<(), CommandFailure> {
+    let listening = Listening { url: server.url(), first_account: server.first_link() };
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &listening)?;
+    } else {
+        writeln!(stdout, "serving {} at {}", common.home.display(), listening.url)?;
+        if let Some(link) = listening.first_account {
+            writeln!(stdout, "nobody has an account yet; for ten minutes this makes the first one:\n{link}")?;
+        }
+    }
+    Ok(stdout.flush()?)
+}
+
+fn read_address(text: &str) -> Result<SocketAddr, CommandFailure> {
+    let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
+    let wrong = || format!("'{text}' is not an address to listen on; write it like 127.0.0.1:8787");
+    found.ok_or_else(|| CommandFailure::Usage(wrong()))
+}

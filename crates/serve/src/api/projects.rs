@@ -1,0 +1,50 @@
+//! Which projects are there, and how are they?
+
+use crate::list::{self, ListPage};
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, json};
+use crate::routes::{Right, RouteRow};
+use orb_answers::{AnswerError, ProjectStatus, status};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub(crate) const ROUTES: &[RouteRow] = &[
+    RouteRow::get("/api/v1/projects", Right::SignedIn, |request| Box::pin(all(request)), "The projects, by name"),
+    RouteRow::get("/api/v1/projects/{p}", Right::Read, |request| Box::pin(one(request)), "The state of a project"),
+];
+
+/// A project, for whoever asks.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct ProjectResource {
+    /// Its state.
+    #[serde(flatten)]
+    status: ProjectStatus,
+    /// What whoever asks may do with it.
+    rights: Vec<&'static str>,
+}
+
+async fn all(request: AdmittedRequest) -> Handled {
+    let (identity, limit) = (request.identity()?.clone(), list::limit(&request)?);
+    let after = request.query().one("after").unwrap_or_default().to_owned();
+    let known = move |home: &orb_project::Home| {
+        let names = home.list()?.into_iter().map(|project| project.name);
+        let names = names.filter(|name| *name > after && identity.may(Right::Read, name));
+        let states = names.take(limit + 1).map(|name| status(home, Some(&name)));
+        Ok::<_, AnswerError>(states.collect::<Result<Vec<_>, _>>()?.concat())
+    };
+    let rows = request.work(known).await?;
+    let rows = rows.into_iter().map(|status| resource(&request, status)).collect::<Result<_, _>>()?;
+    ListPage::of(rows, limit, |row: &ProjectResource| row.status.project.clone()).respond(&request)
+}
+
+async fn one(request: AdmittedRequest) -> Handled {
+    let name = request.project()?.name.clone();
+    let found = request.work(move |home| status(home, Some(&name))).await?;
+    let found = found.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
+    json(&resource(&request, found)?)
+}
+
+fn resource(request: &AdmittedRequest, status: ProjectStatus) -> Result<ProjectResource, ProblemDetails> {
+    let rights = request.identity()?.rights(&status.project);
+    Ok(ProjectResource { status, rights })
+}

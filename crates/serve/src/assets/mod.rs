@@ -1,0 +1,73 @@
+//! Which files do pages load?
+//!
+//! One style sheet and one script, compiled in. Their names hold a digest of their content, so that
+//! browsers may keep them for ever and a new version is loaded at once. No request names a file:
+//! what is served is in a table.
+
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, typed};
+use crate::routes::{Right, RouteRow};
+use http::header::{CACHE_CONTROL, HeaderValue};
+use sha2::{Digest as _, Sha256};
+use std::sync::LazyLock;
+
+pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
+    "/assets/{name}",
+    Right::Open,
+    |request| Box::pin(send(request)),
+    "A style sheet or script of the pages",
+)];
+
+/// A file that pages load.
+struct Asset {
+    path: String,
+    kind: &'static str,
+    text: &'static str,
+}
+
+impl Asset {
+    fn new(stem: &str, ending: &str, kind: &'static str, text: &'static str) -> Self {
+        let digest = Sha256::digest(text.as_bytes());
+        let short = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());
+        Self { path: format!("/assets/{stem}.{short:016x}.{ending}"), kind, text }
+    }
+}
+
+/// All of them.
+static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
+    [
+        Asset::new("style", "css", "text/css; charset=utf-8", include_str!("style.css")),
+        Asset::new("orb", "js", "text/javascript; charset=utf-8", include_str!("orb.js")),
+    ]
+});
+
+/// The path of the style sheet.
+pub(crate) fn style() -> &'static str {
+    &ASSETS[0].path
+}
+
+/// The path of the script.
+pub(crate) fn script() -> &'static str {
+    &ASSETS[1].path
+}
+
+async fn send(request: AdmittedRequest) -> Handled {
+    let path = request.parts.uri.path();
+    let asset = ASSETS.iter().find(|asset| asset.path == path);
+    let asset = asset.ok_or_else(|| ProblemDetails::not_found("there is no such file"))?;
+    let mut response = typed(asset.kind, asset.text);
+    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    response.headers_mut().insert(CACHE_CONTROL, forever);
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_and_script_are_small() {
+        let sum: usize = ASSETS.iter().map(|asset| asset.text.len()).sum();
+        assert!(sum <= 40_000, "{sum} bytes");
+    }
+}

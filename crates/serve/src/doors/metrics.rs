@@ -1,0 +1,53 @@
+//! How is the server, in Prometheus' terms?
+//!
+//! Only the projects that whoever asks may read: a monitoring system gets a token.
+
+use crate::exposition::Exposition;
+use crate::problem::Handled;
+use crate::request::{AdmittedRequest, typed};
+use crate::routes::{Right, RouteRow};
+use crate::state::REQUESTS_AT_ONCE;
+use orb_answers::{AnswerError, ProjectStatus, status};
+use orb_crawl::machine;
+
+pub(crate) const ROUTES: &[RouteRow] =
+    &[RouteRow::get("/metrics", Right::SignedIn, |request| Box::pin(tell(request)), "The server's metrics")];
+
+async fn tell(request: AdmittedRequest) -> Handled {
+    let identity = request.identity()?.clone();
+    let known = move |home: &orb_project::Home| {
+        let mut all = status(home, None)?;
+        all.retain(|project| identity.may(Right::Read, &project.project));
+        Ok::<_, AnswerError>(all)
+    };
+    let all = request.work(known).await?;
+    let mut page = Exposition::default();
+    let state = &request.state;
+    page.family("orb_build_info", "gauge", "The program that serves.");
+    page.sample("orb_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    let under_way = REQUESTS_AT_ONCE - state.requests.available_permits();
+    page.alone("orb_server_requests", "gauge", "Requests under way.", under_way);
+    page.alone("orb_server_uptime_seconds", "gauge", "Time since the start.", state.started.elapsed().as_secs());
+    projects(&mut page, &all);
+    page.alone("process_cpu_seconds_total", "counter", "Processor time used.", machine::cpu_seconds());
+    if let Some(bytes) = machine::resident() {
+        page.alone("process_resident_memory_bytes", "gauge", "Memory in use.", bytes);
+    }
+    Ok(typed("text/plain; version=0.0.4; charset=utf-8", page.text()))
+}
+
+/// What is known of each project's last run.
+fn projects(page: &mut Exposition, all: &[ProjectStatus]) {
+    type Value = fn(&ProjectStatus) -> u64;
+    let families: [(&str, &str, Value); 5] = [
+        ("orb_project_running", "Whether a process is using the project.", |p| u64::from(p.running)),
+        ("orb_project_run", "The number of the last run.", |p| u64::from(p.run.unwrap_or(0))),
+        ("orb_project_run_pages", "Pages recorded by the last run.", |p| p.counters.pages),
+        ("orb_project_run_errors", "Pages of the last run that failed.", |p| p.counters.errors),
+        ("orb_project_queued_pages", "Pages still queued.", |p| p.counters.frontier),
+    ];
+    for (name, help, value) in families {
+        page.family(name, "gauge", help);
+        all.iter().for_each(|project| page.sample(name, &[("project", &project.project)], value(project)));
+    }
+}

@@ -1,0 +1,41 @@
+//! Why does the server not start, or stop?
+
+use orb_project::StoreError;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address is taken, or not ours.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Without an account everybody could make the first one.
+    #[error("{address} can be reached from elsewhere and nobody has an account: orb user add NAME --admin makes one")]
+    NoAccount {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// Certificate or key cannot be used.
+    #[error("cannot use the certificate {} with the key {}: {why}", certificate.display(), key.display())]
+    Tls {
+        /// The certificates.
+        certificate: PathBuf,
+        /// The private key.
+        key: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The machine gives us no threads.
+    #[error("cannot start the server")]
+    Start(#[source] std::io::Error),
+    /// The home cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,190 @@
+//! Who is asking, and what may they do?
+
+use crate::problem::ProblemDetails;
+use crate::request::text_of;
+use crate::routes::Right;
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, COOKIE};
+use orb_page::Moment;
+use orb_project::{Home, Level, StoreError, TokenRow, TokenScope, User};
+
+/// What a client shows to say who it is.
+pub(super) enum Shown {
+    Session(String),
+    Token(String),
+}
+
+/// What a request shows. A token goes before a cookie: programs that send one mean it.
+pub(super) fn shown(headers: &HeaderMap, cookie: &str) -> Option<Shown> {
+    if let Some((kind, token)) = text_of(headers, &AUTHORIZATION).split_once(' ') {
+        return kind.eq_ignore_ascii_case("bearer").then(|| Shown::Token(token.trim().to_owned()));
+    }
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == cookie).map(|(_, id)| Shown::Session(id.to_owned()))
+}
+
+/// How somebody was recognised.
+#[derive(Clone, Debug)]
+pub(crate) enum IdentifiedBy {
+    /// By a session, with its id.
+    Session(String),
+    /// By a token.
+    Token(TokenRow),
+}
+
+/// Somebody who is asking.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    /// Who.
+    pub(crate) user: User,
+    /// How we know.
+    pub(crate) by: IdentifiedBy,
+}
+
+impl Identity {
+    /// Who shows this; `None` if it is nobody, or nobody any more.
+    pub(super) fn find(home: &Home, shown: &Shown) -> Result<Option<Self>, StoreError> {
+        let (accounts, now) = (home.accounts(), Moment::now());
+        Ok(match shown {
+            Shown::Session(id) => {
+                let user = accounts.session(id, now)?;
+                user.map(|user| Self { user, by: IdentifiedBy::Session(id.clone()) })
+            }
+            Shown::Token(text) => {
+                let found = accounts.token(text, now)?;
+                found.map(|(user, token)| Self { user, by: IdentifiedBy::Token(token) })
+            }
+        })
+    }
+
+    /// Whether a project exists for them: they may do something with it.
+    pub(crate) fn may_know(&self, project: &str) -> bool {
+        let named = match &self.by {
+            IdentifiedBy::Session(_) => true,
+            IdentifiedBy::Token(token) => token.projects.is_empty() || token.projects.iter().any(|p| p == project),
+        };
+        named && self.user.level(project).is_some()
+    }
+
+    /// Whether they may do this with a project.
+    pub(crate) fn may(&self, right: Right, project: &str) -> bool {
+        self.may_know(project) && self.check(right, Some(project)).is_ok()
+    }
+
+    /// All that they may do with a project, by name.
+    pub(crate) fn rights(&self, project: &str) -> Vec<&'static str> {
+        Right::ON_PROJECT.into_iter().filter(|right| self.may(*right, project)).map(Right::name).collect()
+    }
+
+    /// Refuses what they may not do with a project they know, or with the server.
+    pub(super) fn check(&self, right: Right, project: Option<&str>) -> Result<(), ProblemDetails> {
+        let (level, scope) = needs(right);
+        if let IdentifiedBy::Token(token) = &self.by {
+            let Some(scope) = scope else {
+                return Err(ProblemDetails::forbidden("no token may do this; log in"));
+            };
+            if !token.scopes.contains(&scope) {
+                let problem = ProblemDetails::forbidden(format!("the token lacks the scope {}", scope.name()));
+                return Err(problem.with("scope", scope.name().into()));
+            }
+            if right == Right::Admin && !token.projects.is_empty() {
+                return Err(ProblemDetails::forbidden("the token is for some projects only"));
+            }
+        }
+        if right == Right::Admin && !self.user.admin {
+            return Err(ProblemDetails::forbidden("only an administrator may do this"));
+        }
+        let has = project.and_then(|project| self.user.level(project));
+        match level {
+            Some(level) if has < Some(level) => {
+                Err(ProblemDetails::forbidden(format!("this takes the right to {} the project", level.name())))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The level on the project that a user needs, and the scope that a token needs; without a scope no
+/// token is enough.
+const fn needs(right: Right) -> (Option<Level>, Option<TokenScope>) {
+    match right {
+        Right::Open | Right::SignedIn => (None, Some(TokenScope::Read)),
+        Right::Account => (None, None),
+        Right::Read => (Some(Level::Read), Some(TokenScope::Read)),
+        Right::Content => (Some(Level::Read), Some(TokenScope::Content)),
+        Right::Sql => (Some(Level::Read), Some(TokenScope::Sql)),
+        Right::Run => (Some(Level::Run), Some(TokenScope::Run)),
+        Right::Edit => (Some(Level::Edit), Some(TokenScope::Edit)),
+        Right::Admin => (None, Some(TokenScope::Admin)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn session_in(cookie: &'static str) -> Option<String> {
+        match shown(&[(COOKIE, HeaderValue::from_static(cookie))].into_iter().collect(), "orb")? {
+            Shown::Session(id) => Some(id),
+            Shown::Token(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_session_is_found_among_other_cookies() {
+        assert_eq!(session_in("a=1; orb=x; b=2").as_deref(), Some("x"));
+        assert_eq!(session_in("xorb=x; orbx=y; __Host-orb=z"), None);
+    }
+
+    fn somebody(by: IdentifiedBy, admin: bool) -> Identity {
+        let user = User {
+            id: 1,
+            name: "ann".into(),
+            full_name: None,
+            email: None,
+            comment: None,
+            admin,
+            created_at: String::new(),
+            grants: [("p".to_owned(), Level::Run)].into(),
+        };
+        Identity { user, by }
+    }
+
+    fn token(scopes: &[TokenScope], projects: &[&str]) -> IdentifiedBy {
+        IdentifiedBy::Token(TokenRow {
+            id: 1,
+            name: String::new(),
+            scopes: scopes.to_vec(),
+            projects: projects.iter().map(|&p| p.to_owned()).collect(),
+            created_at: String::new(),
+            until: None,
+            last_used: None,
+        })
+    }
+
+    #[test]
+    fn levels_include_those_below_and_end_at_the_project() {
+        let ann = somebody(IdentifiedBy::Session(String::new()), false);
+        assert!([Right::Read, Right::Content, Right::Sql, Right::Run].into_iter().all(|right| ann.may(right, "p")));
+        assert!(!ann.may(Right::Edit, "p") && !ann.may(Right::Read, "q") && ann.check(Right::Admin, None).is_err());
+        let admin = somebody(IdentifiedBy::Session(String::new()), true);
+        assert!(admin.may(Right::Edit, "q") && admin.check(Right::Admin, None).is_ok());
+    }
+
+    #[test]
+    fn a_token_allows_what_it_names_of_what_its_user_may() {
+        let reader = somebody(token(&[TokenScope::Read], &[]), true);
+        assert!(reader.may(Right::Read, "p") && reader.check(Right::SignedIn, None).is_ok());
+        for right in [Right::Content, Right::Sql, Right::Run, Right::Edit] {
+            assert!(!reader.may(right, "p"), "{right:?}");
+        }
+        assert!(reader.check(Right::Account, None).is_err() && reader.check(Right::Admin, None).is_err());
+        let runner = somebody(token(&[TokenScope::Run, TokenScope::Edit], &["p"]), false);
+        assert!(runner.may(Right::Run, "p") && !runner.may(Right::Edit, "p") && !runner.may(Right::Read, "p"));
+        let narrow = somebody(token(&TokenScope::ALL, &["p"]), true);
+        assert!(narrow.may(Right::Edit, "p") && !narrow.may_know("q") && narrow.check(Right::Admin, None).is_err());
+        assert!(narrow.check(Right::Account, None).is_err(), "no token may touch an account");
+    }
+}

@@ -1,0 +1,154 @@
+//! May this request be answered at all, and for whom?
+//!
+//! Two steps, and nothing passes by default. [`front`] stands before everything: the request names
+//! a host that is ours, does not come from another site's page, and there is room for it; whatever
+//! is answered carries the security headers. [`pass`] stands before every handler, one for each row
+//! of the table: who is asking, does the project exist, is the row's right there?
+//!
+//! Whoever may not know of a project gets the same answer as for one that does not exist.
+
+mod front;
+mod host;
+mod identity;
+mod origin;
+
+pub(crate) use front::{Front, front, refuse};
+pub(crate) use host::AllowedHosts;
+pub(crate) use identity::{IdentifiedBy, Identity};
+
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, text_of};
+use crate::routes::{Right, RouteRow, Verb};
+use crate::state::AppState;
+use crate::view::Frame;
+use axum::body::Body;
+use axum::extract::{FromRequestParts as _, RawPathParams, Request};
+use axum::response::Response;
+use bytes::Bytes;
+use http::StatusCode;
+use http::request::Parts;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use orb_project::{Home, ProjectDir};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Poll;
+
+/// The longest body of a request.
+const LONGEST_BODY: usize = 1 << 20;
+
+/// Marks a response whose request was let in, for the tests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LetIn;
+
+/// Lets a request through to a row's handler, or says why not.
+pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let (path, headers) = (parts.uri.path().to_owned(), parts.headers.clone());
+    let mut identity = None;
+    let admitted = admit(&state, row, &mut parts, &mut identity).await;
+    let is_let_in = admitted.is_ok();
+    let answered = match admitted {
+        Ok((project, params)) => match body_of(row, &parts, body).await {
+            Ok(body) => {
+                let identity = identity.clone();
+                let request = AdmittedRequest { state, identity, parts, body, project, params };
+                handle(row, request).await
+            }
+            Err(problem) => Err(problem),
+        },
+        Err(problem) if asks_to_log_in(row, &headers, &problem) => AdmittedRequest::redirect(&log_in_at(&parts)),
+        Err(problem) => Err(problem),
+    };
+    let told = |problem: ProblemDetails| problem.respond(&path, &headers, Frame::new(identity.as_ref(), &path, None));
+    let mut response = answered.unwrap_or_else(told);
+    if is_let_in {
+        response.extensions_mut().insert(LetIn);
+    }
+    response
+}
+
+/// Somebody with a browser who is nobody yet is asked to log in.
+fn asks_to_log_in(row: &RouteRow, headers: &http::HeaderMap, problem: &ProblemDetails) -> bool {
+    let is_page = text_of(headers, &http::header::ACCEPT).contains("text/html") && !row.path.starts_with("/api/");
+    problem.status == StatusCode::UNAUTHORIZED && row.verb == Verb::Get && is_page
+}
+
+/// The log-in page that leads back here.
+fn log_in_at(parts: &Parts) -> String {
+    let here = parts.uri.path_and_query().map_or("/", |here| here.as_str());
+    let next: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();
+    if here == "/" { "/login".to_owned() } else { format!("/login?next={next}") }
+}
+
+/// What is known of a request that may pass: its project and the parameters of its path.
+type Passable = (Option<ProjectDir>, Vec<(String, String)>);
+
+/// Checks the right of a row. Whoever asks is noted even if it is refused.
+async fn admit(
+    state: &Arc<AppState>,
+    row: &'static RouteRow,
+    parts: &mut Parts,
+    identity: &mut Option<Identity>,
+) -> Result<Passable, ProblemDetails> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.map_err(ProblemDetails::malformed)?;
+    let params: Vec<(String, String)> = params.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
+    if row.right == Right::Open {
+        return Ok((None, params));
+    }
+    let shown = identity::shown(&parts.headers, state.cookie_name()).ok_or_else(ProblemDetails::unauthenticated)?;
+    let name = params.iter().find(|(param, _)| param == "p").map(|(_, name)| name.clone());
+    let found = state.desk.work(move |home| look_up(home, &shown, name.as_deref())).await??;
+    let (found, project) = found.ok_or_else(ProblemDetails::unauthenticated)?;
+    let who = identity.insert(found);
+    if row.has_project() {
+        let name = params.iter().find(|(param, _)| param == "p").map_or("", |(_, name)| name);
+        let unknown = || ProblemDetails::not_found(format!("there is no project {name}"));
+        let project = project.filter(|project| who.may_know(&project.name)).ok_or_else(unknown)?;
+        who.check(row.right, Some(&project.name))?;
+        return Ok((Some(project), params));
+    }
+    who.check(row.right, None)?;
+    Ok((None, params))
+}
+
+/// Who shows this, and the project of this name; `None` if it is nobody.
+fn look_up(
+    home: &Home,
+    shown: &identity::Shown,
+    project: Option<&str>,
+) -> Result<Option<(Identity, Option<ProjectDir>)>, ProblemDetails> {
+    let Some(identity) = Identity::find(home, shown)? else { return Ok(None) };
+    // A name that is none is as unknown as any other.
+    Ok(Some((identity, project.and_then(|name| home.find(name).ok()))))
+}
+
+/// The body of a request, if it is not too long.
+async fn body_of(row: &RouteRow, parts: &Parts, body: Body) -> Result<Bytes, ProblemDetails> {
+    if row.verb == Verb::Get {
+        return Ok(Bytes::new());
+    }
+    let too_long = || {
+        let detail = format!("a request has at most {LONGEST_BODY} bytes");
+        ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "Too large", detail)
+    };
+    let announced = text_of(&parts.headers, &http::header::CONTENT_LENGTH).parse::<u64>().unwrap_or(0);
+    if announced > LONGEST_BODY as u64 {
+        return Err(too_long());
+    }
+    match Limited::new(body, LONGEST_BODY).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(e) if e.is::<LengthLimitError>() => Err(too_long()),
+        Err(e) => Err(ProblemDetails::malformed(format!("the body did not come: {e}"))),
+    }
+}
+
+/// Calls the handler. A panic in it is its own failure and nobody else's.
+async fn handle(row: &RouteRow, request: AdmittedRequest) -> Handled {
+    let panicked = || Err(ProblemDetails::failed(&format!("{} panicked", row.path)));
+    let Ok(mut handling) = catch_unwind(AssertUnwindSafe(|| (row.handler)(request))) else { return panicked() };
+    std::future::poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| handling.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| Poll::Ready(panicked()))
+    })
+    .await
+}

@@ -1,0 +1,39 @@
+//! Show it: API, pages, feeds, publisher, scheduler.
+//!
+//! One process shows a home to people and programs. A request passes four places:
+//!
+//! 1. [`accept`](mod@accept) takes the connection: TLS, time for the headers, a cap on connections;
+//! 2. [`gate`] asks who it is and whether the route's right allows it; nothing passes by default;
+//! 3. a handler of [`pages`], [`api`] or [`doors`], found in the one table of [`routes`];
+//! 4. [`desk`], whose threads ask the collections, since their answers block.
+//!
+//! Handlers compute nothing: what a collection can be asked is in `orb_answers`, and they render
+//! it. To add a screen or a resource, see [`routes`].
+//!
+//! Nothing here prints, reads the environment or starts a run by itself.
+
+mod accept;
+mod api;
+mod assets;
+mod brake;
+mod desk;
+mod doors;
+mod error;
+mod exposition;
+mod fields;
+mod first;
+mod gate;
+mod list;
+mod pages;
+mod problem;
+mod request;
+mod routes;
+mod server;
+mod state;
+#[cfg(test)]
+mod trial;
+mod view;
+
+pub use error::ServeError;
+pub use exposition::Exposition;
+pub use server::{ServeOptions, WebServer};

@@ -1,0 +1,93 @@
+//! Which projects are there, and how are they?
+
+use crate::problem::Handled;
+use crate::request::AdmittedRequest;
+use crate::routes::{Right, RouteRow, has_page};
+use crate::view::{Frame, bytes, minute};
+use askama::Template;
+use orb_answers::{AnswerError, ProjectStatus, grouped, project_size, status};
+use orb_project::{Home, free_space};
+
+pub(crate) const ROUTES: &[RouteRow] =
+    &[RouteRow::get("/", Right::SignedIn, |request| Box::pin(show(request)), "The projects and their state")];
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    frame: Frame,
+    user: &'a str,
+    is_admin: bool,
+    can_make: bool,
+    count: String,
+    size: String,
+    free: String,
+    rows: Vec<HomeRow>,
+}
+
+/// A project in the list.
+struct HomeRow {
+    name: String,
+    running: bool,
+    is_linked: bool,
+    kind: String,
+    pages: String,
+    state: String,
+    chip: &'static str,
+    flags: Vec<(&'static str, String)>,
+    when: String,
+    next: String,
+    size: String,
+}
+
+async fn show(request: AdmittedRequest) -> Handled {
+    let identity = request.identity()?.clone();
+    let known = move |home: &Home| {
+        let mut all = status(home, None)?;
+        all.retain(|project| identity.may(Right::Read, &project.project));
+        let sizes = all.iter().map(|project| project_size(&home.find(&project.project)?));
+        let sizes: Vec<u64> = sizes.collect::<Result<_, AnswerError>>()?;
+        Ok::<_, AnswerError>((all, sizes, free_space(home.path())?))
+    };
+    let (all, sizes, free) = request.work(known).await?;
+    let user = request.user()?;
+    let page = HomePage {
+        frame: request.frame(),
+        user: &user.name,
+        is_admin: user.admin,
+        can_make: user.admin && has_page("/new"),
+        count: if all.len() == 1 { "1 collection".to_owned() } else { format!("{} collections", all.len()) },
+        size: bytes(sizes.iter().sum()),
+        free: bytes(free),
+        rows: all.iter().zip(&sizes).map(|(project, size)| row(project, *size)).collect(),
+    };
+    request.page(&page, &all)
+}
+
+fn row(project: &ProjectStatus, size: u64) -> HomeRow {
+    let flags = &project.counters.flags;
+    let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
+    let state = project.state.clone().unwrap_or_else(|| "new".to_owned());
+    let chip = match state.as_str() {
+        "running" => " run",
+        "failed" => " bad",
+        "interrupted" | "stopped" => " hold",
+        _ => "",
+    };
+    let kind = match (&project.kind, project.run) {
+        (Some(kind), Some(run)) => format!("{kind}, run {run}"),
+        _ => "nothing collected yet".to_owned(),
+    };
+    HomeRow {
+        name: project.project.clone(),
+        running: project.running,
+        is_linked: has_page("/p/{p}"),
+        kind,
+        pages: grouped(project.counters.pages),
+        state,
+        chip,
+        flags: flags.into_iter().filter(|(_, n)| *n > 0).map(|(flag, n)| (flag, grouped(n))).collect(),
+        when: project.finished_at.as_deref().or(project.started_at.as_deref()).map(minute).unwrap_or_default(),
+        next: project.next_due.as_deref().map_or_else(|| "–".to_owned(), minute),
+        size: bytes(size),
+    }
+}

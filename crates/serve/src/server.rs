@@ -1,0 +1,117 @@
+//! How does a server start and stop?
+
+use crate::accept::accept;
+use crate::desk::Desk;
+use crate::error::ServeError;
+use crate::first::FirstLink;
+use crate::gate::{AllowedHosts, front};
+use crate::state::AppState;
+use orb_crawl::{Stop, machine};
+use orb_project::Home;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ServerConfig, crypto};
+
+/// What to serve, and where.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The home.
+    pub home: PathBuf,
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Names to answer to, besides those of loopback and the address itself.
+    pub hosts: Vec<String>,
+    /// Certificates and private key, both PEM, for TLS.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// How long a TLS handshake, the head of a request or the silence between two may take.
+    pub patience: Duration,
+}
+
+/// A server that listens, and answers once it is run.
+pub struct WebServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+    state: Arc<AppState>,
+    first: Option<String>,
+    close: watch::Sender<bool>,
+    patience: Duration,
+}
+
+impl WebServer {
+    /// Opens the home and the address. While nobody has an account, only loopback will do.
+    pub fn bind(options: &ServeOptions) -> Result<Self, ServeError> {
+        let has_users = Home::open(&options.home)?.accounts().has_users()?;
+        if !has_users && !options.listen.ip().is_loopback() {
+            return Err(ServeError::NoAccount { address: options.listen });
+        }
+        let tls = options.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
+        let failed = |source| ServeError::Listen { address: options.listen, source };
+        let listener = TcpListener::bind(options.listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        // Answers wait for the disk as much as they compute.
+        let desk = Desk::open(&options.home, (machine::cores() * 2).clamp(4, 16))?;
+        let hosts = AllowedHosts::new(address.ip(), &options.hosts);
+        let (close, closing) = watch::channel(false);
+        let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
+        let first = if has_users { None } else { Some(orb_project::fresh_secret()?) };
+        if let Some(secret) = &first {
+            state.first = FirstLink::new(secret, Instant::now());
+        }
+        let patience = options.patience;
+        Ok(Self { listener, address, tls, state: Arc::new(state), first, close, patience })
+    }
+
+    /// Where it can be reached.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/", self.address)
+    }
+
+    /// The link that makes the first account, valid for ten minutes; `None` if there is one.
+    pub fn first_link(&self) -> Option<String> {
+        self.first.as_ref().map(|secret| format!("{}first/{secret}", self.url()))
+    }
+
+    /// Answers until it is asked to stop.
+    pub fn run(self, stop: &Stop) -> Result<(), ServeError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(machine::cores().clamp(1, 4))
+            .max_blocking_threads(4)
+            .thread_name("serve")
+            .enable_all()
+            .build()
+            .map_err(ServeError::Start)?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener).map_err(ServeError::Start)?;
+            let closing = self.close.subscribe();
+            let accepting = tokio::spawn(accept((listener, self.tls), front(self.state), self.patience, closing));
+            stop.asked().await;
+            // Nobody listens any more if it has ended by itself.
+            let _ = self.close.send(true);
+            let _ = accepting.await;
+            Ok(())
+        })
+    }
+}
+
+/// TLS with these files.
+fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, ServeError> {
+    let wrong = |why: String| ServeError::Tls { certificate: certificate.to_owned(), key: key.to_owned(), why };
+    let certificates = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let certificates = certificates.map_err(|e| wrong(e.to_string()))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|e| wrong(e.to_string()))?;
+    let provider = Arc::new(crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.map_err(|e| wrong(e.to_string()))?.with_no_client_auth();
+    let mut config = builder.with_single_cert(certificates, private).map_err(|e| wrong(e.to_string()))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

@@ -1,0 +1,58 @@
+//! What do all requests share?
+
+use crate::brake::Brake;
+use crate::desk::Desk;
+use crate::first::FirstLink;
+use crate::gate::AllowedHosts;
+use std::time::Instant;
+use tokio::sync::{Semaphore, watch};
+
+/// How many requests are handled at once; the others wait.
+pub(crate) const REQUESTS_AT_ONCE: usize = 64;
+
+/// How many passwords are hashed at once: each takes 19 MiB and a core.
+const HASHED_AT_ONCE: usize = 2;
+
+/// What all requests share.
+pub(crate) struct AppState {
+    /// Who asks the collections.
+    pub(crate) desk: Desk,
+    /// How often passwords may be tried.
+    pub(crate) brake: Brake,
+    /// The link that makes the first account.
+    pub(crate) first: FirstLink,
+    /// The names this server answers to.
+    pub(crate) hosts: AllowedHosts,
+    /// Whether clients come over TLS.
+    pub(crate) secure: bool,
+    /// Requests that may still begin.
+    pub(crate) requests: Semaphore,
+    /// Passwords that may still be hashed.
+    pub(crate) hashing: Semaphore,
+    /// Becomes true when the server stops: endless responses end then.
+    pub(crate) closing: watch::Receiver<bool>,
+    /// When the server started.
+    pub(crate) started: Instant,
+}
+
+impl AppState {
+    pub(crate) fn new(desk: Desk, hosts: AllowedHosts, secure: bool, closing: watch::Receiver<bool>) -> Self {
+        Self {
+            desk,
+            brake: Brake::default(),
+            first: FirstLink::default(),
+            hosts,
+            secure,
+            requests: Semaphore::new(REQUESTS_AT_ONCE),
+            hashing: Semaphore::new(HASHED_AT_ONCE),
+            closing,
+            started: Instant::now(),
+        }
+    }
+
+    /// The name of the session's cookie. Over TLS the prefix makes browsers refuse one that another
+    /// host, or this one without TLS, tries to set.
+    pub(crate) fn cookie_name(&self) -> &'static str {
+        if self.secure { "__Host-orb" } else { "orb" }
+    }
+}

@@ -1,0 +1,137 @@
+//! What do all pages have in common?
+//!
+//! Templates are in `templates`, one a screen. They extend `frame.html` and fill its blocks, and
+//! everything they insert is escaped. Their structs hold what is shown, ready to be shown: a
+//! template computes nothing.
+
+use crate::gate::Identity;
+use crate::{assets, routes};
+use askama::Template;
+use orb_page::Moment;
+
+/// The places the bar on top leads to. One that has no page is not shown.
+const PLACES: &[(&str, &str)] = &[
+    ("Projects", "/"),
+    ("Changes", "/changes"),
+    ("Search", "/search"),
+    ("Schedule", "/schedule"),
+    ("Machines", "/machines"),
+    ("Users", "/users"),
+];
+
+/// The places of a project, below its path.
+const PROJECT_PLACES: &[(&str, &str)] = &[
+    ("Overview", ""),
+    ("Runs", "/runs"),
+    ("Changes", "/changes"),
+    ("Search", "/search"),
+    ("Pages", "/pages"),
+    ("Health", "/health"),
+    ("Map", "/graph"),
+    ("Structure", "/structure"),
+    ("Queue", "/queue"),
+    ("SQL", "/sql"),
+    ("Exports", "/exports"),
+    ("Settings", "/settings"),
+];
+
+/// A place to go to.
+pub(crate) struct NavPlace {
+    pub(crate) label: &'static str,
+    pub(crate) path: String,
+    pub(crate) is_here: bool,
+}
+
+/// What stands around a page.
+pub(crate) struct Frame {
+    /// Who is logged in.
+    pub(crate) user: Option<String>,
+    pub(crate) places: Vec<NavPlace>,
+    /// The project the page is about.
+    pub(crate) project: Option<String>,
+    pub(crate) project_places: Vec<NavPlace>,
+    pub(crate) has_search: bool,
+    pub(crate) style: &'static str,
+    pub(crate) script: &'static str,
+}
+
+impl Frame {
+    /// Around the page at this path, for somebody.
+    pub(crate) fn new(identity: Option<&Identity>, path: &str, project: Option<String>) -> Self {
+        let user = identity.map(|identity| identity.user.name.clone());
+        let admin = identity.is_some_and(|identity| identity.user.admin);
+        let shown = PLACES
+            .iter()
+            .filter(|(label, place)| user.is_some() && routes::has_page(place) && (admin || *label != "Users"));
+        let places = shown.map(|&(label, place)| NavPlace { label, path: place.to_owned(), is_here: place == path });
+        let project_places = project.iter().flat_map(|name| {
+            let there = PROJECT_PLACES.iter().filter(|(_, place)| routes::has_page(&format!("/p/{{p}}{place}")));
+            there.map(move |(label, place)| {
+                let target = format!("/p/{name}{place}");
+                NavPlace { label, is_here: target == path, path: target }
+            })
+        });
+        Self {
+            places: places.collect(),
+            project_places: project_places.collect(),
+            has_search: user.is_some() && routes::has_page("/search"),
+            user,
+            project,
+            style: assets::style(),
+            script: assets::script(),
+        }
+    }
+
+    /// Around a page for nobody.
+    pub(crate) fn nobody() -> Self {
+        Self::new(None, "", None)
+    }
+}
+
+/// The page that says what went wrong.
+#[derive(Template)]
+#[template(path = "error.html")]
+pub(crate) struct ErrorPage<'a> {
+    pub(crate) frame: Frame,
+    pub(crate) status: u16,
+    pub(crate) title: &'a str,
+    pub(crate) detail: &'a str,
+}
+
+/// Bytes in readable units.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match UNITS.iter().find(|(unit, _)| n >= *unit) {
+        Some((unit, name)) if n < 10 * unit => format!("{}.{} {name}", n / unit, n % unit * 10 / unit),
+        Some((unit, name)) => format!("{} {name}", n / unit),
+        None => format!("{n} B"),
+    }
+}
+
+/// The day and minute of a moment, as people read it; the text as it is if it is none.
+pub(crate) fn minute(at: &str) -> String {
+    let Some(moment) = Moment::parse(at) else { return at.to_owned() };
+    let c = moment.civil();
+    format!("{:04}-{:02}-{:02} {:02}:{:02} UTC", c.year, c.month, c.day, c.hour, c.minute)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_read_well() {
+        assert_eq!([999, 1_000, 12_345, 9_990_000_000].map(bytes), ["999 B", "1.0 kB", "12 kB", "9.9 GB"]);
+        assert_eq!(minute("2026-11-16T23:05:59Z"), "2026-11-16 23:05 UTC");
+        assert_eq!(minute("never"), "never");
+    }
+
+    #[test]
+    fn what_is_inserted_into_a_page_is_escaped() {
+        let (title, detail) = ("<b>", "<script>alert(1)</script>");
+        let page = ErrorPage { frame: Frame::nobody(), status: 404, title, detail }.render().unwrap();
+        assert!(!page.contains("<script>alert") && !page.contains("<b>&"), "{page}");
+        assert!(page.contains("&#60;script&#62;"), "{page}");
+    }
+}
