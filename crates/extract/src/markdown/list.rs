@@ -11,7 +11,32 @@ const SIGNATURE: &[&str] = &["sig"];
 impl MarkdownWriter<'_> {
     /// Writes a list; `number` is the number of its first item, if it is numbered.
     pub(super) fn list(&mut self, id: NodeId, number: Option<u64>) {
-        let items: Vec<NodeId> = self.tree.children(id).filter(|item| self.holds_kept(*item)).collect();
+        let items = self.tree.children(id).filter(|item| self.holds_kept(*item)).collect();
+        self.items(items, number);
+    }
+
+    /// Writes items that stand outside any list, as browsers show them: bullets. Begins with this
+    /// one and returns the last.
+    pub(super) fn stray_items(&mut self, first: NodeId) -> NodeId {
+        let (mut items, mut last) = (vec![first], first);
+        let mut next = self.tree.sibling(first);
+        while let Some(node) = next {
+            match self.tree.tag(node) {
+                Some(Tag::Li) => {
+                    items.push(node);
+                    last = node;
+                }
+                None if !self.holds_kept(node) => {}
+                _ => break,
+            }
+            next = self.tree.sibling(node);
+        }
+        items.retain(|item| self.holds_kept(*item));
+        self.items(items, None);
+        last
+    }
+
+    fn items(&mut self, items: Vec<NodeId>, number: Option<u64>) {
         let loose = items.iter().any(|item| self.is_loose(*item));
         let mut number = number;
         for (i, item) in items.into_iter().enumerate() {
@@ -48,12 +73,15 @@ impl MarkdownWriter<'_> {
     fn is_loose(&self, item: NodeId) -> bool {
         let mut paragraphs = 0;
         self.tree.children(item).any(|child| {
-            paragraphs += usize::from(self.tree.tag(child) == Some(Tag::P));
+            let is_paragraph = self.tree.tag(child) == Some(Tag::P);
+            // Text in front of a paragraph is one, too.
+            let is_text = paragraphs == 0 && self.tree.tag(child).is_none() && self.holds_kept(child);
+            paragraphs += usize::from(is_paragraph || is_text);
             let needs_room = matches!(
                 self.tree.tag(child),
                 Some(Tag::Pre | Tag::Table | Tag::Blockquote | Tag::Dl | Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4)
             );
-            paragraphs > 1
+            (is_paragraph && paragraphs > 1)
                 || needs_room
                 || (self.tree.tag(child) == Some(Tag::Div) && self.tree.node(child).holds_blocks)
         })

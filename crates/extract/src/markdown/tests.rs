@@ -95,6 +95,28 @@ fn lists_nest_and_stay_tight_if_they_are() {
 }
 
 #[test]
+fn items_outside_any_list_are_items() {
+    reads(
+        "<p>Before<li>One\n<li>Two<p>After",
+        &expect![[r#"
+            Before
+
+            - One
+
+            - Two
+
+              After
+        "#]],
+    );
+    reads(
+        "<ul><div><li>In a list</div></ul>",
+        &expect![[r#"
+            - In a list
+        "#]],
+    );
+}
+
+#[test]
 fn definitions_follow_their_terms() {
     reads(
         "<dl><dt><code>dump(obj)</code><dt>dumps<dd><p>Writes.</p><p>Quickly.</p><ul><li>a</ul><dt>load<dd>Reads.<dl><dt>in<dd>ner</dl></dl><p>End",

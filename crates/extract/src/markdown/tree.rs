@@ -158,7 +158,7 @@ impl<'a> MarkupTree<'a> {
     pub(super) fn short_attribute(&self, id: NodeId, name: &str) -> Option<Cow<'a, str>> {
         let Markup::Element(_) = self.nodes[id].markup else { return None };
         let tag = self.src.get(self.nodes[id].at..)?;
-        let end = tag.floor_char_boundary(SHORT_TAG.min(tag.len()));
+        let end = (0..=SHORT_TAG.min(tag.len())).rev().find(|at| tag.is_char_boundary(*at))?;
         self.attribute_in(&tag[..end], name)
     }
 

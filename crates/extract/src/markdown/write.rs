@@ -97,9 +97,19 @@ impl<'a> MarkdownWriter<'a> {
                 continue;
             }
             self.paragraph(&std::mem::take(&mut running));
-            self.block(child);
+            if self.is_stray_item(child) {
+                let last = self.stray_items(child);
+                next = self.tree.sibling(last);
+            } else {
+                self.block(child);
+            }
         }
         self.paragraph(&running);
+    }
+
+    /// Whether an item stands outside any list. Inside one it belongs to the list, however deep.
+    fn is_stray_item(&self, id: NodeId) -> bool {
+        self.tree.tag(id) == Some(Tag::Li) && self.prefixes.is_empty() && !self.is_footnote(id)
     }
 
     /// Whether a span is part of a line although it holds blocks: a formula whose fractions are
