@@ -42,7 +42,8 @@ names! {
         Html = 1 => "HTML",
         /// Fetched, anything but HTML, or too large to fetch completely.
         Binary = 2 => "BINARY",
-        /// Fetched, with the same content as an earlier page.
+        /// Fetched, with the same content as an earlier page; or not fetched, because it is another
+        /// address of a known page.
         Duplicate = 3 => "DUPLICATE",
         /// Not fetched because robots.txt disallows it.
         Disallowed = 4 => "DISALLOWED",

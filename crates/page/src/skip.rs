@@ -29,13 +29,15 @@ pub enum SkipReason {
     Redirects,
     /// robots.txt disallows it.
     Robots,
+    /// Another address of a page that is known.
+    Alias,
     /// It belongs to a part of the URL space that never ends.
     Trap(Trap),
 }
 
 impl SkipReason {
     /// Every reason but the traps.
-    const PLAIN: [Self; 9] = [
+    const PLAIN: [Self; 10] = [
         Self::Scope,
         Self::Extension,
         Self::Path,
@@ -45,6 +47,7 @@ impl SkipReason {
         Self::Form,
         Self::Redirects,
         Self::Robots,
+        Self::Alias,
     ];
 
     /// The text stored for it.
@@ -59,6 +62,7 @@ impl SkipReason {
             Self::Form => "form",
             Self::Redirects => "redirects",
             Self::Robots => "robots",
+            Self::Alias => "alias",
             Self::Trap(trap) => trap.name(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::{CounterDelta, Encoded, RobotsRecord};
 use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, SkipReason, Visit};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// The contents of one commit: finished visits with what they found. It is recorded atomically.
 #[derive(Debug, Default)]
@@ -27,6 +28,12 @@ pub struct Batch {
     pub requeued: Vec<Requeued>,
     /// Whether none of these is in its queue already.
     pub sifted: bool,
+    /// Addresses that are aliases of known pages; those withheld are also dropped.
+    pub aliases: Vec<AliasEntry>,
+    /// Addresses that were withheld as aliases and are now fetched as tests.
+    pub alias_tests: Vec<(HostId, PageId)>,
+    /// Addresses that are not taken for aliases any more.
+    pub unaliased: Vec<(HostId, PageId)>,
     /// New values of trap counters, by key.
     pub traps: Vec<(u64, u32)>,
     /// What was learnt about the noise of hosts, as text.
@@ -75,10 +82,27 @@ pub struct QueuePlace {
 pub struct DroppedPage {
     /// Which page, and where it stands.
     pub place: QueuePlace,
-    /// What it is from now on: `Disallowed`, `Outside` or an error kind.
+    /// What it is from now on: `Disallowed`, `Outside`, `Duplicate` (an alias) or an error kind.
     pub kind: PageKind,
     /// The reason.
     pub why: SkipReason,
+}
+
+/// An address that is another one of a known page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AliasEntry {
+    /// The address.
+    pub page: PageId,
+    /// The page it is an alias of.
+    pub target: PageId,
+    /// Their host.
+    pub host: HostId,
+    /// The rules by which, one bit each.
+    pub rules: u64,
+    /// The same in words.
+    pub name: Arc<str>,
+    /// Whether it is fetched nevertheless, as a test of the rules.
+    pub tested: bool,
 }
 
 /// A known page that goes (back) into its host's queue for this run.
@@ -130,6 +154,8 @@ pub struct HostFact {
     pub backoff_ms: Option<u64>,
     /// What is known about the session ids in its URLs.
     pub sessions: Option<String>,
+    /// What is known about the aliases among its URLs.
+    pub aliases: Option<String>,
     /// Number of pages fetched, to be added.
     pub pages: u64,
     /// Number of errors, to be added.

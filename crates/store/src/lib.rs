@@ -28,7 +28,7 @@ pub use accounts::{
     Accounts, AuditRow, Level, NewToken, NewUser, SESSION_LIFE, TokenRow, TokenScope, User, fresh_secret,
 };
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
-pub use batch::{Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
+pub use batch::{AliasEntry, Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
 pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
@@ -38,11 +38,11 @@ pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, a
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
-    AckRow, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow, Extent,
-    FlagCounts, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage, LinkAnchor, LinkChange,
-    LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter,
-    ReportRow, RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, Worded,
-    document_type, document_types, has_rank_tables, write_rank_tables,
+    AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
+    Extent, FailedTest, FlagCounts, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage,
+    LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, PageRow, PageStanding, PastVisit, QueryEnd,
+    QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote,
+    Unfetched, VisitRow, WithheldAlias, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
 };
 pub use tally::{FlagTally, RunCounters};
 #[cfg(feature = "fuzzing")]

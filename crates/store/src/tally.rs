@@ -20,6 +20,9 @@ pub struct RunCounters {
     pub binary: u64,
     /// Pages with the same content as an earlier one.
     pub duplicates: u64,
+    /// Addresses not fetched because they are aliases of known pages.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub aliases: u64,
     /// Responses that point elsewhere.
     pub redirects: u64,
     /// Pages not fetched because of robots.txt.

@@ -7,10 +7,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use orb_page::{Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, RunKind, RunState, UrlKey, Visit};
+use orb_page::{
+    Discovered, Flag, HostId, LinkKind, Links, Moment, PageId, PageKind, RunId, RunKind, RunState, SkipReason, UrlKey,
+    Visit,
+};
 use orb_store::{
-    Batch, CatalogueReader, FinishedVisit, Home, IndexStart, Project, ProjectDir, ProjectLock, QueuePlace, Queues as _,
-    StoreError, check,
+    AliasEntry, Batch, CatalogueReader, DroppedPage, FinishedVisit, Home, IndexStart, Project, ProjectDir, ProjectLock,
+    QueuePlace, Queues as _, StoreError, check,
 };
 use std::fs;
 use std::path::Path;
@@ -46,6 +49,39 @@ fn visit(page: (u64, &str), host: u32, flag: Flag, to: &[(u64, &str)]) -> Finish
     FinishedVisit::unarchived(visit, to.iter().map(|(page, _)| PageId(*page)).collect())
 }
 
+/// A page of the first host that was just discovered.
+fn found(page: u64, url: &str) -> Discovered {
+    Discovered {
+        page: PageId(page),
+        key: UrlKey::of(url),
+        url: url.to_owned(),
+        host: HostId(1),
+        kind: PageKind::Frontier,
+        why: None,
+        depth: 1,
+        redirects: 0,
+        priority: 0.5,
+        rank: page,
+        at: Moment(1_700_000_100_000),
+        by: "w".into(),
+        step: None,
+        asked: None,
+        from: Some(PageId(3)),
+    }
+}
+
+/// A page of the first host is withheld as an alias of another.
+fn withheld(run: RunId, page: u64, target: u64) -> Batch {
+    let place = QueuePlace { host: HostId(1), rank: page, page: PageId(page) };
+    let (page, target, host) = (PageId(page), PageId(target), HostId(1));
+    Batch {
+        run,
+        dropped: vec![DroppedPage { place, kind: PageKind::Duplicate, why: SkipReason::Alias }],
+        aliases: vec![AliasEntry { page, target, host, rules: 1, name: "'//' is '/'".into(), tested: false }],
+        ..Batch::default()
+    }
+}
+
 #[test]
 fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
     let latest = {
@@ -55,7 +91,7 @@ fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
         version(&dir)
     };
     let all = catalogues();
-    assert!(all.len() >= 8);
+    assert!(all.len() >= 10);
     for (name, sql) in all {
         let tmp = tempfile::tempdir().unwrap();
         let dir = old_project(tmp.path(), &sql);
@@ -63,7 +99,7 @@ fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
         let mut project = Project::open(&dir).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         assert!(matches!(project.start().index, IndexStart::Rebuilt(_)), "{name}: {:?}", project.start());
         assert_eq!((version(&dir), project.queued(), project.urls_known()), (latest, 1, 4), "{name}");
-        assert_eq!(project.hosts_fetched(orb_page::RunId(1)).unwrap(), [HostId(1)], "{name}");
+        assert_eq!(project.hosts_fetched(RunId(1)).unwrap(), [HostId(1)], "{name}");
         // The run goes on: the queued page is visited.
         let run = project.last_run().unwrap().unwrap();
         assert!(run.state.is_resumed() && run.kind == RunKind::Crawl, "{name}");
@@ -73,7 +109,10 @@ fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
         let mut batch = Batch { run: run.id, ..Batch::default() };
         batch.visits.push(visit(third, 2, Flag::New, &[first]));
         batch.finished.push(QueuePlace { host: HostId(2), rank: queued.rank, page: queued.page });
+        batch.discovered.push(found(5, "http://a.test//b"));
         project.commit(&mut batch).unwrap();
+        // What it found is an alias of a page that the older program visited.
+        project.commit(&mut withheld(run.id, 5, 2)).unwrap();
         project.finish_run(run.id, RunState::Done, "{}").unwrap();
         // The next run finds one link of the first page gone.
         let next = project.begin_run(RunKind::Track, "").unwrap();
@@ -90,6 +129,13 @@ fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
         assert_eq!(links, [(2, Some(1)), (3, None)], "{name}");
         let page = reader.page_by_url("http://a.test/").unwrap().unwrap();
         assert_eq!((page.id, page.visits, page.changes, page.next_due), (1, 2, 1, None), "{name}");
+        let alias = reader.page_by_url("http://a.test//b").unwrap().unwrap();
+        assert_eq!((alias.kind.as_str(), alias.duplicate_of), ("DUPLICATE", Some(2)), "{name}");
+        assert_eq!(
+            reader.alias(PageId(5)).unwrap().map(|alias| alias.url).as_deref(),
+            Some("http://a.test/b"),
+            "{name}"
+        );
         let host = reader.host(HostId(1)).unwrap().unwrap();
         assert_eq!((host.pages, host.errors), (2, 0), "{name}");
     }

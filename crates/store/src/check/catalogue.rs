@@ -30,6 +30,17 @@ const RULES: &[(&str, &str)] = &[
         "SELECT count(*) FROM visit_row WHERE duplicate_of < 1 OR duplicate_of > (SELECT max(id) FROM page_row)",
     ),
     (
+        "aliases name pages that are not there",
+        "SELECT count(*) FROM alias_row, (SELECT coalesce(max(id), 0) AS last FROM page_row)
+         WHERE page < 1 OR page > last OR target < 1 OR target > last OR page = target",
+    ),
+    (
+        "addresses are withheld and no aliases, or aliases and not withheld",
+        "SELECT (SELECT count(*) FROM page_row p WHERE p.kind = 3
+           AND NOT EXISTS (SELECT 1 FROM alias_row a WHERE a.host = p.host AND a.page = p.id AND a.tested = 0))
+         + (SELECT count(*) FROM alias_row a JOIN page_row p ON p.id = a.page WHERE a.tested = 0 AND (p.kind <> 3 OR p.host <> a.host))",
+    ),
+    (
         "links begin or end at pages that are not there",
         "SELECT count(*) FROM link_row, (SELECT coalesce(max(id), 0) AS last FROM page_row)
          WHERE dst < 1 OR dst > last OR source NOT IN (SELECT id FROM source_row)",

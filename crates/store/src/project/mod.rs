@@ -6,6 +6,7 @@
 //! batch or nothing of it.
 
 mod admit;
+mod aliases;
 mod numbers;
 mod recall;
 mod runs;

@@ -6,6 +6,7 @@
 //! links are closed with its previous run, and those still there are reopened.
 
 use super::Catalogue;
+use super::aliases::write_aliases;
 use super::changes::{write_around, write_changes};
 use super::known::write_noises;
 use super::replay::{Watermark, pack, pack_pairs};
@@ -21,6 +22,10 @@ use std::sync::Arc;
 /// How many batches stay listed although the frontier index has them: an older copy of it can still
 /// catch up.
 pub(crate) const LOG: u64 = 1_000;
+
+/// Maximum names whose numbers are kept in memory: those of workers and reasons are few, those of
+/// the rules of aliases need not be.
+const MAX_NAMES: usize = 10_000;
 
 impl Catalogue {
     /// Records the batch and the archive's new end in one transaction.
@@ -102,6 +107,7 @@ impl Catalogue {
         write_changes(&tx, batch)?;
         write_around(&tx, batch)?;
         write_dropped(&tx, &mut self.names, batch)?;
+        write_aliases(&tx, &mut self.names, batch)?;
         write_facts(&tx, batch.run, &batch.facts)?;
         write_traps(&tx, &batch.traps)?;
         write_noises(&tx, &batch.noises)?;
@@ -131,7 +137,9 @@ pub(super) fn name_id(db: &Connection, names: &mut HashMap<Arc<str>, i64>, name:
     }
     db.prepare_cached("INSERT OR IGNORE INTO name_row (name) VALUES (?1)")?.execute([name])?;
     let id = db.prepare_cached("SELECT id FROM name_row WHERE name = ?1")?.query_row([name], |r| r.get(0))?;
-    names.insert(name.into(), id);
+    if names.len() < MAX_NAMES {
+        names.insert(name.into(), id);
+    }
     Ok(id)
 }
 
@@ -236,6 +244,7 @@ fn write_facts(db: &Connection, run: RunId, facts: &[HostFact]) -> rusqlite::Res
          ON CONFLICT (host) DO UPDATE SET sitemaps = excluded.sitemaps",
     )?;
     let mut sessions = db.prepare_cached("INSERT OR REPLACE INTO session_row (host, rules) VALUES (?1, ?2)")?;
+    let mut aliases = db.prepare_cached("INSERT OR REPLACE INTO alias_rule_row (host, rules) VALUES (?1, ?2)")?;
     for f in facts {
         if f.ip.is_some() || f.not_before.is_some() || f.backoff_ms.is_some() {
             let backoff = f.backoff_ms.map(u64::cast_signed);
@@ -253,6 +262,9 @@ fn write_facts(db: &Connection, run: RunId, facts: &[HostFact]) -> rusqlite::Res
         }
         if let Some(rules) = &f.sessions {
             sessions.execute(params![f.id.0, rules])?;
+        }
+        if let Some(rules) = &f.aliases {
+            aliases.execute(params![f.id.0, rules])?;
         }
     }
     Ok(())

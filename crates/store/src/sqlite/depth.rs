@@ -5,7 +5,8 @@
 //! be cut off by a limit that the shorter path satisfies. Shortest distances follow from the link
 //! table by relaxation (Bellman–Ford): passes over the links in the order of visits, until nothing
 //! changes. Usually the first pass changes nothing. Steps of a project have separate distances: a
-//! path through another step does not count.
+//! path through another step does not count. Who links to an alias that was never fetched links to
+//! its page.
 
 use super::Catalogue;
 use crate::error::{Result, StoreError};
@@ -68,6 +69,22 @@ fn relax(db: &Connection, depths: &mut [u32], steps: &[u32], follow_nofollow: bo
         let step = u32::from(row.get::<_, u8>(2)? != LinkKind::Redirect.code());
         let Some(reached) = depths.get(src).and_then(|d| d.checked_add(step)) else { continue };
         if let Some(known) = depths.get_mut(dst).filter(|known| **known != u32::MAX && reached < **known) {
+            *known = reached;
+            changed = true;
+        }
+    }
+    Ok(relax_aliases(db, depths)? || changed)
+}
+
+/// A page is as near as its withheld aliases; returns whether any became nearer.
+fn relax_aliases(db: &Connection, depths: &mut [u32]) -> rusqlite::Result<bool> {
+    let mut rows = db.prepare("SELECT page, target FROM alias_row WHERE tested = 0")?;
+    let mut rows = rows.query([])?;
+    let mut changed = false;
+    while let Some(row) = rows.next()? {
+        let at = |column| row.get::<_, i64>(column).map(|id| usize::try_from(id).unwrap_or(usize::MAX));
+        let Some(reached) = depths.get(at(0)?).copied() else { continue };
+        if let Some(known) = depths.get_mut(at(1)?).filter(|known| reached < **known) {
             *known = reached;
             changed = true;
         }

@@ -10,6 +10,7 @@
 //! one.
 
 mod acks;
+mod aliases;
 mod anchors;
 mod averages;
 mod before;
@@ -44,6 +45,7 @@ mod visits;
 mod walk;
 
 pub use acks::AckRow;
+pub use aliases::{AliasNote, FailedTest, PageStanding, WithheldAlias};
 pub use anchors::AnchorRow;
 pub use averages::Sums;
 pub(crate) use catalogue::Catalogue;

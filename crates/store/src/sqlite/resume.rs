@@ -6,7 +6,7 @@ use orb_page::{HostId, LinkKind, PageId, PageKind, RunId, SkipReason, Trap};
 use rusqlite::{OptionalExtension, Params, Row};
 use std::net::IpAddr;
 
-/// A page that was never fetched: queued, or left outside.
+/// A page that was never fetched: queued, left outside, or withheld as an alias.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfetched {
     /// The page.
@@ -23,7 +23,7 @@ pub struct Unfetched {
     pub priority: f64,
     /// Its position in its host's queue.
     pub rank: u64,
-    /// Why it is outside; `None` if it is queued.
+    /// Why it is not to be fetched; `None` if it is queued.
     pub why: Option<SkipReason>,
     /// The step of the project that collects it, or met it first.
     pub step: Option<u32>,
@@ -83,17 +83,18 @@ impl Catalogue {
         self.all(SEEDS, (LinkKind::Redirect.code(), step), |r| r.get(0))
     }
 
-    /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside; with
-    /// `traps`, including those cut off as traps.
+    /// Up to `limit` pages numbered above `after` that were never fetched: queued, outside or
+    /// aliases; with `traps`, including those cut off as traps.
     pub(crate) fn unfetched(&self, after: PageId, limit: u32, traps: bool) -> Result<Vec<Unfetched>> {
         let names: Vec<String> = Trap::ALL.iter().map(|trap| format!("'{trap}'")).collect();
         let sql = format!(
             "SELECT p.id, p.host, p.url, o.url, p.depth, p.priority, p.rank, n.name, p.step
              FROM page_row p LEFT JOIN page_row o ON o.id = p.origin LEFT JOIN name_row n ON n.id = p.why
-             WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT IN ({})))
+             WHERE p.id > ?1 AND ((p.kind = ?3 AND (?5 OR n.name NOT IN ({}))) OR p.kind = {alias}
                OR (p.kind = ?4 AND NOT EXISTS (SELECT 1 FROM visit_row v WHERE v.page = p.id)))
              ORDER BY p.id LIMIT ?2",
-            names.join(", ")
+            names.join(", "),
+            alias = PageKind::Duplicate.code()
         );
         let values = (after.0.cast_signed(), limit, PageKind::Outside.code(), PageKind::Frontier.code(), traps);
         self.all(&sql, values, |r| {

@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use std::fmt::Write as _;
 
 /// The format this program writes.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
 
 /// `orbc`: distinguishes our catalogue from any other SQLite file.
 pub(crate) const APPLICATION: i64 = 0x6f72_6263;
@@ -62,7 +62,7 @@ CREATE TABLE visit_row (
 ";
 
 /// Tables that older catalogues lack, by name and definition.
-const ADDED: [(&str, &str); 8] = [
+const ADDED: [(&str, &str); 10] = [
     ("due_row", "(page INTEGER PRIMARY KEY, rate REAL NOT NULL, due INTEGER)"),
     ("ack_row", "(run INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT, note TEXT)"),
     ("noise_row", "(host INTEGER PRIMARY KEY, text TEXT NOT NULL)"),
@@ -76,6 +76,12 @@ const ADDED: [(&str, &str); 8] = [
         "around_row",
         "(run INTEGER NOT NULL, page INTEGER NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (run, page)) WITHOUT ROWID",
     ),
+    (
+        "alias_row",
+        "(host INTEGER NOT NULL, page INTEGER NOT NULL, target INTEGER NOT NULL, rules INTEGER NOT NULL, name INTEGER NOT NULL,
+          tested INTEGER NOT NULL, PRIMARY KEY (host, page), UNIQUE (target, page)) WITHOUT ROWID",
+    ),
+    ("alias_rule_row", "(host INTEGER PRIMARY KEY, rules TEXT NOT NULL)"),
     ("trap_row", "(key INTEGER PRIMARY KEY, count INTEGER NOT NULL)"),
     (
         "past_row",
@@ -139,7 +145,6 @@ pub(crate) const TOLD: &str = "LEFT JOIN visit_row v ON v.page = p.id AND v.run 
 pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR coalesce(p.again > v.run, 0)))";
 
 fn views() -> String {
-    let kind = case(KIND, PageKind::ALL.iter().map(|k| (k.code(), k.name())));
     let link_kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
     format!(
         "
@@ -147,15 +152,7 @@ CREATE VIEW run AS SELECT id, kind, state, {started} AS started_at, {finished} A
 CREATE VIEW host AS SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robots, {robots_at} AS robots_at, r.sitemaps,
   r.crawl_delay, coalesce(t.pages, 0) AS pages, coalesce(t.errors, 0) AS errors, {first_seen} AS first_seen, r.status AS robots_status, {not_before} AS not_before, h.backoff_ms
   FROM host_row h LEFT JOIN robots_row r ON r.host = h.id LEFT JOIN tally_row t ON t.host = h.id;
-CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v.status = 304, 200, v.status) AS status, v.mime, v.charset, v.length,
-  CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
-  {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
-  {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,
-  f.name AS warc_file, v.warc_offset, v.warc_length, v.duplicate_of, (SELECT {due} FROM due_row d WHERE d.page = p.id) AS next_due,
-  (SELECT count(*) FROM visit_row w WHERE w.page = p.id AND w.flag = {updated}) AS changes,
-  (SELECT count(*) FROM visit_row w WHERE w.page = p.id) AS visits,
-  {why} AS why, v.problem, v.elapsed_ms, v.transferred, p.redirects, p.origin IS NULL AS seed
-  FROM page_row p {LATEST} LEFT JOIN warc_row f ON f.id = v.warc;
+{page};
 CREATE VIEW link AS SELECT v.page AS src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
   l.count, l.first_run, l.last_run FROM visit_row v JOIN link_row l ON l.source = v.source;
 CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM image_row;
@@ -165,6 +162,25 @@ CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM 
         robots_at = time("r.at"),
         first_seen = time("h.first_seen"),
         not_before = time("h.not_before"),
+        page = page_view(),
+    )
+}
+
+/// The view of pages. One that was never fetched because it is an alias repeats the page that it is
+/// an alias of.
+fn page_view() -> String {
+    format!(
+        "CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v.status = 304, 200, v.status) AS status, v.mime, v.charset, v.length,
+  CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
+  {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
+  {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,
+  f.name AS warc_file, v.warc_offset, v.warc_length, coalesce(v.duplicate_of, iif(p.kind = {alias}, (SELECT a.target FROM alias_row a WHERE a.host = p.host AND a.page = p.id), NULL)) AS duplicate_of,
+  (SELECT {due} FROM due_row d WHERE d.page = p.id) AS next_due,
+  (SELECT count(*) FROM visit_row w WHERE w.page = p.id AND w.flag = {updated}) AS changes,
+  (SELECT count(*) FROM visit_row w WHERE w.page = p.id) AS visits,
+  {why} AS why, v.problem, v.elapsed_ms, v.transferred, p.redirects, p.origin IS NULL AS seed
+  FROM page_row p {LATEST} LEFT JOIN warc_row f ON f.id = v.warc",
+        kind = case(KIND, PageKind::ALL.iter().map(|k| (k.code(), k.name()))),
         discovered = time("p.at"),
         discovered_by = name("p.by"),
         fetched = time("v.at"),
@@ -172,6 +188,7 @@ CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM 
         fetched_by = name("v.by"),
         why = name("p.why"),
         updated = Flag::Updated.code(),
+        alias = PageKind::Duplicate.code(),
     )
 }
 

@@ -31,6 +31,8 @@ pub struct Column {
     pub html: u64,
     /// Of these, duplicates of an earlier page.
     pub duplicates: u64,
+    /// Addresses never fetched because they are aliases of known pages.
+    pub aliases: u64,
     /// Of these, anything but HTML.
     pub binary: u64,
     /// Of these, responses that point elsewhere.
@@ -221,6 +223,7 @@ impl Column {
         match seen.kind {
             PageKind::Frontier | PageKind::Listing => {}
             PageKind::Html => self.html += 1,
+            PageKind::Duplicate if !seen.visited => self.aliases += 1,
             PageKind::Duplicate => self.duplicates += 1,
             PageKind::Redirect => self.redirects += 1,
             PageKind::Disallowed => self.disallowed += 1,

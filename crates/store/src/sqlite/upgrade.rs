@@ -13,7 +13,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::hash::BuildHasher as _;
 
 /// What leads from a version to the next, from version 1 on.
-const STEPS: [fn(&Connection) -> rusqlite::Result<()>; 3] = [number_sources, renumber_batches, append_visits];
+const STEPS: [fn(&Connection) -> rusqlite::Result<()>; 4] =
+    [number_sources, renumber_batches, append_visits, add_aliases];
 
 /// Takes a catalogue from version `found` to the latest.
 pub(super) fn upgrade(db: &Connection, found: i64) -> rusqlite::Result<()> {
@@ -102,6 +103,12 @@ fn append_visits(db: &Connection) -> rusqlite::Result<()> {
             schema::VISITS
         ))?;
     }
+    schema::complete_upgrade(db)
+}
+
+/// 4 → 5: the tables of aliases, and views that know them; whatever an early catalogue of version 4
+/// lacks.
+fn add_aliases(db: &Connection) -> rusqlite::Result<()> {
     schema::complete_upgrade(db)
 }
 

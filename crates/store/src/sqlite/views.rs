@@ -13,7 +13,7 @@ pub(super) const FAILED: [PageKind; 4] =
     [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
 
 /// Names and definitions.
-fn definitions() -> [(&'static str, String); 7] {
+fn definitions() -> [(&'static str, String); 8] {
     let kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
     let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
     let flag = case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
@@ -57,6 +57,13 @@ fn definitions() -> [(&'static str, String); 7] {
                  WHERE l.last_run IS NULL AND l.kind = {}",
                 LinkKind::Redirect.code()
             ),
+        ),
+        (
+            "alias",
+            "SELECT p.url, t.url AS target_url, n.name AS rule, a.tested, a.page AS id, a.target, a.host AS host_id
+             FROM alias_row a JOIN page_row p ON p.id = a.page JOIN page_row t ON t.id = a.target
+             JOIN name_row n ON n.id = a.name"
+                .to_owned(),
         ),
         (
             "host_count",
