@@ -118,6 +118,11 @@ impl Config {
         self.settings.frontier.depth.is_some() || self.read.steps.values().any(|rules| rules.depth.is_some())
     }
 
+    /// Whether to learn which addresses of a host are aliases.
+    pub(crate) fn learns_aliases(&self) -> bool {
+        self.settings.frontier.learn_aliases
+    }
+
     /// The user's settings.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
@@ -154,6 +159,8 @@ impl Config {
             noises: self.read.revisits.as_ref().map(|revisits| Arc::clone(&revisits.noises)),
             by: self.worker_name.as_str().into(),
             min_free: settings.store.min_free.0,
+            learn_aliases: self.learns_aliases(),
+            read: self.read.clone(),
         }
     }
 

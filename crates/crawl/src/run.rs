@@ -277,16 +277,23 @@ fn pass(
             };
             recorder.plant_known(&config.read, &mut { wanted })?;
         }
+        recorder.plant_aliases()?;
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
         let (driver, crew) = start(recorder, scene, run)?;
         let driven = drive(driver, scene);
-        let (back, counters) = crew.go_home()?;
+        let (back, mut counters) = crew.go_home()?;
         let state = driven?;
         project = back;
         if state != RunState::Done {
             return Ok((project, counters, state));
         }
-        if !Recorder::settle_depths(&mut project, config)? {
+        let nearer = Recorder::settle_depths(&mut project, config)?;
+        let mut audit = Recorder::audit_aliases(&project, config, (run.id, run.kind), &mut counters)?;
+        if let Some(batch) = &mut audit {
+            patiently(shared, || Ok(project.commit(batch).map(drop)?))?;
+            batch.requeued.iter().for_each(|page| shared.frontier().admitted(page.host, clock.now()));
+        }
+        if !nearer && audit.is_none() {
             match later.next(project.dir())? {
                 Some(next) => roots.push(next),
                 None => return Ok((project, counters, state)),

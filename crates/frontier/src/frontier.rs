@@ -4,6 +4,7 @@
 //! what its state calls for: a DNS look-up, its robots.txt, a page, or the dismissal of a page that
 //! may not be fetched.
 
+use crate::alias::AliasGate;
 use crate::intake::Intake;
 use crate::reads::{Reads, StoreRead};
 use crate::robots::RulesCache;
@@ -36,6 +37,9 @@ pub enum Next {
     },
     /// Record that this queued page will not be fetched.
     Drop(DroppedPage),
+    /// This queued page seems to be another address of a known one. Record it as such, or report to
+    /// [`Frontier::spare`] that it must be fetched. Not a permission to fetch.
+    Alias(Lease, u64),
     /// Record this as failed without a request, because its host is unreachable. Not a permission
     /// to fetch.
     Fail(Lease, u64, Failure),
@@ -70,6 +74,7 @@ pub struct Frontier {
     pub(crate) reads: Reads,
     pub(crate) warmth: Warmth,
     pub(crate) traps: Traps,
+    pub(crate) aliases: AliasGate,
     /// Pages granted or dropped that are still in their queues.
     pub(crate) out: HashMap<PageId, Out>,
     /// Failed attempts of pages that will be retried.
@@ -100,6 +105,7 @@ impl Frontier {
             reads: Reads::default(),
             warmth: Warmth::default(),
             traps: Traps::new(trap_limits(&config)),
+            aliases: AliasGate::default(),
             out: HashMap::new(),
             attempts: HashMap::new(),
             second: HashSet::new(),
@@ -189,6 +195,7 @@ impl Frontier {
             self.attempts.remove(page);
             self.second.remove(page);
             self.respelt.remove(page);
+            self.aliases.forget(*page);
         }
         self.reads.note_left(pages);
     }
@@ -230,7 +237,7 @@ impl Frontier {
         if let Some(trap) = first.and_then(|p| self.traps.spent(Target::of(site.id, &p.url))) {
             return self.drop_first(site, PageKind::Outside, SkipReason::Trap(trap));
         }
-        self.lease_first(site, now)
+        self.alias_first(site).or_else(|| self.lease_first(site, now))
     }
 
     /// If a host that has responded before now fails, it may do so on one kind of page only. The
@@ -337,6 +344,12 @@ impl Frontier {
     }
 
     fn fail_first(&mut self, site: &mut WorkbenchHost, failure: Failure) -> Option<Next> {
+        let (lease, rank) = self.take_first(site)?;
+        Some(Next::Fail(lease, rank, failure))
+    }
+
+    /// Takes a host's first page out of its queue without granting a request.
+    pub(crate) fn take_first(&mut self, site: &mut WorkbenchHost) -> Option<(Lease, u64)> {
         let Queued { page, rank, url, asked, depth, redirects, step, before } = self.pop(site)?;
         let attempt = self.attempts.get(&page).copied().unwrap_or(0);
         self.let_go(page, rank);
@@ -355,7 +368,7 @@ impl Frontier {
             purpose: Purpose::Page,
             addr: None,
         };
-        Some(Next::Fail(lease, rank, failure))
+        Some((lease, rank))
     }
 
     /// A page leaves its host's queue without a request.

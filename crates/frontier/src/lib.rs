@@ -12,6 +12,7 @@
 //! on the wire, [`Frontier::done`] when it has finished, [`Frontier::robots`] when a robots.txt was
 //! read, and, after each commit, [`Frontier::admitted`] and [`Frontier::committed`].
 
+mod alias;
 mod config;
 mod frontier;
 mod intake;
@@ -30,6 +31,7 @@ mod warmth;
 mod why;
 mod workbench;
 
+pub use alias::BelievedAliases;
 pub use config::{Budget, FrontierConfig};
 pub use frontier::{Frontier, Next};
 pub use order::{Order, rank};

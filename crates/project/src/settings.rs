@@ -111,6 +111,8 @@ pub struct FrontierSettings {
     pub sitemaps: bool,
     /// Whether to follow `nofollow` links, and links on `nofollow` pages.
     pub follow_nofollow: bool,
+    /// Whether to learn which addresses of a host lead to one page, and fetch only one of them.
+    pub learn_aliases: bool,
     /// Words that make a page important in best-first order.
     pub topic: Vec<String>,
     /// Maximum hosts in memory; the others wait on disk.
@@ -138,6 +140,7 @@ impl Default for FrontierSettings {
             max_crawl_delay: HumanDuration(Duration::from_secs(60)),
             max_backoff: HumanDuration(Duration::from_secs(300)),
             sitemaps: true,
+            learn_aliases: true,
             follow_nofollow: false,
             topic: Vec::new(),
             workbench: 10_000,
@@ -381,6 +384,7 @@ impl Settings {
                 || before.steps != self.without_passwords().steps
                 || before.frontier.depth != self.frontier.depth
                 || before.frontier.follow_nofollow != self.frontier.follow_nofollow
+                || before.frontier.learn_aliases != self.frontier.learn_aliases
                 || before.frontier.traps != self.frontier.traps
         })
     }

@@ -163,6 +163,10 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
                 shared.pipeline.enter(0);
                 self.errand.record(Item::Dropped(dropped));
             }
+            Next::Alias(lease, rank) => {
+                shared.pipeline.enter(0);
+                self.errand.record(Item::Alias(Box::new(lease), rank));
+            }
             Next::Fail(lease, rank, failure) => {
                 let at = self.errand.clock.now();
                 shared.pipeline.enter(0);

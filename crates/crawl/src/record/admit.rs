@@ -150,7 +150,7 @@ impl Recorder {
     }
 
     /// Gives a page its host and its place.
-    fn admit(&mut self, mut page: Discovered, verdict: Verdict) -> Result<(), StoreError> {
+    pub(super) fn admit(&mut self, mut page: Discovered, verdict: Verdict) -> Result<(), StoreError> {
         let address = self.address(&page.url)?;
         page.host = self.host_of(&address)?;
         page.rank = rank(self.rules.order, page.depth, page.page, page.priority);

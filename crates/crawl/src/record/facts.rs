@@ -19,6 +19,7 @@ pub(super) fn merge_facts(facts: &mut Vec<HostFact>) {
         into.not_before = fact.not_before.or(into.not_before);
         into.backoff_ms = fact.backoff_ms.or(into.backoff_ms);
         into.sessions = fact.sessions.or(into.sessions.take());
+        into.aliases = fact.aliases.or(into.aliases.take());
         into.pages += fact.pages;
         into.errors += fact.errors;
         if fact.robots.is_some() {

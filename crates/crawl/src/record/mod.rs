@@ -7,26 +7,31 @@
 
 mod admit;
 mod again;
+mod aliases;
 mod facts;
 pub(crate) mod replant;
 
 use crate::config::Config;
 use crate::drive::clock::SteadyClock;
 use crate::indexing::{Wording, mark};
-use crate::read::Reading;
+use crate::read::{ReadRules, Reading};
 use crate::shared::SharedState;
 use crate::track::looks::Noises;
 use crate::watch::ledger::Stage;
 use crate::watch::progress::Pause;
+use aliases::AliasDesk;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::{Novelty, Order};
-use orb_page::{DiscoveredLink, HostId, IdSet, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit};
+use orb_page::{
+    DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
+};
 use orb_store::{
     Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace,
     RunCounters, Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
+use replant::Replant;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,6 +56,8 @@ pub(crate) enum Item {
     Robots(Box<RobotsRead>),
     /// A queued page will not be fetched after all.
     Dropped(DroppedPage),
+    /// A queued page seems to be another address of a known one; its rank in its host's queue.
+    Alias(Box<Lease>, u64),
     /// Something was learnt about a host.
     Fact(HostFact),
     /// Commit what is there: somebody is waiting for it.
@@ -87,6 +94,10 @@ pub(crate) struct RecorderRules {
     pub by: Arc<str>,
     /// Pause while there is less disk space.
     pub min_free: u64,
+    /// Whether to learn which addresses are aliases.
+    pub learn_aliases: bool,
+    /// How pages are read: what is canonical, and what is in scope.
+    pub read: ReadRules,
 }
 
 /// The only writer of a project.
@@ -106,6 +117,7 @@ pub(crate) struct Recorder {
     /// Pages left outside only because of the link that was seen first: a `nofollow` link, or one
     /// too deep. A later link may bring them in.
     parked: IdSet,
+    aliases: AliasDesk,
     scratch: Scratch,
 }
 
@@ -189,6 +201,7 @@ impl Recorder {
             parked.insert(page.0);
         });
         shared.frontier().recall_traps(project.trap_counts(MAX_TRAP_COUNTS)?);
+        let aliases = AliasDesk::open(&project, rules.learn_aliases)?;
         Ok(Self {
             project,
             shared,
@@ -201,6 +214,7 @@ impl Recorder {
             pending: PendingCommit::default(),
             hosts_fetched,
             parked,
+            aliases,
             scratch: Scratch::default(),
         })
     }
@@ -231,7 +245,15 @@ impl Recorder {
     /// Re-evaluates pages that were never fetched, if the settings changed.
     pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
-        let (mut after, now) = (PageId(0), self.clock.now());
+        // Aliases that are out of scope now are queued again first, and then leave the queue.
+        while self.replant_by(&rules)? {}
+        self.commit_all()?;
+        self.project.change_settings(self.rules.run, &config.text())
+    }
+
+    /// Re-evaluates all of them once; returns whether aliases are not taken for such any more.
+    fn replant_by(&mut self, rules: &Replant) -> Result<bool, StoreError> {
+        let (mut after, now, mut unaliased) = (PageId(0), self.clock.now(), 0);
         loop {
             let mut forgiven = Vec::new();
             let is_trap = |page: &Unfetched| {
@@ -245,18 +267,21 @@ impl Recorder {
             if batch.requeued.is_empty() && batch.dropped.is_empty() {
                 continue;
             }
+            unaliased += batch.unaliased.len();
+            self.counters.aliases = self.counters.aliases.saturating_sub(batch.unaliased.len() as u64);
             for page in &batch.requeued {
                 self.parked.remove(page.page.0);
             }
             for dropped in &batch.dropped {
                 self.parked.insert(dropped.place.page.0);
             }
+            self.commit_all()?;
             self.pending.fed.extend(batch.requeued.iter().map(|r| r.host));
             self.pending.batch = batch;
             self.pending.since = Some(Instant::now());
             self.commit()?;
         }
-        self.project.change_settings(self.rules.run, &config.text())
+        Ok(unaliased > 0)
     }
 
     /// Records until every sender is gone, then commits the rest and returns the project and the
@@ -279,7 +304,7 @@ impl Recorder {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.commit()?;
+        self.commit_all()?;
         self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         Ok((self.project, self.counters))
     }
@@ -306,6 +331,7 @@ impl Recorder {
                 self.shared.taken(read.wire_bytes);
             }
             Item::Dropped(dropped) => self.take_dropped(dropped)?,
+            Item::Alias(lease, rank) => self.take_alias(&lease, rank)?,
             Item::Fact(fact) => self.learn(fact),
             Item::Flush => {}
         }
@@ -343,6 +369,7 @@ impl Recorder {
         self.shared.taken(wire_bytes);
         self.shared.backlog.leave(heap_bytes);
         self.tell_duplicate(&mut visit, gist)?;
+        self.weigh(&visit)?;
         let mut targets = self.number_targets(&visit)?;
         if !self.rules.links {
             keep_redirects(&mut visit.links, &mut targets);
@@ -377,6 +404,7 @@ impl Recorder {
     }
 
     fn add_visit(&mut self, visit: Visit, targets: Vec<PageId>, records: Vec<Encoded>, words: Option<Box<Wording>>) {
+        self.aliases.note_visit(visit.page, self.pending.batch.visits.len());
         self.pending.batch.visits.push(FinishedVisit { visit, targets, records });
         self.pending.words.push(words);
     }
@@ -413,6 +441,14 @@ impl Recorder {
         Ok(())
     }
 
+    /// Commits what is there, and what that brings back.
+    fn commit_all(&mut self) -> Result<(), StoreError> {
+        while !self.pending.is_empty() {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
     fn commit(&mut self) -> Result<(), StoreError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -425,6 +461,7 @@ impl Recorder {
         self.counted = counted;
         self.pending.batch.traps = self.shared.frontier().trap_counts();
         self.pending.batch.noises = self.rules.noises.as_ref().map(|noises| noises.learnt()).unwrap_or_default();
+        self.pending.batch.facts.extend(self.aliases.facts());
         facts::merge_facts(&mut self.pending.batch.facts);
         let mut pending = std::mem::take(&mut self.pending);
         let gathered = pending.since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -448,6 +485,7 @@ impl Recorder {
             frontier.admitted(*host, now);
         }
         drop(frontier);
+        self.note_committed(&pending.batch);
         if let Some(feed) = &self.shared.feed {
             let (batch, nonce) = self.project.last_batch();
             feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
@@ -456,7 +494,8 @@ impl Recorder {
         // is coming.
         self.shared.pipeline.leave(pending.held);
         self.pending = pending.emptied();
-        self.shared.pending.set(false);
+        self.bring_back()?;
+        self.shared.pending.set(!self.pending.is_empty());
         self.shared.wake.notify_one();
         Ok(())
     }

@@ -3,7 +3,8 @@
 //! A crawl may be resumed with a wider or narrower scope, another depth, other trap limits, or more
 //! seeds. Then every page that was never fetched is re-evaluated: what was outside and is now in
 //! scope is queued, what is queued and no longer in scope leaves the queue. Pages are processed a
-//! few thousand at a time, so memory is bounded.
+//! few thousand at a time, so memory is bounded. Withheld aliases are judged, too: one that is in
+//! scope stays withheld, one that is not is no alias any more but an ordinary page out of scope.
 
 use crate::read::{ReadRules, out_of_scope};
 use orb_frontier::{Order, rank};
@@ -45,12 +46,15 @@ impl Replant {
             let trapped = page.why.and_then(SkipReason::trap).is_some();
             match (&page.why, self.why_outside(&page)) {
                 (Some(_), None) if trapped && is_trap(&page) => {}
+                (Some(SkipReason::Alias), None) => {}
+                (Some(SkipReason::Alias), Some(_)) => {
+                    batch.unaliased.push((page.host, page.page));
+                    batch.requeued.push(requeued(page));
+                }
                 (Some(_), None) => {
                     #[expect(clippy::cast_possible_truncation, reason = "stored as it was, from an f32")]
                     let rank = rank(self.order, page.depth, page.page, page.priority as f32);
-                    let (host, depth) = (page.host, page.depth);
-                    let (url, step) = (page.url, page.step);
-                    batch.requeued.push(Requeued { page: page.page, host, url, rank, depth, step });
+                    batch.requeued.push(Requeued { rank, ..requeued(page) });
                 }
                 (None, Some(why)) => {
                     let place = QueuePlace { host: page.host, rank: page.rank, page: page.page };
@@ -77,4 +81,10 @@ impl Replant {
             },
         }
     }
+}
+
+/// The page at its place in its queue.
+fn requeued(page: Unfetched) -> Requeued {
+    let Unfetched { page, host, url, rank, depth, step, .. } = page;
+    Requeued { page, host, url, rank, depth, step }
 }

@@ -170,7 +170,8 @@ impl<'a> Walker<'a> {
                 let rest = until.since(self.clock.now());
                 tokio::time::sleep(rest.min(Duration::from_millis(200))).await;
             }
-            Next::Busy | Next::Starved => tokio::time::sleep(Duration::from_millis(20)).await,
+            // A walk learns nothing about aliases.
+            Next::Busy | Next::Starved | Next::Alias(..) => tokio::time::sleep(Duration::from_millis(20)).await,
             Next::Finished | Next::BudgetSpent => {
                 return Err(Halt::Why(format!(
                     "{url}: its host does not answer as it should, or wants to be left alone"

@@ -30,7 +30,7 @@ impl Memory {
 
     pub(super) fn admit(&mut self, host: u32, page: u64, rank: u64, path: &str) {
         let url = format!("http://{}{path}", self.host(host).name);
-        let (page, depth, redirects) = (PageId(page), 0, 0);
+        let (page, depth, redirects) = (PageId(page), u32::from(rank > 1), 0);
         let queued = Queued { page, rank, url, asked: None, depth, redirects, step: None, before: None };
         self.queues.entry(HostId(host)).or_default().insert((rank, page), queued);
     }

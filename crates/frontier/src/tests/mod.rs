@@ -1,5 +1,6 @@
 //! Does the frontier behave under a paused clock?
 
+mod aliases;
 mod hosts;
 mod memory;
 mod politeness;

@@ -184,7 +184,7 @@ impl Crawl {
                 assert!(why != SkipReason::Robots || dropped.url.contains("/no"), "{dropped:?} is allowed");
                 self.finished.push((host, rank, page));
             }
-            Next::Fail(lease, rank, _) => self.finished.push((lease.host, rank, lease.page)),
+            Next::Alias(lease, rank) | Next::Fail(lease, rank, _) => self.finished.push((lease.host, rank, lease.page)),
             Next::Wait(at) if self.flights.is_empty() || self.choose(2) == 1 => {
                 assert!(at > self.now);
                 self.now = at;

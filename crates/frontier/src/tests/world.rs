@@ -100,6 +100,8 @@ pub(super) struct World {
     /// Maximum concurrent requests.
     pub(super) connections: usize,
     pub(super) sockets: Connections,
+    /// Aliases to be fetched nevertheless.
+    pub(super) tests: Vec<PageId>,
     config: FrontierConfig,
     addresses: BTreeMap<String, u8>,
     answer: Box<dyn FnMut(&Lease) -> Answer>,
@@ -121,6 +123,7 @@ impl World {
             now: Moment(0),
             connections: usize::MAX,
             sockets: Connections::default(),
+            tests: Vec::new(),
             config,
             addresses: BTreeMap::new(),
             answer: Box::new(answer),
@@ -188,6 +191,10 @@ impl World {
                 Next::Drop(DroppedPage { place: QueuePlace { host, rank, page }, kind, why }) => {
                     self.say(&format!("drop {} {kind} {why}", page.0));
                     self.finished.push((host, rank, page));
+                    continue;
+                }
+                Next::Alias(lease, rank) => {
+                    self.judge_alias(&lease, rank);
                     continue;
                 }
                 Next::Fail(lease, rank, failure) => {
@@ -311,6 +318,15 @@ impl World {
         } else if after == After::Record {
             self.finished.push((lease.host, rank, lease.page));
         }
+    }
+
+    fn judge_alias(&mut self, lease: &Lease, rank: u64) {
+        if self.tests.contains(&lease.page) {
+            self.say(&format!("alias {} is tested", lease.page.0));
+            return self.frontier.spare(lease, self.now);
+        }
+        self.say(&format!("alias {}", lease.page.0));
+        self.finished.push((lease.host, rank, lease.page));
     }
 
     fn say(&mut self, what: &str) {
