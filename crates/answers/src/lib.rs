@@ -77,7 +77,7 @@ pub use search::{
 pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
-pub use stats::stats;
+pub use stats::{CrawlStats, HostRules, ShownRule, stats};
 pub use status::{ProjectStatus, last_run, state_of, status};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;

@@ -4,7 +4,7 @@ use crate::links::anchors_at_hand;
 use crate::{Collection, Result};
 use orb_graph::Merit;
 use orb_page::PageId;
-use orb_store::{AnchorRow, ImageRow, LinkRow, PageRow, VisitRow};
+use orb_store::{AliasNote, AnchorRow, ImageRow, LinkRow, PageRow, VisitRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,6 +18,8 @@ pub struct ShownPage {
     pub page: PageRow,
     /// The URL of the page on which it was discovered.
     pub discovered_from_url: Option<String>,
+    /// What it is another address of, if that was learnt.
+    pub alias: Option<AliasNote>,
     /// What each run saw of it, latest first.
     pub visits: Vec<VisitRow>,
     /// Its scores; `None` if the graph does not contain it.
@@ -41,6 +43,7 @@ pub fn show(collection: &Collection, url: &str, links: u64) -> Result<ShownPage>
     };
     Ok(ShownPage {
         discovered_from_url,
+        alias: reader.alias(id)?,
         visits: reader.visits(id)?,
         // Commands that need the graph report a missing or damaged one.
         ranks: collection.ranks().ok().flatten().and_then(|ranks| ranks.of(id).ok().flatten()),

@@ -21,6 +21,10 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), CommandFailure
     }
     let page = &shown.page;
     print_page(&mut stdout, page, shown.discovered_from_url.as_deref())?;
+    if let Some(alias) = &shown.alias {
+        let tested = if alias.tested { "; fetched to test it" } else { "" };
+        writeln!(stdout, "alias of {} ({}{tested})", alias.url, alias.rule)?;
+    }
     print_ranks(&mut stdout, shown.ranks.as_ref())?;
     print_visits(&mut stdout, &shown.visits)?;
     print_anchors(&mut stdout, &args.project, &page.url, shown.anchors.as_deref())?;

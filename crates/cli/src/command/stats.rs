@@ -18,13 +18,21 @@ pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFail
         out::json(&mut stdout, &stats)?;
         return Ok(stdout.flush()?);
     }
-    let (seeds, whole) = (cells(&stats.seeds), cells(&stats.whole));
+    let (seeds, whole) = (cells(&stats.counts.seeds), cells(&stats.counts.whole));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (name, value) in &whole {
         let seed = seeds.iter().find(|(n, _)| n == name).map_or("-", |(_, v)| v.as_str());
         rows.push(vec![name.clone(), seed.to_owned(), value.clone()]);
     }
     out::table(&mut stdout, &["measured", "seed hosts", "whole"], &rows)?;
+    for host in &stats.aliases {
+        writeln!(stdout, "\naliases of {}", host.host)?;
+        for rule in &host.rules {
+            let (withheld, tested) = (out::grouped(rule.withheld), out::grouped(rule.tested));
+            let state = if rule.state == "believed" { "" } else { ", withdrawn" };
+            writeln!(stdout, "  {}: {withheld} withheld, {tested} tested{state}", rule.rule)?;
+        }
+    }
     Ok(stdout.flush()?)
 }
 
@@ -37,6 +45,9 @@ fn cells(c: &Column) -> Vec<(String, String)> {
         ("duplicates".to_owned(), n(c.duplicates)),
         ("binary files".to_owned(), n(c.binary)),
     ];
+    if c.aliases > 0 {
+        rows.insert(4, ("aliases not fetched".to_owned(), n(c.aliases)));
+    }
     rows.extend(c.documents.iter().map(|(kind, count)| (format!("  {kind}"), n(*count))));
     rows.extend([
         ("images".to_owned(), n(c.images)),
