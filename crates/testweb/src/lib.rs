@@ -35,7 +35,7 @@ mod vocabulary;
 mod web;
 mod words;
 
-pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
+pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS, aliased_titles, decoy_titles};
 pub use dns::Dns;
 pub use expect::{Course, CrawlReach, Expectation};
 pub use gauge::ServerCounters;

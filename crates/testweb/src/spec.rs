@@ -111,6 +111,8 @@ features! {
     /// Sitemaps that reference each other, list millions or expand to a gibibyte; an endless
     /// robots.txt.
     Atlases => "atlases",
+    /// A host whose pages have many addresses, and one whose addresses look like that.
+    Aliases => "aliases",
 }
 
 /// Hostile features, which have their own tests.
@@ -126,6 +128,7 @@ const HOSTILE: &[Feature] = &[
     Feature::Resets,
     Feature::Vast,
     Feature::Atlases,
+    Feature::Aliases,
 ];
 
 impl Feature {

@@ -4,6 +4,7 @@
 //! with an index page that links to its spots. What a crawl must make of each spot is its `Fate`;
 //! the expectation is their sum.
 
+mod aliases;
 mod atlases;
 mod bombs;
 mod changes;
@@ -34,6 +35,7 @@ mod traps;
 mod vast;
 mod wilds;
 
+pub use aliases::{aliased_titles, decoy_titles};
 pub use members::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS};
 pub(crate) use wilds::stranger;
 
@@ -41,7 +43,7 @@ use crate::reply::{Ask, Reply, WebView};
 use crate::spec::Feature;
 
 /// Number of hosts that the corners add to the ordinary ones.
-pub(crate) const HOSTS: u32 = 11;
+pub(crate) const HOSTS: u32 = 13;
 /// One of two hosts with the same content.
 pub(crate) const TWIN: u32 = 0;
 /// The other.
@@ -64,6 +66,10 @@ pub(crate) const BABBLER: u32 = 8;
 pub(crate) const PACKED: u32 = 9;
 /// A host that redirects whoever has no session id.
 pub(crate) const KEYED: u32 = 10;
+/// A host whose pages have many addresses.
+pub(crate) const ALIASED: u32 = 11;
+/// A host whose addresses look like aliases and are not always.
+pub(crate) const DECOYS: u32 = 12;
 
 /// One corner.
 pub(crate) struct Corner {
@@ -112,6 +118,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     resets::CORNER,
     vast::CORNER,
     atlases::CORNER,
+    aliases::CORNER,
 ];
 
 /// What a crawl must make of a spot.
