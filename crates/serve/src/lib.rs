@@ -10,7 +10,7 @@
 //! Handlers compute nothing: what a collection can be asked is in `orb_answers`, and they render
 //! it. To add a screen or a resource, see [`routes`].
 //!
-//! Nothing here prints, reads the environment or starts a run by itself.
+//! Runs are processes of their own ([`launch`]). Nothing here prints or reads the environment.
 
 mod accept;
 mod api;
@@ -23,9 +23,11 @@ mod exposition;
 mod fields;
 mod first;
 mod gate;
+mod launch;
 mod list;
 mod pages;
 mod problem;
+mod repeats;
 mod request;
 mod routes;
 mod server;
@@ -36,4 +38,5 @@ mod view;
 
 pub use error::ServeError;
 pub use exposition::Exposition;
+pub use launch::Launch;
 pub use server::{ServeOptions, WebServer};

@@ -5,6 +5,7 @@ use crate::desk::Desk;
 use crate::error::ServeError;
 use crate::first::FirstLink;
 use crate::gate::{AllowedHosts, front};
+use crate::launch::{Launch, Launcher};
 use crate::state::AppState;
 use orb_crawl::{Stop, machine};
 use orb_project::Home;
@@ -31,6 +32,10 @@ pub struct ServeOptions {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// How long a TLS handshake, the head of a request or the silence between two may take.
     pub patience: Duration,
+    /// How runs are started.
+    pub launch: Launch,
+    /// Whether an administrator may change settings that run programs, read files or reach inside.
+    pub operator_keys: bool,
 }
 
 /// A server that listens, and answers once it is run.
@@ -61,6 +66,8 @@ impl WebServer {
         let hosts = AllowedHosts::new(address.ip(), &options.hosts);
         let (close, closing) = watch::channel(false);
         let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
+        state.launcher = Launcher::new(Some(options.launch.clone()));
+        state.operator_keys = options.operator_keys;
         let first = if has_users { None } else { Some(orb_project::fresh_secret()?) };
         if let Some(secret) = &first {
             state.first = FirstLink::new(secret, Instant::now());

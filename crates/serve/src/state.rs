@@ -4,6 +4,8 @@ use crate::brake::Brake;
 use crate::desk::Desk;
 use crate::first::FirstLink;
 use crate::gate::AllowedHosts;
+use crate::launch::Launcher;
+use crate::repeats::Repeats;
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
@@ -21,6 +23,12 @@ pub(crate) struct AppState {
     pub(crate) brake: Brake,
     /// The link that makes the first account.
     pub(crate) first: FirstLink,
+    /// Who starts runs.
+    pub(crate) launcher: Launcher,
+    /// What was answered to requests that may come again.
+    pub(crate) repeats: Repeats,
+    /// Whether an administrator may change settings that run programs, read files or reach inside.
+    pub(crate) operator_keys: bool,
     /// The names this server answers to.
     pub(crate) hosts: AllowedHosts,
     /// Whether clients come over TLS.
@@ -41,6 +49,9 @@ impl AppState {
             desk,
             brake: Brake::default(),
             first: FirstLink::default(),
+            launcher: Launcher::new(None),
+            repeats: Repeats::default(),
+            operator_keys: false,
             hosts,
             secure,
             requests: Semaphore::new(REQUESTS_AT_ONCE),

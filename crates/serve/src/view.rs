@@ -22,6 +22,7 @@ const PLACES: &[(&str, &str)] = &[
 /// The places of a project, below its path.
 const PROJECT_PLACES: &[(&str, &str)] = &[
     ("Overview", ""),
+    ("Run", "/run"),
     ("Runs", "/runs"),
     ("Changes", "/changes"),
     ("Search", "/search"),

@@ -235,6 +235,14 @@ impl ProjectLock {
         file.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
+    /// The process that is using the project right now, if it has said who it is.
+    pub fn holder(project: &ProjectDir) -> Option<u32> {
+        let path = project.dir.join("lock");
+        let pid = fs::read_to_string(&path).ok()?.trim().parse().ok()?;
+        // Whoever held it may have gone and left its number behind.
+        Self::is_held(project).then_some(pid)
+    }
+
     /// Takes the lock, or says who holds it.
     pub fn take(project: &ProjectDir) -> Result<Self> {
         Self::take_at(&project.dir.join("lock"), &project.name)
@@ -367,6 +375,7 @@ mod tests {
         let first = ProjectLock::take(&project).unwrap();
         let error = ProjectLock::take(&project).unwrap_err();
         assert!(matches!(error, StoreError::InUse { pid: Some(p), .. } if p == std::process::id()), "{error}");
+        assert_eq!(ProjectLock::holder(&project), Some(std::process::id()));
         drop(first);
         ProjectLock::take(&project).unwrap();
     }

@@ -3,10 +3,11 @@
 use crate::args::Common;
 use crate::failure::{CommandFailure, complain};
 use crate::{out, signals};
+use anyhow::Context as _;
 use clap::Args;
 use orb_crawl::Stop;
 use orb_project::units::HumanDuration;
-use orb_serve::{ServeOptions, WebServer};
+use orb_serve::{Launch, ServeOptions, WebServer};
 use serde::Serialize;
 use std::io::Write as _;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -30,6 +31,10 @@ pub(crate) struct ServeArgs {
     /// How long a client may keep silent before its connection is closed
     #[arg(long, value_name = "DUR", default_value = "20s")]
     patience: HumanDuration,
+    /// Let administrators change settings that run programs, read files of this machine or reach
+    /// private addresses
+    #[arg(long)]
+    operator_keys: bool,
 }
 
 /// Where the server is, for `--json`.
@@ -45,8 +50,15 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
     let _ = log.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).try_init();
     let listen = read_address(&args.listen)?;
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
-    let options =
-        ServeOptions { home: common.home.clone(), listen, hosts: args.hosts.clone(), tls, patience: args.patience.0 };
+    let options = ServeOptions {
+        home: common.home.clone(),
+        listen,
+        hosts: args.hosts.clone(),
+        tls,
+        patience: args.patience.0,
+        launch: launch(common)?,
+        operator_keys: args.operator_keys,
+    };
     let server = WebServer::bind(&options)?;
     if options.tls.is_none() && !listen.ip().is_loopback() && !common.quiet {
         complain("without --tls-cert, passwords travel in the clear; put TLS in front of this, or give a certificate");
@@ -56,6 +68,14 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
     let _watch = signals::watch(std::sync::Arc::clone(&stop))?;
     server.run(&stop)?;
     Err(CommandFailure::Stopped)
+}
+
+/// How runs are started: this program, with the same home.
+fn launch(common: &Common) -> Result<Launch, CommandFailure> {
+    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    // Runs are started from here, but they must find the home wherever they are.
+    let home = std::path::absolute(&common.home).context("cannot tell where the home is")?;
+    Ok(Launch { program, flags: vec!["--home".into(), home.into()] })
 }
 
 fn announce(common: &Common, server: &WebServer) -> Result<(), CommandFailure> {

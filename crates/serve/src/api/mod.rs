@@ -5,11 +5,14 @@
 //! details. Whoever comes with a session may ask, too, but what is sent must be JSON.
 
 mod contents;
+mod launches;
 mod projects;
 mod stats;
 mod users;
 
+pub(crate) use launches::StartedRun;
+
 use crate::routes::RouteRow;
 
 /// The routes of every resource.
-pub(crate) const FAMILY: &[&[RouteRow]] = &[contents::ROUTES, projects::ROUTES, stats::ROUTES, users::ROUTES];
+pub(crate) const FAMILY: &[&[RouteRow]] = &[contents::ROUTES, launches::ROUTES, projects::ROUTES, stats::ROUTES, users::ROUTES];

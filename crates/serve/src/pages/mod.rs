@@ -6,8 +6,9 @@ mod first;
 mod home;
 mod log_in;
 mod me;
+mod run;
 
 use crate::routes::RouteRow;
 
 /// The routes of every screen.
-pub(crate) const FAMILY: &[&[RouteRow]] = &[first::ROUTES, home::ROUTES, log_in::ROUTES, me::ROUTES];
+pub(crate) const FAMILY: &[&[RouteRow]] = &[first::ROUTES, home::ROUTES, log_in::ROUTES, me::ROUTES, run::ROUTES];

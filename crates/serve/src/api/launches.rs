@@ -1,0 +1,99 @@
+//! How does a program start, stop and acknowledge runs?
+
+use crate::launch::{LaunchState, RunWish, acknowledge_run, start_run, stop_run};
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, json, text_of};
+use crate::routes::{Right, RouteRow};
+use axum::response::Response;
+use http::StatusCode;
+use http::header::{HeaderName, HeaderValue, LOCATION};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(crate) const ROUTES: &[RouteRow] = &[
+    RouteRow::post("/api/v1/projects/{p}/runs", Right::Run, |request| Box::pin(start(request)), "Start a run"),
+    RouteRow::post(
+        "/api/v1/projects/{p}/runs/{n}/stop",
+        Right::Run,
+        |request| Box::pin(stop(request)),
+        "Ask a run to end with everything saved",
+    ),
+    RouteRow::post(
+        "/api/v1/projects/{p}/runs/{n}/ack",
+        Right::Run,
+        |request| Box::pin(acknowledge(request)),
+        "Acknowledge the changes of a run and of all before it",
+    ),
+];
+
+/// By which a client that repeats a request says so.
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The longest key.
+const LONGEST_KEY: usize = 200;
+
+/// A run that was started.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct StartedRun {
+    /// The project.
+    project: String,
+    /// What it does.
+    kind: &'static str,
+    /// Its number; `None` if it has none yet, or there was nothing to do.
+    run: Option<u32>,
+    /// `starting`, `running` or `ended`.
+    state: &'static str,
+}
+
+/// What is said about an acknowledgement.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AckWish {
+    /// A note.
+    note: Option<String>,
+}
+
+async fn start(request: AdmittedRequest) -> Handled {
+    let wish: RunWish = request.json()?;
+    let project = request.project()?.name.clone();
+    let key = text_of(&request.parts.headers, &KEY);
+    if key.len() > LONGEST_KEY {
+        return Err(ProblemDetails::malformed(format!("an Idempotency-Key has at most {LONGEST_KEY} characters")));
+    }
+    let user = request.user()?.id;
+    let key = (!key.is_empty()).then(|| format!("{user} {project} {key}"));
+    if let Some(before) = key.as_ref().and_then(|key| request.state.repeats.get(key)) {
+        return respond(&before);
+    }
+    let (state, run) = match start_run(&request, wish).await? {
+        LaunchState::Starting => ("starting", None),
+        LaunchState::Running(run) => ("running", Some(run)),
+        LaunchState::Ended(record) => ("ended", record.run),
+    };
+    let started = StartedRun { project, kind: wish.kind.name(), run, state };
+    if let Some(key) = key {
+        request.state.repeats.put(key, started.clone());
+    }
+    respond(&started)
+}
+
+fn respond(started: &StartedRun) -> Handled {
+    let mut response = json(started)?;
+    *response.status_mut() = StatusCode::ACCEPTED;
+    let run = started.run.map(|run| format!("/{run}")).unwrap_or_default();
+    let place = format!("/api/v1/projects/{}/runs{run}", started.project);
+    response.headers_mut().extend(HeaderValue::from_str(&place).ok().map(|place| (LOCATION, place)));
+    Ok(response)
+}
+
+async fn stop(request: AdmittedRequest) -> Handled {
+    stop_run(&request).await?;
+    let mut response = Response::new(axum::body::Body::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    Ok(response)
+}
+
+async fn acknowledge(request: AdmittedRequest) -> Handled {
+    let AckWish { note } = if request.body.is_empty() { AckWish::default() } else { request.json()? };
+    json(&acknowledge_run(&request, note).await?)
+}

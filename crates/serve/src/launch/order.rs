@@ -1,0 +1,54 @@
+//! How does a request start, stop or acknowledge a run?
+
+use super::{LaunchState, RunWish, stop};
+use crate::problem::ProblemDetails;
+use crate::request::AdmittedRequest;
+use orb_answers::AckRow;
+use orb_project::{Home, ProjectError, acknowledge};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long whoever asks waits for the run to begin, or to fail.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Starts a run of the request's project and waits a moment for it to begin. One that fails at once
+/// is refused with its own words.
+pub(crate) async fn start_run(request: &AdmittedRequest, wish: RunWish) -> Result<LaunchState, ProblemDetails> {
+    let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
+    let state = Arc::clone(&request.state);
+    let start = move |home: &Home| state.launcher.start(home, &project, &wish, &by);
+    let mut launched = request.work(start).await?;
+    let begun = launched.wait_for(|state| *state != LaunchState::Starting);
+    let state = match tokio::time::timeout(PATIENCE, begun).await {
+        Ok(Ok(state)) => state.clone(),
+        // It takes its time, or the thread that watches it has gone.
+        _ => LaunchState::Starting,
+    };
+    match state {
+        LaunchState::Ended(record) if record.has_failed() => {
+            let told = record.told.unwrap_or_else(|| "it was killed".to_owned());
+            Err(ProblemDetails::unprocessable(told))
+        }
+        state => Ok(state),
+    }
+}
+
+/// Asks the run `{n}` to end with everything saved.
+pub(crate) async fn stop_run(request: &AdmittedRequest) -> Result<u32, ProblemDetails> {
+    let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
+    let run: u32 = request.number("n")?;
+    request.work(move |home| stop(home, &project, run, &by)).await?;
+    Ok(run)
+}
+
+/// Records that whoever asks has looked at the changes of the run `{n}` and of all before it.
+pub(crate) async fn acknowledge_run(request: &AdmittedRequest, note: Option<String>) -> Result<AckRow, ProblemDetails> {
+    let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
+    let run: u32 = request.number("n")?;
+    let acknowledge = move |home: &Home| {
+        let row = acknowledge(&project, Some(run), Some(&by), note.as_deref())?;
+        home.accounts().note(Some(&by), &format!("acknowledged run {run} of project {}", project.name))?;
+        Ok::<_, ProjectError>(row)
+    };
+    request.work(acknowledge).await
+}
