@@ -30,6 +30,7 @@ pub mod index;
 mod inspect;
 mod lines;
 mod links;
+mod newest;
 mod page_file;
 mod plan;
 mod projects;
@@ -67,6 +68,7 @@ pub use inspect::{
 };
 pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use newest::newest;
 pub use page_file::{front_matter, page_file_name};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
@@ -90,8 +92,8 @@ pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOpti
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
-    HealthRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, PageRow, QueryEnd, ReportRow, RunCounters,
-    Stats, TableNote, VisitRow,
+    HealthRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow, QueryEnd, ReportRow,
+    RunCounters, Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};

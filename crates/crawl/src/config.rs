@@ -240,6 +240,7 @@ pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<F
         fetch.dns.as_deref().map(|d| d.parse().map_err(|_| wrong("a name server; write it like 127.0.0.1:53", d)));
     let private_hosts = match fetch.allow_private {
         true => vec!["*".to_owned()],
+        false if !fetch.private_seeds => Vec::new(),
         false => seeds.iter().map(|s| s.host().to_owned()).collect(),
     };
     Ok(FetchConfig {

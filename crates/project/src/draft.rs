@@ -80,6 +80,29 @@ impl Draft {
     }
 }
 
+/// Replaces the text of a project's file, if it is still what it was, with another that is valid.
+/// Whoever is not the operator of this machine may not touch what is the operator's.
+pub fn replace_settings(
+    project: &ProjectDir,
+    (before, text): (&str, &str),
+    is_operator: bool,
+) -> Result<(), ProjectError> {
+    let shown = Path::new("project.toml");
+    let settings = Settings::parse(text, shown)?.examined(text, shown)?;
+    if let Some(other) = settings.name.as_ref().filter(|name| **name != project.name) {
+        return Err(ProjectError::Refused(format!("the project is called {}, not {other}", project.name)));
+    }
+    if !is_operator {
+        let kept = Settings::parse(before, shown).unwrap_or_else(|_| Settings::for_outsiders());
+        settings.examine_outsider(&kept)?;
+    }
+    let _lock = ProjectLock::take(project)?;
+    if read(&project.settings())? != before {
+        return Err(ProjectError::Refused("somebody else has changed the file meanwhile; load it again".to_owned()));
+    }
+    Ok(Settings::keep_text(project, text)?)
+}
+
 /// The text of a project's file.
 pub fn settings_text(project: &ProjectDir) -> Result<String, ProjectError> {
     read(&project.settings())

@@ -29,6 +29,12 @@ impl Settings {
         Self::keep_text(project, &text.unwrap_or_else(|| self.to_toml()))
     }
 
+    /// A text with these settings: the given one, edited where it differs.
+    pub fn amended(&self, text: &str) -> String {
+        let others = Self::parse(text, Path::new("project.toml")).ok();
+        others.and_then(|others| self.amend(text, &others)).unwrap_or_else(|| self.to_toml())
+    }
+
     /// The text of other settings, edited where these differ; `None` if that is not possible.
     fn amend(&self, text: &str, others: &Self) -> Option<String> {
         let (written, mut document) = (self.to_toml(), text.parse::<DocumentMut>().ok()?);

@@ -4,7 +4,7 @@
 //! default; [`Settings::examine`] reports what is invalid, with its position in the text;
 //! [`Settings::keep`] writes it back without touching the user's text. The spellings of durations,
 //! sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is
-//! due next in `timetable`. [`AskedProject`] says which project somebody means, [`create`] makes
+//! due next in `timetable`. Which keys are the operator's is in `operator`. [`AskedProject`] says which project somebody means, [`create`] makes
 //! one, [`Draft`] is one being edited, and [`acknowledge`] records that its changes were seen.
 //! Nothing here crawls: what each part of a crawl makes of the settings is `orb_crawl`'s business.
 
@@ -18,6 +18,7 @@ mod examine;
 mod hours;
 mod index;
 mod kept;
+mod operator;
 mod outputs;
 mod position;
 mod settings;
@@ -30,11 +31,12 @@ pub use acknowledge::acknowledge;
 pub use asked::AskedProject;
 pub use compare::CompareSettings;
 pub use create::{NewProject, Template, create};
-pub use draft::{Draft, settings_text};
+pub use draft::{Draft, replace_settings, settings_text};
 pub use error::ProjectError;
 pub use examine::Wrong;
 pub use hours::{Allowance, Hour, Hours, LimitSettings, Regime, Schedule, Weekdays};
 pub use index::{IndexSettings, SearchSettings};
+pub use operator::{KEYS, KeyClass, key_class};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
 pub use settings::{

@@ -195,6 +195,8 @@ pub struct FetchSettings {
     pub bandwidth: Option<Rate>,
     /// Whether private addresses are allowed everywhere, not only for seeds.
     pub allow_private: bool,
+    /// Whether a seed with a private address opens its own host.
+    pub private_seeds: bool,
     /// Whether to keep cookies during a run.
     pub cookies: bool,
     /// Initial cookies: a browser's cookies.txt.
@@ -224,6 +226,7 @@ impl Default for FetchSettings {
             dns: None,
             bandwidth: None,
             allow_private: false,
+            private_seeds: true,
             cookies: true,
             cookies_file: None,
             http2: true,

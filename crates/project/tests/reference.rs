@@ -1,6 +1,6 @@
 //! Does the reference file `docs/project.toml` list every key with its default, and nothing else?
 
-use orb_project::Settings;
+use orb_project::{KEYS, Settings};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -54,4 +54,43 @@ fn the_reference_file_names_every_optional_key() {
         let key = line.trim().trim_start_matches("pub ").split(':').next().unwrap();
         assert!(listed.iter().any(|l| l.rsplit('.').next() == Some(key)), "{key} is not in docs/project.toml");
     }
+}
+
+/// The keys of a list of tables, which the file describes in a comment.
+fn described(text: &str) -> BTreeSet<String> {
+    let (mut section, mut out) = (String::new(), BTreeSet::new());
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix("#   ") else {
+            section.clear();
+            continue;
+        };
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_start_matches('[').split(']').next().unwrap().to_owned();
+        } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !section.is_empty()) {
+            let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            out.extend(is_key(key.trim()).then(|| format!("{section}.{}", key.trim())));
+        }
+    }
+    out
+}
+
+#[test]
+fn every_key_of_the_reference_file_is_in_exactly_one_class() {
+    let (path, text) = reference();
+    let whole = Settings::parse(&with_optional_keys(&text), &path).unwrap();
+    let mut listed = described(&text);
+    keys(&whole.to_toml().parse::<toml::Table>().unwrap(), "", &mut listed);
+    let mut classified: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+    let all = classified.len();
+    classified.sort_unstable();
+    classified.dedup();
+    assert_eq!(classified.len(), all, "a key is there twice");
+    let lists = ["steps", "auth", "outputs.webhook", "track.compare"];
+    let missing: Vec<_> =
+        listed.iter().filter(|key| !classified.contains(&key.as_str()) && !lists.contains(&key.as_str())).collect();
+    assert!(missing.is_empty(), "not classified: {missing:?}");
+    // Alternatives that the comments name in passing have no line of their own.
+    let leaf_is_named = |key: &str| text.contains(key.rsplit('.').next().unwrap());
+    let surplus: Vec<_> = classified.iter().filter(|key| !listed.contains(**key) && !leaf_is_named(key)).collect();
+    assert!(surplus.is_empty(), "no such key: {surplus:?}");
 }

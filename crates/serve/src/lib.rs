@@ -30,8 +30,10 @@ mod problem;
 mod repeats;
 mod request;
 mod routes;
+mod scheduler;
 mod server;
 mod state;
+mod stream;
 #[cfg(test)]
 mod trial;
 mod view;

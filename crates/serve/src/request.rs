@@ -54,6 +54,11 @@ impl AdmittedRequest {
         self.identity().map(|identity| &identity.user)
     }
 
+    /// Whether whoever asks may touch settings that run programs, read files or reach inside.
+    pub(crate) fn is_operator(&self) -> Result<bool, ProblemDetails> {
+        Ok(self.state.operator_keys && self.user()?.admin)
+    }
+
     /// The id of the session in which this was asked.
     pub(crate) fn session(&self) -> Option<&str> {
         match &self.identity.as_ref()?.by {

@@ -6,6 +6,7 @@ use crate::error::ServeError;
 use crate::first::FirstLink;
 use crate::gate::{AllowedHosts, front};
 use crate::launch::{Launch, Launcher};
+use crate::scheduler::keep_schedule;
 use crate::state::AppState;
 use orb_crawl::{Stop, machine};
 use orb_project::Home;
@@ -36,6 +37,8 @@ pub struct ServeOptions {
     pub launch: Launch,
     /// Whether an administrator may change settings that run programs, read files or reach inside.
     pub operator_keys: bool,
+    /// How many scheduled runs there may be at once; none are started with 0.
+    pub scheduled_runs: usize,
 }
 
 /// A server that listens, and answers once it is run.
@@ -47,6 +50,7 @@ pub struct WebServer {
     first: Option<String>,
     close: watch::Sender<bool>,
     patience: Duration,
+    scheduled_runs: usize,
 }
 
 impl WebServer {
@@ -72,8 +76,8 @@ impl WebServer {
         if let Some(secret) = &first {
             state.first = FirstLink::new(secret, Instant::now());
         }
-        let patience = options.patience;
-        Ok(Self { listener, address, tls, state: Arc::new(state), first, close, patience })
+        let (patience, scheduled_runs) = (options.patience, options.scheduled_runs);
+        Ok(Self { listener, address, tls, state: Arc::new(state), first, close, patience, scheduled_runs })
     }
 
     /// Where it can be reached.
@@ -99,6 +103,9 @@ impl WebServer {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(ServeError::Start)?;
             let closing = self.close.subscribe();
+            if self.scheduled_runs > 0 {
+                tokio::spawn(keep_schedule(Arc::clone(&self.state), self.scheduled_runs));
+            }
             let accepting = tokio::spawn(accept((listener, self.tls), front(self.state), self.patience, closing));
             stop.asked().await;
             // Nobody listens any more if it has ended by itself.

@@ -6,11 +6,15 @@ use crate::first::FirstLink;
 use crate::gate::AllowedHosts;
 use crate::launch::Launcher;
 use crate::repeats::Repeats;
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
 /// How many requests are handled at once; the others wait.
 pub(crate) const REQUESTS_AT_ONCE: usize = 64;
+
+/// How many endless responses there may be at once.
+const STREAMS_AT_ONCE: usize = 256;
 
 /// How many passwords are hashed at once: each takes 19 MiB and a core.
 const HASHED_AT_ONCE: usize = 2;
@@ -35,6 +39,8 @@ pub(crate) struct AppState {
     pub(crate) secure: bool,
     /// Requests that may still begin.
     pub(crate) requests: Semaphore,
+    /// Endless responses that may still begin.
+    pub(crate) streams: Arc<Semaphore>,
     /// Passwords that may still be hashed.
     pub(crate) hashing: Semaphore,
     /// Becomes true when the server stops: endless responses end then.
@@ -55,6 +61,7 @@ impl AppState {
             hosts,
             secure,
             requests: Semaphore::new(REQUESTS_AT_ONCE),
+            streams: Arc::new(Semaphore::new(STREAMS_AT_ONCE)),
             hashing: Semaphore::new(HASHED_AT_ONCE),
             closing,
             started: Instant::now(),

@@ -35,6 +35,12 @@ pub(crate) struct ServeArgs {
     /// private addresses
     #[arg(long)]
     operator_keys: bool,
+    /// How many scheduled runs to have at once; what is due beyond that waits
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    runs: usize,
+    /// Start no scheduled runs; orb run-due does
+    #[arg(long, conflicts_with = "runs")]
+    no_schedule: bool,
 }
 
 /// Where the server is, for `--json`.
@@ -58,6 +64,7 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
         patience: args.patience.0,
         launch: launch(common)?,
         operator_keys: args.operator_keys,
+        scheduled_runs: if args.no_schedule { 0 } else { args.runs },
     };
     let server = WebServer::bind(&options)?;
     if options.tls.is_none() && !listen.ip().is_loopback() && !common.quiet {

@@ -15,4 +15,5 @@ pub(crate) use launches::StartedRun;
 use crate::routes::RouteRow;
 
 /// The routes of every resource.
-pub(crate) const FAMILY: &[&[RouteRow]] = &[contents::ROUTES, launches::ROUTES, projects::ROUTES, stats::ROUTES, users::ROUTES];
+pub(crate) const FAMILY: &[&[RouteRow]] =
+    &[contents::ROUTES, launches::ROUTES, projects::ROUTES, stats::ROUTES, users::ROUTES];

@@ -17,3 +17,18 @@ document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.sure ?? event.target.dataset.sure;
   if (question && !window.confirm(question)) event.preventDefault();
 });
+
+// A part of a page that names a stream of events is kept up to date, while somebody looks.
+const live = document.querySelector("[data-events]");
+if (live) {
+  let source = null;
+  const close = () => { source?.close(); source = null; };
+  const open = () => {
+    if (source || document.hidden) return;
+    source = new EventSource(live.dataset.events);
+    source.addEventListener("piece", (event) => { live.innerHTML = event.data; });
+    source.addEventListener("end", () => { close(); location.reload(); });
+  };
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  open();
+}

@@ -1,0 +1,208 @@
+//! How is a run going, and why not faster?
+
+use super::pace::{PaceChart, chart};
+use crate::launch::asked_by;
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::AdmittedRequest;
+use crate::routes::{Right, RouteRow, has_page};
+use crate::stream::{self, Piece};
+use crate::view::{Frame, bytes, minute};
+use askama::Template;
+use orb_answers::{Collection, NewestRow, ProjectStatus, grouped, newest};
+use orb_crawl::{SpeedAccount, why};
+use orb_project::{Home, ProjectDir};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+
+pub(crate) const ROUTES: &[RouteRow] = &[
+    RouteRow::get("/p/{p}/runs/{n}/live", Right::Read, |request| Box::pin(show(request)), "A run while it runs"),
+    RouteRow::get("/p/{p}/runs/{n}/events", Right::Read, |request| Box::pin(events(request)), "The same as events"),
+];
+
+/// Newest pages that are shown.
+const NEWEST: u32 = 8;
+
+/// A run while it runs.
+#[derive(Serialize, JsonSchema)]
+struct LiveRun {
+    /// The state of the project.
+    status: ProjectStatus,
+    /// Who asked for the run.
+    asked_by: Option<String>,
+    /// How fast it is, and why; `None` if it has not written anything down yet.
+    speed: Option<SpeedAccount>,
+    /// The pages that were recorded last.
+    newest: Vec<NewestRow>,
+}
+
+#[derive(Template)]
+#[template(path = "live.html")]
+struct LivePage {
+    frame: Frame,
+    may_run: bool,
+    body: LiveBody,
+}
+
+#[derive(Template)]
+#[template(path = "live_body.html")]
+struct LivePiece {
+    body: LiveBody,
+}
+
+/// What changes while a run goes on.
+struct LiveBody {
+    name: String,
+    run: u32,
+    kind: String,
+    state: String,
+    running: bool,
+    since: String,
+    by: Option<String>,
+    pages: String,
+    rate: String,
+    queued: String,
+    line: String,
+    hosts: String,
+    errors: String,
+    left: String,
+    say: Vec<String>,
+    pace: Option<PaceChart>,
+    newest: Vec<ShownVisit>,
+    waiting: Vec<ShownHost>,
+}
+
+/// A page that was recorded.
+struct ShownVisit {
+    chip: &'static str,
+    status: String,
+    title: String,
+    url: String,
+    link: Option<String>,
+}
+
+/// A host that waits.
+struct ShownHost {
+    host: String,
+    queued: String,
+    why: String,
+    until: String,
+}
+
+/// What is known about the run of this number, which must be the last.
+fn look(home: &Home, project: &ProjectDir, run: u32) -> Result<LiveRun, ProblemDetails> {
+    let gone = || ProblemDetails::not_found(format!("run {run} of project {} is not the last one", project.name));
+    let status = orb_answers::status(home, Some(&project.name))?.into_iter().next().ok_or_else(gone)?;
+    if status.run != Some(run) {
+        return Err(gone());
+    }
+    let newest = newest(&Collection::of(project.clone())?, NEWEST)?;
+    let speed = why(project).ok().filter(|speed| speed.run == run);
+    Ok(LiveRun { asked_by: asked_by(project, run), status, speed, newest })
+}
+
+fn body(live: &LiveRun) -> LiveBody {
+    let (status, counters) = (&live.status, &live.status.counters);
+    let speed = live.speed.as_ref();
+    let state = status.state.clone().unwrap_or_default();
+    let running = state == "running";
+    let now = speed.filter(|_| running).map(|speed| &speed.now);
+    let visit = |row: &NewestRow| shown(&status.project, row);
+    LiveBody {
+        name: status.project.clone(),
+        run: status.run.unwrap_or_default(),
+        kind: status.kind.clone().unwrap_or_default(),
+        running,
+        since: status.started_at.as_deref().map(minute).unwrap_or_default(),
+        by: live.asked_by.clone(),
+        pages: grouped(counters.pages),
+        rate: now.map_or_else(String::new, |now| format!(", {:.1} /s", now.pages_per_second)),
+        queued: grouped(speed.map_or(counters.frontier, |speed| speed.queued)),
+        line: now.map_or_else(|| bytes(counters.bytes), |now| format!("{}/s", bytes(whole(now.bytes_per_second)))),
+        hosts: grouped(counters.hosts),
+        errors: grouped(counters.errors),
+        left: speed.and_then(|speed| speed.eta_seconds).map_or_else(|| "–".to_owned(), time_left),
+        say: speed.map(say).unwrap_or_default(),
+        pace: speed.and_then(|speed| chart(&speed.pace)),
+        newest: live.newest.iter().map(visit).collect(),
+        waiting: speed.filter(|_| running).map(waiting).unwrap_or_default(),
+        state,
+    }
+}
+
+/// What takes the time, most important first.
+fn say(speed: &SpeedAccount) -> Vec<String> {
+    let pause = speed.pause.iter().chain(&speed.schedule).cloned();
+    pause.chain(speed.advice.iter().take(2).map(|advice| advice.text.clone())).collect()
+}
+
+fn waiting(speed: &SpeedAccount) -> Vec<ShownHost> {
+    let row = |host: &orb_crawl::WaitingHost| ShownHost {
+        host: host.host.clone(),
+        queued: grouped(host.queued),
+        why: host.why.clone(),
+        until: host.until.as_deref().map(minute).unwrap_or_default(),
+    };
+    speed.hosts.iter().map(row).collect()
+}
+
+fn shown(project: &str, row: &NewestRow) -> ShownVisit {
+    let is_good = row.status.is_some_and(|status| status < 400);
+    ShownVisit {
+        chip: if is_good { "NEW" } else { "MIS" },
+        status: row.status.map_or_else(|| "–".to_owned(), |status| status.to_string()),
+        title: row.title.clone().or(row.problem.clone()).unwrap_or_default(),
+        url: row.url.clone(),
+        link: has_page("/p/{p}/pages/{id}").then(|| format!("/p/{project}/pages/{}", row.page_id)),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a figure that is shown")]
+fn whole(figure: f64) -> u64 {
+    figure as u64
+}
+
+/// Seconds in words, rounded to what matters.
+fn time_left(seconds: f64) -> String {
+    match whole(seconds) {
+        seconds @ 0..60 => format!("≈ {seconds} s"),
+        seconds @ 60..3_600 => format!("≈ {} min", seconds / 60),
+        seconds @ 3_600..172_800 => format!("≈ {} h {:02}", seconds / 3_600, seconds % 3_600 / 60),
+        seconds => format!("≈ {} days", seconds / 86_400),
+    }
+}
+
+async fn show(request: AdmittedRequest) -> Handled {
+    let (project, run) = (request.project()?.clone(), request.number("n")?);
+    let may_run = request.identity()?.may(Right::Run, &project.name);
+    let live = request.work(move |home| look(home, &project, run)).await?;
+    request.page(&LivePage { frame: request.frame(), may_run, body: body(&live) }, &live)
+}
+
+async fn events(request: AdmittedRequest) -> Handled {
+    let (project, run): (ProjectDir, u32) = (request.project()?.clone(), request.number("n")?);
+    let first = project.clone();
+    // Before anything is promised: is there such a run?
+    request.work(move |home| look(home, &first, run)).await?;
+    let state = Arc::clone(&request.state);
+    let piece = move || {
+        let (state, project) = (Arc::clone(&state), project.clone());
+        let looking = async move {
+            let live = state.desk.work(move |home| look(home, &project, run)).await??;
+            let body = body(&live);
+            Ok(Piece { is_last: !body.running, html: LivePiece { body }.render()? })
+        };
+        Box::pin(looking) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
+    };
+    stream::respond(&request.state, Box::new(piece))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_as_people_say_it() {
+        assert_eq!([5.9, 61.0, 7_800.0, 200_000.0].map(time_left), ["≈ 5 s", "≈ 1 min", "≈ 2 h 10", "≈ 2 days"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! How does somebody make a project?
+//!
+//! One page, not a wizard: an address; what is there; the few settings that matter; and the run.
+//! Looking fetches a page, so it is sent, not got. Whoever is not an operator looks and crawls with
+//! the address guard closed: an address that turns out to be private is not visited.
+
+use super::settings::{fill, modes};
+use crate::launch::{LaunchKind, LaunchState, RunWish, start_run};
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, html};
+use crate::routes::{Right, RouteRow};
+use crate::view::{Frame, bytes};
+use askama::Template;
+use http::StatusCode;
+use orb_answers::{Wishes, clip, plan};
+use orb_crawl::look;
+use orb_page::Document;
+use orb_project::units::HumanDuration;
+use orb_project::{Home, ProjectError, Settings, Template as Start, create};
+use orb_urls::{Address, Canonicaliser};
+use std::time::Duration;
+
+pub(crate) const ROUTES: &[RouteRow] = &[
+    RouteRow::get("/new", Right::Admin, |request| Box::pin(form(request)), "The form for a new project"),
+    RouteRow::post("/new/look", Right::Admin, |request| Box::pin(look_at(request)), "Look at an address"),
+    RouteRow::post("/new", Right::Admin, |request| Box::pin(make(request)), "Make a project and run it"),
+];
+
+/// How long looking may take.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Pages that an estimate is made for.
+const ESTIMATED: f64 = 10_000.0;
+
+#[derive(Template)]
+#[template(path = "new.html")]
+struct NewPage {
+    frame: Frame,
+    url: String,
+    name: String,
+    wrong: Option<String>,
+    found: Option<FoundSite>,
+    modes: Vec<(&'static str, bool)>,
+    depth: String,
+    max_pages: String,
+    delay: String,
+}
+
+/// What is at an address.
+struct FoundSite {
+    url: String,
+    title: String,
+    links: usize,
+    near: usize,
+    forms: usize,
+    passwords: bool,
+    hours: String,
+    disk: String,
+}
+
+/// The page with an address, and what is known of it.
+fn page(request: &AdmittedRequest, url: &str, found: Option<FoundSite>, wrong: Option<String>) -> Handled {
+    let is_wrong = wrong.is_some();
+    let address = Canonicaliser::default().parse_seed(url).ok();
+    let name = address.map(|address| name_of(&address)).unwrap_or_default();
+    let settings = Settings::default();
+    let mut response = html(&NewPage {
+        frame: request.frame(),
+        url: url.to_owned(),
+        name,
+        wrong,
+        found,
+        modes: modes(settings.scope.mode),
+        depth: String::new(),
+        max_pages: "10000".to_owned(),
+        delay: settings.frontier.delay.to_string(),
+    })?;
+    if is_wrong {
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    Ok(response)
+}
+
+/// A name for a project that starts here.
+fn name_of(address: &Address) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = address.host().chars().map(plain).collect();
+    name.trim_start_matches(['-', '.']).chars().take(64).collect()
+}
+
+async fn form(request: AdmittedRequest) -> Handled {
+    let query = request.query();
+    page(&request, query.one("url").unwrap_or_default(), None, None)
+}
+
+async fn look_at(request: AdmittedRequest) -> Handled {
+    let form = request.form()?;
+    let url = form.needed("url")?.to_owned();
+    let mut settings = starting(&request)?;
+    settings.seeds = vec![url.clone()];
+    let quick = HumanDuration(LOOK);
+    (settings.fetch.timeout, settings.fetch.connect_timeout, settings.fetch.total_timeout) = (quick, quick, quick);
+    settings.frontier.retries = 0;
+    let looked = request.work(move |home| Ok::<_, ProblemDetails>(looked(home, &settings)));
+    match looked.await? {
+        Ok(found) => page(&request, &url, Some(found), None),
+        Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => Err(problem),
+        Err(problem) => page(&request, &url, None, Some(problem.detail)),
+    }
+}
+
+/// The settings that somebody's project begins with.
+fn starting(request: &AdmittedRequest) -> Result<Settings, ProblemDetails> {
+    Ok(if request.is_operator()? { Settings::default() } else { Settings::for_outsiders() })
+}
+
+/// Refuses settings that are wrong, or not for whoever asks.
+fn check(settings: &Settings) -> Result<(), ProjectError> {
+    if !settings.fetch.private_seeds {
+        settings.examine_outsider(&Settings::for_outsiders())?;
+    }
+    Ok(settings.examine()?)
+}
+
+/// What is at the first seed.
+fn looked(home: &Home, settings: &Settings) -> Result<FoundSite, ProblemDetails> {
+    check(settings)?;
+    let seed = settings.seeds.first().map_or("", String::as_str);
+    let address = Canonicaliser::new(settings.urls).parse_seed(seed).map_err(ProblemDetails::malformed)?;
+    let (url, document) = look(settings, &address)?;
+    let expected = plan(home.path(), &Wishes { pages: ESTIMATED, hosts: Some(1.0), ..Wishes::default() }, None)?;
+    Ok(found(url, &document, (expected.days.total * 24.0, expected.disk_total)))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a figure that is shown")]
+fn found(url: String, document: &Document, (hours, disk): (f64, f64)) -> FoundSite {
+    let base = Canonicaliser::default();
+    let here = base.parse_seed(&url).ok();
+    let is_near = |target: &str| {
+        let resolved = here.as_ref().and_then(|here| base.resolve(here, target).ok());
+        resolved.zip(here.as_ref()).is_some_and(|(to, here)| to.host() == here.host())
+    };
+    let is_password =
+        |form: &orb_page::Form| form.fields.iter().any(|field| field.kind == orb_page::FieldKind::Password);
+    FoundSite {
+        title: clip(document.title.as_deref().unwrap_or_default(), 200),
+        links: document.links.len(),
+        near: document.links.iter().filter(|link| is_near(&link.target)).count(),
+        forms: document.forms.len(),
+        passwords: document.forms.iter().any(is_password),
+        hours: format!("{hours:.1}"),
+        disk: bytes(disk as u64),
+        url,
+    }
+}
+
+async fn make(request: AdmittedRequest) -> Handled {
+    let form = request.form()?;
+    let name = form.needed("name")?.to_owned();
+    let mut settings = starting(&request)?;
+    if let Err(problem) = fill(&mut settings, &form) {
+        return page(&request, form.typed("seeds"), None, Some(problem.detail));
+    }
+    let (made, by) = (name.clone(), request.user()?.name.clone());
+    let make = move |home: &Home| Ok::<_, ProblemDetails>(made_by(home, &made, &settings, &by));
+    if let Err(error) = request.work(make).await? {
+        let problem = ProblemDetails::from(error);
+        return match problem.status {
+            StatusCode::INTERNAL_SERVER_ERROR => Err(problem),
+            _ => page(&request, form.typed("seeds"), None, Some(problem.detail)),
+        };
+    }
+    if form.one("run").is_none() {
+        return AdmittedRequest::redirect(&format!("/p/{name}/settings"));
+    }
+    let (found, kept) = (name.clone(), request);
+    let project = kept.work::<_, ProblemDetails, _>(move |home| Ok(home.find(&found)?)).await?;
+    let request = AdmittedRequest { project: Some(project), ..kept };
+    let wish = RunWish { kind: LaunchKind::Crawl, due: false, budget: None };
+    match start_run(&request, wish).await? {
+        LaunchState::Running(run) => AdmittedRequest::redirect(&format!("/p/{name}/runs/{run}/live")),
+        LaunchState::Starting | LaunchState::Ended(_) => AdmittedRequest::redirect(&format!("/p/{name}/run")),
+    }
+}
+
+/// Makes a project with these settings.
+fn made_by(home: &Home, name: &str, settings: &Settings, by: &str) -> Result<(), ProjectError> {
+    check(settings)?;
+    if settings.seeds.is_empty() {
+        return Err(ProjectError::Malformed("give an address to start from".to_owned()));
+    }
+    create(home, name, (Start::Plain, &settings.seeds), None)?;
+    let project = home.find(name)?;
+    let settings = Settings { name: Some(name.to_owned()), ..settings.clone() };
+    settings.keep(&project)?;
+    Ok(home.accounts().note(Some(by), &format!("made project {name}"))?)
+}
