@@ -166,4 +166,7 @@ pub(crate) struct DemoArgs {
     /// Keep what was collected in this directory [default: a temporary one, removed at the end]
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
+    /// Then serve what was collected, and the built-in web, until stopped
+    #[arg(long)]
+    pub(crate) serve: bool,
 }

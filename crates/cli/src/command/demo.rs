@@ -2,6 +2,7 @@
 
 use super::crawl;
 use super::report::ReportArgs;
+use super::serve::ServeArgs;
 use crate::args::{Common, DemoArgs, LinksArgs, ListingArgs, ProjectArgs, RowFormat, SqlArgs};
 use crate::failure::CommandFailure;
 use crate::{command, out};
@@ -46,6 +47,10 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
     say(&common, "orb check demo")?;
     command::check::run(&common, &ProjectArgs { project: PROJECT.to_owned() })?;
+    if args.serve {
+        say(&common, "orb serve")?;
+        return command::serve::run(&common, &ServeArgs::anywhere());
+    }
     match &args.keep {
         Some(dir) => say(&common, &format!("Everything is in {}.", dir.display())),
         None => say(&common, "Nothing was kept; orb demo --keep DIR keeps it. Now try: orb crawl https://…"),

@@ -43,6 +43,22 @@ pub(crate) struct ServeArgs {
     no_schedule: bool,
 }
 
+impl ServeArgs {
+    /// On a free port of this machine, with nothing started by itself.
+    pub(crate) fn anywhere() -> Self {
+        Self {
+            listen: "127.0.0.1:0".to_owned(),
+            hosts: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            patience: HumanDuration(std::time::Duration::from_secs(20)),
+            operator_keys: true,
+            runs: 1,
+            no_schedule: true,
+        }
+    }
+}
+
 /// Where the server is, for `--json`.
 #[derive(Serialize)]
 struct Listening {
