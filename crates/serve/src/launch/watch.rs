@@ -6,15 +6,18 @@
 use super::record::last_words;
 use super::{LaunchRecord, Launched, Occupied, now};
 use orb_answers::{last_run, state_of};
-use orb_page::Moment;
+use orb_page::{Moment, RunId};
 use orb_project::{ProjectDir, ProjectLock};
 use std::io;
 use std::process::{Child, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::watch as channel;
 
 /// Between two looks at a run that has not begun.
 const LOOK: Duration = Duration::from_millis(40);
+
+/// By how much the clock of a file system may be late.
+const TICK: Duration = Duration::from_millis(10);
 
 /// A run as the server that started it knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,13 +35,12 @@ pub(super) fn watch(
     mut child: Child,
     project: ProjectDir,
     mut record: LaunchRecord,
-    place: Occupied,
+    (launched, place): (Moment, Occupied),
 ) -> io::Result<Launched> {
     let (tell, state) = channel::channel(LaunchState::Starting);
     record.keep(&project);
-    let launched = Moment::now();
     let wait = move || {
-        let ended = begin(&mut child, &project, &mut record);
+        let ended = begin(&mut child, &project, &mut record, launched);
         if let (None, Some(run)) = (&ended, record.run) {
             record.keep_asker(&project, run);
             record.keep(&project);
@@ -61,8 +63,10 @@ pub(super) fn watch(
     Ok(state)
 }
 
-/// Waits until the run has its number, or its process has ended before that.
-fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord) -> Option<ExitStatus> {
+/// Waits until the run has begun, or its process has ended before that. A run has its number before
+/// its settings are put to use and its steps are walked, which may fail: it has begun when its log
+/// says so.
+fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, launched: Moment) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
@@ -73,12 +77,21 @@ fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord) -> 
         if ProjectLock::holder(project) == Some(record.pid)
             && let Ok(Some(run)) = last_run(project)
             && state_of(&run, true) == "running"
+            && has_logged(project, run.id, launched)
         {
             record.run = Some(run.id.0);
             return None;
         }
         std::thread::sleep(LOOK);
     }
+}
+
+/// Whether a run has written to its log since this moment.
+fn has_logged(project: &ProjectDir, run: RunId, launched: Moment) -> bool {
+    let written = std::fs::metadata(project.run(run).join("run.log")).and_then(|log| log.modified());
+    let since = written.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    // The clock of a file system may be a tick behind.
+    since.is_some_and(|at| at + TICK >= Duration::from_millis(launched.0.max(0).cast_unsigned()))
 }
 
 /// The run that ended after this moment: one so short that nobody saw it run.
