@@ -65,7 +65,7 @@ fn described(text: &str) -> BTreeSet<String> {
             continue;
         };
         if let Some(name) = line.strip_prefix('[') {
-            section = name.trim_start_matches('[').split(']').next().unwrap().to_owned();
+            section = name.trim_start_matches('[').split(']').next().unwrap_or_default().to_owned();
         } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !section.is_empty()) {
             let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
             out.extend(is_key(key.trim()).then(|| format!("{section}.{}", key.trim())));
