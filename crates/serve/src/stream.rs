@@ -26,17 +26,17 @@ const SILENCE: u32 = 10;
 const LOOKS: u32 = 600;
 
 /// A piece of a page, and whether it is the last.
-pub(crate) struct Piece {
+pub(crate) struct StreamPiece {
     pub(crate) html: String,
     pub(crate) is_last: bool,
 }
 
 /// Looks at what is shown.
-pub(crate) type Look =
-    Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<Piece, ProblemDetails>> + Send>> + Send + Sync>;
+pub(crate) type StreamLook =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<StreamPiece, ProblemDetails>> + Send>> + Send + Sync>;
 
 /// A response that tells what every look sees, beginning with the first.
-pub(crate) fn respond(state: &Arc<AppState>, look: Look) -> Handled {
+pub(crate) fn respond(state: &Arc<AppState>, look: StreamLook) -> Handled {
     let seat = Arc::clone(&state.streams).try_acquire_owned();
     let seat = seat.map_err(|_| ProblemDetails::busy("too many people are watching"))?;
     let (sender, body) = Channel::<Bytes, Infallible>::new(4);
@@ -51,7 +51,7 @@ pub(crate) fn respond(state: &Arc<AppState>, look: Look) -> Handled {
     Ok(typed("text/event-stream", Body::new(body)))
 }
 
-async fn tell(mut sender: Sender<Bytes, Infallible>, look: Look) {
+async fn tell(mut sender: Sender<Bytes, Infallible>, look: StreamLook) {
     let (mut shown, mut silent) = (String::new(), 0);
     for _ in 0..LOOKS {
         // What cannot be shown any more ends the stream; the page itself says why.

@@ -5,7 +5,7 @@ use crate::launch::asked_by;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
-use crate::stream::{self, Piece};
+use crate::stream::{self, StreamPiece};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{Collection, NewestRow, ProjectStatus, grouped, newest};
@@ -190,7 +190,7 @@ async fn events(request: AdmittedRequest) -> Handled {
         let looking = async move {
             let live = state.desk.work(move |home| look(home, &project, run)).await??;
             let body = body(&live);
-            Ok(Piece { is_last: !body.running, html: LivePiece { body }.render()? })
+            Ok(StreamPiece { is_last: !body.running, html: LivePiece { body }.render()? })
         };
         Box::pin(looking) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
     };

@@ -16,7 +16,7 @@ pub(crate) const ROUTES: &[RouteRow] =
 
 /// When projects are due.
 #[derive(Serialize, JsonSchema)]
-struct Timetable {
+struct DueTable {
     /// The projects with a schedule, the next first.
     due: Vec<DueProject>,
     /// Projects of which that cannot be said, and why.
@@ -27,13 +27,13 @@ struct Timetable {
 #[template(path = "schedule.html")]
 struct SchedulePage<'a> {
     frame: Frame,
-    table: &'a Timetable,
+    table: &'a DueTable,
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
     let look = move |home: &Home| {
-        let mut table = Timetable { due: Vec::new(), unknown: Vec::new() };
+        let mut table = DueTable { due: Vec::new(), unknown: Vec::new() };
         for project in home.list()?.iter().filter(|project| identity.may(Right::Read, &project.name)) {
             match due_project(project, Moment::now()) {
                 Ok(found) => table.due.extend(found),
