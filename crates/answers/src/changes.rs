@@ -3,8 +3,8 @@
 //! The changes of all runs are one list that only grows. A reader keeps the number of the last
 //! change it has read and asks for those after it.
 
-use crate::{Collection, Result};
-use orb_page::Flag;
+use crate::{AnswerError, Collection, Result};
+use orb_page::{Flag, RunId};
 use orb_store::ReportRow;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,4 +40,33 @@ pub fn changes(collection: &Collection, after: u64, flags: &[Flag], limit: u32) 
         let next = if is_all { reader.last_change()?.max(last) } else { last };
         Ok(ChangePage { changes, next })
     })
+}
+
+/// The last changes, latest first.
+pub fn latest_changes(collection: &Collection, limit: u32) -> Result<Vec<ReportRow>> {
+    Ok(collection.catalogue().latest_changes(limit)?)
+}
+
+/// Where to begin so that everything since then is read: a cursor, `run:3` for that run and later
+/// ones, or a moment such as `2026-11-15T06:30:00Z` for the runs that began after it.
+pub fn cursor_since(collection: &Collection, since: &str) -> Result<u64> {
+    if let Ok(cursor) = since.parse() {
+        return Ok(cursor);
+    }
+    let reader = collection.catalogue();
+    let run = match since.strip_prefix("run:") {
+        Some(number) => number.trim().parse().ok().map(RunId),
+        None => {
+            let day = since.len() == 10;
+            let at = orb_project::moment(&if day { format!("{since}T00:00:00Z") } else { since.to_owned() });
+            let first = |at| -> Result<RunId> {
+                let runs = reader.runs()?;
+                let later = runs.iter().filter(|run| run.started_at >= at).map(|run| run.id).min();
+                Ok(later.unwrap_or(RunId(u32::MAX)))
+            };
+            at.ok().map(first).transpose()?
+        }
+    };
+    let wrong = || AnswerError::Malformed(format!("'{since}' is no cursor, no run:N and no moment"));
+    Ok(reader.last_change_before(run.ok_or_else(wrong)?)?)
 }

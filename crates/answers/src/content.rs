@@ -66,6 +66,12 @@ pub struct ArchivedVersion {
     pub status: Option<u16>,
     /// Its media type.
     pub mime: Option<String>,
+    /// sha256 of its content.
+    pub digest: Option<String>,
+    /// Length of its content.
+    pub length: u64,
+    /// When it was fetched.
+    pub at: String,
     archive: ArchiveReader,
     place: WarcPosition,
 }
@@ -91,6 +97,9 @@ pub fn content(collection: &Collection, url: &str, run: Option<u32>) -> Result<A
         run: visit.run,
         status: visit.status,
         mime: visit.mime.clone(),
+        digest: visit.digest.clone(),
+        length: visit.length,
+        at: visit.at.clone(),
         archive,
         place,
     })
@@ -99,7 +108,7 @@ pub fn content(collection: &Collection, url: &str, run: Option<u32>) -> Result<A
 impl ArchivedVersion {
     /// Its bytes with the content coding taken off, as a stream. A body without a content coding,
     /// as large ones are, is never in memory as a whole.
-    pub fn raw(&self) -> Result<Box<dyn Read>> {
+    pub fn raw(&self) -> Result<Box<dyn Read + Send>> {
         let mut body = self.archive.body(&self.place)?;
         let codings = codings(&body.headers);
         if codings.is_empty() {

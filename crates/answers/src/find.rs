@@ -15,6 +15,14 @@ impl Collection {
         Ok(self.catalogue().title(page)?)
     }
 
+    /// The page with this number.
+    pub fn numbered(&self, page: u64) -> Result<PageRow> {
+        let unknown = || AnswerError::Unknown(format!("project {} has no page {page}", self.name()));
+        // Numbers beyond those of SQL are nobody's.
+        let known = i64::try_from(page).ok().map(|_| self.catalogue().page(PageId(page))).transpose()?;
+        known.flatten().ok_or_else(unknown)
+    }
+
     /// The page with this URL, as typed, in canonical form, or without the session ids of its host.
     pub fn page(&self, url: &str) -> Result<PageRow> {
         if let Some(page) = self.catalogue().page_by_url(url)? {

@@ -35,6 +35,7 @@ mod page_file;
 mod plan;
 mod projects;
 mod report;
+mod runs;
 mod search;
 mod show;
 mod size;
@@ -47,7 +48,7 @@ mod views;
 mod window;
 mod words;
 
-pub use changes::{CHANGES, ChangePage, FeedEnd, changes};
+pub use changes::{CHANGES, ChangePage, FeedEnd, changes, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, content};
@@ -73,6 +74,7 @@ pub use page_file::{front_matter, page_file_name};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
 pub use report::{Report, ReportWish, RunReport, report};
+pub use runs::{ListedRun, run, run_log, runs};
 pub use search::{
     Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
 };
@@ -80,7 +82,7 @@ pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::{CrawlStats, HostRules, ShownRule, stats};
-pub use status::{ProjectStatus, last_run, state_of, status};
+pub use status::{ProjectStatus, is_running, last_run, state_of, status};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;
 pub use views::PageViews;

@@ -71,6 +71,11 @@ fn next_due(project: &ProjectDir) -> Option<String> {
     due(project, &settings, Moment::now()).ok()?.at.map(|at| at.to_string())
 }
 
+/// Whether a process is using a project: the quickest question of all.
+pub fn is_running(project: &ProjectDir) -> bool {
+    ProjectLock::is_held(project)
+}
+
 /// The run that is in progress or ended last; `None` if there was never one.
 pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
     if project.is_empty() {

@@ -168,6 +168,11 @@ impl CatalogueReader {
         self.all(&format!("{} ORDER BY c.seq DESC LIMIT ?1", changes()), [limit], read)
     }
 
+    /// The number of the last change that runs before this one reported; 0 if there is none.
+    pub fn last_change_before(&self, run: RunId) -> Result<u64> {
+        self.count(&format!("SELECT coalesce(max(seq), 0) FROM change_row WHERE run < {}", run.0))
+    }
+
     /// Number of changes with these flags after a number.
     pub fn changes_after(&self, after: u64, flags: &[Flag]) -> Result<u64> {
         self.count(&format!(

@@ -1,0 +1,83 @@
+//! Which runs were there, and what did each of them write down?
+
+use crate::{AnswerError, Collection, Result, state_of};
+use orb_page::RunId;
+use orb_store::{ProjectDir, ProjectLock, RunCounters, RunRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+
+/// How much of a log is read: its end.
+const LONGEST_LOG: u64 = 4 << 20;
+
+/// A run in a list of runs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ListedRun {
+    /// Its number.
+    pub run: u32,
+    /// `crawl` or `track`.
+    pub kind: String,
+    /// How it ended, or that it has not.
+    pub state: String,
+    /// When it began.
+    pub started_at: String,
+    /// When it ended.
+    pub finished_at: Option<String>,
+    /// What it has done so far.
+    #[serde(flatten)]
+    pub counters: RunCounters,
+}
+
+impl ListedRun {
+    fn of(record: &RunRecord, is_held: bool) -> Self {
+        Self {
+            run: record.id.0,
+            kind: record.kind.name().to_owned(),
+            state: state_of(record, is_held).to_owned(),
+            started_at: record.started_at.to_string(),
+            finished_at: record.finished_at.map(|at| at.to_string()),
+            counters: RunCounters::of(&record.counters),
+        }
+    }
+}
+
+/// The runs before this one, or all of them, latest first, at most so many.
+pub fn runs(collection: &Collection, before: Option<u32>, limit: usize) -> Result<Vec<ListedRun>> {
+    let is_held = ProjectLock::is_held(collection.project());
+    let records = collection.catalogue().runs()?;
+    let earlier = records.iter().filter(|record| before.is_none_or(|before| record.id.0 < before));
+    Ok(earlier.take(limit).map(|record| ListedRun::of(record, is_held)).collect())
+}
+
+/// One run.
+pub fn run(collection: &Collection, run: u32) -> Result<ListedRun> {
+    let record = collection.catalogue().run(RunId(run))?;
+    let record = record.ok_or_else(|| unknown(&collection.project().name, run))?;
+    Ok(ListedRun::of(&record, ProjectLock::is_held(collection.project())))
+}
+
+/// The log of a run; of a very long one the end. A run that wrote none has an empty one.
+pub fn run_log(collection: &Collection, run: u32) -> Result<String> {
+    let project = collection.project();
+    if collection.catalogue().run(RunId(run))?.is_none() {
+        return Err(unknown(&project.name, run));
+    }
+    match read_log(project, run) {
+        Ok(text) => Ok(text),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(e) => Err(AnswerError::Failed(e.into())),
+    }
+}
+
+fn read_log(project: &ProjectDir, run: u32) -> io::Result<String> {
+    let mut file = std::fs::File::open(project.run(RunId(run)).join("run.log"))?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST_LOG)))?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST_LOG).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn unknown(project: &str, run: u32) -> AnswerError {
+    AnswerError::Unknown(format!("project {project} has no run {run}"))
+}
