@@ -239,6 +239,20 @@ pub(crate) fn prometheus(page: &str, beside: &Path) -> Vec<Family> {
     families.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }
 
+/// Asserts that a description of an API is valid; returns its operations, such as `GET /x`.
+pub(crate) fn openapi_operations(file: &Path) -> BTreeSet<String> {
+    let script = root().join("tests/judges/openapi.py");
+    ask("python", [script.as_path(), file]).lines().map(str::to_owned).collect()
+}
+
+/// What the official client of the Model Context Protocol hears when it makes the calls in a file.
+pub(crate) fn assistant(calls: &Path, how: &[&str]) -> Value {
+    let script = root().join("tests/judges/assistant.py");
+    let mut args = vec![script.into_os_string(), calls.into()];
+    args.extend(how.iter().map(|part| (*part).into()));
+    serde_json::from_str(&ask("python", args)).unwrap()
+}
+
 /// The entries of an Atom feed: id, title, time and link.
 pub(crate) fn read_feed(file: &Path) -> Vec<(String, String, String, String)> {
     let script = root().join("tests/judges/atom.py");

@@ -82,7 +82,7 @@ pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::{CrawlStats, HostRules, ShownRule, stats};
-pub use status::{ProjectStatus, is_running, last_run, state_of, status};
+pub use status::{ProjectStatus, is_running, last_run, last_written, state_of, status};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;
 pub use views::PageViews;

@@ -6,6 +6,7 @@ use orb_project::Settings;
 use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunCounters, RunRecord, RunStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::time::SystemTime;
 
 /// The state of a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -74,6 +75,16 @@ fn next_due(project: &ProjectDir) -> Option<String> {
 /// Whether a process is using a project: the quickest question of all.
 pub fn is_running(project: &ProjectDir) -> bool {
     ProjectLock::is_held(project)
+}
+
+/// When something was last recorded in a project; `None` if it has collected nothing.
+pub fn last_written(project: &ProjectDir) -> Option<SystemTime> {
+    let catalogue = project.catalogue();
+    let mut log = catalogue.clone().into_os_string();
+    log.push("-wal");
+    // What is committed is in the log first.
+    let written = [catalogue, log.into()].into_iter().filter_map(|file| file.metadata().ok()?.modified().ok());
+    written.max()
 }
 
 /// The run that is in progress or ended last; `None` if there was never one.

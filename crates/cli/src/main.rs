@@ -77,6 +77,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Project(a) => command::project::run(common, a),
         Command::User(a) => command::user::run(common, a),
         Command::Serve(a) => command::serve::run(common, a),
+        Command::Mcp => command::mcp::run(common),
         Command::Demo(a) => command::demo::run(common, a),
     }
 }

@@ -59,6 +59,11 @@ impl Desk {
         answer.await.map_err(|_| ProblemDetails::failed(&"a question panicked"))
     }
 
+    /// The collections that are kept open, for a job that learns on the way which it needs.
+    pub(crate) fn shelf(&self) -> OpenShelf {
+        OpenShelf(Arc::clone(&self.shelf))
+    }
+
     /// Asks a collection.
     pub(crate) async fn ask<T, E, F>(&self, project: &ProjectDir, question: F) -> Result<T, ProblemDetails>
     where
@@ -91,6 +96,24 @@ fn take(shelf: &Mutex<VecDeque<Collection>>, project: ProjectDir) -> Result<Coll
             Ok(collection)
         }
         None => Ok(Collection::of(project)?),
+    }
+}
+
+/// Collections that are kept open between questions.
+#[derive(Clone, Default)]
+pub(crate) struct OpenShelf(Arc<Mutex<VecDeque<Collection>>>);
+
+impl OpenShelf {
+    /// Asks a collection, on this thread.
+    pub(crate) fn ask<T, E: Into<ProblemDetails>>(
+        &self,
+        project: ProjectDir,
+        question: impl FnOnce(&Collection) -> Result<T, E>,
+    ) -> Result<T, ProblemDetails> {
+        let collection = take(&self.0, project)?;
+        let answer = question(&collection).map_err(E::into);
+        put_back(&self.0, collection);
+        answer
     }
 }
 

@@ -35,6 +35,9 @@ pub enum ServeError {
     /// The machine gives us no threads.
     #[error("cannot start the server")]
     Start(#[source] std::io::Error),
+    /// Standard input or output does not work.
+    #[error("cannot talk over standard input and output")]
+    Converse(#[source] std::io::Error),
     /// The home cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),

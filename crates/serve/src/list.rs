@@ -2,7 +2,9 @@
 
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
+use axum::response::Response;
 use http::header::{HeaderValue, LINK};
+use orb_answers::Window;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,23 +35,68 @@ impl<T: Serialize> ListPage<T> {
 
     /// The response, with a link to the next part.
     pub(crate) fn respond(&self, request: &AdmittedRequest) -> Handled {
-        let mut response = json(self)?;
-        if let Some(next) = &self.next {
-            let pairs = url::form_urlencoded::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
-            let kept = pairs.filter(|(name, _)| name != "after");
-            let query = url::form_urlencoded::Serializer::new(String::new())
-                .extend_pairs(kept)
-                .append_pair("after", next)
-                .finish();
-            let link = format!("<{}?{query}>; rel=\"next\"", request.parts.uri.path());
-            let link = HeaderValue::from_str(&link).map_err(|e| ProblemDetails::failed(&e))?;
-            response.headers_mut().insert(LINK, link);
-        }
-        Ok(response)
+        linked(request, json(self)?, self.next.as_deref())
     }
+}
+
+/// An answer that holds a part of a list, and where the next part begins.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Continued<T> {
+    /// The answer.
+    #[serde(flatten)]
+    pub(crate) answer: T,
+    /// What to send as `after` for the rows that follow; `None` at the end.
+    pub(crate) next: Option<String>,
+}
+
+impl<T: Serialize> Continued<T> {
+    /// The response, with a link to the next part.
+    pub(crate) fn respond(&self, request: &AdmittedRequest) -> Handled {
+        linked(request, json(self)?, self.next.as_deref())
+    }
+}
+
+/// A response with a link to the next part, if there is one.
+pub(crate) fn linked(request: &AdmittedRequest, mut response: Response, next: Option<&str>) -> Handled {
+    let Some(next) = next else { return Ok(response) };
+    let pairs = url::form_urlencoded::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
+    let kept = pairs.filter(|(name, _)| name != "after");
+    let query =
+        url::form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).append_pair("after", next).finish();
+    let link = format!("<{}?{query}>; rel=\"next\"", request.parts.uri.path());
+    let link = HeaderValue::from_str(&link).map_err(|e| ProblemDetails::failed(&e))?;
+    response.headers_mut().insert(LINK, link);
+    Ok(response)
 }
 
 /// How many rows a request wants.
 pub(crate) fn limit(request: &AdmittedRequest) -> Result<usize, ProblemDetails> {
     Ok(request.query().parsed("limit")?.unwrap_or(USUAL).clamp(1, MOST))
+}
+
+/// Which part of a list without keys a request wants: so many rows after those it has had. One row
+/// more is asked for, which tells whether there is a next part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListStretch {
+    limit: usize,
+    passed: u64,
+}
+
+impl ListStretch {
+    /// What a request wants.
+    pub(crate) fn of(request: &AdmittedRequest) -> Result<Self, ProblemDetails> {
+        Ok(Self { limit: limit(request)?, passed: request.query().parsed("after")?.unwrap_or(0) })
+    }
+
+    /// The rows to ask for.
+    pub(crate) fn window(self) -> Window {
+        Window { limit: self.limit as u64 + 1, offset: self.passed }
+    }
+
+    /// Takes the surplus row away and says where the next part begins.
+    pub(crate) fn cut<T>(self, rows: &mut Vec<T>) -> Option<String> {
+        let is_cut = rows.len() > self.limit;
+        rows.truncate(self.limit);
+        is_cut.then(|| (self.passed + self.limit as u64).to_string())
+    }
 }

@@ -21,6 +21,7 @@
 //! `{p}`, which exists, and whoever asks has the row's right on it. In a path, `{p}` is always a
 //! project and nothing else is. GET never changes anything; a test walks the table and looks.
 
+use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::state::AppState;
@@ -129,23 +130,31 @@ pub(crate) struct RouteRow {
     pub(crate) handler: Handler,
     /// What it does, in a few words.
     pub(crate) summary: &'static str,
+    /// What goes in and out, for routes of the API.
+    pub(crate) shape: Option<RouteShape>,
 }
 
 impl RouteRow {
     pub(crate) const fn get(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Get, path, right, handler, summary }
+        Self { verb: Verb::Get, path, right, handler, summary, shape: None }
     }
 
     pub(crate) const fn post(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Post, path, right, handler, summary }
+        Self { verb: Verb::Post, path, right, handler, summary, shape: None }
     }
 
     pub(crate) const fn put(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Put, path, right, handler, summary }
+        Self { verb: Verb::Put, path, right, handler, summary, shape: None }
     }
 
     pub(crate) const fn delete(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Delete, path, right, handler, summary }
+        Self { verb: Verb::Delete, path, right, handler, summary, shape: None }
+    }
+
+    /// The same with what goes in and out.
+    pub(crate) const fn shaped(mut self, shape: RouteShape) -> Self {
+        self.shape = Some(shape);
+        self
     }
 
     /// Whether it is about a project.

@@ -5,6 +5,7 @@ use crate::desk::Desk;
 use crate::first::FirstLink;
 use crate::gate::AllowedHosts;
 use crate::launch::Launcher;
+use crate::pulse::Pulse;
 use crate::repeats::Repeats;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,11 +14,14 @@ use tokio::sync::{Semaphore, watch};
 /// How many requests are handled at once; the others wait.
 pub(crate) const REQUESTS_AT_ONCE: usize = 64;
 
-/// How many endless responses there may be at once.
-const STREAMS_AT_ONCE: usize = 256;
-
 /// How many passwords are hashed at once: each takes 19 MiB and a core.
 const HASHED_AT_ONCE: usize = 2;
+
+/// How many SQL queries run at once: each may take a core for its whole time.
+const QUERIED_AT_ONCE: usize = 2;
+
+/// How many endless responses there may be at once.
+pub(crate) const STREAMS_AT_ONCE: usize = 256;
 
 /// What all requests share.
 pub(crate) struct AppState {
@@ -39,10 +43,14 @@ pub(crate) struct AppState {
     pub(crate) secure: bool,
     /// Requests that may still begin.
     pub(crate) requests: Semaphore,
-    /// Endless responses that may still begin.
-    pub(crate) streams: Arc<Semaphore>,
     /// Passwords that may still be hashed.
     pub(crate) hashing: Semaphore,
+    /// SQL queries that may still begin.
+    pub(crate) queries: Semaphore,
+    /// Endless responses that may still begin.
+    pub(crate) streams: Arc<Semaphore>,
+    /// Who looks for events.
+    pub(crate) pulse: Pulse,
     /// Becomes true when the server stops: endless responses end then.
     pub(crate) closing: watch::Receiver<bool>,
     /// When the server started.
@@ -61,8 +69,10 @@ impl AppState {
             hosts,
             secure,
             requests: Semaphore::new(REQUESTS_AT_ONCE),
-            streams: Arc::new(Semaphore::new(STREAMS_AT_ONCE)),
             hashing: Semaphore::new(HASHED_AT_ONCE),
+            queries: Semaphore::new(QUERIED_AT_ONCE),
+            streams: Arc::new(Semaphore::new(STREAMS_AT_ONCE)),
+            pulse: Pulse::default(),
             closing,
             started: Instant::now(),
         }

@@ -131,6 +131,8 @@ pub(crate) enum Command {
     User(UserCommandArgs),
     /// Serve web pages and the API
     Serve(crate::command::serve::ServeArgs),
+    /// Let a language model ask, over standard input and output (Model Context Protocol)
+    Mcp,
     /// Crawl, track and show a small built-in web; needs no network
     Demo(DemoArgs),
 }

@@ -14,6 +14,7 @@ pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod inspect;
 pub(crate) mod links;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod report;

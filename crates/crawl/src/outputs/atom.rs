@@ -27,7 +27,8 @@ pub(super) fn write(source: &OutputSource<'_>, path: &Path, entries: usize) -> R
     Ok(rows.len() as u64)
 }
 
-fn feed(project: &ProjectDir, rows: &[ReportRow]) -> String {
+/// The feed of a project with these changes, latest first.
+pub fn feed(project: &ProjectDir, rows: &[ReportRow]) -> String {
     // They come in the order in which they were recorded, which is nearly that in which they were
     // seen.
     let updated = rows.iter().map(|row| row.at).max().unwrap_or(project.created_at);

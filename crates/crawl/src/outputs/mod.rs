@@ -13,6 +13,8 @@ mod marks;
 mod sign;
 mod webhook;
 
+pub use atom::feed as atom_feed;
+
 use crate::{CrawlError, Stop};
 use marks::Marks;
 use orb_page::Flag;

@@ -1,6 +1,7 @@
 //! What can be asked?
 
 use crate::list::ListPage;
+use crate::openapi::RouteShape;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, table};
@@ -8,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] =
-    &[RouteRow::get("/api/v1", Right::SignedIn, |request| Box::pin(all(request)), "What can be asked")];
+    &[RouteRow::get("/api/v1", Right::SignedIn, |request| Box::pin(all(request)), "What can be asked")
+        .shaped(RouteShape::gives::<ListPage<ListedRoute>>())];
 
 /// A row of the route table, for people and programs that look around.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

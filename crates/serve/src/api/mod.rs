@@ -4,10 +4,19 @@
 //! that `--json` prints; lists as a [`ListPage`](crate::list::ListPage); failures as problem
 //! details. Whoever comes with a session may ask, too, but what is sent must be JSON.
 
+mod changes;
+mod content;
 mod contents;
+mod graph;
+pub(crate) mod health;
 mod launches;
+mod pages;
 mod projects;
+pub(crate) mod runs;
+mod search;
+pub(crate) mod sql;
 mod stats;
+mod tokens;
 mod users;
 
 pub(crate) use launches::StartedRun;
@@ -15,5 +24,19 @@ pub(crate) use launches::StartedRun;
 use crate::routes::RouteRow;
 
 /// The routes of every resource.
-pub(crate) const FAMILY: &[&[RouteRow]] =
-    &[contents::ROUTES, launches::ROUTES, projects::ROUTES, stats::ROUTES, users::ROUTES];
+pub(crate) const FAMILY: &[&[RouteRow]] = &[
+    contents::ROUTES,
+    launches::ROUTES,
+    projects::ROUTES,
+    runs::ROUTES,
+    changes::ROUTES,
+    pages::ROUTES,
+    content::ROUTES,
+    search::ROUTES,
+    stats::ROUTES,
+    graph::ROUTES,
+    health::ROUTES,
+    sql::ROUTES,
+    tokens::ROUTES,
+    users::ROUTES,
+];

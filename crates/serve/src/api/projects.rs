@@ -1,6 +1,7 @@
 //! Which projects are there, and how are they?
 
 use crate::list::{self, ListPage};
+use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
@@ -9,8 +10,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/api/v1/projects", Right::SignedIn, |request| Box::pin(all(request)), "The projects, by name"),
-    RouteRow::get("/api/v1/projects/{p}", Right::Read, |request| Box::pin(one(request)), "The state of a project"),
+    RouteRow::get("/api/v1/projects", Right::SignedIn, |request| Box::pin(all(request)), "The projects, by name")
+        .shaped(RouteShape::gives::<ListPage<ProjectResource>>().paged()),
+    RouteRow::get("/api/v1/projects/{p}", Right::Read, |request| Box::pin(one(request)), "The state of a project")
+        .shaped(RouteShape::gives::<ProjectResource>()),
 ];
 
 /// A project, for whoever asks.

@@ -1,16 +1,18 @@
 //! What has a project collected?
 
+use crate::openapi::RouteShape;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
-use orb_answers::stats;
+use orb_answers::{Stats, stats};
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/api/v1/projects/{p}/stats",
     Right::Read,
     |request| Box::pin(show(request)),
     "Sites, pages by kind, documents, images and links",
-)];
+)
+.shaped(RouteShape::gives::<Stats>())];
 
 async fn show(request: AdmittedRequest) -> Handled {
     json(&request.ask(stats).await?)

@@ -1,26 +1,32 @@
 //! Who has an account, and with which rights?
 
 use crate::list::ListPage;
+use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
-use orb_project::{Home, Level, NewUser, StoreError};
+use orb_project::{Home, Level, NewUser, StoreError, User};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/api/v1/users", Right::Admin, |request| Box::pin(all(request)), "The users and their rights"),
-    RouteRow::post("/api/v1/users", Right::Admin, |request| Box::pin(add(request)), "Add a user"),
-    RouteRow::get("/api/v1/users/{name}", Right::Admin, |request| Box::pin(one(request)), "A user"),
-    RouteRow::delete("/api/v1/users/{name}", Right::Admin, |request| Box::pin(remove(request)), "Remove a user"),
+    RouteRow::get("/api/v1/users", Right::Admin, |request| Box::pin(all(request)), "The users and their rights")
+        .shaped(RouteShape::gives::<ListPage<User>>()),
+    RouteRow::post("/api/v1/users", Right::Admin, |request| Box::pin(add(request)), "Add a user")
+        .shaped(RouteShape::gives::<User>().takes::<UserWish>().status(201)),
+    RouteRow::get("/api/v1/users/{name}", Right::Admin, |request| Box::pin(one(request)), "A user")
+        .shaped(RouteShape::gives::<User>()),
+    RouteRow::delete("/api/v1/users/{name}", Right::Admin, |request| Box::pin(remove(request)), "Remove a user")
+        .shaped(RouteShape::NOTHING),
     RouteRow::put(
         "/api/v1/users/{name}/grants/{project}",
         Right::Admin,
         |request| Box::pin(grant(request)),
         "Say what a user may do with a project",
-    ),
+    )
+    .shaped(RouteShape::gives::<User>().takes::<GrantWish>()),
 ];
 
 /// A user to be added.

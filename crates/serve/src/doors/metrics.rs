@@ -6,9 +6,10 @@ use crate::exposition::Exposition;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
-use crate::state::REQUESTS_AT_ONCE;
+use crate::state::{REQUESTS_AT_ONCE, STREAMS_AT_ONCE};
 use orb_answers::{AnswerError, ProjectStatus, status};
 use orb_crawl::machine;
+use orb_project::free_space;
 
 pub(crate) const ROUTES: &[RouteRow] =
     &[RouteRow::get("/metrics", Right::SignedIn, |request| Box::pin(tell(request)), "The server's metrics")];
@@ -18,9 +19,9 @@ async fn tell(request: AdmittedRequest) -> Handled {
     let known = move |home: &orb_project::Home| {
         let mut all = status(home, None)?;
         all.retain(|project| identity.may(Right::Read, &project.project));
-        Ok::<_, AnswerError>(all)
+        Ok::<_, AnswerError>((all, free_space(home.path()).ok()))
     };
-    let all = request.work(known).await?;
+    let (all, free) = request.work(known).await?;
     let mut page = Exposition::default();
     let state = &request.state;
     page.family("orb_build_info", "gauge", "The program that serves.");
@@ -28,6 +29,11 @@ async fn tell(request: AdmittedRequest) -> Handled {
     let under_way = REQUESTS_AT_ONCE - state.requests.available_permits();
     page.alone("orb_server_requests", "gauge", "Requests under way.", under_way);
     page.alone("orb_server_uptime_seconds", "gauge", "Time since the start.", state.started.elapsed().as_secs());
+    let streams = STREAMS_AT_ONCE - state.streams.available_permits();
+    page.alone("orb_server_event_streams", "gauge", "Streams of events that are open.", streams);
+    if let Some(free) = free {
+        page.alone("orb_home_free_bytes", "gauge", "Free space where the home is.", free);
+    }
     projects(&mut page, &all);
     page.alone("process_cpu_seconds_total", "counter", "Processor time used.", machine::cpu_seconds());
     if let Some(bytes) = machine::resident() {
@@ -39,11 +45,20 @@ async fn tell(request: AdmittedRequest) -> Handled {
 /// What is known of each project's last run.
 fn projects(page: &mut Exposition, all: &[ProjectStatus]) {
     type Value = fn(&ProjectStatus) -> u64;
-    let families: [(&str, &str, Value); 5] = [
+    let families: [(&str, &str, Value); 12] = [
         ("orb_project_running", "Whether a process is using the project.", |p| u64::from(p.running)),
         ("orb_project_run", "The number of the last run.", |p| u64::from(p.run.unwrap_or(0))),
         ("orb_project_run_pages", "Pages recorded by the last run.", |p| p.counters.pages),
         ("orb_project_run_errors", "Pages of the last run that failed.", |p| p.counters.errors),
+        ("orb_project_run_bytes", "Bytes transferred by the last run.", |p| p.counters.bytes),
+        ("orb_project_run_hosts", "Hosts of which the last run fetched a page.", |p| p.counters.hosts),
+        ("orb_project_run_discovered", "Pages that the last run discovered.", |p| p.counters.discovered),
+        ("orb_project_run_new", "Documents that the last run found new.", |p| p.counters.flags.new),
+        ("orb_project_run_updated", "Documents that the last run found updated.", |p| p.counters.flags.updated),
+        ("orb_project_run_missing", "Documents that the last run found missing.", |p| p.counters.flags.missing),
+        ("orb_project_run_interrupted", "Whether the last run was cut off.", |p| {
+            u64::from(p.state.as_deref() == Some("interrupted"))
+        }),
         ("orb_project_queued_pages", "Pages still queued.", |p| p.counters.frontier),
     ];
     for (name, help, value) in families {

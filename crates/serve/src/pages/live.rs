@@ -1,11 +1,11 @@
 //! How is a run going, and why not faster?
 
 use super::pace::{PaceChart, chart};
+use crate::fragments::{self, StreamPiece};
 use crate::launch::asked_by;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
-use crate::stream::{self, StreamPiece};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{Collection, NewestRow, ProjectStatus, grouped, newest};
@@ -194,7 +194,7 @@ async fn events(request: AdmittedRequest) -> Handled {
         };
         Box::pin(looking) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
     };
-    stream::respond(&request.state, Box::new(piece))
+    fragments::respond(&request.state, Box::new(piece))
 }
 
 #[cfg(test)]

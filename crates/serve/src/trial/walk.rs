@@ -88,7 +88,11 @@ fn reading_changes_nothing() {
         for accept in ["text/html", "application/json"] {
             let request = http::Request::get(path_of(row, PROJECT)).header("host", "localhost");
             let request = request.header("cookie", &cookie).header("accept", accept);
-            let _ = trial.read(trial.send(request.body(axum::body::Body::empty()).unwrap()));
+            let response = trial.send(request.body(axum::body::Body::empty()).unwrap());
+            // A stream of events has no end to wait for.
+            if response.headers().get("content-type").is_none_or(|kind| kind != "text/event-stream") {
+                let _ = trial.read(response);
+            }
         }
         files(trial.home.path(), &mut after);
         let changed: Vec<_> = after.iter().filter(|(name, content)| before.get(*name) != Some(content)).collect();

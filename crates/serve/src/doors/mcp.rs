@@ -1,0 +1,44 @@
+//! How do language models ask over HTTP?
+//!
+//! The streamable HTTP transport of the Model Context Protocol, without sessions: every message is
+//! one POST and its answer one JSON object. There is nothing that the server would say by itself,
+//! so there is no stream to open.
+
+use crate::mcp::{self, Assistant, VERSIONS};
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, json, text_of};
+use crate::routes::{Right, RouteRow};
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use http::header::HeaderName;
+use serde_json::Value;
+
+pub(crate) const ROUTES: &[RouteRow] =
+    &[RouteRow::post("/mcp", Right::SignedIn, |request| Box::pin(hear(request)), "Tools for language models (MCP)")];
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+async fn hear(request: AdmittedRequest) -> Handled {
+    let message: Value = request.json()?;
+    let version = text_of(&request.parts.headers, &VERSION);
+    if !version.is_empty() && !VERSIONS.contains(&version) {
+        let mut response = json(&mcp::other_version(&message, version))?;
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        return Ok(response);
+    }
+    let is_query = message["params"]["name"] == "sql";
+    let turn = async { if is_query { Some(request.state.queries.acquire().await) } else { None } };
+    let _turn = turn.await.transpose().map_err(|e| ProblemDetails::failed(&e))?;
+    let (identity, shelf) = (request.identity()?.clone(), request.state.desk.shelf());
+    let reply = request.state.desk.work(move |home| {
+        let assistant = Assistant { home, shelf: &shelf, identity: Some(&identity) };
+        mcp::reply(&assistant, &message)
+    });
+    if let Some(reply) = reply.await? {
+        return json(&reply);
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    Ok(response)
+}

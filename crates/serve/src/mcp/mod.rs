@@ -1,0 +1,69 @@
+//! What can a language model ask?
+//!
+//! Tools and resources of the Model Context Protocol, over HTTP (`doors/mcp.rs`) and over standard
+//! input and output (`orb mcp`). The protocol is JSON-RPC; of it we need a handful of methods
+//! ([`protocol`]). All tools only read, and only what was collected. Whoever asks has the rights of
+//! their token; on the command line, those of whoever may read the files.
+//!
+//! A model's memory is short: an answer has at most [`budget::USUAL`] bytes unless more was asked
+//! for, says so when it was cut, and how to go on. What it quotes was written by strangers: tools
+//! say so where they hand it out.
+
+mod budget;
+mod lines;
+mod protocol;
+mod resources;
+mod tools;
+
+pub use lines::converse;
+pub(crate) use protocol::{VERSIONS, other_version, reply};
+
+use crate::desk::OpenShelf;
+use crate::gate::Identity;
+use crate::problem::ProblemDetails;
+use crate::routes::Right;
+use orb_answers::Collection;
+use orb_project::{Home, ProjectDir};
+
+/// Who answers a model, and on whose behalf.
+pub(crate) struct Assistant<'a> {
+    /// The home.
+    pub(crate) home: &'a Home,
+    /// Collections that are kept open.
+    pub(crate) shelf: &'a OpenShelf,
+    /// Who is asking; `None` on the command line, where the file system decides.
+    pub(crate) identity: Option<&'a Identity>,
+}
+
+impl Assistant<'_> {
+    fn may(&self, right: Right, project: &str) -> bool {
+        self.identity.is_none_or(|identity| identity.may(right, project))
+    }
+
+    /// The project of this name, on which whoever asks has this right.
+    fn project(&self, name: &str, right: Right) -> Result<ProjectDir, ProblemDetails> {
+        let unknown = || ProblemDetails::not_found(format!("there is no project {name}; the tool projects lists them"));
+        let project = self.home.find(name).ok().filter(|project| self.may(Right::Read, &project.name));
+        let project = project.ok_or_else(unknown)?;
+        if !self.may(right, name) {
+            return Err(ProblemDetails::forbidden(format!("this takes a token with the scope {}", right.name())));
+        }
+        Ok(project)
+    }
+
+    /// Asks a project's collection.
+    fn ask<T, E: Into<ProblemDetails>>(
+        &self,
+        (name, right): (&str, Right),
+        question: impl FnOnce(&Collection) -> Result<T, E>,
+    ) -> Result<T, ProblemDetails> {
+        self.shelf.ask(self.project(name, right)?, question)
+    }
+
+    /// The projects that whoever asks may read.
+    fn projects(&self) -> Result<Vec<ProjectDir>, ProblemDetails> {
+        let mut all = self.home.list()?;
+        all.retain(|project| self.may(Right::Read, &project.name));
+        Ok(all)
+    }
+}

@@ -1,0 +1,82 @@
+//! What is there, how is it, and what do the tables say?
+
+use super::super::Assistant;
+use super::super::budget::{USUAL, fit};
+use super::{ToolAnswer, value};
+use crate::api::sql::sql_rows;
+use crate::problem::ProblemDetails;
+use crate::routes::Right;
+use orb_answers::AnswerError;
+use orb_crawl::why;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Time for an SQL query.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Nothing to say.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoArguments {}
+
+/// A project.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProjectArguments {
+    /// The project.
+    project: String,
+}
+
+/// A question in SQL.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SqlArguments {
+    /// The project.
+    project: String,
+    /// One statement that reads.
+    query: String,
+    /// Rows at most [default: 100, at most 1000].
+    limit: Option<u64>,
+}
+
+pub(super) fn projects(assistant: &Assistant<'_>, _: &NoArguments) -> ToolAnswer {
+    let row = |name: &str| -> Result<Value, ProblemDetails> {
+        let states = orb_answers::status(assistant.home, Some(name))?;
+        let state = states.first().ok_or_else(|| ProblemDetails::not_found("it is gone"))?;
+        Ok(json!({
+            "project": name, "running": state.running, "last_run": state.run, "state": state.state,
+            "started_at": state.started_at, "finished_at": state.finished_at, "next_due": state.next_due,
+            "pages": state.counters.pages, "queued": state.counters.frontier, "errors": state.counters.errors,
+        }))
+    };
+    let rows = assistant.projects()?.iter().map(|project| row(&project.name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(fit(json!({"projects": rows}), "projects"))
+}
+
+pub(super) fn status(assistant: &Assistant<'_>, given: &ProjectArguments) -> ToolAnswer {
+    let project = assistant.project(&given.project, Right::Read)?;
+    let state = orb_answers::status(assistant.home, Some(&given.project))?;
+    let mut told = value(&state.first())?;
+    // A project that was never crawled, or whose run wrote nothing down, has no more to tell.
+    match why(&project) {
+        Ok(account) => {
+            told["pages_per_second"] = json!(account.pages_per_second);
+            told["eta_seconds"] = json!(account.eta_seconds);
+            told["pause"] = json!(account.pause);
+            told["waiting"] = value(&account.waiting)?;
+            told["advice"] = account.advice.iter().map(|advice| advice.text.clone()).collect();
+        }
+        Err(AnswerError::NotBuilt(_) | AnswerError::Unknown(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(fit(told, "waiting"))
+}
+
+pub(super) fn sql(assistant: &Assistant<'_>, given: &SqlArguments) -> ToolAnswer {
+    let limit = given.limit.unwrap_or(100).clamp(1, 1_000);
+    let asked = |collection: &orb_answers::Collection| sql_rows(collection, (&given.query, TIME), (limit, USUAL));
+    let rows = assistant.ask((given.project.as_str(), Right::Sql), asked)?;
+    Ok(fit(value(&rows)?, "rows"))
+}
