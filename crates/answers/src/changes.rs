@@ -70,3 +70,14 @@ pub fn cursor_since(collection: &Collection, since: &str) -> Result<u64> {
     let wrong = || AnswerError::Malformed(format!("'{since}' is no cursor, no run:N and no moment"));
     Ok(reader.last_change_before(run.ok_or_else(wrong)?)?)
 }
+
+/// The changes with these flags before one of them, latest first, at most so many; the last ones
+/// where none is named.
+pub fn changes_before(
+    collection: &Collection,
+    before: Option<u64>,
+    flags: &[Flag],
+    limit: u32,
+) -> Result<Vec<ReportRow>> {
+    Ok(collection.catalogue().feed_before(before.unwrap_or(u64::MAX), flags, limit)?)
+}

@@ -7,12 +7,12 @@
 //! the last commit.
 
 use crate::guard::guarded;
-use crate::{AnswerError, Result};
+use crate::{AnswerError, CrawlStats, Result};
 use orb_graph::{GraphError, Ranks, WebGraph};
 use orb_index::Searcher;
 use orb_project::Settings;
-use orb_store::{ArchiveReader, CatalogueReader, Home, ProjectDir};
-use std::cell::OnceCell;
+use orb_store::{ArchiveReader, CatalogueReader, Extent, Home, ProjectDir};
+use std::cell::{OnceCell, RefCell};
 
 /// A project, opened for reading.
 pub struct Collection {
@@ -23,6 +23,7 @@ pub struct Collection {
     graph: OnceCell<WebGraph>,
     ranks: OnceCell<Option<Ranks>>,
     searcher: OnceCell<Searcher>,
+    counted: RefCell<Option<(Extent, CrawlStats)>>,
 }
 
 impl Collection {
@@ -41,8 +42,8 @@ impl Collection {
         }
         let catalogue = CatalogueReader::open(&project)?;
         let archive = ArchiveReader::open(&project);
-        let (settings, graph, ranks, searcher) = Default::default();
-        Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher })
+        let (settings, graph, ranks, searcher, counted) = Default::default();
+        Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher, counted })
     }
 
     /// Closes what was rebuilt since it was opened, and the settings, so that the next question
@@ -79,6 +80,11 @@ impl Collection {
     /// The bytes.
     pub(crate) fn archive(&self) -> &ArchiveReader {
         &self.archive
+    }
+
+    /// The statistics as last computed, and what they were computed from.
+    pub(crate) fn counted(&self) -> &RefCell<Option<(Extent, CrawlStats)>> {
+        &self.counted
     }
 
     /// The project's settings, or the defaults if it has none.

@@ -119,6 +119,11 @@ impl ArchivedVersion {
         Ok(Box::new(Cursor::new(uncoded(&self.url, coded.into(), &codings)?)))
     }
 
+    /// The whole exchange.
+    pub(crate) fn exchange(&self) -> Result<StoredExchange> {
+        Ok(self.archive.exchange(&self.place)?)
+    }
+
     /// Its content in a form; bytes that are not text are replaced.
     pub fn content(&self, form: ContentForm, extent: ContentExtent) -> Result<PageContent> {
         let Self { url, run, status, mime, .. } = self;

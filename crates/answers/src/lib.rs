@@ -25,17 +25,22 @@ mod find;
 mod graph;
 mod guard;
 mod health;
+mod hosts;
 mod importance;
 pub mod index;
 mod inspect;
 mod lines;
 mod links;
+mod log;
 mod newest;
+mod overview;
 mod page_file;
+mod pages;
 mod plan;
 mod projects;
 mod report;
 mod runs;
+mod safe_view;
 mod search;
 mod show;
 mod size;
@@ -48,7 +53,7 @@ mod views;
 mod window;
 mod words;
 
-pub use changes::{CHANGES, ChangePage, FeedEnd, changes, cursor_since, latest_changes};
+pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, content};
@@ -61,6 +66,7 @@ pub use graph::{
 };
 pub use guard::expects_panic;
 pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
+pub use hosts::{HostList, ListedHost, host, hosts};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
@@ -69,12 +75,16 @@ pub use inspect::{
 };
 pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use log::{LogLine, RunLog, run_log};
 pub use newest::newest;
+pub use overview::{Overview, overview};
 pub use page_file::{front_matter, page_file_name};
+pub use pages::{PageFilter, PageList, StatusRange, pages};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
 pub use report::{Report, ReportWish, RunReport, report};
-pub use runs::{ListedRun, run, run_log, runs};
+pub use runs::{ListedRun, log_text, run, runs};
+pub use safe_view::{SafeView, safe_view};
 pub use search::{
     Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
 };
@@ -94,11 +104,12 @@ pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOpti
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
-    HealthRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow, QueryEnd, ReportRow,
-    RunCounters, Stats, TableNote, VisitRow,
+    HealthRow, HostRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow, QueryEnd,
+    ReportRow, RunCounters, Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};
+pub use orb_track::diff::{Counts, DiffLine, Piece};
 
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, AnswerError>;

@@ -1,8 +1,8 @@
 //! Which runs were there, and what did each of them write down?
 
-use crate::{AnswerError, Collection, Result, state_of};
+use crate::{AnswerError, Collection, Result, Window, state_of};
 use orb_page::RunId;
-use orb_store::{ProjectDir, ProjectLock, RunCounters, RunRecord};
+use orb_store::{AckRow, CatalogueReader, ProjectDir, ProjectLock, RunCounters, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -23,41 +23,46 @@ pub struct ListedRun {
     pub started_at: String,
     /// When it ended.
     pub finished_at: Option<String>,
+    /// Who looked at its changes.
+    pub acknowledged: Option<AckRow>,
     /// What it has done so far.
     #[serde(flatten)]
     pub counters: RunCounters,
 }
 
 impl ListedRun {
-    fn of(record: &RunRecord, is_held: bool) -> Self {
-        Self {
+    fn of(reader: &CatalogueReader, record: &RunRecord, is_held: bool) -> Result<Self> {
+        Ok(Self {
             run: record.id.0,
             kind: record.kind.name().to_owned(),
             state: state_of(record, is_held).to_owned(),
             started_at: record.started_at.to_string(),
             finished_at: record.finished_at.map(|at| at.to_string()),
+            acknowledged: reader.ack(record.id)?,
             counters: RunCounters::of(&record.counters),
-        }
+        })
     }
 }
 
-/// The runs before this one, or all of them, latest first, at most so many.
-pub fn runs(collection: &Collection, before: Option<u32>, limit: usize) -> Result<Vec<ListedRun>> {
+/// The runs before this one, or all of them, latest first: these of them.
+pub fn runs(collection: &Collection, before: Option<u32>, rows: Window) -> Result<Vec<ListedRun>> {
     let is_held = ProjectLock::is_held(collection.project());
-    let records = collection.catalogue().runs()?;
+    let reader = collection.catalogue();
+    let records = reader.runs()?;
     let earlier = records.iter().filter(|record| before.is_none_or(|before| record.id.0 < before));
-    Ok(earlier.take(limit).map(|record| ListedRun::of(record, is_held)).collect())
+    rows.of(earlier).into_iter().map(|record| ListedRun::of(reader, record, is_held)).collect()
 }
 
 /// One run.
 pub fn run(collection: &Collection, run: u32) -> Result<ListedRun> {
-    let record = collection.catalogue().run(RunId(run))?;
+    let reader = collection.catalogue();
+    let record = reader.run(RunId(run))?;
     let record = record.ok_or_else(|| unknown(&collection.project().name, run))?;
-    Ok(ListedRun::of(&record, ProjectLock::is_held(collection.project())))
+    ListedRun::of(reader, &record, ProjectLock::is_held(collection.project()))
 }
 
 /// The log of a run; of a very long one the end. A run that wrote none has an empty one.
-pub fn run_log(collection: &Collection, run: u32) -> Result<String> {
+pub fn log_text(collection: &Collection, run: u32) -> Result<String> {
     let project = collection.project();
     if collection.catalogue().run(RunId(run))?.is_none() {
         return Err(unknown(&project.name, run));

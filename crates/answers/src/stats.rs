@@ -1,7 +1,7 @@
 //! What does the collection contain, in numbers?
 
 use crate::{Collection, Result};
-use orb_store::Stats;
+use orb_store::{CatalogueReader, Stats};
 use orb_urls::alias::{HostAliases, LearntRule, RuleState};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,8 +40,24 @@ pub struct ShownRule {
 }
 
 /// What the collection contains.
+///
+/// Counting takes a scan of the whole catalogue, so an open collection remembers the numbers until
+/// the next commit.
 pub fn stats(collection: &Collection) -> Result<CrawlStats> {
-    let reader = collection.catalogue();
+    collection.catalogue().at_one_moment(|reader| {
+        let extent = reader.extent()?;
+        let remembered = collection.counted().borrow().as_ref().filter(|(of, _)| *of == extent).map(|(_, s)| s.clone());
+        if let Some(stats) = remembered {
+            return Ok(stats);
+        }
+        let stats = CrawlStats { counts: reader.stats()?, aliases: learnt(reader)? };
+        *collection.counted().borrow_mut() = Some((extent, stats.clone()));
+        Ok(stats)
+    })
+}
+
+/// What was learnt about the addresses of its hosts.
+fn learnt(reader: &CatalogueReader) -> Result<Vec<HostRules>> {
     let mut aliases = Vec::new();
     for (id, host, stored) in reader.alias_rules()? {
         // What another version wrote and this one cannot read is learnt again.
@@ -53,7 +69,7 @@ pub fn stats(collection: &Collection) -> Result<CrawlStats> {
             aliases.push(HostRules { host, rules: rules.collect() });
         }
     }
-    Ok(CrawlStats { counts: reader.stats()?, aliases })
+    Ok(aliases)
 }
 
 /// A rule, if it was ever applied.

@@ -14,8 +14,10 @@
 
 mod accept;
 mod api;
+mod archived;
 mod assets;
 mod brake;
+mod chart;
 mod choice;
 mod desk;
 mod doors;
@@ -23,6 +25,7 @@ mod error;
 mod exposition;
 mod fields;
 mod first;
+mod foreign;
 mod fragments;
 mod gate;
 mod launch;
@@ -39,6 +42,7 @@ mod routes;
 mod scheduler;
 mod server;
 mod state;
+mod steer;
 mod stream;
 #[cfg(test)]
 mod trial;

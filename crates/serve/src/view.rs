@@ -69,7 +69,8 @@ impl Frame {
             let there = PROJECT_PLACES.iter().filter(|(_, place)| routes::has_page(&format!("/p/{{p}}{place}")));
             there.map(move |(label, place)| {
                 let target = format!("/p/{name}{place}");
-                NavPlace { label, is_here: target == path, path: target }
+                let is_below = !place.is_empty() && path.starts_with(&format!("{target}/"));
+                NavPlace { label, is_here: target == path || is_below, path: target }
             })
         });
         Self {

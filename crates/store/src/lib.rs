@@ -40,9 +40,9 @@ pub use replace::replace;
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
     Extent, FailedTest, FlagCounts, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage,
-    LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageStanding, PastVisit,
-    QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus, Stats, Sums, Table, TableColumn,
-    TableNote, Unfetched, VisitRow, WithheldAlias, Worded, document_type, document_types, has_rank_tables,
+    LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageSieve, PageStanding,
+    PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus, Stats, Sums, Table,
+    TableColumn, TableNote, Unfetched, VisitRow, WithheldAlias, Worded, document_type, document_types, has_rank_tables,
     write_rank_tables,
 };
 pub use tally::{FlagTally, RunCounters};

@@ -6,7 +6,7 @@ use crate::openapi::{AskedField, RouteShape};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json, typed};
 use crate::routes::{Right, RouteRow};
-use orb_answers::{AnswerError, ListedRun, ReportRow, ReportWish, RunReport, report, run, run_log, runs};
+use orb_answers::{AnswerError, ListedRun, ReportRow, ReportWish, RunReport, Window, log_text, report, run, runs};
 use orb_crawl::{SpeedAccount, why};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,7 +51,8 @@ pub(crate) struct ReportPage {
 
 async fn all(request: AdmittedRequest) -> Handled {
     let (before, limit) = (request.query().parsed("after")?, list::limit(&request)?);
-    let found = request.ask(move |collection| runs(collection, before, limit + 1)).await?;
+    let rows = Window { limit: limit as u64 + 1, offset: 0 };
+    let found = request.ask(move |collection| runs(collection, before, rows)).await?;
     ListPage::of(found, limit, |row| row.run.to_string()).respond(&request)
 }
 
@@ -72,7 +73,7 @@ async fn speed(request: AdmittedRequest) -> Handled {
 
 async fn log(request: AdmittedRequest) -> Handled {
     let number = request.number("n")?;
-    let text = request.ask(move |collection| run_log(collection, number)).await?;
+    let text = request.ask(move |collection| log_text(collection, number)).await?;
     Ok(typed("text/plain; charset=utf-8", text))
 }
 

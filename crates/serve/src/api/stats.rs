@@ -4,7 +4,7 @@ use crate::openapi::RouteShape;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
-use orb_answers::{Stats, stats};
+use orb_answers::{CrawlStats, stats};
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/api/v1/projects/{p}/stats",
@@ -12,7 +12,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     |request| Box::pin(show(request)),
     "Sites, pages by kind, documents, images and links",
 )
-.shaped(RouteShape::gives::<Stats>())];
+.shaped(RouteShape::gives::<CrawlStats>())];
 
 async fn show(request: AdmittedRequest) -> Handled {
     json(&request.ask(stats).await?)

@@ -32,3 +32,37 @@ if (live) {
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   open();
 }
+
+// A search box offers how its words may end.
+for (const box of document.querySelectorAll("input[data-complete]")) {
+  const list = document.createElement("datalist");
+  list.id = "completions";
+  box.after(list);
+  box.setAttribute("list", list.id);
+  let waiting;
+  box.addEventListener("input", () => {
+    clearTimeout(waiting);
+    const text = box.value;
+    if (text.trim().length < 2) return;
+    waiting = setTimeout(async () => {
+      const answer = await fetch(`${box.dataset.complete}?limit=8&q=${encodeURIComponent(text)}`);
+      if (!answer.ok || box.value !== text) return;
+      const found = await answer.json();
+      list.replaceChildren(...found.map(({ text }) => new Option(text, text)));
+    }, 150);
+  });
+}
+
+// "n" and "p" go to the next and the previous difference.
+document.addEventListener("keydown", (event) => {
+  const step = { n: 1, p: -1 }[event.key];
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
+  if (!step || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const rows = [...document.querySelectorAll(".diff .changed, .diff .added, .diff .removed")];
+  const starts = rows.filter((row) => !rows.includes(row.previousElementSibling));
+  const middle = window.innerHeight / 2;
+  const below = (row) => row.getBoundingClientRect().top > middle + 4;
+  const above = (row) => row.getBoundingClientRect().top < middle - 4;
+  const next = step > 0 ? starts.find(below) : starts.filter(above).pop();
+  next?.scrollIntoView({ block: "center" });
+});

@@ -163,6 +163,13 @@ impl CatalogueReader {
         self.all(&sql, [sql_limit(after), limit.into()], read)
     }
 
+    /// Up to `limit` changes with these flags before a number, latest first.
+    pub fn feed_before(&self, before: u64, flags: &[Flag], limit: u32) -> Result<Vec<ReportRow>> {
+        let sql =
+            format!("{} WHERE c.seq < ?1 AND c.flag IN ({}) ORDER BY c.seq DESC LIMIT ?2", changes(), codes(flags));
+        self.all(&sql, [sql_limit(before), limit.into()], read)
+    }
+
     /// The last changes, latest first.
     pub fn latest_changes(&self, limit: u32) -> Result<Vec<ReportRow>> {
         self.all(&format!("{} ORDER BY c.seq DESC LIMIT ?1", changes()), [limit], read)

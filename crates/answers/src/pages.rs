@@ -1,0 +1,93 @@
+//! Which pages are there, of one kind, host, status or media type?
+//!
+//! A list is read part by part: a part ends at its limit, or where enough pages were examined that
+//! did not match, so that a rare filter on a large collection costs many short answers and no long
+//! one. The next part continues after the last page that was examined.
+
+use crate::{AnswerError, Collection, Result};
+use orb_page::PageKind;
+use orb_store::{PageRow, PageSieve};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::str::FromStr;
+
+/// Pages that are examined for one part of a list.
+const EXAMINED: u64 = 50_000;
+
+/// Which pages are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageFilter {
+    /// Their kind.
+    pub kind: Option<PageKind>,
+    /// The number of their host.
+    pub host: Option<u32>,
+    /// Their status code.
+    pub status: Option<StatusRange>,
+    /// Their media type; with `/` at its end, all that begin so.
+    pub mime: Option<String>,
+    /// What their URL contains.
+    pub url: Option<String>,
+}
+
+/// Status codes: one, or all that begin with a digit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusRange {
+    first: u16,
+    last: u16,
+}
+
+impl FromStr for StatusRange {
+    type Err = AnswerError;
+
+    /// Reads `404` or `4xx`.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || AnswerError::Malformed(format!("'{text}' is not a status; say 404 or 4xx"));
+        let (digits, span) = match text.strip_suffix("xx") {
+            Some(digit) => (digit, 100),
+            None => (text, 1),
+        };
+        let number: u16 = digits.parse().map_err(|_| wrong())?;
+        let first = number.checked_mul(span).filter(|first| (100..1_000).contains(first)).ok_or_else(wrong)?;
+        Ok(Self { first, last: first + (span - 1) })
+    }
+}
+
+/// A part of the list of pages.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PageList {
+    /// The pages, in the order in which they were discovered.
+    pub pages: Vec<PageRow>,
+    /// Where to continue: the pages after this number. `None` at the end.
+    pub next: Option<u64>,
+}
+
+/// The pages after a number that pass a filter, at most so many.
+pub fn pages(collection: &Collection, filter: &PageFilter, after: u64, limit: u64) -> Result<PageList> {
+    let sieve = PageSieve {
+        kind: filter.kind,
+        host: filter.host,
+        status: filter.status.map(|range| (range.first, range.last)),
+        mime: filter.mime.as_deref(),
+        url: filter.url.as_deref(),
+    };
+    collection.catalogue().at_one_moment(|reader| {
+        let known = reader.extent()?.pages;
+        let examined = after.saturating_add(EXAMINED);
+        let pages = reader.pages(&sieve, (after, examined), limit)?;
+        let is_full = pages.len() as u64 >= limit;
+        let end = if is_full { pages.last().map_or(after, |page| page.id) } else { examined };
+        Ok(PageList { next: (end < known).then_some(end), pages })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_a_number_or_its_first_digit() {
+        let range = |text: &str| text.parse::<StatusRange>().ok().map(|range| (range.first, range.last));
+        assert_eq!([range("404"), range("4xx")], [Some((404, 404)), Some((400, 499))]);
+        assert_eq!(["", "x", "40", "4x", "99xx", "65xx", "70000", "-1"].map(range), [None; 8]);
+    }
+}

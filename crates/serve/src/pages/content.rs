@@ -1,0 +1,144 @@
+//! What does an archived page say?
+//!
+//! Its bytes as an attachment, its text, its Markdown, or a safe view: the page without anything
+//! that acts, in a frame whose policy forbids scripts, styles and requests. Links and pictures lead
+//! to what is archived.
+
+use crate::archived::{attachment, sent_as};
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::{AdmittedRequest, json, typed};
+use crate::routes::{Right, RouteRow};
+use crate::view::{Frame, minute};
+use askama::Template;
+use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use orb_answers::{
+    AnswerError, ArchivedVersion, ContentExtent, ContentForm, PageContent, PageRow, VisitRow, content, safe_view, show,
+};
+
+pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
+    "/p/{p}/pages/{id}/content",
+    Right::Content,
+    |request| Box::pin(read(request)),
+    "The content of a page: safe view, text, Markdown or bytes",
+)];
+
+/// Around the view: our own policy, and the frame.
+const AROUND: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// Inside the frame nothing runs, nothing is loaded but pictures that are part of it, and the only
+/// way out is a link that somebody clicks on.
+const INSIDE: &str = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; img-src data:; \
+     form-action 'none'; frame-ancestors 'self'; base-uri 'none'";
+
+#[derive(Template)]
+#[template(path = "content.html")]
+struct ContentPage<'a> {
+    frame: Frame,
+    p: &'a str,
+    page: &'a PageRow,
+    title: &'a str,
+    run: u32,
+    captured: String,
+    versions: Vec<(u32, String)>,
+    shape: &'static str,
+    text: String,
+}
+
+async fn read(request: AdmittedRequest) -> Handled {
+    let id: u64 = request.number("id")?;
+    let fields = request.query();
+    let run: Option<u32> = fields.parsed("run")?;
+    let extent = if fields.one("extent") == Some("whole") { ContentExtent::Whole } else { ContentExtent::Main };
+    match fields.one("as") {
+        None => around(&request, id, run).await,
+        Some("view") => view(&request, id, run).await,
+        Some("raw") => raw(&request, id, run).await,
+        Some("text") => text(&request, id, run, (ContentForm::Text, extent)).await,
+        Some("markdown") => text(&request, id, run, (ContentForm::Markdown, extent)).await,
+        Some(other) => {
+            Err(ProblemDetails::malformed(format!("as cannot be '{other}'; it is raw, text, markdown or view")))
+        }
+    }
+}
+
+async fn version(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Result<ArchivedVersion, ProblemDetails> {
+    request.ask(move |collection| content(collection, &collection.numbered(id)?.url, run)).await
+}
+
+async fn raw(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
+    let version = version(request, id, run).await?;
+    let ending = match version.mime.as_deref() {
+        Some("text/html") => "html",
+        Some("application/pdf") => "pdf",
+        Some("application/json") => "json",
+        Some("text/plain") => "txt",
+        _ => "bin",
+    };
+    let name = format!("{}-{id}-{}.{ending}", request.project()?.name, version.run);
+    attachment(version, &name).await
+}
+
+async fn text(
+    request: &AdmittedRequest,
+    id: u64,
+    run: Option<u32>,
+    (form, extent): (ContentForm, ContentExtent),
+) -> Handled {
+    let found: PageContent = request
+        .ask(move |collection| content(collection, &collection.numbered(id)?.url, run)?.content(form, extent))
+        .await?;
+    if request.wants_json() { json(&found) } else { Ok(typed("text/plain; charset=utf-8", found.content)) }
+}
+
+async fn view(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
+    let name = request.project()?.name.clone();
+    // What was never fetched has a record and no content.
+    let address = move |page: &PageRow| {
+        let content = if page.warc_file.is_some() { "/content" } else { "" };
+        format!("/p/{name}/pages/{}{content}", page.id)
+    };
+    let view = request.ask(move |collection| safe_view(collection, id, run, address)).await?;
+    let mut response = typed("text/html; charset=utf-8", view.document);
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(INSIDE));
+    Ok(response)
+}
+
+/// The bar that says what is shown, and below it the content.
+async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
+    let found = request.ask(move |collection| {
+        let shown = show(collection, &collection.numbered(id)?.url, 0)?;
+        let version = content(collection, &shown.page.url, run)?;
+        let is_html = matches!(version.mime.as_deref(), None | Some("text/html" | "application/xhtml+xml"));
+        let shape = match sent_as(version.mime.as_deref()) {
+            _ if is_html => "frame",
+            kind if kind.starts_with("image/") => "picture",
+            _ => "text",
+        };
+        let as_text = (shape == "text" || shape == "frame" && version.mime.is_none())
+            .then(|| version.content(ContentForm::Text, ContentExtent::Whole));
+        let text = as_text.transpose()?.map(|found| found.content).unwrap_or_default();
+        Ok::<_, AnswerError>((shown, version, shape, text))
+    });
+    let (shown, version, shape, text) = found.await?;
+    let seen = |visit: &&VisitRow| visit.run == version.run;
+    let page = ContentPage {
+        frame: request.frame(),
+        p: &request.project()?.name,
+        title: shown.page.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&shown.page.url),
+        run: version.run,
+        captured: shown.visits.iter().find(seen).map(|visit| minute(&visit.at)).unwrap_or_default(),
+        versions: shown
+            .visits
+            .iter()
+            .filter(|visit| visit.warc_file.is_some())
+            .map(|v| (v.run, minute(&v.at)))
+            .collect(),
+        page: &shown.page,
+        shape,
+        text,
+    };
+    let mut response = request.page(&page, &shown)?;
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(AROUND));
+    Ok(response)
+}

@@ -1,0 +1,141 @@
+//! What differs between two versions of a page?
+
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::AdmittedRequest;
+use crate::routes::{Right, RouteRow};
+use crate::steer::FilterChoice;
+use crate::view::{Frame, minute};
+use askama::Template;
+use orb_answers::{
+    AnswerError, Counts, DiffBy, DiffLine, DiffSide, DiffWish, PageDiff, PageRow, Piece, ShownPage, diff, show,
+};
+use serde_json::Value;
+
+pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
+    "/p/{p}/pages/{id}/diff",
+    Right::Content,
+    |request| Box::pin(compare(request)),
+    "What differs between two versions of a page",
+)];
+
+/// Lines around a difference.
+const CONTEXT: usize = 3;
+
+/// Lines on one screen.
+const ROWS: usize = 2_000;
+
+#[derive(Template)]
+#[template(path = "diff.html")]
+struct DiffPage<'a> {
+    frame: Frame,
+    p: &'a str,
+    page: &'a PageRow,
+    title: &'a str,
+    found: &'a OwnedDiff,
+    from: String,
+    to: String,
+    runs: Vec<u32>,
+    choices: Vec<FilterChoice>,
+}
+
+/// A difference that outlives the versions it was read from.
+struct OwnedDiff {
+    answer: Value,
+    by: DiffBy,
+    from: DiffSide,
+    to: DiffSide,
+    counts: Counts,
+    same: Option<String>,
+    rows: Vec<DiffRow>,
+    is_cut: bool,
+}
+
+/// A line of both versions, side by side.
+struct DiffRow {
+    class: &'static str,
+    old: Option<SideLine>,
+    new: Option<SideLine>,
+    /// Whether lines that are the same were left out before it.
+    is_after_gap: bool,
+}
+
+struct SideLine {
+    number: usize,
+    pieces: Vec<(String, bool)>,
+}
+
+async fn compare(request: AdmittedRequest) -> Handled {
+    let id: u64 = request.number("id")?;
+    let fields = request.query();
+    let by = match fields.one("by") {
+        None | Some("text") => DiffBy::Text,
+        Some("main") => DiffBy::Main,
+        Some("source") => DiffBy::Source,
+        Some(other) => {
+            return Err(ProblemDetails::malformed(format!("by cannot be '{other}'; it is text, main or source")));
+        }
+    };
+    let (from, to) = (fields.parsed("from")?, fields.parsed("to")?);
+    let found = request.ask(move |collection| {
+        let shown = show(collection, &collection.numbered(id)?.url, 0)?;
+        let wish = DiffWish { url: &shown.page.url, from, to, by, context: CONTEXT };
+        let found = diff(collection, wish, owned)?;
+        Ok::<_, AnswerError>((shown, found))
+    });
+    let (shown, found): (ShownPage, OwnedDiff) = found.await?;
+    let choice = |(label, value): (&str, &str)| FilterChoice {
+        label: label.to_owned(),
+        path: request.here_with(&[("by", Some(value))]),
+        is_chosen: value == found.by.name(),
+    };
+    let page = DiffPage {
+        frame: request.frame(),
+        p: &request.project()?.name,
+        title: shown.page.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&shown.page.url),
+        from: minute(&found.from.at),
+        to: minute(&found.to.at),
+        runs: shown.visits.iter().filter(|visit| visit.digest.is_some()).map(|visit| visit.run).collect(),
+        choices: [("Text", "text"), ("Main content", "main"), ("Source", "source")].map(choice).into(),
+        page: &shown.page,
+        found: &found,
+    };
+    request.page(&page, &found.answer)
+}
+
+fn owned(diff: &PageDiff<'_>) -> OwnedDiff {
+    let mut rows: Vec<DiffRow> = Vec::new();
+    let mut last = (0, 0);
+    for line in diff.rows.iter().take(ROWS) {
+        let (class, old, new) = sides(line);
+        let at = (old.as_ref().map_or(last.0, |side| side.number), new.as_ref().map_or(last.1, |side| side.number));
+        let is_after_gap = !rows.is_empty() && (at.0 > last.0 + 1 || at.1 > last.1 + 1);
+        last = at;
+        rows.push(DiffRow { class, old, new, is_after_gap });
+    }
+    OwnedDiff {
+        answer: serde_json::to_value(diff).unwrap_or_default(),
+        by: diff.by,
+        from: diff.from.clone(),
+        to: diff.to.clone(),
+        counts: diff.counts,
+        same: diff.same(),
+        rows,
+        is_cut: diff.rows.len() > ROWS,
+    }
+}
+
+fn sides(line: &DiffLine<'_>) -> (&'static str, Option<SideLine>, Option<SideLine>) {
+    let whole = |number: usize, text: &str| Some(SideLine { number, pieces: vec![(text.to_owned(), false)] });
+    let marked = |number: usize, pieces: &[Piece<'_>]| {
+        let pieces = pieces.iter().map(|piece| (piece.text.to_owned(), piece.marked)).collect();
+        Some(SideLine { number, pieces })
+    };
+    match line {
+        DiffLine::Same { old_line, new_line, text } => ("same", whole(*old_line, text), whole(*new_line, text)),
+        DiffLine::Changed { old_line, new_line, old, new } => {
+            ("changed", marked(*old_line, old), marked(*new_line, new))
+        }
+        DiffLine::Removed { old_line, text } => ("removed", whole(*old_line, text), None),
+        DiffLine::Added { new_line, text } => ("added", None, whole(*new_line, text)),
+    }
+}

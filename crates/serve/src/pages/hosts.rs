@@ -1,0 +1,93 @@
+//! Which hosts are there, and how do they treat us?
+
+use crate::problem::Handled;
+use crate::request::AdmittedRequest;
+use crate::routes::{Right, RouteRow};
+use crate::steer::ListSteps;
+use crate::view::{Frame, minute};
+use askama::Template;
+use orb_answers::{HostRow, ListedHost, grouped, host, hosts};
+
+pub(crate) const ROUTES: &[RouteRow] = &[
+    RouteRow::get("/p/{p}/hosts", Right::Read, |request| Box::pin(all(request)), "The hosts, by pages"),
+    RouteRow::get(
+        "/p/{p}/hosts/{h}",
+        Right::Read,
+        |request| Box::pin(one(request)),
+        "A host: robots.txt, sitemaps, counts",
+    ),
+];
+
+/// Hosts on one screen.
+const ROWS: u64 = 100;
+
+#[derive(Template)]
+#[template(path = "hosts.html")]
+struct HostsPage<'a> {
+    frame: Frame,
+    p: &'a str,
+    name: &'a str,
+    rows: Vec<HostLine<'a>>,
+    steps: ListSteps,
+}
+
+struct HostLine<'a> {
+    host: &'a ListedHost,
+    pages: String,
+    errors: String,
+    seen: String,
+}
+
+async fn all(request: AdmittedRequest) -> Handled {
+    let fields = request.query();
+    let (name, after) = (fields.one("name").map(str::to_owned), fields.one("after").map(str::to_owned));
+    let is_first = after.is_none();
+    let found = request.ask(move |collection| hosts(collection, name.as_deref(), after.as_deref(), ROWS)).await?;
+    let page = HostsPage {
+        frame: request.frame(),
+        p: &request.project()?.name,
+        name: fields.one("name").unwrap_or_default(),
+        rows: found.hosts.iter().map(line).collect(),
+        steps: ListSteps {
+            before: (!is_first).then(|| request.here_with(&[("after", None)])),
+            after: found.next.as_deref().map(|next| request.here_with(&[("after", Some(next))])),
+        },
+    };
+    request.page(&page, &found)
+}
+
+fn line(host: &ListedHost) -> HostLine<'_> {
+    HostLine { pages: grouped(host.pages), errors: grouped(host.errors), seen: minute(&host.first_seen), host }
+}
+
+#[derive(Template)]
+#[template(path = "host.html")]
+struct HostPage<'a> {
+    frame: Frame,
+    p: &'a str,
+    host: &'a HostRow,
+    facts: Vec<(&'static str, String)>,
+    sitemaps: Vec<String>,
+}
+
+async fn one(request: AdmittedRequest) -> Handled {
+    let id: u32 = request.number("h")?;
+    let found = request.ask(move |collection| host(collection, id)).await?;
+    let facts = [
+        ("Scheme", Some(found.scheme.clone())),
+        ("Port", Some(found.port.to_string())),
+        ("Address", found.ip.clone()),
+        ("First seen", Some(minute(&found.first_seen))),
+        ("robots.txt read", found.robots_at.as_deref().map(minute)),
+        ("Delay it asks for", found.crawl_delay.map(|seconds| format!("{seconds} s"))),
+    ];
+    let sitemaps = found.sitemaps.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let page = HostPage {
+        frame: request.frame(),
+        p: &request.project()?.name,
+        facts: facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
+        sitemaps: sitemaps.unwrap_or_default(),
+        host: &found,
+    };
+    request.page(&page, &found)
+}

