@@ -106,5 +106,5 @@ async fn acknowledge(request: AdmittedRequest) -> Handled {
     let note = request.form()?.one("note").map(str::to_owned);
     let row = acknowledge_run(&request, note).await?;
     let project = &request.project()?.name;
-    AdmittedRequest::redirect(&format!("/p/{project}/runs/{}/live", row.run))
+    AdmittedRequest::redirect(&format!("/p/{project}/runs/{}", row.run))
 }
