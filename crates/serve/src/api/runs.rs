@@ -31,7 +31,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         |request| Box::pin(found(request)),
         "What a run found new, updated, missing",
     )
-    .shaped(RouteShape::gives::<Continued<ReportPage>>().query(REPORT).paged()),
+    .shaped(RouteShape::gives::<Continued<ReportedRun>>().query(REPORT).paged()),
 ];
 
 const REPORT: &[AskedField] = &[
@@ -41,7 +41,7 @@ const REPORT: &[AskedField] = &[
 
 /// The account of a run with some of its documents.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct ReportPage {
+pub(crate) struct ReportedRun {
     /// The account.
     #[serde(flatten)]
     pub(crate) account: RunReport,
@@ -93,13 +93,13 @@ async fn found(request: AdmittedRequest) -> Handled {
 }
 
 /// The report that is wished for, in memory.
-pub(crate) fn report_page(collection: &orb_answers::Collection, wish: &ReportWish) -> Result<ReportPage, AnswerError> {
+pub(crate) fn report_page(collection: &orb_answers::Collection, wish: &ReportWish) -> Result<ReportedRun, AnswerError> {
     report(collection, wish, |report| {
         let mut changes = Vec::new();
         report.each(|row| {
             changes.push(row);
             Ok(())
         })?;
-        Ok(ReportPage { account: report.account.clone(), changes })
+        Ok(ReportedRun { account: report.account.clone(), changes })
     })?
 }
