@@ -45,7 +45,7 @@ impl Drop for Disk {
 
 /// No space is kept free on purpose: the disk fills up to its last byte.
 fn scene() -> Scene {
-    Scene::small(&["store.min_free = '1B'"])
+    Scene::small(&["store.min_free = '0B'"])
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_crawl_that_fills_the_disk_says_so_and_goes_on_when_there_is_room() {
     let home = Home::new();
     let disk = Disk::under(&home, "900k");
     let said = home.beside("said");
-    let file = project(&home, &scene.world, &["frontier.delay = '0s'", "store.min_free = '1B'"]);
+    let file = project(&home, &scene.world, &["frontier.delay = '0s'", "store.min_free = '0B'"]);
     let mut args = crawling(&[&file]);
     args.truncate(args.len() - 1);
     args.push("plain".to_owned());
