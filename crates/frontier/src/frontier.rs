@@ -37,8 +37,9 @@ pub enum Next {
     },
     /// Record that this queued page will not be fetched.
     Drop(DroppedPage),
-    /// This queued page seems to be another address of a known one. Record it as such, or report to
-    /// [`Frontier::spare`] that it must be fetched. Not a permission to fetch.
+    /// This queued page seems to be another address of a known one. Record it as such
+    /// ([`Frontier::withhold`]), or report that it must be fetched ([`Frontier::spare`]). Not a
+    /// permission to fetch.
     Alias(Lease, u64),
     /// Record this as failed without a request, because its host is unreachable. Not a permission
     /// to fetch.

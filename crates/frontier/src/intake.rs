@@ -271,7 +271,7 @@ impl Frontier {
         if ready && site.has_work() {
             let (key, at) = (self.key(&site, now), site.opens().max(now));
             site.place = Some(self.bench.place(key, (site.id, site.standing()), at, self.floor()));
-        } else if ready && site.in_flight() == 0 {
+        } else if ready && site.in_flight() == 0 && !self.aliases.is_asking(site.id) {
             site.idle = Some(site.gate);
             self.intake.idle.insert((site.gate, site.id));
         }
@@ -319,7 +319,8 @@ impl Frontier {
 
     /// Requests the next part of a host's queue.
     fn read_on(&mut self, site: &mut WorkbenchHost) {
-        site.returned = false;
+        // A page that was put back may lie beyond the cursor if the queue is read from its front again.
+        site.returned &= !site.queue.is_empty();
         site.reading = Some(self.reads.refill(site.id, site.cursor, self.piece()));
     }
 

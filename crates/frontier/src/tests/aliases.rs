@@ -9,7 +9,7 @@ use orb_urls::alias::HostAliases;
 use std::sync::Arc;
 
 /// A host that is known to mirror its pages, as its server calls them.
-fn mirrors() -> HostAliases {
+pub(super) fn mirrors() -> HostAliases {
     let mut rules = HostAliases::default();
     for n in 0..4 {
         let (mirror, page) = (format!("http://h1/mirror/{n}"), format!("http://h1/{n}"));
@@ -58,6 +58,29 @@ fn a_page_that_was_fetched_by_an_alias_is_one_itself() {
     world.frontier.believe(HostId(1), Some(Arc::new(aliases)));
     let log = world.run(HOUR);
     assert!(log.contains("alias 104") && log.contains("get h1/1\n"), "{log}");
+}
+
+#[test]
+fn a_page_that_comes_back_while_its_queue_is_read_from_the_front_again_is_fetched_once() {
+    let mut world = World::new(FrontierConfig { refill: 16, ..FrontierConfig::default() }, fine);
+    (world.store_takes, world.undecided) = (100, Some(Vec::new()));
+    world.host(1, 1, 1);
+    (2..=41).for_each(|n| world.memory.admit(1, 100 + n, n, &format!("/mirror/{n}")));
+    let aliases = BelievedAliases { rules: mirrors(), stand_ins: HashMap::new() };
+    world.frontier.believe(HostId(1), Some(Arc::new(aliases)));
+    world.run(HOUR);
+    // The first pages of the queue are read again, which does not reach those that come back.
+    world.memory.admit(1, 150, 50, "/50");
+    world.frontier.admitted(HostId(1), world.now);
+    world.run(world.now.0 + 150);
+    let undecided = world.undecided.clone().unwrap();
+    assert_eq!(undecided.len(), 40);
+    for lease in undecided.iter().filter(|lease| (134..=136).contains(&lease.page.0)) {
+        world.frontier.spare(lease, world.now);
+    }
+    let log = world.run(world.now.0 + HOUR);
+    let fetched: Vec<&str> = log.lines().filter_map(|line| line.split_once(" get h1")).map(|(_, url)| url).collect();
+    assert_eq!(fetched, ["/mirror/34", "/mirror/35", "/mirror/36", "/50"], "{log}");
 }
 
 #[test]

@@ -4,13 +4,15 @@
 //! choices says, and a judge that watches every request. Once the choices run out, everything
 //! succeeds, so every crawl ends.
 
+use super::aliases::mirrors;
 use super::memory::Memory;
-use crate::{After, Budget, FetchEnd, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
+use crate::{After, BelievedAliases, Budget, FetchEnd, Frontier, FrontierConfig, Next, Order, Politeness, StoreAnswer};
 use orb_page::{Failure, FailureKind, HostId, Lease, Moment, PageId, Purpose, SkipReason};
 use orb_store::{DroppedPage, HostFact, QueuePlace, RobotsRecord};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 const HOSTS: u32 = 12;
@@ -60,6 +62,8 @@ struct Crawl {
     judge: Judge,
     now: Moment,
     flights: Vec<(Lease, u64, bool)>,
+    /// What seems to be aliases, for the recorder.
+    aliases: Vec<(Lease, u64)>,
     /// Answers of the store that the frontier has not received yet.
     reads: Vec<StoreAnswer>,
     finished: Vec<(HostId, u64, PageId)>,
@@ -78,7 +82,7 @@ impl Crawl {
         let (host, kind) = (self.choose(u64::from(HOSTS)) as u32 + 1, self.choose(4));
         self.pages += 1;
         let rank = self.choose(50);
-        let path = if kind == 3 { "no" } else { "yes" };
+        let path = ["yes", "yes", "mirror/yes", "no"][kind as usize];
         self.memory.admit(host, self.pages, rank, &format!("/{path}/{}", self.pages));
         self.frontier.admitted(HostId(host), self.now);
     }
@@ -100,6 +104,7 @@ impl Crawl {
 
     fn crash(&mut self) {
         self.flights.clear();
+        self.aliases.clear();
         self.reads.clear();
         self.finished.clear();
         self.facts.clear();
@@ -110,6 +115,26 @@ impl Crawl {
         self.judge.granted = committed;
         self.config.budget.pages = Some(self.judge.budget - committed);
         self.frontier = Frontier::new(self.config.clone(), self.now, true);
+        self.believe();
+    }
+
+    /// Every host is known to mirror its pages.
+    fn believe(&mut self) {
+        let aliases = BelievedAliases { rules: mirrors(), stand_ins: hashbrown::HashMap::new() };
+        let aliases = Arc::new(aliases);
+        (1..=HOSTS).for_each(|host| self.frontier.believe(HostId(host), Some(Arc::clone(&aliases))));
+    }
+
+    /// The recorder decides on an alias: it is withheld, or must be fetched.
+    fn judge_alias(&mut self) {
+        let at = self.choose(self.aliases.len() as u64) as usize;
+        let (lease, rank) = self.aliases.swap_remove(at);
+        if self.choose(3) == 0 {
+            self.finished.push((lease.host, rank, lease.page));
+            self.frontier.withhold(lease.host, self.now);
+        } else {
+            self.frontier.spare(&lease, self.now);
+        }
     }
 
     /// Advances something in flight: it is sent, or it finishes.
@@ -184,8 +209,12 @@ impl Crawl {
                 assert!(why != SkipReason::Robots || dropped.url.contains("/no"), "{dropped:?} is allowed");
                 self.finished.push((host, rank, page));
             }
-            Next::Alias(lease, rank) | Next::Fail(lease, rank, _) => self.finished.push((lease.host, rank, lease.page)),
-            Next::Wait(at) if self.flights.is_empty() || self.choose(2) == 1 => {
+            Next::Alias(lease, rank) => {
+                assert!(lease.url.contains("/mirror/"), "{lease:?} is no alias");
+                self.aliases.push((lease, rank));
+            }
+            Next::Fail(lease, rank, _) => self.finished.push((lease.host, rank, lease.page)),
+            Next::Wait(at) if self.flights.is_empty() && self.reads.is_empty() || self.choose(2) == 1 => {
                 assert!(at > self.now);
                 self.now = at;
             }
@@ -198,6 +227,7 @@ impl Crawl {
                 self.now = self.now.plus(Duration::from_millis(self.choose(1_500)));
                 self.fly();
             }
+            Next::Starved if !self.aliases.is_empty() => self.judge_alias(),
             Next::Starved => self.commit(),
             Next::Finished | Next::BudgetSpent => {
                 assert!(self.flights.is_empty() && self.reads.is_empty());
@@ -210,6 +240,7 @@ impl Crawl {
     fn run(&mut self) {
         for _ in 0..100_000 {
             match self.choose(24) {
+                19 if !self.aliases.is_empty() => self.judge_alias(),
                 20 => self.discover(),
                 21 => self.commit(),
                 22 if self.choose(4) == 3 => self.crash(),
@@ -263,12 +294,14 @@ proptest! {
             },
             now: Moment(0),
             flights: Vec::new(),
+            aliases: Vec::new(),
             reads: Vec::new(),
             finished: Vec::new(),
             facts: Vec::new(),
             pages: 0,
             choices,
         };
+        crawl.believe();
         for _ in 0..30 {
             crawl.discover();
         }

@@ -102,6 +102,8 @@ pub(super) struct World {
     pub(super) sockets: Connections,
     /// Aliases to be fetched nevertheless.
     pub(super) tests: Vec<PageId>,
+    /// Aliases that nobody has decided on, if that is left to the test.
+    pub(super) undecided: Option<Vec<Lease>>,
     config: FrontierConfig,
     addresses: BTreeMap<String, u8>,
     answer: Box<dyn FnMut(&Lease) -> Answer>,
@@ -124,6 +126,7 @@ impl World {
             connections: usize::MAX,
             sockets: Connections::default(),
             tests: Vec::new(),
+            undecided: None,
             config,
             addresses: BTreeMap::new(),
             answer: Box::new(answer),
@@ -202,6 +205,7 @@ impl World {
                     self.finished.push((lease.host, rank, lease.page));
                     continue;
                 }
+                Next::Starved if self.finished.is_empty() && self.undecided.is_some() => break,
                 Next::Starved => {
                     self.commit();
                     continue;
@@ -321,11 +325,16 @@ impl World {
     }
 
     fn judge_alias(&mut self, lease: &Lease, rank: u64) {
+        if let Some(undecided) = &mut self.undecided {
+            undecided.push(lease.clone());
+            return;
+        }
         if self.tests.contains(&lease.page) {
             self.say(&format!("alias {} is tested", lease.page.0));
             return self.frontier.spare(lease, self.now);
         }
         self.say(&format!("alias {}", lease.page.0));
+        self.frontier.withhold(lease.host, self.now);
         self.finished.push((lease.host, rank, lease.page));
     }
 

@@ -19,6 +19,7 @@ impl Recorder {
             self.shared.wake.notify_one();
             return Ok(());
         };
+        self.shared.frontier().withhold(lease.host, self.clock.now());
         self.pending.held += 1;
         self.aliases.targets.insert(entry.target.0);
         self.counters.aliases += 1;
