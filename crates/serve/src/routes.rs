@@ -175,7 +175,12 @@ pub(crate) fn table() -> impl Iterator<Item = &'static RouteRow> {
 
 /// Whether there is a page at this path, so that others link to it.
 pub(crate) fn has_page(path: &str) -> bool {
-    table().any(|row| row.verb == Verb::Get && row.path == path)
+    page_right(path).is_some()
+}
+
+/// What the page at this path takes, if there is one.
+pub(crate) fn page_right(path: &str) -> Option<Right> {
+    table().find(|row| row.verb == Verb::Get && row.path == path).map(|row| row.right)
 }
 
 /// The router: every row behind the gate, and nothing for everything else.

@@ -19,7 +19,7 @@ const PLACES: &[(&str, &str)] = &[
     ("Users", "/users"),
 ];
 
-/// The places of a project, below its path.
+/// The places of a project, below its path. One that takes a right that is not there is not shown.
 const PROJECT_PLACES: &[(&str, &str)] = &[
     ("Overview", ""),
     ("Run", "/run"),
@@ -66,7 +66,9 @@ impl Frame {
             .filter(|(label, place)| user.is_some() && routes::has_page(place) && (admin || *label != "Users"));
         let places = shown.map(|&(label, place)| NavPlace { label, path: place.to_owned(), is_here: place == path });
         let project_places = project.iter().flat_map(|name| {
-            let there = PROJECT_PLACES.iter().filter(|(_, place)| routes::has_page(&format!("/p/{{p}}{place}")));
+            let may = |right| identity.is_some_and(|identity| identity.may(right, name));
+            let leads = move |place: &str| routes::page_right(&format!("/p/{{p}}{place}")).is_some_and(may);
+            let there = PROJECT_PLACES.iter().filter(move |(_, place)| leads(place));
             there.map(move |(label, place)| {
                 let target = format!("/p/{name}{place}");
                 let is_below = !place.is_empty() && path.starts_with(&format!("{target}/"));

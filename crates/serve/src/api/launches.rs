@@ -1,29 +1,34 @@
 //! How does a program start, stop and acknowledge runs?
 
 use crate::launch::{LaunchState, RunWish, acknowledge_run, start_run, stop_run};
+use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json, text_of};
 use crate::routes::{Right, RouteRow};
 use axum::response::Response;
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue, LOCATION};
+use orb_answers::AckRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::post("/api/v1/projects/{p}/runs", Right::Run, |request| Box::pin(start(request)), "Start a run"),
+    RouteRow::post("/api/v1/projects/{p}/runs", Right::Run, |request| Box::pin(start(request)), "Start a run")
+        .shaped(RouteShape::gives::<StartedRun>().takes::<RunWish>().status(202)),
     RouteRow::post(
         "/api/v1/projects/{p}/runs/{n}/stop",
         Right::Run,
         |request| Box::pin(stop(request)),
         "Ask a run to end with everything saved",
-    ),
+    )
+    .shaped(RouteShape::NOTHING.status(202)),
     RouteRow::post(
         "/api/v1/projects/{p}/runs/{n}/ack",
         Right::Run,
         |request| Box::pin(acknowledge(request)),
         "Acknowledge the changes of a run and of all before it",
-    ),
+    )
+    .shaped(RouteShape::gives::<AckRow>().takes::<AckWish>()),
 ];
 
 /// By which a client that repeats a request says so.
