@@ -50,7 +50,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("frontier.max_redirects", Web), ("frontier.ignore_robots", Operator), ("frontier.robots_max_age", Web),
     ("frontier.max_crawl_delay", Web), ("frontier.max_backoff", Web), ("frontier.sitemaps", Web),
     ("frontier.follow_nofollow", Web), ("frontier.topic", Web), ("frontier.workbench", Operator),
-    ("frontier.retry.codes", Web),
+    ("frontier.learn_aliases", Web), ("frontier.retry.codes", Web),
     ("frontier.traps.url_length", Web), ("frontier.traps.path_depth", Web), ("frontier.traps.repeated_segment", Web),
     ("frontier.traps.query_parameters", Web), ("frontier.traps.query_variants", Web),
     ("frontier.traps.years_ahead", Web), ("frontier.traps.years_back", Web),
