@@ -1,6 +1,6 @@
 //! How does an archived page look, without anything that acts?
 //!
-//! Its text, tables and pictures, written anew by `orb_extract::inert`. Links lead to pages of the
+//! Its text, tables and pictures, rewritten by `orb_extract::inert`. Links lead to pages of the
 //! collection, wherever the caller keeps them; small pictures that are archived become part of the
 //! page, since nothing is loaded from where it is shown.
 

@@ -1,6 +1,6 @@
 //! How is a page shown without anything that acts?
 //!
-//! The page is taken apart and written anew: of its elements those that only arrange text, tables
+//! The page is taken apart and rewritten: of its elements those that only arrange text, tables
 //! and pictures, of their attributes a few that do not act, everything else dropped and all text
 //! escaped. What is written contains neither raw text nor SVG nor MathML, so there is nothing that
 //! a browser could read differently. Addresses are whatever the caller makes of them; without one,

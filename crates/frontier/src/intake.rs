@@ -319,7 +319,8 @@ impl Frontier {
 
     /// Requests the next part of a host's queue.
     fn read_on(&mut self, site: &mut WorkbenchHost) {
-        // A page that was put back may lie beyond the cursor if the queue is read from its front again.
+        // A page that was put back may lie beyond the cursor if the queue is read from its front
+        // again.
         site.returned &= !site.queue.is_empty();
         site.reading = Some(self.reads.refill(site.id, site.cursor, self.piece()));
     }

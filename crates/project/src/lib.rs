@@ -4,9 +4,10 @@
 //! default; [`Settings::examine`] reports what is invalid, with its position in the text;
 //! [`Settings::keep`] writes it back without touching the user's text. The spellings of durations,
 //! sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is
-//! due next in `timetable`. Which keys are the operator's is in `operator`. [`AskedProject`] says which project somebody means, [`create`] makes
-//! one, [`Draft`] is one being edited, and [`acknowledge`] records that its changes were seen.
-//! Nothing here crawls: what each part of a crawl makes of the settings is `orb_crawl`'s business.
+//! due next in `timetable`. Which keys are the operator's is in `operator`. [`AskedProject`] says
+//! which project somebody means, [`create`] makes one, [`Draft`] is one being edited, and
+//! [`acknowledge`] records that its changes were seen. Nothing here crawls: what each part of a
+//! crawl makes of the settings is `orb_crawl`'s business.
 
 mod acknowledge;
 mod asked;

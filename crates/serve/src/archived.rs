@@ -1,9 +1,9 @@
 //! How do archived bytes leave?
 //!
 //! They came from anywhere and must not act in our name: they are sent as an attachment, with their
-//! own type only if browsers do nothing with it but show it, under a policy that forbids everything.
-//! They are streamed, since a body may be larger than memory, by a thread that waits for whoever
-//! reads, so none of those that answer questions.
+//! own type only if browsers do nothing with it but show it, under a policy that forbids
+//! everything. They are streamed, since a body may be larger than memory, by a thread that waits
+//! for whoever reads, so none of those that answer questions.
 
 use crate::problem::{Handled, ProblemDetails};
 use axum::body::Body;

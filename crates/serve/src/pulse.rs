@@ -1,8 +1,8 @@
 //! What happens in the home right now?
 //!
 //! While somebody listens, one task looks once a second at the projects that run or were written to
-//! since it last looked, and tells every listener what it saw. So the cost is that of one look, whatever the
-//! number of listeners; and when nobody listens, nobody looks.
+//! since it last looked, and tells every listener what it saw. So the cost is that of one look,
+//! whatever the number of listeners; and when nobody listens, nobody looks.
 
 use crate::problem::ProblemDetails;
 use crate::state::AppState;

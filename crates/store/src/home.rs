@@ -1,8 +1,8 @@
 //! Which projects are there, and who is using one?
 //!
 //! A home is one directory: `orb.db` lists its projects and holds the accounts of people, and each
-//! project has its own directory. One process at a time uses a project, holding a lock on the file `lock` in it; the kernel releases
-//! it however that process ends.
+//! project has its own directory. One process at a time uses a project, holding a lock on the file
+//! `lock` in it; the kernel releases it however that process ends.
 
 use crate::accounts::{self, Accounts};
 use crate::error::{Result, StoreError};

@@ -163,7 +163,7 @@ impl PaceSeries {
 pub(crate) struct PaceRecorder {
     place: PathBuf,
     series: PaceSeries,
-    /// The file, open for appending; `None` if it is to be written anew.
+    /// The file, open for appending; `None` if it is to be rewritten.
     file: Option<File>,
 }
 

@@ -105,7 +105,8 @@ impl MarkdownWriter<'_> {
         let mut before = None;
         for part in parts.into_iter().filter(|part| self.holds_kept(*part)).collect::<Vec<_>>() {
             let tag = self.tree.tag(part);
-            // A definition follows its term; another term is set apart, or it would continue the text.
+            // A definition follows its term; another term is set apart, or it would continue the
+            // text.
             let is_short = |part: NodeId| !self.tree.node(part).holds_blocks;
             let follows = match (before.map(|part| (part, self.tree.tag(part))), tag) {
                 (Some((_, Some(Tag::Dt))), Some(Tag::Dt | Tag::Dd)) => true,

@@ -6,8 +6,8 @@
 //! says whether it runs, whoever started it, and which process to send SIGTERM to. A server that is
 //! restarted therefore finds every run as it was.
 //!
-//! What was started, by whom, and how it ended is in `launch.json` of the project ([`LaunchRecord`]);
-//! who asked for a run also in `runs/<n>/asked.json`.
+//! What was started, by whom, and how it ended is in `launch.json` of the project
+//! ([`LaunchRecord`]); who asked for a run also in `runs/<n>/asked.json`.
 
 mod order;
 mod record;

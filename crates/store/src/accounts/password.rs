@@ -1,8 +1,8 @@
 //! How is a password kept?
 //!
 //! As argon2id with 19 MiB, two passes and one lane, the least that OWASP's password storage cheat
-//! sheet recommends. A check costs that much for a user who does not exist, too, so that the time it
-//! takes tells nobody which names are taken.
+//! sheet recommends. A check costs that much for a user who does not exist, too, so that the time
+//! it takes tells nobody which names are taken.
 
 use crate::error::{Result, StoreError};
 use argon2::password_hash::phc::PasswordHash;
