@@ -141,7 +141,9 @@ fn every_kind_is_found_where_it_is_and_nowhere_else() {
     assert_eq!(found(&["redirect_chain"], &["hops"]), ["/r1 /same1 3"]);
     assert_eq!(found(&["missing_title"], &["since"]), ["/1 2", "/untitled 1"]);
     assert_eq!(found(&["equal_title"], &["title", "pages"]), ["/same2 /same1 Same 2"]);
-    assert_eq!(found(&["duplicate"], &["since"]), ["/copy2 /copy1 1"]);
+    // The original is the copy whose body was read first, and two may be read at once.
+    let duplicate = found(&["duplicate"], &["since"]);
+    assert!(duplicate == ["/copy2 /copy1 1"] || duplicate == ["/copy1 /copy2 1"], "{duplicate:?}");
     assert_eq!(found(&["missing_alt"], &[]), ["/pictures /a.png", "/pictures /b.png"]);
     assert_eq!(found(&["slow_page"], &["status"]), ["/slow 200"]);
     assert_eq!(found(&["large_page"], &["length"]), ["/large 1190035"]);
