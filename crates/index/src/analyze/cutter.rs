@@ -3,7 +3,7 @@
 //! A single pass over the bytes. ASCII, which is most of the web, is classified by table without
 //! decoding characters. The rules are in [`super`].
 
-use super::fold::fold;
+use super::fold::{LETTERS, NO_LETTER, UNTOLD, fold};
 use super::script::{is_joiner, is_paired};
 
 /// Maximum significant length of a token in bytes.
@@ -102,11 +102,25 @@ impl<'a> Cutter<'a> {
 
     /// Whether a separator, or a character of a script without word separators, is here.
     fn is_parting(&self, at: usize) -> bool {
-        self.text[at..].chars().next().is_none_or(|c| is_paired(c) || !(c.is_alphanumeric() || is_joiner(c)))
+        let bytes = self.text.as_bytes();
+        match two_bytes(bytes, at).map(|code| LETTERS[code]) {
+            Some(UNTOLD) | None => {
+                self.text[at..].chars().next().is_none_or(|c| is_paired(c) || !(c.is_alphanumeric() || is_joiner(c)))
+            }
+            Some(letter) => letter == NO_LETTER,
+        }
     }
 
     /// Reads a token that begins with a non-ASCII character; `None` at the end of the text.
     fn character(&mut self, out: &mut String) -> Option<usize> {
+        match two_bytes(self.text.as_bytes(), self.at).map(|code| LETTERS[code]) {
+            Some(UNTOLD) | None => {}
+            Some(NO_LETTER) => {
+                self.at += 2;
+                return Some(self.at);
+            }
+            Some(_) => return Some(self.wide(out)),
+        }
         let c = self.text[self.at..].chars().next()?;
         if is_paired(c) {
             return Some(self.pair(c, out));
@@ -120,7 +134,31 @@ impl<'a> Cutter<'a> {
 
     /// Reads a token of any letters.
     fn wide(&mut self, out: &mut String) -> usize {
-        let before = out.len();
+        let (before, bytes) = (out.len(), self.text.as_bytes());
+        let letters = LETTERS.as_slice();
+        while let Some(byte) = bytes.get(self.at).copied() {
+            let (letter, len) = match (byte, two_bytes(bytes, self.at)) {
+                (_, Some(code)) => (letters[code], 2),
+                (0..0x80, _) if CLASSES[usize::from(byte)] != PARTING => (char::from(byte.to_ascii_lowercase()), 1),
+                (0..0x80, _) => (NO_LETTER, 1),
+                _ => (UNTOLD, 0),
+            };
+            match letter {
+                NO_LETTER => return self.at,
+                UNTOLD => return self.any(before, out),
+                letter => {
+                    self.at += len;
+                    if out.len() - before + 8 <= LONGEST {
+                        out.push(letter);
+                    }
+                }
+            }
+        }
+        self.at
+    }
+
+    /// Goes on with a token, of which the part since `before` is read.
+    fn any(&mut self, before: usize, out: &mut String) -> usize {
         for c in self.text[self.at..].chars() {
             let joins = is_joiner(c);
             if !(joins || c.is_alphanumeric()) || is_paired(c) {
@@ -142,6 +180,15 @@ impl<'a> Cutter<'a> {
         let second = self.text[self.at..].chars().next().filter(|c| is_paired(*c));
         out.extend(second);
         self.at + second.map_or(0, char::len_utf8)
+    }
+}
+
+/// The character at an offset as a number, if it is one of those with two bytes.
+#[inline]
+fn two_bytes(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at..at + 2) {
+        Some([first @ 0xc2..=0xdf, second]) => Some(usize::from(first & 0x1f) << 6 | usize::from(second & 0x3f)),
+        _ => None,
     }
 }
 

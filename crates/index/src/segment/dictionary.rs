@@ -1,9 +1,10 @@
 //! Which id does a term have?
 //!
-//! Terms are numbered in order of appearance, so that a page in memory is a sequence of ids. Most
-//! terms have at most eight bytes: these are compared as one integer inside the hash table, and
-//! only longer ones need a look at their bytes. The hash is keyed randomly per process, so nobody
-//! can craft a page whose terms all collide.
+//! Terms are numbered in order of appearance, so that a page in memory is a sequence of ids. In the
+//! hash table a term of at most eight bytes is these bytes as one integer, a longer one its hash:
+//! its bytes are elsewhere in memory, and looking at them would take longer than all the rest. The
+//! hash is keyed randomly per process, so nobody can craft a page whose terms collide; that two of
+//! a million terms of one length do so by chance has odds of one to ten million.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher as _;
@@ -11,10 +12,10 @@ use std::hash::BuildHasher as _;
 /// Bytes of a term stored in the table.
 const FIRST: usize = 8;
 
-/// A slot of the table.
+/// A slot of the table: a term's key, its id and its length.
 #[derive(Clone, Copy)]
 struct TermSlot {
-    first: u64,
+    key: u64,
     number: u32,
     len: u32,
 }
@@ -37,27 +38,28 @@ impl Dictionary {
     /// The id of a term, given with its first eight bytes; a new term gets the next id.
     #[inline]
     pub(super) fn number(&mut self, word: &[u8], first: u64) -> u32 {
-        let hash = hash(&self.hasher, word, first);
-        let (letters, begins) = (&self.letters, &self.begins);
-        let is_it = |slot: &TermSlot| {
-            slot.first == first
-                && slot.len as usize == word.len()
-                && (word.len() <= FIRST || letter(letters, begins, slot.number) == word)
+        let (key, hash) = match word.len() {
+            0..=FIRST => (first, self.hasher.hash_one(first)),
+            _ => {
+                let hash = self.hasher.hash_one(word);
+                (hash, hash)
+            }
         };
+        let is_it = |slot: &TermSlot| slot.key == key && slot.len as usize == word.len();
         match self.table.find(hash, is_it) {
             Some(slot) => slot.number,
-            None => self.add(word, first, hash),
+            None => self.add(word, key, hash),
         }
     }
 
     #[cold]
-    fn add(&mut self, word: &[u8], first: u64, hash: u64) -> u32 {
+    fn add(&mut self, word: &[u8], key: u64, hash: u64) -> u32 {
         let number = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let slot = TermSlot { first, number, len: u32::try_from(word.len()).unwrap_or(u32::MAX) };
+        let slot = TermSlot { key, number, len: u32::try_from(word.len()).unwrap_or(u32::MAX) };
         self.letters.extend_from_slice(word);
         self.begins.push(u32::try_from(self.letters.len()).unwrap_or(u32::MAX));
-        let (hasher, letters, begins) = (&self.hasher, &self.letters, &self.begins);
-        let rehash = |slot: &TermSlot| self::hash(hasher, letter(letters, begins, slot.number), slot.first);
+        let hasher = &self.hasher;
+        let rehash = |slot: &TermSlot| if slot.len as usize <= FIRST { hasher.hash_one(slot.key) } else { slot.key };
         self.table.insert_unique(hash, slot, rehash);
         number
     }
@@ -81,8 +83,10 @@ impl Dictionary {
 
     /// The ids in term order.
     pub(super) fn sorted(&self) -> Vec<u32> {
-        let mut order: Vec<(u64, u32)> = (0..u32::try_from(self.len()).unwrap_or(u32::MAX))
-            .map(|number| (first_of(self.word(number)).swap_bytes(), number))
+        // Most terms differ in their first sixteen bytes, which are compared without looking
+        // elsewhere.
+        let mut order: Vec<(u128, u32)> = (0..u32::try_from(self.len()).unwrap_or(u32::MAX))
+            .map(|number| (beginning(self.word(number)), number))
             .collect();
         order.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| self.word(*x).cmp(self.word(*y))));
         order.into_iter().map(|(_, number)| number).collect()
@@ -99,9 +103,12 @@ fn letter<'a>(letters: &'a [u8], begins: &[u32], number: u32) -> &'a [u8] {
     &letters[begins[at] as usize..begins[at + 1] as usize]
 }
 
-#[inline]
-fn hash(hasher: &DefaultHashBuilder, word: &[u8], first: u64) -> u64 {
-    if word.len() <= FIRST { hasher.hash_one(first) } else { hasher.hash_one(word) }
+/// The first sixteen bytes of a term as an integer that orders like them, zero-padded.
+fn beginning(word: &[u8]) -> u128 {
+    let mut first = [0; 16];
+    let len = word.len().min(first.len());
+    first[..len].copy_from_slice(&word[..len]);
+    u128::from_be_bytes(first)
 }
 
 /// The first eight bytes of a term as an integer, zero-padded.
