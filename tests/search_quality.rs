@@ -108,13 +108,13 @@ impl CrawledSite {
 #[test]
 fn the_python_documentation_answers_new_users() {
     let site = CrawledSite::of("/usr/share/doc/python3-doc/html", "/");
-    site.evaluate("python tune", include_str!("search_quality/python_tune.tsv"), 0.88);
-    site.evaluate("python held", include_str!("search_quality/python_held.tsv"), 0.88);
+    site.evaluate("python tune", include_str!("search_quality/python_tune.tsv"), 0.91);
+    site.evaluate("python held", include_str!("search_quality/python_held.tsv"), 0.91);
 }
 
 #[test]
 fn the_cpp_reference_answers_new_users() {
     let site = CrawledSite::of("/usr/share/cppreference/doc/html", "/en/index.html");
-    site.evaluate("cpp tune", include_str!("search_quality/cpp_tune.tsv"), 0.82);
-    site.evaluate("cpp held", include_str!("search_quality/cpp_held.tsv"), 0.77);
+    site.evaluate("cpp tune", include_str!("search_quality/cpp_tune.tsv"), 0.85);
+    site.evaluate("cpp held", include_str!("search_quality/cpp_held.tsv"), 0.84);
 }

@@ -7,8 +7,9 @@ use crate::content::document_at;
 use crate::guard::guarded;
 use crate::importance::Importance;
 use crate::{AnswerError, Collection, Result};
+use orb_extract::PartedText;
 use orb_index::{Aspect, Hit, Marker, SearchError, SearchRequest, SearchResults, Snippet, mark};
-use orb_page::{Document, Moment, PageId};
+use orb_page::{Document, Moment, PageId, PageSection};
 use orb_store::PageRow;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -194,14 +195,20 @@ struct Excerpt {
 
 fn excerpt_of(marker: &Marker, hit: &Hit, page: &PageRow, document: &Document) -> Excerpt {
     let lang = page.lang.as_deref();
-    let found = hit.section.and_then(|number| Some((number, document.sections.get(number)?)));
-    let Some((number, section)) = found else {
-        return Excerpt { section: None, snippet: marker.snippet(&document.text, lang) };
+    let parted = PartedText::of(document);
+    let place = |section: &PageSection| parted.place(document, section.offset);
+    let place_of = |number: usize| document.sections.get(number).map(|section| (section, place(section).0));
+    let Some((number, (section, begin))) = hit.section.and_then(|number| Some((number, place_of(number)?))) else {
+        // From what stands around only if the page's own text has nothing of the query.
+        let own = marker.snippet(&parted.own, lang);
+        let snippet = if own.marks.is_empty() { marker.snippet(&document.text, lang) } else { own };
+        return Excerpt { section: None, snippet };
     };
-    let end = document.sections.get(number + 1).map_or(document.text.len(), |next| next.offset);
+    let next = document.sections.iter().skip(number + 1).map(place).find(|(_, is_own)| *is_own);
+    let end = next.map_or(parted.own.len(), |(next, _)| next);
     // A section that says nothing else is shown with what follows it.
-    let end = if end - section.offset > SHORT + section.title.len() { end } else { document.text.len() };
-    let text = document.text.get(section.offset..end).unwrap_or_default().trim_start();
+    let end = if end.saturating_sub(begin) > SHORT + section.title.len() { end } else { parted.own.len() };
+    let text = parted.own.get(begin..end).unwrap_or_default().trim();
     // The main heading is the page itself. A section without an id is linked to by the one before.
     let above = || document.sections[..=number].iter().rev().find(|one| !one.id.is_empty());
     let linked = above().filter(|one| section.level > 1 && one.level > 1);

@@ -33,6 +33,8 @@ pub(crate) struct Gather {
     pub(crate) doc: Document,
     /// Buffer for the text.
     pub(crate) room: String,
+    /// Whether to note where furniture stands and which items describe links.
+    pub(crate) wants_layout: bool,
     /// Bit set of the limits that were hit.
     over: u8,
     fields: usize,

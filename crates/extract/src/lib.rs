@@ -6,6 +6,7 @@
 //!
 //! A format is one file with one `Extract` implementation and one line in `EXTRACTORS`.
 
+mod around;
 mod bytewise;
 mod charset;
 mod css;
@@ -35,6 +36,7 @@ mod tame;
 mod text;
 mod xml;
 
+pub use around::PartedText;
 pub use facts::PageFacts;
 pub use fill::{Filling, FormError, Typed, fill};
 pub use gist::gist;
@@ -127,12 +129,13 @@ impl<'a> TypedContent<'a> {
 
 /// Extracts a document. Never fails: whatever is wrong is among its problems.
 pub fn extract(content: &Content<'_>) -> Document {
-    extract_within(content, String::new())
+    extract_within(content, String::new(), true)
 }
 
 /// The same for bulk extraction: `room` is the text of an earlier document that is no longer
-/// needed, whose buffer is reused.
-pub fn extract_within(content: &Content<'_>, room: String) -> Document {
+/// needed, whose buffer is reused. Where furniture stands, and which items describe links,
+/// is told only if it is wanted.
+pub fn extract_within(content: &Content<'_>, room: String, wants_layout: bool) -> Document {
     let mime = sniff(content.bytes, content.mime);
     let Content { bytes, url, .. } = *content;
     let charset = content.charset.or_else(|| {
@@ -140,6 +143,7 @@ pub fn extract_within(content: &Content<'_>, room: String) -> Document {
         std::str::from_utf8(parameter).ok()
     });
     let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() }, room);
+    found.wants_layout = wants_layout;
     dispatch(&TypedContent { bytes, mime: &mime, charset, url }, &mut found);
     let mut doc = found.finish();
     doc.title = doc.title.filter(|t| !t.is_empty());

@@ -4,7 +4,10 @@
 //! dropped, which the index does as soon as it has been processed.
 
 use crate::analyze::{StemLanguage, TokenizedText};
-use crate::schema::{AT, BODY, CLUSTER, HEADINGS, HOST, ID, MENUS, NAME, SECTIONS, SIMHASH, TAG, TITLE, URL};
+use crate::described::{DescriptionMark, UrlHash};
+use crate::schema::{
+    AROUND, AT, BODY, CLUSTER, DESCRIBED, HEADINGS, HOST, ID, NAME, SECTIONS, SIMHASH, TAG, TITLE, URL,
+};
 use crate::section::{NameMark, SectionMark};
 use crate::segment::{NumericFields, NumericValue, Pile, Text};
 use orb_page::{HostId, Moment, PageId, PageKind};
@@ -37,12 +40,14 @@ pub struct IndexEntry {
     pub title: String,
     /// The tokens of its headings.
     pub headings: TokenizedText,
-    /// The tokens of its visible text.
+    /// The tokens of its own text.
     pub text: TokenizedText,
-    /// The tokens of its menus, which are not among those.
-    pub menus: TokenizedText,
+    /// The tokens of what stands around it, which are not among those.
+    pub around: TokenizedText,
     /// Where its sections begin in the text, in order.
     pub sections: Vec<SectionMark>,
+    /// Which other pages it describes, in order.
+    pub described: Vec<DescriptionMark>,
     /// How many hundredths of its text are links to elsewhere.
     pub linked: u8,
     /// Whether it asked not to be indexed: it is recorded but matches nothing.
@@ -87,8 +92,9 @@ impl IndexEntry {
         (size_of::<Self>() + self.url.len() + self.title.len()) as u64
             + self.headings.heap_bytes()
             + self.text.heap_bytes()
-            + self.menus.heap_bytes()
+            + self.around.heap_bytes()
             + (self.sections.capacity() * size_of::<SectionMark>()) as u64
+            + (self.described.capacity() * size_of::<DescriptionMark>()) as u64
     }
 }
 
@@ -112,12 +118,14 @@ impl IndexEntry {
             figures.push((NAME, NumericValue::Number(NameMark::new(*from, *to, self.linked).packed())));
         }
         figures.extend(self.sections.iter().map(|section| (SECTIONS, NumericValue::Number(section.packed()))));
-        let stemmed = stem.map(|stem| [&title, &self.headings, &self.text, &self.menus].map(|cut| cut.stemmed(stem)));
-        let [title, headings, text, menus] = match &stemmed {
-            Some([title, headings, text, menus]) => [title, headings, text, menus],
-            None => [&title, &self.headings, &self.text, &self.menus],
+        let described = DescriptionMark::numbers(UrlHash::of(&self.url), &self.described);
+        figures.extend(described.map(|number| (DESCRIBED, NumericValue::Number(number))));
+        let stemmed = stem.map(|stem| [&title, &self.headings, &self.text, &self.around].map(|cut| cut.stemmed(stem)));
+        let [title, headings, text, around] = match &stemmed {
+            Some([title, headings, text, around]) => [title, headings, text, around],
+            None => [&title, &self.headings, &self.text, &self.around],
         };
-        let words = [(TITLE, title), (HEADINGS, headings), (BODY, text), (URL, &url), (MENUS, menus)];
+        let words = [(TITLE, title), (HEADINGS, headings), (BODY, text), (URL, &url), (AROUND, around)];
         let texts = std::iter::once((TAG, Text::Tags(&tags)));
         pile.add(self.page.0, &NumericFields(figures), texts.chain(words.map(|(field, cut)| (field, Text::Words(cut)))))
     }

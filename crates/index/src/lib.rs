@@ -8,6 +8,7 @@
 
 mod analyze;
 mod anchors;
+mod described;
 mod entry;
 mod error;
 mod hands;
@@ -23,6 +24,7 @@ mod writer;
 
 pub use analyze::{StemLanguage, Stems, TokenizedText, up_to};
 pub use anchors::AnchorWriter;
+pub use described::{DescriptionMark, UrlHash};
 pub use entry::{IndexEntry, MemoryReservation, is_searchable};
 pub use error::{IndexError, Result};
 pub use query::QueryError;

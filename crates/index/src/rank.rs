@@ -7,19 +7,24 @@
 //!              + body · Σ over units u:  rarity(u) · saturated( count(u in the text) )
 //!              + section · Σ over units u:  rarity(u) · saturated( count(u in s) )
 //!              + name · ( likeness(page) and 0.8 · likeness(s), the smaller one times 0.3 )
-//!              + phrase · Σ over neighbouring units:  mean rarity ·
-//!                    saturated( how often they are close in s )
+//!              + described · likeness(d), as far as it is more than what the names give
+//!              + phrase · ( Σ over neighbouring units:  mean rarity ·
+//!                               saturated( how often they are close in s )
+//!                         + 0.6 / √pairs · Σ over pairs of units:  mean rarity ·
+//!                               saturated( how often they are in reach of each other ) )
 //! likeness(n)  = rarities of the units in n · their share of the query · their share of n
 //! saturated(x) = x / (1.2 + x)
 //! ```
 //! A unit is a word with its other forms, an identifier or a phrase; its rarity is its inverse
-//! document frequency in texts without menus. `s` is the section for which the sum is largest. The
+//! document frequency in the pages' own texts. `s` is the section for which the sum is largest. The
 //! naming fields are title, headings, URL and anchor texts; they are added before they are
 //! saturated (BM25F), so that a word in many fields does not replace another word. Counts are
 //! normalised by the length of the field or the section (BM25, Robertson and Zaragoza, b = 0.75). A
 //! page has two names, its main heading and the end of its URL: the better one counts, and half of
-//! the other. The name of a section is its heading or term, with what its page's name has. `rank`
-//! is between 0 and 1: the page's PageRank on a logarithmic scale, or without a graph the number of
+//! the other. The name of a section is its heading or term, with what its page's name has. `d` is
+//! the best description of the page in an item of a list on another page (`search/described.rs`).
+//! Units are close if at most three words are between them, in reach if at most twelve. `rank` is
+//! between 0 and 1: the page's PageRank on a logarithmic scale, or without a graph the number of
 //! linking pages. A page that is mostly links loses up to nine tenths. The best matches by BM25 of
 //! their words alone are judged like this; those behind them keep that order.
 
@@ -40,14 +45,17 @@ pub struct Weights {
     pub url: f32,
     /// In the anchor texts of links to the page.
     pub anchor: f32,
-    /// In menus.
-    pub menus: f32,
+    /// In what stands around the page's own text.
+    #[serde(alias = "menus")]
+    pub around: f32,
     /// The best section of the page.
     pub section: f32,
     /// The name of the page, or of the section, if it is what was asked for.
     pub name: f32,
-    /// Adjacent words of the query that are also close to each other on the page.
+    /// Words of the query that are also close to each other on the page.
     pub phrase: f32,
+    /// What another page says about the page, in an item of a list that links to it.
+    pub described: f32,
     /// The page's importance in the graph.
     pub importance: f32,
 }
@@ -55,15 +63,16 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            title: 3.0,
-            headings: 0.6,
+            title: 2.0,
+            headings: 0.9,
             body: 0.25,
             url: 0.75,
             anchor: 0.75,
-            menus: 0.05,
+            around: 0.05,
             section: 0.15,
             name: 0.9,
             phrase: 0.5,
+            described: 0.4,
             importance: 0.65,
         }
     }
@@ -77,7 +86,7 @@ impl Weights {
             TextField::Body => self.body,
             TextField::Url => self.url,
             TextField::Anchor => self.anchor,
-            TextField::Menus => self.menus,
+            TextField::Around => self.around,
         };
         sound(weight)
     }
@@ -92,6 +101,10 @@ impl Weights {
 
     pub(crate) fn phrase(&self) -> f32 {
         sound(self.phrase)
+    }
+
+    pub(crate) fn described(&self) -> f32 {
+        sound(self.described)
     }
 
     /// The factor by which the text score is multiplied.
@@ -111,6 +124,8 @@ pub enum Aspect {
     SectionName,
     /// The name of the page.
     Name,
+    /// What another page says about it.
+    Described,
     /// Words that are close to each other.
     Near,
 }
@@ -123,6 +138,7 @@ impl Aspect {
             Self::Section => "section",
             Self::SectionName => "section name",
             Self::Name => "name",
+            Self::Described => "described",
             Self::Near => "near",
         }
     }

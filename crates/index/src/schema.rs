@@ -2,8 +2,8 @@
 //!
 //! Posting lists of its tokens by field, with documents and positions; its tags (host, site,
 //! language, type), for filtering; and columns with what every match needs: the page's number, its
-//! host, when it was fetched, what it duplicates, where its sections begin, and which words of its
-//! URL are its name. Nothing is stored for display: titles are in the catalogue, texts in the
+//! host, when it was fetched, what it duplicates, where its sections begin, which words of its URL
+//! are its name, and which other pages it describes. Nothing is stored for display: titles are in the catalogue, texts in the
 //! archive.
 
 use tantivy::schema::{
@@ -11,7 +11,7 @@ use tantivy::schema::{
 };
 
 /// Increment when older indexes must be rebuilt.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// Name of the tokenizer for texts and tags. The engine itself tokenizes nothing. Changing the name
 /// rebuilds the index.
@@ -26,19 +26,19 @@ pub enum TextField {
     Title,
     /// `<h1>` to `<h6>`.
     Headings,
-    /// The visible text without the menus.
+    /// Its own text, without what stands around it.
     Body,
     /// The URL.
     Url,
     /// The anchor texts of links that point to it.
     Anchor,
-    /// Its menus: lines that are hardly more than links.
-    Menus,
+    /// What stands around its own text: menus, footers and the like.
+    Around,
 }
 
 impl TextField {
     /// All of them, in display order.
-    pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor, Self::Menus];
+    pub const ALL: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url, Self::Anchor, Self::Around];
 
     /// Those that come from the page itself and are about it.
     pub(crate) const OWN: &'static [Self] = &[Self::Title, Self::Headings, Self::Body, Self::Url];
@@ -51,7 +51,7 @@ impl TextField {
             Self::Body => "body",
             Self::Url => "url",
             Self::Anchor => "anchor",
-            Self::Menus => "menus",
+            Self::Around => "around",
         }
     }
 
@@ -63,7 +63,7 @@ impl TextField {
             Self::Body => BODY,
             Self::Url => URL,
             Self::Anchor => ANCHOR,
-            Self::Menus => MENUS,
+            Self::Around => AROUND,
         }
     }
 }
@@ -80,7 +80,8 @@ pub(crate) const BODY: Field = Field::from_field_id(8);
 pub(crate) const URL: Field = Field::from_field_id(9);
 pub(crate) const SECTIONS: Field = Field::from_field_id(10);
 pub(crate) const NAME: Field = Field::from_field_id(11);
-pub(crate) const MENUS: Field = Field::from_field_id(12);
+pub(crate) const AROUND: Field = Field::from_field_id(12);
+pub(crate) const DESCRIBED: Field = Field::from_field_id(13);
 
 /// In the anchor index.
 pub(crate) const ANCHOR: Field = Field::from_field_id(1);
@@ -96,6 +97,7 @@ pub(crate) mod column {
     pub(crate) const SOURCES: &str = "sources";
     pub(crate) const SECTIONS: &str = "sections";
     pub(crate) const NAME: &str = "name";
+    pub(crate) const DESCRIBED: &str = "described";
 }
 
 /// The schema of the page index.
@@ -114,7 +116,8 @@ pub(crate) fn pages() -> Schema {
     }
     schema.add_u64_field(column::SECTIONS, FAST);
     schema.add_u64_field(column::NAME, FAST);
-    schema.add_text_field(TextField::Menus.name(), words());
+    schema.add_text_field(TextField::Around.name(), words());
+    schema.add_u64_field(column::DESCRIBED, FAST);
     schema.build()
 }
 

@@ -16,7 +16,8 @@ const LONGEST_TITLE: usize = 127;
 pub struct SectionMark {
     /// The position of its first token in the text.
     pub begin: u32,
-    /// The level of its heading, 1 to 6, or 7 for a term.
+    /// The level of its heading, 1 to 6, or 7 for a term; 0 if it is not part of the page's own
+    /// text.
     pub level: u8,
     /// Number of tokens in its title.
     pub title: u8,
@@ -32,6 +33,16 @@ impl SectionMark {
         let telling = cut.words().take(LONGEST_TITLE).filter(tells).count();
         let short = |n: usize| u8::try_from(n.min(LONGEST_TITLE)).unwrap_or(u8::MAX);
         Self { begin, level, title: short(cut.len()), telling: short(telling) }
+    }
+
+    /// A section that stands around the page's own text: it answers nothing, but it is counted.
+    pub fn around(begin: u32) -> Self {
+        Self { begin, ..Self::default() }
+    }
+
+    /// Whether it is part of the page's own text.
+    pub(crate) fn is_own(self) -> bool {
+        self.level > 0
     }
 
     /// As one number.

@@ -36,6 +36,14 @@ pub struct Document {
     /// down, either.
     #[serde(skip)]
     pub link_texts: Vec<(u32, u32)>,
+    /// Where in the text the markup has navigation, footers and the like, in bytes, disjoint and in
+    /// order. Never written down, either.
+    #[serde(skip)]
+    pub furniture: Vec<(u32, u32)>,
+    /// Items of lists and tables that say what a link leads to, in document order. Never written
+    /// down, either.
+    #[serde(skip)]
+    pub items: Vec<LinkedItem>,
     /// Forms in document order.
     pub forms: Vec<Form>,
     /// The visible text, blocks separated by newlines, white space collapsed within.
@@ -100,6 +108,17 @@ pub struct PageSection {
     pub level: u8,
     /// Where its title begins in the page's text, in bytes.
     pub offset: usize,
+}
+
+/// An item of a list or a table that begins with a link and says what it leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkedItem {
+    /// The number of the link among those of the page.
+    pub link: u32,
+    /// Where it begins in the page's text, in bytes.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
 }
 
 /// A form.

@@ -27,7 +27,9 @@ mod visit;
 
 pub use before::{PageHistory, Version};
 pub use block::Block;
-pub use document::{Document, FieldKind, Form, FormField, Heading, Image, PageSection, Problem, RobotsMeta, Sends};
+pub use document::{
+    Document, FieldKind, Form, FormField, Heading, Image, LinkedItem, PageSection, Problem, RobotsMeta, Sends,
+};
 pub use found::{DiscoveredLink, Links, Verdict};
 pub use headers::Headers;
 pub use id::{HostId, PageId, RunId, UrlKey};

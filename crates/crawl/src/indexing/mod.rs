@@ -10,7 +10,7 @@
 mod anchors;
 mod catch_up;
 mod heard;
-mod menus;
+
 mod overheard;
 mod wording;
 

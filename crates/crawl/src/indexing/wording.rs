@@ -4,25 +4,32 @@
 //! tokenize and the index only inverts; or, for pages that were not indexed when they were fetched,
 //! from the archive, read and extracted again.
 
-use super::menus::{menus, without_menus};
-use orb_index::{IndexEntry, MemoryReservation, SectionMark, TokenizedText, up_to};
-use orb_page::{Document, Visit, WarcPosition};
+use orb_extract::PartedText;
+use orb_index::{DescriptionMark, IndexEntry, MemoryReservation, SectionMark, TokenizedText, UrlHash, up_to};
+use orb_page::{Document, LinkedItem, PageSection, Visit, WarcPosition};
 use orb_project::IndexSettings;
 use orb_store::{ArchiveReader, Worded};
+use orb_urls::Canonicaliser;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+
+/// The lowest level of a heading; below are terms.
+const LOWEST_HEADING: u8 = 6;
 
 /// The tokens of a page besides its title and URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wording {
     /// Those of the headings.
     pub headings: TokenizedText,
-    /// Those of the visible text without the menus.
+    /// Those of the page's own text.
     pub text: TokenizedText,
-    /// Those of the menus, which are not among them.
-    pub menus: TokenizedText,
+    /// Those of what stands around it, which are not among them.
+    pub around: TokenizedText,
     /// Where the sections begin in the text.
     pub sections: Vec<SectionMark>,
+    /// Which other pages it describes.
+    pub described: Vec<DescriptionMark>,
     /// How many hundredths of the text are links to elsewhere.
     pub linked: u8,
     /// Whether it asks not to be indexed.
@@ -45,25 +52,23 @@ impl From<&IndexSettings> for WordingRules {
 }
 
 impl Wording {
-    /// Tokenizes a document.
-    pub(crate) fn of(document: &Document, noindex: bool, rules: WordingRules) -> Self {
+    /// Tokenizes the document at a URL.
+    pub(crate) fn of(document: &Document, url: &str, noindex: bool, rules: WordingRules) -> Self {
         if noindex && rules.honour_noindex {
             return Self { hidden: true, ..Self::default() };
         }
-        let mut headings = String::new();
-        for heading in &document.headings {
-            headings.push_str(&heading.text);
-            headings.push('\n');
-        }
-        let headings = TokenizedText::of(up_to(&headings, rules.longest));
-        let (text, menus, sections) = arranged(document, rules.longest);
-        Self { headings, text, menus, sections, linked: linked(document), hidden: false }
+        let parted = PartedText::of(document);
+        let headings = TokenizedText::of(up_to(&headings(document, &parted), rules.longest));
+        let (text, sections, described) = arranged(document, url, &parted, rules.longest);
+        let around = TokenizedText::of(up_to(&parted.around, rules.longest));
+        Self { headings, text, around, sections, described, linked: linked(document), hidden: false }
     }
 
     /// Approximate memory use in bytes.
     pub(crate) fn heap_bytes(&self) -> u64 {
-        let sections = self.sections.capacity() * size_of::<SectionMark>();
-        self.headings.heap_bytes() + self.text.heap_bytes() + self.menus.heap_bytes() + sections as u64
+        let sections = self.sections.capacity() * size_of::<SectionMark>()
+            + self.described.capacity() * size_of::<DescriptionMark>();
+        self.headings.heap_bytes() + self.text.heap_bytes() + self.around.heap_bytes() + sections as u64
     }
 
     /// An index entry for a page that was just recorded.
@@ -80,8 +85,9 @@ impl Wording {
             title: visit.title.unwrap_or_default(),
             headings: self.headings,
             text: self.text,
-            menus: self.menus,
+            around: self.around,
             sections: self.sections,
+            described: self.described,
             linked: self.linked,
             hidden: self.hidden,
             load: MemoryReservation::default(),
@@ -91,24 +97,76 @@ impl Wording {
     }
 }
 
-/// The tokens of a document's text without its menus, those of the menus, and where its sections
-/// begin.
-fn arranged(document: &Document, longest: usize) -> (TokenizedText, TokenizedText, Vec<SectionMark>) {
-    let offsets: Vec<usize> = document.sections.iter().map(|section| section.offset).collect();
-    let menus = menus(&document.text, &document.link_texts, &offsets);
-    let (parted, offsets) = match menus.is_empty() {
-        true => (None, offsets),
-        false => {
-            let (text, menus, offsets) = without_menus(&document.text, &menus, &offsets);
-            (Some((text, menus)), offsets)
-        }
+/// The headings of a document's own text, each on a line.
+fn headings(document: &Document, parted: &PartedText<'_>) -> String {
+    let mut out = String::new();
+    let mut add = |title: &str| {
+        out.push_str(title);
+        out.push('\n');
     };
-    let (text, menus) = parted.as_ref().map_or((document.text.as_str(), ""), |(text, menus)| (text, menus));
-    let (text, begins) = TokenizedText::with_positions(up_to(text, longest), &offsets);
+    if document.sections.is_empty() {
+        document.headings.iter().for_each(|heading| add(&heading.text));
+    }
+    for section in document.sections.iter().filter(|section| section.level <= LOWEST_HEADING) {
+        if parted.place(document, section.offset).1 {
+            add(&section.title);
+        }
+    }
+    out
+}
+
+/// The tokens of a document's own text, where its sections begin, and what it describes.
+fn arranged(
+    document: &Document,
+    url: &str,
+    parted: &PartedText<'_>,
+    longest: usize,
+) -> (TokenizedText, Vec<SectionMark>, Vec<DescriptionMark>) {
+    let sections: Vec<(usize, bool)> =
+        document.sections.iter().map(|section| parted.place(document, section.offset)).collect();
+    let items = described(document, url, parted);
+    let mut offsets: Vec<usize> = sections.iter().map(|(offset, _)| *offset).collect();
+    offsets.extend(items.iter().flat_map(|(_, range)| [range.start, range.end]));
+    offsets.sort_unstable();
+    let (text, positions) = TokenizedText::with_positions(up_to(&parted.own, longest), &offsets);
+    let position = |offset: usize| positions.get(offsets.partition_point(|one| *one < offset)).copied();
     let lang = document.lang.as_deref();
-    let named = document.sections.iter().zip(&begins);
-    let sections = named.map(|(one, begin)| SectionMark::new(*begin, one.level, &one.title, lang)).collect();
-    (text, TokenizedText::of(up_to(menus, longest)), sections)
+    let mark = |(section, (offset, is_own)): (&PageSection, &(usize, bool))| {
+        let begin = position(*offset)?;
+        Some(if *is_own {
+            SectionMark::new(begin, section.level, &section.title, lang)
+        } else {
+            SectionMark::around(begin)
+        })
+    };
+    let item = |(target, range): &(UrlHash, Range<usize>)| {
+        let (begin, end) = (position(range.start)?, position(range.end)?);
+        let len = u8::try_from(end.saturating_sub(begin)).unwrap_or(u8::MAX);
+        Some(DescriptionMark { begin, len, target: *target })
+    };
+    let sections = document.sections.iter().zip(&sections).map_while(mark).collect();
+    (text, sections, items.iter().filter_map(item).collect())
+}
+
+/// The items of a page's own text that describe other pages, with what they describe.
+fn described(document: &Document, url: &str, parted: &PartedText<'_>) -> Vec<(UrlHash, Range<usize>)> {
+    if document.items.is_empty() {
+        return Vec::new();
+    }
+    // Session ids and unusual URL rules only make a description lead nowhere.
+    let canonical = Canonicaliser::default();
+    let Ok(own) = canonical.parse(url) else { return Vec::new() };
+    let base = document.base.as_deref().and_then(|base| canonical.resolve(&own, base).ok());
+    let base = base.as_ref().unwrap_or(&own);
+    let target = |item: &LinkedItem| {
+        let link = document.links.get(item.link as usize)?;
+        let target = canonical.resolve(base, &link.target).ok()?;
+        let (start, is_own) = parted.place(document, item.start as usize);
+        let end = start + item.end.saturating_sub(item.start) as usize;
+        let is_told = is_own && target != own && end <= parted.own.len();
+        is_told.then(|| (UrlHash::of(target.as_str()), start..end))
+    };
+    document.items.iter().filter_map(target).collect()
 }
 
 /// How many hundredths of a document's text are anchor texts.
@@ -121,7 +179,8 @@ fn linked(document: &Document) -> u8 {
 /// not hold it.
 pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> IndexEntry {
     let wording = page.warc.as_ref().and_then(|at| read(archive, at, &page.url, agent));
-    let wording = wording.map(|(document, noindex)| Wording::of(&document, noindex, rules)).unwrap_or_default();
+    let wording =
+        wording.map(|(document, noindex)| Wording::of(&document, &page.url, noindex, rules)).unwrap_or_default();
     IndexEntry {
         page: page.page,
         host: page.host,
@@ -134,8 +193,9 @@ pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: Wording
         title: page.title.unwrap_or_default(),
         headings: wording.headings,
         text: wording.text,
-        menus: wording.menus,
+        around: wording.around,
         sections: wording.sections,
+        described: wording.described,
         linked: wording.linked,
         hidden: wording.hidden,
         load: MemoryReservation::default(),
@@ -153,18 +213,36 @@ fn read(archive: &ArchiveReader, at: &WarcPosition, url: &str, agent: &str) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orb_extract::{Content, extract};
     use orb_page::Heading;
+
+    const URL: &str = "http://a.org/math/index.html";
 
     #[test]
     fn the_words_of_a_document_are_taken_up_to_a_length() {
         let headings = vec![Heading { level: 1, text: "One".into() }, Heading { level: 2, text: "Two".into() }];
         let document = || Document { text: "äöü".into(), headings: headings.clone(), ..Document::default() };
         let rules = |longest| WordingRules { longest, honour_noindex: true };
-        let whole = Wording::of(&document(), false, rules(100));
+        let whole = Wording::of(&document(), URL, false, rules(100));
         assert_eq!((whole.text, whole.headings), (TokenizedText::of("äöü"), TokenizedText::of("one two")));
-        assert_eq!(Wording::of(&document(), false, rules(3)).text, TokenizedText::of("ä"));
-        assert_eq!(Wording::of(&document(), true, rules(9)), Wording { hidden: true, ..Wording::default() });
+        assert_eq!(Wording::of(&document(), URL, false, rules(3)).text, TokenizedText::of("ä"));
+        assert_eq!(Wording::of(&document(), URL, true, rules(9)), Wording { hidden: true, ..Wording::default() });
         let despite = WordingRules { longest: 9, honour_noindex: false };
-        assert!(!Wording::of(&document(), true, despite).hidden);
+        assert!(!Wording::of(&document(), URL, true, despite).hidden);
+    }
+
+    #[test]
+    fn what_stands_around_is_apart_and_items_describe_what_they_link_to() {
+        let html = "<nav>Home of all</nav><h1>Functions</h1><ul><li><a href=sqrt.html#top>sqrt</a> computes the
+            square root<li><a href=''>This</a> is about the page itself</ul><footer><h2>Imprint</h2>Somebody</footer>";
+        let content = Content { bytes: html.as_bytes(), mime: Some("text/html"), charset: None, url: URL };
+        let wording =
+            Wording::of(&extract(&content), URL, false, WordingRules { longest: 1_000, honour_noindex: true });
+        assert_eq!(wording.headings, TokenizedText::of("functions"));
+        let own = "functions sqrt computes the square root this is about the page itself";
+        assert_eq!((&wording.text, &wording.around), (&own.into(), &"home of all imprint somebody".into()));
+        assert_eq!(wording.sections[1..], [SectionMark::around(12)]);
+        let target = UrlHash::of("http://a.org/math/sqrt.html");
+        assert_eq!(wording.described, [DescriptionMark { begin: 1, len: 5, target }]);
     }
 }

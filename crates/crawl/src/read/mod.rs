@@ -206,8 +206,7 @@ impl ResponseReader {
         problems.extend(framing(response));
         let mut taken = DocumentFindings::default();
         if (200..300).contains(&response.status) {
-            let room = std::mem::take(&mut self.room);
-            let document = extract(lease, response, header_mime.as_deref(), &opened.bytes, room);
+            let document = self.extract(lease, response, header_mime.as_deref(), &opened.bytes);
             taken = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             taken.sessions = self.follow_redirect(lease, &mut visit, response);
@@ -260,6 +259,14 @@ impl ResponseReader {
         DecodedContent { length: decoded.bytes.len() as u64, digest, problem, bytes: decoded.bytes }
     }
 
+    /// Extracts the content, with the media type of its header.
+    fn extract(&mut self, lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8]) -> Document {
+        let charset = response.headers.charset();
+        let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
+        // Only the index tells a page's own text from what stands around it.
+        orb_extract::extract_within(&content, std::mem::take(&mut self.room), self.rules.wording.is_some())
+    }
+
     /// Moves the document into the visit; returns the gist of an HTML page, and its tokens.
     fn take(
         &mut self,
@@ -281,7 +288,7 @@ impl ResponseReader {
         let gist = (visit.kind == PageKind::Html).then(gist);
         document.links.extend(orb_extract::header_links(&response.headers));
         let robots = document.robots.merge(orb_extract::x_robots(&response.headers, &self.rules.agent));
-        let words = self.rules.wording.map(|rules| Box::new(Wording::of(&document, robots.noindex, rules)));
+        let words = self.rules.wording.map(|rules| Box::new(Wording::of(&document, &lease.url, robots.noindex, rules)));
         self.room = std::mem::take(&mut document.text);
         let sessions = self.point(lease, visit, document, robots, problems);
         DocumentFindings { gist, words, sessions }
@@ -324,13 +331,6 @@ fn recorded_as<'a>(kind: &'a ResponseKind, mime: Option<&'a str>) -> RecordedAs<
             RecordedAs::Resource { mime: mime.unwrap_or(BYTES), conversation: conversation.as_ref() }
         }
     }
-}
-
-/// Extracts the content, with the media type of its header.
-fn extract(lease: &Lease, response: &Response, mime: Option<&str>, bytes: &[u8], room: String) -> Document {
-    let charset = response.headers.charset();
-    let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
-    orb_extract::extract_within(&content, room)
 }
 
 /// The total duration.

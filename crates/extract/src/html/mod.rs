@@ -10,6 +10,8 @@ mod attributes;
 mod conformance;
 mod elements;
 mod forms;
+mod furniture;
+mod items;
 mod meta;
 mod pictures;
 mod place;

@@ -10,6 +10,8 @@ use super::attributes::Slots;
 use super::elements::ANYWHERE;
 use super::foreign::Foreign;
 use super::forms::Forms;
+use super::furniture::Furniture;
+use super::items::Items;
 use super::name::{ACTS, Attr, BLOCK, CELL, SPACED, Tag};
 use super::raw::Raw;
 use super::scan::{HtmlToken, Scanner, TagToken, TextMode};
@@ -56,6 +58,8 @@ pub(super) struct HtmlReader<'a, 'f> {
     foreign: Foreign,
     heading: Option<(u8, usize)>,
     sections: Sections<'a>,
+    /// Where furniture stands and which items describe links, if anybody wants to know.
+    layout: Option<(Furniture, Items)>,
     /// Number of open templates: their links count, their text is invisible.
     templates: u32,
     /// The element whose raw text comes next.
@@ -70,6 +74,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
         scanner.allow_cdata(is_xml);
         found.doc.links.reserve((src.len() / BYTES_A_LINK).min(MOST_EXPECTED));
         let room = std::mem::take(&mut found.room);
+        let layout = found.wants_layout.then(Default::default);
         Self {
             src,
             found,
@@ -81,6 +86,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
             foreign: Foreign::default(),
             heading: None,
             sections: Sections::default(),
+            layout,
             templates: 0,
             raw: None,
             is_xml,
@@ -112,6 +118,10 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
         let text = self.prose.finish();
         if !self.nested {
             self.found.doc.sections = self.sections.finish(text.len());
+            if let Some((furniture, items)) = self.layout {
+                self.found.doc.furniture = furniture.finish(text.len());
+                self.found.doc.items = items.finish(text.len());
+            }
         }
         text
     }
@@ -162,6 +172,10 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
             return self.foreign_element(tag, at, attrs);
         }
         self.separate(tag);
+        if let Some((furniture, items)) = self.layout.as_mut().filter(|_| !(self.is_xml && self_closing)) {
+            furniture.start(tag, attrs, self.prose.len());
+            items.start(tag, self.prose.len());
+        }
         if attrs.has(Attr::Id) || attrs.has(Attr::Name) {
             self.sections.named(tag, attrs, self.prose.len());
         }
@@ -224,6 +238,10 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
         self.foreign.end(tag, self.scanner.tag().key);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         self.separate(tag);
+        if let Some((furniture, items)) = &mut self.layout {
+            furniture.end(tag, self.prose.len());
+            items.end(tag, self.prose.len());
+        }
         if tag.flags() & ACTS != 0 {
             self.close(tag);
         }
@@ -276,6 +294,9 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
             && let (Ok(start), Ok(end)) = (u32::try_from(anchor.start), u32::try_from(self.prose.len()))
         {
             self.found.doc.link_texts.push((start, end));
+            if let Some((_, items)) = &mut self.layout {
+                items.link(anchor.link, anchor.start, self.prose.len());
+            }
         }
         let mut text = if anchor.alts.is_empty() {
             self.prose.since(anchor.start, MAX_ANCHOR)

@@ -7,6 +7,7 @@
 use super::Searcher;
 use super::source::QueryPlan;
 use super::units::{QueryUnit, WrittenForm};
+use crate::described::{DescriptionMark, UrlHash};
 use crate::error::Result;
 use crate::schema::{TextField, column};
 use crate::section::{NameMark, SectionMark};
@@ -48,16 +49,21 @@ pub(super) struct PageEvidence {
     pub(super) units: Vec<UnitPlaces>,
     /// Lengths of the fields in tokens, approximately.
     pub(super) lengths: [u32; TextField::ALL.len()],
-    /// Its sections in order.
+    /// The sections of its own text in order, and their numbers among all of the page.
     pub(super) sections: Vec<SectionMark>,
+    pub(super) numbers: Vec<usize>,
     /// Which tokens of its URL are its name, and how much of it is links.
     pub(super) name: NameMark,
+    /// What others know it by, and which of them it describes, in order.
+    pub(super) url: UrlHash,
+    pub(super) described: Vec<DescriptionMark>,
 }
 
 /// Columns that tell the structure of the pages of a segment.
 pub(super) struct StructureColumns {
     sections: Option<Column<u64>>,
     name: Option<Column<u64>>,
+    described: Option<Column<u64>>,
     norms: Vec<Option<FieldNormReader>>,
 }
 
@@ -68,17 +74,21 @@ impl StructureColumns {
         Self {
             sections: of(column::SECTIONS),
             name: of(column::NAME),
+            described: of(column::DESCRIBED),
             norms: TextField::OWN.iter().map(norm).collect(),
         }
     }
 
     fn read(&self, doc: DocId, page: &mut PageEvidence) {
         if let Some(sections) = &self.sections {
-            page.sections.extend(sections.values_for_doc(doc).map(SectionMark::unpacked));
-            page.sections.sort_by_key(|section| section.begin);
+            let all = sections.values_for_doc(doc).map(SectionMark::unpacked).enumerate();
+            (page.numbers, page.sections) = all.filter(|(_, section)| section.is_own()).unzip();
         }
         let name = self.name.as_ref().and_then(|name| name.first(doc)).unwrap_or(0);
         page.name = NameMark::unpacked(name);
+        if let Some(described) = &self.described {
+            (page.url, page.described) = DescriptionMark::all_of(described.values_for_doc(doc));
+        }
         for (length, norm) in page.lengths.iter_mut().zip(&self.norms) {
             *length = norm.as_ref().map_or(0, |norm| norm.fieldnorm(doc));
         }
@@ -195,7 +205,7 @@ impl UnitPlaces {
             TextField::Body => &mut self.body,
             TextField::Title => &mut self.title,
             TextField::Url => &mut self.url,
-            TextField::Headings | TextField::Anchor | TextField::Menus => return,
+            TextField::Headings | TextField::Anchor | TextField::Around => return,
         };
         places.extend(positions.iter().map(|at| UnitPlace { at: *at, worth }));
     }

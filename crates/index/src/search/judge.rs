@@ -34,6 +34,13 @@ const ONLY_LINKS: f32 = 0.9;
 const NEAR: u32 = 3;
 const OTHER_ORDER: f32 = 0.5;
 
+/// The same for any two words of the query, in either order: in a sentence, say. What they count
+/// compared with neighbours, how soon they are enough, and of how many words pairs are formed.
+const IN_REACH: u32 = 12;
+const LOOSELY: f32 = 0.6;
+const K_LOOSELY: f32 = 2.0;
+const PAIRED: usize = 8;
+
 /// What a page of average length would be, by field.
 pub(super) type AverageLengths = [f32; TextField::ALL.len()];
 
@@ -81,15 +88,16 @@ impl Judge<'_> {
         self.units.iter().zip(shares).map(|(unit, share)| unit.rarity * share).sum()
     }
 
-    /// Judges a page.
-    pub(super) fn judge(&self, page: &PageEvidence) -> PageJudgement {
+    /// Judges a page; `described` is how well another page describes it.
+    pub(super) fn judge(&self, page: &PageEvidence, described: f32) -> PageJudgement {
         let mut out = PageJudgement::default();
         let (named, name) = self.name(page);
         self.fields(page, &mut out);
         let best = self.best_section(page, &named);
         if let Some((number, section, in_name)) = best {
             // A page that is named like the query answers as a whole.
-            out.section = number.filter(|_| in_name > name || name <= 0.0);
+            let answers = number.filter(|_| in_name > name || name <= 0.0);
+            out.section = answers.and_then(|number| page.numbers.get(number).copied());
             self.add(&mut out, "", Aspect::Section, self.weights.section() * section);
             let (more, less) = if in_name > name { (1.0, SECOND) } else { (SECOND, 1.0) };
             self.add(&mut out, "", Aspect::SectionName, self.weights.name() * more * in_name);
@@ -97,7 +105,10 @@ impl Judge<'_> {
         } else {
             self.add(&mut out, "", Aspect::Name, self.weights.name() * name);
         }
-        let near = self.near(page, best.and_then(|(number, ..)| number));
+        // What others say about a page counts as far as it is more than its name says.
+        let said = self.weights.name() * best.map_or(name, |(_, _, in_name)| in_name.max(name));
+        self.add(&mut out, "", Aspect::Described, (self.weights.described() * described - said).max(0.0));
+        let near = self.near(page, best.and_then(|(number, ..)| number)) + LOOSELY * self.together(page);
         self.add(&mut out, "", Aspect::Near, self.weights.phrase() * near);
         self.discount(page, &mut out);
         out
@@ -267,6 +278,26 @@ impl Judge<'_> {
             sum += 0.5 * (a.rarity + b.rarity) * count / (K1 + count);
         }
         sum
+    }
+}
+
+impl Judge<'_> {
+    /// Any two units that are near each other somewhere in the text.
+    #[expect(clippy::cast_precision_loss, reason = "a few pairs")]
+    fn together(&self, page: &PageEvidence) -> f32 {
+        let mut rarest: Vec<usize> = (0..self.units.len()).collect();
+        rarest.sort_by(|a, b| self.units[*b].rarity.total_cmp(&self.units[*a].rarity));
+        rarest.truncate(PAIRED);
+        let (mut sum, mut pairs) = (0.0, 0usize);
+        for (i, a) in rarest.iter().enumerate() {
+            for b in &rarest[i + 1..] {
+                let (x, y) = (&page.units[*a].body, &page.units[*b].body);
+                let count = followed(x, y, IN_REACH) + followed(y, x, IN_REACH);
+                sum += 0.5 * (self.units[*a].rarity + self.units[*b].rarity) * count / (K_LOOSELY + count);
+                pairs += 1;
+            }
+        }
+        sum / (pairs.max(1) as f32).sqrt()
     }
 }
 

@@ -6,7 +6,7 @@
 //! is a word like any other, and a word that it never uses is no correction.
 
 use super::Searcher;
-use crate::analyze::{StemLanguage, is_function_word, is_of_pairs};
+use crate::analyze::{StemLanguage, irregular_forms, is_function_word, is_of_pairs, words_for_the_same};
 use crate::error::Result;
 use crate::schema::{TAG, TextField};
 use std::collections::HashMap;
@@ -24,7 +24,10 @@ const MOST_FORMS: usize = 6;
 /// What another form of a word counts, compared with the word itself: if it only lacks or has an
 /// ending such as the plural's, and otherwise.
 pub(super) const ENDING: f32 = 0.9;
-const OTHER_FORM: f32 = 0.6;
+pub(super) const OTHER_FORM: f32 = 0.6;
+
+/// What another word for the same thing counts.
+const SAME: f32 = 0.3;
 
 /// A word that exists is corrected only if it is on at most this many pages and its neighbour on
 /// this many times more.
@@ -51,8 +54,8 @@ impl Searcher {
             engine.doc_freq(&Term::from_field_text(part.field(), word)).ok()
         };
         let about = TextField::OWN.iter().chain(&[TextField::Anchor]).filter_map(|part| of(*part)).max().unwrap_or(0);
-        // In menus alone it is on few pages, whatever their number: they lead there.
-        if about == 0 { of(TextField::Menus).unwrap_or(0).min(1) } else { about }
+        // Around the texts alone it is on few pages, whatever their number: menus lead there.
+        if about == 0 { of(TextField::Around).unwrap_or(0).min(1) } else { about }
     }
 
     /// Whether a page is named with this word, in its title, a heading or a link to it.
@@ -119,6 +122,39 @@ impl Searcher {
 
     /// The other forms of a word that the collection uses, and what each counts.
     pub(super) fn inflections(&self, word: &str) -> Result<Vec<(String, f32)>> {
+        let mut forms = self.regular_forms(word)?;
+        for other in irregular_forms(word, self.language()) {
+            if self.pages_with(other) > 0 && forms.iter().all(|(form, _)| form != other) {
+                forms.push((other.to_owned(), OTHER_FORM));
+            }
+        }
+        Ok(forms)
+    }
+
+    /// Other words for the same thing that the collection uses, in all their forms, and what each
+    /// counts.
+    pub(super) fn words_for_the_same(&self, word: &str, forms: &[(String, f32)]) -> Result<Vec<(String, f32)>> {
+        let known = |other: &str| other == word || forms.iter().any(|(form, _)| form == other);
+        let mut out: Vec<(String, f32)> = Vec::new();
+        for form in std::iter::once(word).chain(forms.iter().map(|(form, _)| form.as_str())) {
+            for other in words_for_the_same(form, self.language()).filter(|other| !known(other)) {
+                let others = self.inflections(other)?.into_iter().map(|(other, worth)| (other, SAME * worth));
+                out.extend(std::iter::once((other.to_owned(), SAME)).chain(others));
+            }
+        }
+        out.retain(|(other, _)| !known(other) && self.pages_with(other) > 0);
+        out.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        out.dedup_by(|a, b| a.0 == b.0);
+        Ok(out)
+    }
+
+    /// Whether the collection uses another word for the same thing.
+    pub(super) fn has_another(&self, word: &str) -> bool {
+        words_for_the_same(word, self.language()).any(|other| self.pages_with(other) > 0)
+    }
+
+    /// The forms that an ending tells.
+    fn regular_forms(&self, word: &str) -> Result<Vec<(String, f32)>> {
         let language = StemLanguage::of(self.language());
         let Some(language) = language.filter(|_| is_inflected(word)) else { return Ok(Vec::new()) };
         let Some(stem) = language.stems(std::iter::once(word)).pop() else { return Ok(Vec::new()) };

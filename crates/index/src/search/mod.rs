@@ -9,6 +9,7 @@
 
 mod build;
 mod complete;
+mod described;
 mod evidence;
 mod gather;
 mod hits;
@@ -34,7 +35,7 @@ use crate::snippet::Marker;
 use crate::standing::{CommitPayload, open};
 use crate::writer::{holdings, reader};
 use build::Builder;
-use evidence::StructureColumns;
+use evidence::{PageEvidence, StructureColumns};
 use gather::{SoftClauses, TopMatches, gather};
 use join::Join;
 use judge::{AverageLengths, Judge, PageJudgement};
@@ -273,7 +274,9 @@ impl Searcher {
         let judge =
             Judge { units, weights: request.weights, average: self.average_lengths(), explain: request.explain };
         let evidence = self.evidence(units, plan, &pages)?;
-        let judged: Vec<PageJudgement> = evidence.iter().map(|page| judge.judge(page)).collect();
+        let described = described::descriptions(units, &evidence);
+        let told = |page: &PageEvidence| described.get(&page.url).copied().unwrap_or(0.0);
+        let judged: Vec<PageJudgement> = evidence.iter().map(|page| judge.judge(page, told(page))).collect();
         let least = judged.iter().map(|one| one.text).fold(f32::INFINITY, f32::min);
         let top = rest.first().map_or(1.0, |(score, _)| score.max(f32::MIN_POSITIVE));
         let behind =

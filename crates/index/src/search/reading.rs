@@ -5,8 +5,11 @@
 //!   after `+`, they are searched for.
 //! - A word that no page has, or hardly any, is replaced by its most likely neighbour in the
 //!   dictionary, or split in two (`pushBack`), and the answer says so. `+word` insists.
+//! - An identifier that no page has is searched for by its components: `std::string::find` where
+//!   pages say `basic_string::find`.
 //! - A word stands for its other forms too (`sort`: `sorting`), and for what it gives together with
-//!   its neighbours (`file name`: `filename`).
+//!   its neighbours (`file name`: `filename`); in a question also for other words
+//!   that mean the same.
 
 use super::Searcher;
 use super::gather::{SoftClauses, gather};
@@ -17,8 +20,9 @@ use crate::error::Result;
 use crate::query::{How, Leaf, Node};
 use crate::schema::TextField;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tantivy::Term;
-use tantivy::query::Occur;
+use tantivy::query::{Occur, PhraseQuery};
 
 /// Other forms than the one typed, and what each counts.
 type OtherForms = Vec<(String, f32)>;
@@ -56,19 +60,24 @@ impl Searcher {
     /// Reads a query; with `inflect` words stand for their other forms, too.
     pub(super) fn read(&self, node: Node, inflect: bool) -> Result<QueryReading> {
         let is_question = self.is_question(&node);
-        let node = self.telling(node);
+        let node = self.in_components(self.telling(node))?;
         let mut reading = QueryReading { node, corrections: Vec::new(), forms: HashMap::new(), is_question };
         let mut leaves = Vec::new();
         plain_leaves(&mut reading.node, &mut leaves);
         let known = self.known_words(&leaves);
-        for leaf in &mut leaves {
+        let has_another = |leaf: &Leaf| is_question && single(leaf).is_some_and(|word| self.has_another(&word));
+        for leaf in leaves.iter_mut().filter(|leaf| !has_another(leaf)) {
             if let Some(correction) = self.correct(leaf, &known)? {
                 reading.corrections.push(correction);
             }
         }
         if inflect {
             for word in leaves.iter().filter_map(|leaf| single(leaf)) {
-                reading.forms.insert(word.clone(), self.inflections(&word)?);
+                let mut forms = self.inflections(&word)?;
+                if is_question {
+                    forms.extend(self.words_for_the_same(&word, &forms)?);
+                }
+                reading.forms.insert(word, forms);
             }
             for word in leaves.iter().filter_map(|leaf| words(&leaf.text).pop()).map(|last| last.text) {
                 let ending = self.inflections(&word)?.into_iter().filter(|(_, worth)| *worth >= ENDING);
@@ -99,6 +108,45 @@ impl Searcher {
         }
         let mut kept: Vec<Node> = nodes.into_iter().filter(|node| !is_loose(node)).collect();
         if kept.len() == 1 { kept.remove(0) } else { Node::And(kept) }
+    }
+
+    /// The query with identifiers that no page has replaced by their components.
+    fn in_components(&self, node: Node) -> Result<Node> {
+        let (is_list, nodes) = match node {
+            Node::And(nodes) => (true, nodes),
+            other => (false, vec![other]),
+        };
+        let mut out = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match node {
+                Node::Leaf(leaf) if is_plain(&leaf) && self.is_unknown_identifier(&leaf)? => {
+                    let component = |text: &str| Node::Leaf(Leaf { text: text.to_owned(), ..leaf.clone() });
+                    out.extend(components(&leaf.text).map(component));
+                }
+                other => out.push(other),
+            }
+        }
+        Ok(if is_list || out.len() > 1 { Node::And(out) } else { out.pop().unwrap_or(Node::All) })
+    }
+
+    /// Whether a leaf has several components, all of which exist, but nowhere together.
+    fn is_unknown_identifier(&self, leaf: &Leaf) -> Result<bool> {
+        if components(&leaf.text).nth(1).is_none() {
+            return Ok(false);
+        }
+        let tokens: Vec<String> = words(&leaf.text).into_iter().map(|word| word.text).collect();
+        if tokens.iter().any(|word| is_of_pairs(word) || self.pages_with(word) == 0) {
+            return Ok(false);
+        }
+        for part in [TextField::Body, TextField::Title, TextField::Headings, TextField::Url, TextField::Around] {
+            let terms = tokens.iter().map(|word| Term::from_field_text(part.field(), word)).collect();
+            let phrase = MatchSource::Query(Arc::new(PhraseQuery::new(terms)));
+            let clause = Clause::new(Occur::Must, vec![phrase]);
+            if gather(&self.engine, &[clause], &SoftClauses::NONE, 1).map_err(|e| self.failed(&e))?.total > 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The words of the query that exist, rarest first.
@@ -219,6 +267,11 @@ pub(super) fn is_plain(leaf: &Leaf) -> bool {
 /// The one token of a leaf.
 pub(super) fn single(leaf: &Leaf) -> Option<String> {
     Searcher::as_kept(&leaf.text)
+}
+
+/// The components of a qualified name.
+fn components(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| !words(part).is_empty())
 }
 
 /// The plain leaves of a query, in order.

@@ -429,3 +429,50 @@ fn an_index_that_cannot_be_read_is_told_or_made_anew() {
     writer.commit(None).unwrap();
     assert_eq!(Searcher::open(dir.path()).unwrap().pages(), 0);
 }
+
+#[test]
+fn a_page_is_found_by_what_others_say_about_it() {
+    let url = |name: &str| format!("http://a.org/{name}.html");
+    let filler = "and nothing else of interest is said on this page about numbers";
+    let mut list = page(1, &url("list"), "All of them", "radix computes the square root of numbers");
+    list.described = vec![crate::DescriptionMark { begin: 0, len: 7, target: crate::UrlHash::of(&url("radix")) }];
+    let own = |number, name: &str| page(number, &url(name), name, &format!("square root {filler}"));
+    let (_dir, index) = indexed(vec![list, own(2, "other"), own(3, "radix"), own(4, "third")]);
+    let weights = Weights::default();
+    let answer = index.search(&SearchRequest { explain: true, ..request("square root", &weights) }, None);
+    let hits = answer.unwrap().hits;
+    let place = |page: u64| hits.iter().position(|hit| hit.page.0 == page).unwrap();
+    assert!(place(3) < place(2) && place(2) < place(4), "{hits:?}");
+    let aspects = |page: u64| hits[place(page)].shares.iter().map(|(_, aspect, _)| *aspect).collect::<Vec<_>>();
+    assert!(aspects(3).contains(&Aspect::Described) && !aspects(2).contains(&Aspect::Described));
+}
+
+#[test]
+fn an_identifier_that_no_page_has_is_searched_for_by_its_components() {
+    let (_dir, index) = library();
+    assert_eq!(found(&index, "std::string::push_back"), Vec::<u64>::new(), "there is no string at all");
+    assert_eq!(found(&index, "json::push_back")[0], 3);
+    assert_eq!(found(&index, "std::push_back")[0], 3);
+}
+
+#[test]
+fn a_question_finds_other_words_for_the_same() {
+    let (_dir, index) = indexed(vec![
+        page(1, "http://a.org/1", "Directories", "Creates a directory and its parents"),
+        page(2, "http://a.org/2", "Files", "Writes a file that somebody caught"),
+    ]);
+    assert_eq!(found(&index, "how to make a folder"), [1]);
+    assert_eq!(found(&index, "how to catch a file"), [2]);
+    assert_eq!(found(&index, "folder").len(), 0, "only in questions");
+}
+
+#[test]
+fn a_section_around_the_text_is_no_answer() {
+    let mut one = page(1, "http://a.org/1", "x", "alpha beta gamma delta epsilon");
+    let sections =
+        [SectionMark::new(0, 1, "alpha", None), SectionMark::around(2), SectionMark::new(3, 2, "delta", None)];
+    one.sections = sections.to_vec();
+    let (_dir, index) = indexed(vec![one]);
+    let section = |query| index.search(&request(query, &Weights::default()), None).unwrap().hits[0].section;
+    assert_eq!((section("gamma"), section("delta epsilon")), (Some(0), Some(2)));
+}

@@ -5,6 +5,7 @@
 
 use super::Searcher;
 use super::build::cut;
+use super::lexicon::OTHER_FORM;
 use super::reading::{QueryReading, single};
 use crate::analyze::{is_light_in_question, is_of_pairs};
 use crate::error::Result;
@@ -70,9 +71,14 @@ impl Searcher {
         };
         let pages = |word: &String| if is_short_pair(word) { 1 } else { self.pages_with(word) };
         let (rarity, exists) = match tokens.as_slice() {
-            // A word is as common as its most common form.
+            // A word is as common as its most common form; other words for the same count only if
+            // there is none.
             [_] => {
-                let most = forms.iter().flat_map(|form| &form.tokens).map(pages).max().unwrap_or(0);
+                let most = |least: f32| {
+                    let forms = forms.iter().filter(|form| form.worth >= least);
+                    forms.flat_map(|form| &form.tokens).map(pages).max().filter(|most| *most > 0)
+                };
+                let most = most(OTHER_FORM).or_else(|| most(0.0)).unwrap_or(0);
                 (self.rarity(most), most > 0)
             }
             _ => {
