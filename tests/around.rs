@@ -16,7 +16,7 @@ const PROSE: &str = "The bridge over the river was opened on a rainy morning, an
     however, half of the town had been on the other side, bought bread there, and come back.";
 
 /// The pages of the site.
-const PAGES: [&str; 8] = ["ad", "both", "bare", "title", "moved", "quiet", "gone", "small"];
+const PAGES: [&str; 9] = ["ad", "both", "bare", "title", "moved", "quiet", "front", "gone", "small"];
 
 /// An advertisement that stays for a day.
 fn slogan(day: u64) -> String {
@@ -47,6 +47,10 @@ fn body(name: &str, day: u64) -> String {
         "bare" => format!("<!doctype html><title>Bare</title><p>{}</p>", slogan(day)),
         "gone" if day == 2 => article(name, "", &plain),
         "quiet" => article("Quiet", "", &plain),
+        "front" => {
+            let links: String = (0..day.clamp(2, 3)).map(|n| format!("<li><a href=/?n={n}>Notice {n}</a></li>")).collect();
+            format!("<!doctype html><title>Front</title><h1>The bridge</h1><p>{first}</p><p>{second}</p><ul>{links}</ul>")
+        }
         "small" => {
             format!(
                 "<!doctype html><title>Small</title><main><p>Open today.</p></main><div class=ad>{}</div>",
@@ -121,7 +125,7 @@ fn advertisements_of_the_day_are_no_change_and_what_is_written_is() {
     assert_eq!(script.heard().iter().filter(|heard| heard.target == "/ad").count(), 2);
 
     let said = track(&home, &day, 3);
-    assert_eq!(flags(&said, "UPD"), ["both", "bare", "title", "moved"].into(), "{said:?}");
+    assert_eq!(flags(&said, "UPD"), ["both", "bare", "front", "title", "moved"].into(), "{said:?}");
     assert!(said["both"].1.starts_with("1 changed; p: "), "the advertisement is not the change: {said:?}");
     let diff = home.orb(&["diff", PROJECT, &at(&script, "/both")]);
     assert!(diff.expect(0).text().contains("the third day"), "{diff}");

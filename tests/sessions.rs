@@ -195,8 +195,7 @@ fn course(before: &Expectation, after: &Expectation) -> BTreeMap<String, String>
 fn a_new_session_and_a_later_epoch_double_no_document_and_every_flag_is_right() {
     let world = World::with(&[Feature::Rewriting]);
     let home = Home::new();
-    // The list of links on a front page lies around its text, and counts here all the same.
-    home.crawl(&[world.project(&home, &["frontier.delay = '0s'", "track.around = 'change'"])]);
+    home.crawl(&[world.project(&home, &["frontier.delay = '0s'"])]);
     for run in 2..=4 {
         let before = world.expected(CrawlReach::Host(0));
         let there: BTreeSet<String> = before.pages.union(&before.sessions).cloned().collect();

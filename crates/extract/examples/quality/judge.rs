@@ -15,6 +15,8 @@ pub(crate) struct Tally {
     right: usize,
     missed: usize,
     wrong: usize,
+    /// Passages that are rightly not there.
+    lacking: usize,
     /// Each page with its missed and wrong passages.
     pages: Vec<(String, Vec<String>, Vec<String>)>,
 }
@@ -34,6 +36,7 @@ impl Tally {
         self.right += found.len();
         self.missed += missed.len();
         self.wrong += wrong.len();
+        self.lacking += page.without.len() - wrong.len();
         self.pages.push((format!("{} {}", page.file, page.url), missed, wrong));
     }
 
@@ -42,6 +45,15 @@ impl Tally {
         let (right, missed, wrong) = (self.right as f64, self.missed as f64, self.wrong as f64);
         let f = 2.0 * right / (2.0 * right + missed + wrong);
         (right / (right + wrong), right / (right + missed), f)
+    }
+
+    /// For a text that should have nothing of the content and all of the rest: how much of either
+    /// it has.
+    pub(crate) fn told(&self) -> String {
+        let without: usize = self.wrong + self.lacking;
+        let content = self.right as f64 / (self.right + self.missed) as f64;
+        let rest = self.wrong as f64 / without as f64;
+        format!("taken for boilerplate by tracking: {content:.4} of the content, {rest:.4} of the rest")
     }
 
     /// Prints the pages with most passages on the wrong side.

@@ -19,8 +19,8 @@ mod reference;
 use boost::Boosted;
 use corpus::{AnnotatedPage, read};
 use judge::Tally;
-use orb_extract::MainContent;
 use orb_extract::learning::observe;
+use orb_extract::{MainContent, WantedPart, select};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -49,6 +49,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     show("the whole text", &Tally::of(&pages, |page| whole(&page.html)));
     let shipped = Tally::of(&pages, |page| MainContent::of(&page.html, false).main_text());
     show("the model as compiled in", &shipped);
+    let ignored = Tally::of(&pages, |page| ignored(&page.html));
+    println!("{}", ignored.told());
     let (median, mean) = times(&pages);
     println!("median {median:.3} ms a page, mean {mean:.3} ms");
     if has("--cross") {
@@ -74,6 +76,13 @@ fn show(name: &str, tally: &Tally) {
 
 fn whole(html: &str) -> String {
     MainContent::of(html, false).text
+}
+
+/// What tracking takes for boilerplate.
+fn ignored(html: &str) -> String {
+    let blocks = select(html, &WantedPart { mark_around: true, ..WantedPart::default() }).blocks;
+    let around: Vec<String> = blocks.into_iter().filter(|block| block.around).map(|block| block.text).collect();
+    around.join("\n")
 }
 
 fn observed(pages: &[AnnotatedPage]) -> Vec<judge::Observed> {

@@ -7,7 +7,7 @@
 //! it marks as its main content counts; if it marks nothing, nothing is chosen and the caller uses
 //! the whole page: a list of links or a page of a few words is all there is.
 
-use super::elements::{ElementKind, FAR, Holder};
+use super::elements::{ElementKind, FAR, Holder, STRONG};
 use super::features::heading;
 use super::scene::Scene;
 use crate::html::name::Tag;
@@ -69,7 +69,9 @@ pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
 /// Which blocks are certainly not main content; nothing if it cannot be told.
 ///
 /// Where the odds are doubtful, elements that are never content decide; without any, the block
-/// counts as content. What is called an advertisement needs better odds than anything else.
+/// counts as content. What is called an advertisement needs better odds than anything else. On a
+/// page whose elements have no names the odds alone say too little: a link below its text may be
+/// news.
 pub(super) fn certainly_around(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
     let chosen = choose(scene, scores)?;
     let generous: Vec<i32> = scores.iter().map(|score| score + DOUBT).collect();
@@ -81,10 +83,22 @@ pub(super) fn certainly_around(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<
         match scores[i] {
             score if is_inside(&[ElementKind::Advertisement as usize]) => score >= 2 * DOUBT,
             score if is_inside(&OUTSIDE) => chosen[i] && score >= DOUBT,
-            _ => chosen[i] || possible[i],
+            _ => chosen[i] || possible[i] || is_plain(scene, i),
         }
     };
     Some((0..chosen.len()).map(|i| !is_content(i)).collect())
+}
+
+/// Whether a block stands in nothing that has a name, nor in an element that is boilerplate.
+fn is_plain(scene: &Scene<'_>, i: usize) -> bool {
+    let own = scene.outline.pieces.get(i).map(|piece| piece.frame);
+    let is_unnamed = |at: usize| {
+        let frame = scene.outline.frames.get(at);
+        frame.is_some_and(|f| {
+            matches!(f.tag, Tag::Body | Tag::Html | Tag::Main) || (f.id.is_empty() && f.class.is_empty())
+        })
+    };
+    scene.ancestors(own).all(is_unnamed) && scene.holder(i).is_some_and(|h| h.nearest(&STRONG) == FAR)
 }
 
 /// What the page itself marks as its main content, for pages with too little text to judge.
