@@ -5,6 +5,7 @@
 mod harness;
 
 use harness::orb::Home;
+use harness::script::{Script, absent, page};
 use harness::served::{HttpReply, Served, add_user};
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ impl Editing {
 
     /// The project's file.
     fn file(&self) -> String {
-        std::fs::read_to_string(self.home.path().join("p/project.toml")).unwrap()
+        std::fs::read_to_string(self.home.project().join("project.toml")).unwrap()
     }
 
     fn get(&self, path: &str, accept: &str) -> HttpReply {
@@ -108,4 +109,91 @@ fn a_program_is_told_where_settings_are_wrong_and_what_is_the_operators() {
     assert_eq!((&refused["status"], &refused["errors"][0]["key"]), (&422.into(), &"fetch.proxy".into()), "{refused}");
     assert!(refused["errors"][0].get("line").is_none(), "{refused}");
     assert_eq!(web.file(), before);
+}
+
+/// What a form encodes as.
+fn form(fields: &[(&str, &str)]) -> String {
+    let byte = |b: u8| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") };
+    let encoded = |text: &str| text.bytes().map(byte).collect::<String>();
+    fields.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect::<Vec<_>>().join("&")
+}
+
+/// The value of a hidden field of a page.
+fn hidden<'p>(page: &'p str, name: &str) -> &'p str {
+    page.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap().split('"').next().unwrap()
+}
+
+/// A site whose first page links to `/keep/1` and to thirty pages below `/drop/`.
+fn site(answer: impl Fn(&str) + Send + Sync + 'static) -> Script {
+    Script::serve(move |heard| {
+        answer(&heard.target);
+        match heard.target.as_str() {
+            "/" => page((1..=30).map(|n| format!("/drop/{n}")).chain(["/keep/1".to_owned()])),
+            "/robots.txt" => absent(),
+            _ => page(["/"]),
+        }
+    })
+}
+
+impl Editing {
+    /// Sends the form of a screen.
+    fn send(&self, path: &str, fields: &[(&str, &str)]) -> HttpReply {
+        self.served.post(path, &[("Cookie", &self.cookie), ("Accept", "text/html")], &form(fields))
+    }
+
+    /// The page at a path, as a browser gets it.
+    fn page(&self, path: &str) -> String {
+        let reply = self.get(path, "text/html");
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+        reply.body
+    }
+}
+
+#[test]
+fn rules_are_tried_moved_and_saved_with_their_comments() {
+    let site = site(|_| {});
+    let seed = format!("http://{}/", site.address);
+    let home = Home::new();
+    home.crawl(&[&seed, "--delay", "0", "--max-pages", "1"]);
+    let web = Editing::of(home);
+    assert!(web.page("/p/p").contains("href=\"/p/p/rules\""), "the project does not lead to its rules");
+    let version = hidden(&web.page("/p/p/rules"), "version").to_owned();
+    let before = web.file();
+    let tried = format!("{seed}drop/7");
+    let rules = [
+        ("version", version.as_str()),
+        ("rows", "1"),
+        ("action.0", "allow"),
+        ("regex.0", "/drop/7$"),
+        ("comment.0", "but the seventh"),
+        ("action.1", "deny"),
+        ("regex.1", "/drop/"),
+        ("comment.1", "too many"),
+        ("try", tried.as_str()),
+    ];
+    let preview = web.send("/p/p/rules/draft", &rules);
+    assert_eq!(preview.status, 200, "{preview:?}");
+    assert!(preview.body.contains("Of 31 queued pages 29 would be left out."), "{}", preview.body);
+    assert!(preview.body.contains("allowed by rule 1"), "{}", preview.body);
+    assert_eq!(preview.body.matches("<li class=\"break\">").count(), 20);
+    let moved = web.send("/p/p/rules/draft", &[&rules[..], &[("do", "down 0")]].concat());
+    assert!(moved.body.contains("denied by rule 1") && moved.body.contains("30 would be left out"), "{}", moved.body);
+    let gone = web.send("/p/p/rules/draft", &[&rules[..], &[("do", "delete 1")]].concat());
+    assert!(gone.body.contains("Everything else") && !gone.body.contains("too many"), "{}", gone.body);
+    let wrong = web.send("/p/p/rules/draft", &[&rules[..], &[("action.0", "deny")]].concat());
+    assert_eq!(wrong.status, 200, "the first field of a name is the one that counts");
+    let wrong = [("version", version.as_str()), ("regex.0", "("), ("action.0", "deny")];
+    let wrong = web.send("/p/p/rules", &wrong);
+    assert!(wrong.status == 422 && wrong.body.contains("not a regular expression"), "{wrong:?}");
+    assert_eq!(web.file(), before, "nothing was to be saved yet");
+    let saved = web.send("/p/p/rules", &rules);
+    assert_eq!((saved.status, saved.header("location")), (303, Some("/p/p/rules?saved=1")), "{saved:?}");
+    let file = web.file();
+    assert!(file.contains("{ allow = \"/drop/7$\" }, # but the seventh"), "{file}");
+    assert!(file.contains("{ deny = \"/drop/\" }, # too many"), "{file}");
+    let stale = web.send("/p/p/rules", &rules);
+    assert!(stale.status == 422 && stale.body.contains("meanwhile"), "{stale:?}");
+    let kept = web.get("/p/p/rules?try=http%3A%2F%2Fother.test%2F", "application/json").json();
+    let expected = json!({"action": "deny", "regex": "/drop/", "comment": "too many"});
+    assert_eq!((&kept["rules"][1], &kept["tried"]["why"]), (&expected, &"area".into()), "{kept}");
 }

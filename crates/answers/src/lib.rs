@@ -39,6 +39,7 @@ mod pages;
 mod plan;
 mod projects;
 mod report;
+mod rules;
 mod runs;
 mod safe_view;
 mod search;
@@ -83,6 +84,7 @@ pub use pages::{PageFilter, PageList, StatusRange, pages};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
 pub use report::{Report, ReportWish, RunReport, report};
+pub use rules::{QueueLoss, TriedUrl, queue_loss, try_url};
 pub use runs::{ListedRun, log_text, run, runs};
 pub use safe_view::{SafeView, safe_view};
 pub use search::{

@@ -22,6 +22,7 @@ mod kept;
 mod operator;
 mod outputs;
 mod position;
+mod rule_rows;
 mod settings;
 mod steps;
 mod timetable;
@@ -40,6 +41,7 @@ pub use index::{IndexSettings, SearchSettings};
 pub use operator::{KEYS, KeyClass, key_class};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
+pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
     without_user,

@@ -34,6 +34,7 @@ const PROJECT_PLACES: &[(&str, &str)] = &[
     ("SQL", "/sql"),
     ("Exports", "/exports"),
     ("Settings", "/settings"),
+    ("Rules", "/rules"),
 ];
 
 /// A place to go to.

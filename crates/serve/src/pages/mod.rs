@@ -18,6 +18,7 @@ mod pace;
 mod page;
 mod page_list;
 mod project;
+mod rules;
 mod run;
 mod runs;
 mod schedule;
@@ -46,6 +47,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     page::ROUTES,
     page_list::ROUTES,
     project::ROUTES,
+    rules::ROUTES,
     run::ROUTES,
     runs::ROUTES,
     schedule::ROUTES,
