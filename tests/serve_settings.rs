@@ -7,7 +7,9 @@ mod harness;
 use harness::orb::Home;
 use harness::script::{Script, absent, page};
 use harness::served::{HttpReply, Served, add_user};
+use harness::until;
 use serde_json::{Value, json};
+use std::sync::{Arc, Condvar, Mutex};
 
 /// A home with a project `p` that starts here, served to somebody who may edit it.
 struct Editing {
@@ -87,7 +89,7 @@ fn a_program_is_told_where_settings_are_wrong_and_what_is_the_operators() {
     let before = web.file();
     let (_, version) = web.settings();
     for (added, place, key) in [
-        ("[[scope.rules]]\ndeny = '('\n", (Some(2), Some(8)), "scope.rules[0].deny"),
+        ("[[track.compare]]\nmatch = '('\n", (Some(2), Some(9)), "track.compare[0].match"),
         ("[outputs]\njsonl = '/tmp/x'\n", (Some(2), Some(9)), "outputs.jsonl"),
         ("[[track.compare]]\nprogram = ['sh']\n", (Some(1), Some(1)), "track.compare"),
     ] {
@@ -196,4 +198,71 @@ fn rules_are_tried_moved_and_saved_with_their_comments() {
     let kept = web.get("/p/p/rules?try=http%3A%2F%2Fother.test%2F", "application/json").json();
     let expected = json!({"action": "deny", "regex": "/drop/", "comment": "too many"});
     assert_eq!((&kept["rules"][1], &kept["tried"]["why"]), (&expected, &"area".into()), "{kept}");
+}
+
+/// Lets requests for some pages through when the test says so.
+#[derive(Default)]
+struct Barrier {
+    open: Mutex<bool>,
+    change: Condvar,
+}
+
+impl Barrier {
+    fn pass(&self) {
+        drop(self.change.wait_while(self.open.lock().unwrap(), |open| !*open).unwrap());
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap() = true;
+        self.change.notify_all();
+    }
+}
+
+#[test]
+fn rules_that_are_changed_during_a_run_hold_at_once() {
+    let barrier = Arc::new(Barrier::default());
+    let waiting = Arc::clone(&barrier);
+    // The first page below the seed is held back, and with it its host, since one request is made
+    // at a time.
+    let site = site(move |target| if target == "/drop/1" { waiting.pass() });
+    let home = Home::new();
+    home.orb(&["project", "new", "p", "--seed", &format!("http://{}/", site.address)]).expect(0);
+    let web = Editing::of(home);
+    let mut settings = web.settings();
+    settings.0["frontier"]["delay"] = "10ms".into();
+    // A rule that denies what a later one brings in.
+    settings.0["scope"]["rules"] = json!([{"deny": "/keep/"}]);
+    let saved = web.put("application/json", Some(&settings.1), &settings.0.to_string());
+    assert_eq!(saved.status, 200, "{saved:?}");
+    assert_eq!(web.send("/p/p/runs", &[("kind", "crawl")]).status, 303);
+    let asked = |what: &str| site.heard().iter().filter(|heard| heard.target.starts_with(what)).count();
+    until("the first page is asked for", || asked("/drop/1") > 0);
+    let log = || std::fs::read_to_string(web.home.project().join("runs/1/run.log")).unwrap();
+    // A file that cannot be used changes nothing and is told once.
+    let good = web.file();
+    let file = web.home.project().join("project.toml");
+    std::fs::write(&file, "seeds = [").unwrap();
+    until("the file is refused", || log().contains("are not used"));
+    std::fs::write(&file, &good).unwrap();
+    let version = hidden(&web.page("/p/p/rules"), "version").to_owned();
+    let rules = [("version", version.as_str()), ("action.0", "deny"), ("regex.0", "/drop/(?:[2-9]|[0-9]{2})$")];
+    assert_eq!(web.send("/p/p/rules", &rules).status, 303);
+    until("the rules are taken up", || log().contains("the settings were changed: 1 rules"));
+    let outside = || {
+        let found = web.get("/p/p/pages?kind=OUTSIDE", "application/json").json();
+        let items = found["pages"].as_array().unwrap().clone();
+        items.iter().filter(|page| page["why"] == "rule").count()
+    };
+    until("the queue is judged again", || outside() == 29);
+    assert!(web.page("/p/p/runs/1/live").contains("/p/p/rules"), "the live page does not lead to the rules");
+    barrier.open();
+    until("the run ends", || log().contains("done: "));
+    assert_eq!((asked("/drop/"), asked("/keep/1")), (1, 1), "{:?}", site.heard());
+    assert_eq!(log().matches("are not used").count(), 1, "{}", log());
+    assert_eq!(outside(), 29);
+    until("the project is free", || web.home.orb(&["status", "p"]).text().contains("done"));
+    web.home.orb(&["check", "p"]).expect(0);
+    // The next run has nothing to judge again.
+    web.home.orb(&["crawl", "p", "--progress", "none"]).expect(0);
+    assert!(!web.home.project().join("runs/2").exists(), "another run was begun");
 }
