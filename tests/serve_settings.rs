@@ -5,7 +5,7 @@
 mod harness;
 
 use harness::orb::Home;
-use harness::script::{Script, absent, page};
+use harness::script::{Script, absent, page, reply};
 use harness::served::{HttpReply, Served, add_user};
 use harness::until;
 use serde_json::{Value, json};
@@ -265,4 +265,138 @@ fn rules_that_are_changed_during_a_run_hold_at_once() {
     // The next run has nothing to judge again.
     web.home.orb(&["crawl", "p", "--progress", "none"]).expect(0);
     assert!(!web.home.project().join("runs/2").exists(), "another run was begun");
+}
+
+/// A site with a log-in, a page that changes with every request and one that does not.
+fn changing_site() -> Script {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    Script::serve(move |heard| {
+        let html = |body: &str| reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html>{body}"));
+        match heard.target.as_str() {
+            "/" => html("<title>Start</title><a href=/login>log in</a> <a href=/news>news</a>"),
+            "/login" => html(
+                "<title>Log in</title><form id=in action=/session method=post><input name=user value=nobody>\
+                 <input type=password name=password><input type=hidden name=csrf value=x>\
+                 <select name=lang><option>en<option>de</select><input type=checkbox name=stay></form>",
+            ),
+            "/news" => {
+                let n = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let news = if n < 1 { "The mill is open." } else { "The mill is closed." };
+                html(&format!("<title>News</title><p id=story>{news}</p><p class=count>{n} readers</p>"))
+            }
+            _ => absent(),
+        }
+    })
+}
+
+#[test]
+fn a_form_of_an_archived_page_becomes_a_step_but_no_secret_of_the_server() {
+    let site = changing_site();
+    let seed = format!("http://{}/", site.address);
+    let home = Home::new();
+    home.crawl(&[&seed, "--delay", "0"]);
+    let web = Editing::of(home);
+    let version = hidden(&web.page("/p/p/steps"), "version").to_owned();
+    let url = format!("{seed}login");
+    let found = web.send("/p/p/steps/look", &[("url", &url)]);
+    assert!(found.status == 200 && found.body.contains("as it was archived on"), "{found:?}");
+    for part in ["name=\"field.0\" value=\"user\"", "type=\"password\"", "<option selected>en</option>"] {
+        assert!(found.body.contains(part), "{part}: {}", found.body);
+    }
+    assert!(!found.body.contains("csrf"), "what nobody fills in is not shown");
+    let logged = site.heard().len();
+    // A page that was never fetched would be requested, but not inside.
+    let inside = web.send("/p/p/steps/look", &[("url", &format!("{seed}other"))]);
+    assert!(inside.status == 422 && inside.body.contains("loopback address"), "{inside:?}");
+    assert_eq!(site.heard().len(), logged);
+    let step = [
+        ("version", version.as_str()),
+        ("start", url.as_str()),
+        ("by", "id"),
+        ("key", "in"),
+        ("name", "door"),
+        ("fields", "4"),
+        ("field.0", "user"),
+        ("kind.0", "text"),
+        ("was.0", "nobody"),
+        ("value.0", "bob"),
+        ("field.1", "password"),
+        ("kind.1", "password"),
+        ("value.1", "hush"),
+        ("field.2", "lang"),
+        ("kind.2", "one"),
+        ("was.2", "en"),
+        ("value.2", "en"),
+        ("field.3", "stay"),
+        ("kind.3", "switch"),
+        ("value.3", "on"),
+        ("expect", "Welcome"),
+    ];
+    // The project may reach private addresses, so where it starts is the operator's business.
+    let refused = web.send("/p/p/steps/form", &step);
+    assert!(refused.status == 422 && refused.body.contains("operator of this server only"), "{refused:?}");
+    let file = web.home.project().join("project.toml");
+    std::fs::write(&file, web.file().replace("private_seeds = true", "private_seeds = false")).unwrap();
+    let version = hidden(&web.page("/p/p/steps"), "version").to_owned();
+    let with = |changes: &[(&'static str, &'static str)]| {
+        let mut fields: Vec<(&str, &str)> = vec![("version", version.as_str())];
+        fields.extend(changes);
+        fields.extend(step.iter().skip(1));
+        web.send("/p/p/steps/form", &fields)
+    };
+    let secret = with(&[("start", "http://a.test/login"), ("env.1", "HOME")]);
+    assert!(secret.status == 422 && secret.body.contains("steps holds what the operator"), "{secret:?}");
+    let added = with(&[("start", "http://a.test/login")]);
+    assert_eq!((added.status, added.header("location")), (303, Some("/p/p/steps?saved=1")), "{added:?}");
+    let kept = web.settings().0["steps"].clone();
+    let fields = json!({"user": "bob", "password": "hush", "stay": true});
+    assert_eq!(kept[0]["form"], json!({"id": "in", "fields": fields}), "{kept}");
+    let page = web.page("/p/p/steps");
+    assert!(page.contains("1. door") && page.contains("user = bob") && !page.contains("hush"), "{page}");
+    let version = hidden(&page, "version").to_owned();
+    let second = [("version", version.as_str()), ("name", "behind"), ("links", "a"), ("depth", "2"), ("collect", "1")];
+    assert_eq!(web.send("/p/p/steps", &second).status, 303);
+    let version = hidden(&web.page("/p/p/steps"), "version").to_owned();
+    assert_eq!(web.send("/p/p/steps", &[("version", &version), ("do", "delete 0")]).status, 422, "it goes on from 0");
+    assert_eq!(web.send("/p/p/steps", &[("version", &version), ("do", "delete 1")]).status, 303);
+    assert_eq!(web.settings().0["steps"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_rule_for_comparing_is_tried_on_the_versions_that_are_there() {
+    let site = changing_site();
+    let seed = format!("http://{}/", site.address);
+    let home = Home::new();
+    home.crawl(&[&seed, "--delay", "0"]);
+    home.orb(&["track", "p", "--progress", "none"]).expect(0);
+    let web = Editing::of(home);
+    let before = web.file();
+    let version = hidden(&web.page("/p/p/compare"), "version").to_owned();
+    let url = format!("{seed}news");
+    let rule = |fields: &[(&'static str, &'static str)]| {
+        let all = [&[("version", version.as_str()), ("row", "0"), ("match", "/news$"), ("url", &url)], fields].concat();
+        web.send("/p/p/compare/draft", &all).body
+    };
+    let all = rule(&[("by", "text")]);
+    assert!(all.contains("Rule 1 applies: they differ: UPD.") && all.contains("readers"), "{all}");
+    let story = rule(&[("include", "#story")]);
+    assert!(story.contains("UPD") && story.contains("<del>open</del>") && !story.contains("readers</"), "{story}");
+    let count = rule(&[("include", ".count"), ("ignore", "[0-9]+ readers")]);
+    assert!(count.contains("say the same: SAM") && count.contains("nothing differs"), "{count}");
+    assert!(rule(&[("include", ">>")]).contains("is not a CSS selector"));
+    assert_eq!(web.file(), before, "nothing was to be saved yet");
+    let row = [("version", version.as_str()), ("row", "0"), ("match", "/news$"), ("include", ".count\r\n#story")];
+    assert_eq!(web.send("/p/p/compare", &row).status, 303);
+    let kept = web.settings().0["track"]["compare"].clone();
+    assert_eq!((&kept[0]["match"], &kept[0]["include"]), (&"/news$".into(), &json!([".count", "#story"])), "{kept}");
+    // A rule with a program is the operator's, and the program is not run to try it.
+    let file = web.home.project().join("project.toml");
+    let told = web.home.beside("told");
+    let program = format!("program = ['touch', '{}']", told.display());
+    std::fs::write(&file, web.file().replace("match = \"/news$\"", &format!("match = \"/news$\"\n{program}"))).unwrap();
+    let shown = web.page(&format!("/p/p/compare?url={url}"));
+    assert!(shown.contains("its program decides: it is not asked here") && !told.exists(), "{shown}");
+    let version = hidden(&shown, "version").to_owned();
+    let changed = web.send("/p/p/compare", &[("version", &version), ("row", "0"), ("match", "/")]);
+    assert!(changed.status == 422 && changed.body.contains("track.compare holds what the operator"), "{changed:?}");
 }

@@ -17,6 +17,7 @@
 mod changes;
 mod check;
 mod collection;
+mod compare;
 pub mod content;
 mod diff;
 mod due;
@@ -57,6 +58,7 @@ mod words;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
+pub use compare::{ComparedVersions, compare_versions};
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, content};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
@@ -71,7 +73,7 @@ pub use hosts::{HostList, ListedHost, host, hosts};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
-    SessionReport, UrlIdentity, UrlSessionId, inspect_document, inspect_forms, inspect_robots, inspect_sessions,
+    SessionReport, UrlIdentity, UrlSessionId, archived_forms, inspect_document, inspect_forms, inspect_robots, inspect_sessions,
     inspect_urls,
 };
 pub use lines::{clip, grouped, harmless};

@@ -7,7 +7,7 @@
 use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
 use http::StatusCode;
-use orb_project::{Settings, replace_settings, settings_text};
+use orb_project::{ProjectError, Settings, replace_settings, settings_text};
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
@@ -18,6 +18,11 @@ const LONGEST: usize = 256 << 10;
 pub(crate) async fn kept(request: &AdmittedRequest) -> Result<String, ProblemDetails> {
     let project = request.project()?.clone();
     request.work(move |_| settings_text(&project)).await
+}
+
+/// What a text says, if it can be read.
+pub(crate) fn read(text: &str) -> Result<Settings, ProblemDetails> {
+    Ok(Settings::parse(text, Path::new("project.toml")).map_err(ProjectError::from)?)
 }
 
 /// What a text says; the defaults if it cannot be read.

@@ -35,6 +35,8 @@ const PROJECT_PLACES: &[(&str, &str)] = &[
     ("Exports", "/exports"),
     ("Settings", "/settings"),
     ("Rules", "/rules"),
+    ("Steps", "/steps"),
+    ("Comparing", "/compare"),
 ];
 
 /// A place to go to.

@@ -7,13 +7,12 @@ use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json as sent, text_of, typed};
 use crate::routes::{Right, RouteRow};
-use crate::settings_file::{kept, save, stale, version};
+use crate::settings_file::{kept, read, save, stale, version};
 use axum::response::Response;
 use http::StatusCode;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH};
-use orb_project::{ProjectError, Settings};
+use orb_project::Settings;
 use serde_json::{Map, Value, json};
-use std::path::Path;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get(
@@ -44,8 +43,7 @@ async fn show(request: AdmittedRequest) -> Handled {
 fn respond(request: &AdmittedRequest, text: String) -> Handled {
     let tag = format!("\"{}\"", version(&text));
     let wants_file = text_of(&request.parts.headers, &ACCEPT).contains(TOML);
-    let read = || Settings::parse(&text, Path::new("project.toml")).map_err(ProjectError::from);
-    let mut response: Response = if wants_file { typed(TOML, text) } else { sent(&read()?)? };
+    let mut response: Response = if wants_file { typed(TOML, text) } else { sent(&read(&text)?)? };
     let tag = HeaderValue::from_str(&tag).map_err(|e| ProblemDetails::failed(&e))?;
     response.headers_mut().insert(ETAG, tag);
     Ok(response)

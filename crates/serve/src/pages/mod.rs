@@ -3,9 +3,11 @@
 //! One file a screen, with its routes, its handlers and the struct of its template.
 
 mod changes;
+mod compare;
 mod content;
 mod diff;
 mod first;
+mod found_forms;
 mod health;
 mod home;
 mod hosts;
@@ -25,6 +27,7 @@ mod schedule;
 mod search;
 mod settings;
 mod sql;
+mod steps;
 mod structure;
 mod words;
 
@@ -33,6 +36,7 @@ use crate::routes::RouteRow;
 /// The routes of every screen.
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     changes::ROUTES,
+    compare::ROUTES,
     content::ROUTES,
     diff::ROUTES,
     first::ROUTES,
@@ -54,6 +58,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     search::ROUTES,
     settings::ROUTES,
     sql::ROUTES,
+    steps::ROUTES,
     structure::ROUTES,
     words::ROUTES,
 ];

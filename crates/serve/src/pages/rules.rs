@@ -7,7 +7,7 @@ use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
-use crate::settings_file::{kept, read_loosely, save, version};
+use crate::settings_file::{self, kept, read_loosely, save, version};
 use crate::view::Frame;
 use askama::Template;
 use http::StatusCode;
@@ -101,6 +101,7 @@ async fn draft(request: AdmittedRequest) -> Handled {
 async fn replace(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
     let draft = RulesDraft { before: kept(&request).await?, ..sent(&form)? };
+    settings_file::read(&draft.before)?;
     let text = with_rule_rows(&draft.before, &draft.rows, draft.default);
     match save(&request, Some(form.typed("version")), text).await {
         Ok(_) => AdmittedRequest::redirect(&format!("/p/{}/rules?saved=1", request.project()?.name)),
@@ -160,6 +161,9 @@ async fn page(request: &AdmittedRequest, mut draft: RulesDraft) -> Handled {
     let project = request.project()?.clone();
     let text = with_rule_rows(&draft.before, &draft.rows, draft.default);
     let settings = read_loosely(&text);
+    if let (None, Err(problem)) = (&draft.wrong, settings_file::read(&draft.before)) {
+        draft.wrong = Some(problem.detail);
+    }
     if let (None, Err(wrong)) = (&draft.wrong, settings.examine()) {
         draft.wrong = Some(wrong.to_string());
     }

@@ -12,11 +12,10 @@ use crate::view::Frame;
 use askama::Template;
 use http::StatusCode;
 use orb_project::units::HumanDuration;
-use orb_project::{ProjectError, Settings};
+use orb_project::Settings;
 use orb_urls::scope::Mode;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::Path;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/p/{p}/settings", Right::Edit, |request| Box::pin(show(request)), "The settings of a project"),
@@ -104,7 +103,7 @@ async fn save(request: AdmittedRequest) -> Handled {
 async fn save_fields(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
     let before = kept(&request).await?;
-    let mut settings = Settings::parse(&before, Path::new("project.toml")).map_err(ProjectError::from)?;
+    let mut settings = settings_file::read(&before)?;
     if let Err(problem) = fill(&mut settings, &form) {
         return page(&request, &before, &before, Some(problem.detail));
     }
