@@ -103,7 +103,8 @@ fn a_program_is_told_where_settings_are_wrong_and_what_is_the_operators() {
         assert_eq!(told, place, "{problem}");
     }
     let misspelt = web.put("application/toml", Some(&version), "[frontier]\ndealy = '1s'\n").json();
-    let expected = json!([{"line": 2, "column": 1, "key": null, "message": "unknown key `dealy`; did you mean `delay`?"}]);
+    let expected =
+        json!([{"line": 2, "column": 1, "key": null, "message": "unknown key `dealy`; did you mean `delay`?"}]);
     assert_eq!(misspelt["errors"], expected);
     let (mut settings, _) = web.settings();
     settings["fetch"]["proxy"] = "http://10.0.0.1:3128".into();
@@ -224,7 +225,11 @@ fn rules_that_are_changed_during_a_run_hold_at_once() {
     let waiting = Arc::clone(&barrier);
     // The first page below the seed is held back, and with it its host, since one request is made
     // at a time.
-    let site = site(move |target| if target == "/drop/1" { waiting.pass() });
+    let site = site(move |target| {
+        if target == "/drop/1" {
+            waiting.pass()
+        }
+    });
     let home = Home::new();
     home.orb(&["project", "new", "p", "--seed", &format!("http://{}/", site.address)]).expect(0);
     let web = Editing::of(home);
@@ -393,7 +398,8 @@ fn a_rule_for_comparing_is_tried_on_the_versions_that_are_there() {
     let file = web.home.project().join("project.toml");
     let told = web.home.beside("told");
     let program = format!("program = ['touch', '{}']", told.display());
-    std::fs::write(&file, web.file().replace("match = \"/news$\"", &format!("match = \"/news$\"\n{program}"))).unwrap();
+    let row = "[[track.compare]]\n";
+    std::fs::write(&file, web.file().replace(row, &format!("{row}{program}\n"))).unwrap();
     let shown = web.page(&format!("/p/p/compare?url={url}"));
     assert!(shown.contains("its program decides: it is not asked here") && !told.exists(), "{shown}");
     let version = hidden(&shown, "version").to_owned();

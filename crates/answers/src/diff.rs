@@ -180,7 +180,12 @@ pub(crate) fn chosen<'v>(
 
 /// What the archive holds of a version; where that is only a reference, the visit that saw the same
 /// bytes is looked for.
-pub(crate) fn whole(archive: &ArchiveReader, visits: &[VisitRow], wanted: &VisitRow, url: &str) -> Result<StoredExchange> {
+pub(crate) fn whole(
+    archive: &ArchiveReader,
+    visits: &[VisitRow],
+    wanted: &VisitRow,
+    url: &str,
+) -> Result<StoredExchange> {
     let same = visits.iter().filter(|v| v.digest == wanted.digest && v.run != wanted.run);
     let mut referred = false;
     for place in std::iter::once(wanted).chain(same).filter_map(VisitRow::warc) {

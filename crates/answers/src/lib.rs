@@ -73,8 +73,8 @@ pub use hosts::{HostList, ListedHost, host, hosts};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
-    SessionReport, UrlIdentity, UrlSessionId, archived_forms, inspect_document, inspect_forms, inspect_robots, inspect_sessions,
-    inspect_urls,
+    SessionReport, UrlIdentity, UrlSessionId, archived_forms, inspect_document, inspect_forms, inspect_robots,
+    inspect_sessions, inspect_urls,
 };
 pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};

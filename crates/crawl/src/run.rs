@@ -395,8 +395,7 @@ fn start(
 
 /// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
 fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>, run: RunId) -> Result<RunState, CrawlError> {
-    let parts =
-        LiveParts::of(scene.config, &driver.errand, scene.way_out.governor(), Journal::open(scene.dir, run)?);
+    let parts = LiveParts::of(scene.config, &driver.errand, scene.way_out.governor(), Journal::open(scene.dir, run)?);
     let watcher = scene.chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
     let settings = scene.live.watch(parts).map_err(CrawlError::Threads)?;
     let driven = scene.way_out.drive(async move { driver.drive().await });

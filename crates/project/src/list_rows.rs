@@ -71,7 +71,13 @@ fn rows<'t>(table: &'t mut Table, key: &str) -> Option<&'t mut ArrayOfTables> {
             outer.set_implicit(true);
             rows(table.entry(first).or_insert(Item::Table(outer)).as_table_mut()?, rest)
         }
-        None => table.entry(key).or_insert(Item::ArrayOfTables(ArrayOfTables::new())).as_array_of_tables_mut(),
+        None => {
+            // With its key, whose blanks would be written into the headers.
+            if table.get(key).and_then(Item::as_array).is_some_and(toml_edit::Array::is_empty) {
+                table.remove(key);
+            }
+            table.entry(key).or_insert(Item::ArrayOfTables(ArrayOfTables::new())).as_array_of_tables_mut()
+        }
     }
 }
 
@@ -116,19 +122,27 @@ mod tests {
         assert!(comments.iter().all(|comment| raised.contains(comment)), "{raised}");
         RowEdit::Remove(0).apply(&mut settings.steps, None);
         let removed = settings.amended_row(&raised, "steps", RowEdit::Remove(0));
-        assert!(parsed(&removed) == settings && !removed.contains("# What is behind.") && removed.contains("# The door."));
+        assert!(
+            parsed(&removed) == settings && !removed.contains("# What is behind.") && removed.contains("# The door.")
+        );
         RowEdit::Remove(9).apply(&mut settings.steps, None);
         assert_eq!(settings.steps.len(), 2);
     }
 
     #[test]
     fn a_list_is_begun_and_one_written_on_a_line_is_changed_as_well() {
-        for text in ["[track] # how\nbudget = '100/day'\n", "# Nothing.\n", "track.compare = [{ match = 'a' }] # one\n"] {
+        for text in [
+            "[track] # how\nbudget = '100/day'\n",
+            "[track]\ncompare = []\nbudget = '1/day' # few\n",
+            "# Nothing.\n",
+            "track.compare = [{ match = 'a' }] # one\n",
+        ] {
             let mut settings = parsed(text);
             let row = crate::CompareSettings { matches: Some("b".into()), ..crate::CompareSettings::default() };
             RowEdit::Add.apply(&mut settings.track.compare, Some(row));
             let added = settings.amended_row(text, "track.compare", RowEdit::Add);
             assert_eq!(parsed(&added), settings, "{added}");
+            assert!(added.contains("[[track.compare]]\nmatch = \"b\"\n") || text.contains("# one"), "{added}");
         }
     }
 }

@@ -7,6 +7,6 @@ mod politeness;
 mod property;
 mod robots;
 mod store;
-mod withdraw;
 mod why;
+mod withdraw;
 mod world;

@@ -57,7 +57,8 @@ async fn replace(request: AdmittedRequest) -> Handled {
     }
     let is_file = text_of(&request.parts.headers, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim() == TOML;
     let saved = if is_file {
-        let text = std::str::from_utf8(&request.body).map_err(|_| ProblemDetails::malformed("the text is not UTF-8"))?;
+        let text =
+            std::str::from_utf8(&request.body).map_err(|_| ProblemDetails::malformed("the text is not UTF-8"))?;
         save(&request, expected.as_deref(), text.to_owned()).await?
     } else {
         let text = written(&request, &before)?;

@@ -215,12 +215,7 @@ async fn look_at(request: AdmittedRequest) -> Handled {
 }
 
 /// The forms of a page: as it was archived, or as it is now.
-fn looked(
-    project: ProjectDir,
-    settings: Settings,
-    url: &str,
-    is_operator: bool,
-) -> Result<LookedPage, ProblemDetails> {
+fn looked(project: ProjectDir, settings: Settings, url: &str, is_operator: bool) -> Result<LookedPage, ProblemDetails> {
     let collection = if project.is_empty() { None } else { Some(Collection::of(project)?) };
     let archived = collection.map(|collection| archived_forms(&collection, url)).transpose()?;
     if let Some((forms, at)) = archived.flatten() {
@@ -256,6 +251,7 @@ fn for_looking(settings: Settings, url: &str, is_operator: bool) -> Settings {
 
 async fn take_over(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
-    let step = StepSettings { form: Some(taken(&form)?), expect: form.one("expect").map(str::to_owned), ..typed(&form)? };
+    let step =
+        StepSettings { form: Some(taken(&form)?), expect: form.one("expect").map(str::to_owned), ..typed(&form)? };
     keep(&request, &form, RowEdit::Add, Some(step)).await
 }
