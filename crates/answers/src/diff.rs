@@ -139,7 +139,7 @@ pub fn diff<T>(collection: &Collection, wish: DiffWish<'_>, read: impl FnOnce(&P
 }
 
 /// The versions that are asked for.
-fn chosen<'v>(
+pub(crate) fn chosen<'v>(
     collection: &Collection,
     wish: DiffWish<'_>,
     url: &str,
@@ -180,7 +180,12 @@ fn chosen<'v>(
 
 /// What the archive holds of a version; where that is only a reference, the visit that saw the same
 /// bytes is looked for.
-fn whole(archive: &ArchiveReader, visits: &[VisitRow], wanted: &VisitRow, url: &str) -> Result<StoredExchange> {
+pub(crate) fn whole(
+    archive: &ArchiveReader,
+    visits: &[VisitRow],
+    wanted: &VisitRow,
+    url: &str,
+) -> Result<StoredExchange> {
     let same = visits.iter().filter(|v| v.digest == wanted.digest && v.run != wanted.run);
     let mut referred = false;
     for place in std::iter::once(wanted).chain(same).filter_map(VisitRow::warc) {

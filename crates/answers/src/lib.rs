@@ -17,6 +17,7 @@
 mod changes;
 mod check;
 mod collection;
+mod compare;
 pub mod content;
 mod diff;
 mod due;
@@ -39,6 +40,7 @@ mod pages;
 mod plan;
 mod projects;
 mod report;
+mod rules;
 mod runs;
 mod safe_view;
 mod search;
@@ -56,6 +58,7 @@ mod words;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
+pub use compare::{ComparedVersions, compare_versions};
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, content};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
@@ -70,8 +73,8 @@ pub use hosts::{HostList, ListedHost, host, hosts};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
-    SessionReport, UrlIdentity, UrlSessionId, inspect_document, inspect_forms, inspect_robots, inspect_sessions,
-    inspect_urls,
+    SessionReport, UrlIdentity, UrlSessionId, archived_forms, inspect_document, inspect_forms, inspect_robots,
+    inspect_sessions, inspect_urls,
 };
 pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
@@ -83,6 +86,7 @@ pub use pages::{PageFilter, PageList, StatusRange, pages};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
 pub use report::{Report, ReportWish, RunReport, report};
+pub use rules::{QueueLoss, TriedUrl, queue_loss, try_url};
 pub use runs::{ListedRun, log_text, run, runs};
 pub use safe_view::{SafeView, safe_view};
 pub use search::{

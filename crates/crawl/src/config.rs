@@ -142,11 +142,6 @@ impl Config {
         Ok(self)
     }
 
-    /// The settings as text, without passwords.
-    pub(crate) fn text(&self) -> String {
-        self.settings.without_passwords().to_toml()
-    }
-
     /// What the recorder needs.
     pub(crate) fn recorder(&self, run: RunId) -> RecorderRules {
         let settings = &self.settings;

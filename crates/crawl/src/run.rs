@@ -15,6 +15,7 @@ use crate::drive::clock::SteadyClock;
 use crate::drive::way_out::WayOut;
 use crate::drive::{Driver, Errand};
 use crate::indexing::{Indexing, mark};
+use crate::live::{LiveParts, LiveSettings};
 use crate::read::desk::{ReadingDesk, spawn_readers};
 use crate::read::sessions::{MAX_HOSTS, Sessions};
 use crate::record::Recorder;
@@ -100,6 +101,8 @@ struct RunSetup<'a> {
     /// Where the steps of the project have led to.
     roots: &'a [Roots],
     way_out: &'a WayOut,
+    live: &'a Arc<LiveSettings>,
+    dir: &'a ProjectDir,
 }
 
 /// What works while the driver drives.
@@ -116,6 +119,7 @@ impl Crawl {
         {
             return Ok(summary);
         }
+        let live = LiveSettings::begin(self.project.dir(), &self.settings);
         let run = begin(&mut self.project, &self.settings, self.kind)?;
         let seeds = all_seeds(&self.project, &self.seeds)?;
         let scope = Arc::new(SharedScope::new(&self.settings.scope, &seeds)?);
@@ -151,6 +155,8 @@ impl Crawl {
             chronicle: &chronicle,
             roots: &roots,
             way_out: &way_out,
+            live: &live,
+            dir: &dir,
         };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
@@ -278,9 +284,9 @@ fn pass(
             recorder.plant_known(&config.read, &mut { wanted })?;
         }
         recorder.plant_aliases()?;
-        recorder.replant(config, run.settings_before.as_deref().unwrap_or_default())?;
+        recorder.replant(config, run.settings_before.as_deref().unwrap_or_default(), &scene.live.text())?;
         let (driver, crew) = start(recorder, scene, run)?;
-        let driven = drive(driver, scene);
+        let driven = drive(driver, scene, run.id);
         let (back, mut counters) = crew.go_home()?;
         let state = driven?;
         project = back;
@@ -388,9 +394,12 @@ fn start(
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
-fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>) -> Result<RunState, CrawlError> {
+fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>, run: RunId) -> Result<RunState, CrawlError> {
+    let parts = LiveParts::of(scene.config, &driver.errand, scene.way_out.governor(), Journal::open(scene.dir, run)?);
     let watcher = scene.chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
+    let settings = scene.live.watch(parts).map_err(CrawlError::Threads)?;
     let driven = scene.way_out.drive(async move { driver.drive().await });
+    settings.finish();
     watcher.finish();
     Ok(driven??)
 }

@@ -2,9 +2,10 @@
 //!
 //! `http://example.org/` that redirects to `https://www.example.org/` would end every crawl of
 //! scope `host` at its first page. So the redirect target of a seed counts as a seed, too. The
-//! catalogue holds the redirect, so a resumed run knows it again.
+//! catalogue holds the redirect, so a resumed run knows it again. Rules may change during a run, too.
 
-use orb_urls::{Address, Scope, ScopeError, ScopeSpec};
+use orb_urls::scope::Action;
+use orb_urls::{Address, Scope, ScopeError, ScopeRule, ScopeSpec};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The current scope, which redirecting seeds may extend while pages are read.
@@ -39,6 +40,11 @@ impl SharedScope {
     /// Whether this canonical URL is a seed, given or redirected to.
     pub(crate) fn is_seed(&self, url: &str) -> bool {
         Address::from_canonical(url).is_ok_and(|address| self.current().is_seed(&address))
+    }
+
+    /// Replaces the rules.
+    pub(crate) fn set_rules(&self, rules: &[ScopeRule], default: Option<Action>) -> Result<(), ScopeError> {
+        self.scope.write().unwrap_or_else(PoisonError::into_inner).set_rules(rules, default)
     }
 
     /// Extends the area by what lies around an address.

@@ -11,6 +11,7 @@ use crate::robots::RulesCache;
 use crate::site::{RobotsState, WorkbenchHost};
 use crate::traps::{Target, TrapLimits, Traps, path_and_query};
 use crate::warmth::Warmth;
+use crate::withdraw::ScopeBar;
 use crate::workbench::{GateKey, Workbench};
 use crate::{FrontierConfig, Novelty, Order, robots};
 use hashbrown::{HashMap, HashSet};
@@ -76,6 +77,7 @@ pub struct Frontier {
     pub(crate) warmth: Warmth,
     pub(crate) traps: Traps,
     pub(crate) aliases: AliasGate,
+    pub(crate) barred: ScopeBar,
     /// Pages granted or dropped that are still in their queues.
     pub(crate) out: HashMap<PageId, Out>,
     /// Failed attempts of pages that will be retried.
@@ -107,6 +109,7 @@ impl Frontier {
             warmth: Warmth::default(),
             traps: Traps::new(trap_limits(&config)),
             aliases: AliasGate::default(),
+            barred: ScopeBar::default(),
             out: HashMap::new(),
             attempts: HashMap::new(),
             second: HashSet::new(),
@@ -220,6 +223,9 @@ impl Frontier {
         if let Some(dead) = &site.dead {
             let failure = dead.failure.clone();
             return self.fail_first(site, failure);
+        }
+        if site.queue.front().is_some_and(|page| self.barred.stops(page)) {
+            return self.drop_first(site, PageKind::Outside, SkipReason::Rule);
         }
         if site.manners.robots && !self.config.ignore_robots {
             match self.has_rules(site, now) {

@@ -32,7 +32,7 @@ const STEPS: usize = 64;
 const QUEUE_MEMORY: usize = 32 << 20;
 
 /// Memory of a queued page besides its URL.
-const PAGE_HEAP_BYTES: usize = size_of::<Queued>() + 16;
+pub(crate) const PAGE_HEAP_BYTES: usize = size_of::<Queued>() + 16;
 
 /// The hosts that are not on the workbench, as far as they must be remembered.
 #[derive(Debug)]

@@ -29,6 +29,7 @@ mod tests;
 mod traps;
 mod warmth;
 mod why;
+mod withdraw;
 mod workbench;
 
 pub use alias::BelievedAliases;
@@ -43,3 +44,4 @@ pub use settle::After;
 pub use traps::{Novelty, Target, TrapLimits, Traps};
 pub use warmth::ConnectionEnd;
 pub use why::{HostActivity, HostLatency, Plight, Why};
+pub use withdraw::BarTest;

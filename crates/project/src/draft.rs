@@ -3,8 +3,8 @@
 //! The editor gets a copy, which replaces the file only if it is valid and nobody else has changed
 //! the file meanwhile. A rejected text stays in the copy, and the next edit continues from it.
 
-use crate::{ProjectError, Settings};
-use orb_store::{ProjectDir, ProjectLock};
+use crate::{ProjectError, Settings, SettingsError};
+use orb_store::{ProjectDir, SettingsLock};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl Draft {
     }
 
     /// Replaces the project's file by a text and removes the draft; returns whether the text is
-    /// another one. A file that somebody has changed meanwhile, or that is in use, is not replaced.
+    /// another one. A file that somebody has changed meanwhile is not replaced.
     pub fn keep(self, text: &str) -> Result<bool, ProjectError> {
         let changed = text != self.before;
         if changed {
@@ -71,7 +71,7 @@ impl Draft {
     fn replace(&self, text: &str) -> Result<(), ProjectError> {
         let refused =
             |why: String| ProjectError::Refused(format!("{why}; what you wrote is left in {}", self.path.display()));
-        let _lock = ProjectLock::take(&self.project).map_err(|e| refused(e.to_string()))?;
+        let _lock = SettingsLock::take(&self.project)?;
         let file = self.project.settings();
         if read(&file)? != self.before {
             return Err(refused(format!("{} was changed meanwhile", file.display())));
@@ -81,7 +81,8 @@ impl Draft {
 }
 
 /// Replaces the text of a project's file, if it is still what it was, with another that is valid.
-/// Whoever is not the operator of this machine may not touch what is the operator's.
+/// Whoever is not the operator of this machine may not touch what is the operator's. A run that goes
+/// on takes some of it up (`orb_crawl`), the next one all of it.
 pub fn replace_settings(
     project: &ProjectDir,
     (before, text): (&str, &str),
@@ -94,18 +95,18 @@ pub fn replace_settings(
     }
     if !is_operator {
         let kept = Settings::parse(before, shown).unwrap_or_else(|_| Settings::for_outsiders());
-        settings.examine_outsider(&kept)?;
+        settings.examine_outsider(&kept).map_err(|wrong| SettingsError::at(wrong, text, shown))?;
     }
-    let _lock = ProjectLock::take(project)?;
-    if read(&project.settings())? != before {
-        return Err(ProjectError::Refused("somebody else has changed the file meanwhile; load it again".to_owned()));
+    let _lock = SettingsLock::take(project)?;
+    if settings_text(project)? != before {
+        return Err(ProjectError::Stale);
     }
     Ok(Settings::keep_text(project, text)?)
 }
 
-/// The text of a project's file.
+/// The text of a project's file; empty if there is none.
 pub fn settings_text(project: &ProjectDir) -> Result<String, ProjectError> {
-    read(&project.settings())
+    if project.settings().exists() { read(&project.settings()) } else { Ok(String::new()) }
 }
 
 fn read(path: &Path) -> Result<String, ProjectError> {

@@ -15,6 +15,9 @@ pub enum ProjectError {
     /// is not.
     #[error("{0}")]
     Refused(String),
+    /// Somebody else has changed the settings file since it was read.
+    #[error("somebody else has changed the settings meanwhile; load them again and make your change there")]
+    Stale,
     /// A file could not be read or written.
     #[error("cannot {what} {}", path.display())]
     Io {

@@ -6,7 +6,7 @@
 //! is. People also edit ours: only changed values are replaced in their text.
 
 use crate::settings::{Settings, SettingsError};
-use orb_store::{ProjectDir, StoreError, replace};
+use orb_store::{ProjectDir, SettingsLock, StoreError, replace};
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
@@ -19,6 +19,7 @@ const END: &str = "# end of the settings";
 impl Settings {
     /// Saves these as the project's settings; a user's text that says the same stays as it is.
     pub fn keep(&self, project: &ProjectDir) -> Result<(), StoreError> {
+        let _lock = SettingsLock::take(project)?;
         let text = match Self::kept(project) {
             Ok(Some(kept)) if kept == *self => return Ok(()),
             Ok(Some(kept)) => {
@@ -45,7 +46,8 @@ impl Settings {
         Some(amended)
     }
 
-    /// Saves a text, which must be valid settings, as it is.
+    /// Saves a text, which must be valid settings, as it is. Whoever reads the file first to change
+    /// it holds a [`SettingsLock`].
     pub fn keep_text(project: &ProjectDir, text: &str) -> Result<(), StoreError> {
         let begin = if text.starts_with(BEGIN) { String::new() } else { format!("{BEGIN}\n") };
         let end = if has_end(text) { String::new() } else { format!("\n{END}\n") };

@@ -19,9 +19,11 @@ mod examine;
 mod hours;
 mod index;
 mod kept;
+mod list_rows;
 mod operator;
 mod outputs;
 mod position;
+mod rule_rows;
 mod settings;
 mod steps;
 mod timetable;
@@ -37,9 +39,11 @@ pub use error::ProjectError;
 pub use examine::Wrong;
 pub use hours::{Allowance, Hour, Hours, LimitSettings, Regime, Schedule, Weekdays};
 pub use index::{IndexSettings, SearchSettings};
+pub use list_rows::RowEdit;
 pub use operator::{KEYS, KeyClass, key_class};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
+pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
     without_user,

@@ -310,6 +310,8 @@ pub enum SettingsError {
         path: PathBuf,
         /// Its position.
         place: TextPosition,
+        /// The path of the key; `None` if the text is not TOML there, or says something unknown.
+        key: Option<String>,
         /// What is wrong there.
         what: String,
     },
@@ -321,6 +323,14 @@ pub enum SettingsError {
         /// The line that should be its last.
         end: &'static str,
     },
+}
+
+impl SettingsError {
+    /// An invalid setting with its position in the text it was parsed from.
+    pub(crate) fn at(wrong: Wrong, text: &str, path: &Path) -> Self {
+        let place = TextPosition::of_key(text, &wrong.key);
+        Self::Malformed { path: path.to_owned(), place, key: Some(wrong.key), what: wrong.what }
+    }
 }
 
 impl Settings {
@@ -340,7 +350,7 @@ impl Settings {
     pub fn parse_as<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T, SettingsError> {
         toml::from_str(text).map_err(|e: toml::de::Error| {
             let place = TextPosition::of(text, e.span().map_or(0, |s| s.start));
-            SettingsError::Malformed { path: path.to_owned(), place, what: explain(e.message()) }
+            SettingsError::Malformed { path: path.to_owned(), place, key: None, what: explain(e.message()) }
         })
     }
 
@@ -348,10 +358,7 @@ impl Settings {
     pub fn examined(self, text: &str, path: &Path) -> Result<Self, SettingsError> {
         match self.examine() {
             Ok(()) => Ok(self),
-            Err(wrong) => {
-                let place = TextPosition::of_key(text, &wrong.key);
-                Err(SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what })
-            }
+            Err(wrong) => Err(SettingsError::at(wrong, text, path)),
         }
     }
 
@@ -361,8 +368,7 @@ impl Settings {
         let text = std::fs::read_to_string(path).ok()?;
         let section = wrong.key.split(['[', '.']).next().unwrap_or_default();
         let says = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key(section));
-        let place = TextPosition::of_key(&text, &wrong.key);
-        says.then(|| SettingsError::Malformed { path: path.to_owned(), place, what: wrong.what.clone() })
+        says.then(|| SettingsError::at(wrong.clone(), &text, path))
     }
 
     /// The same without passwords, as it may be stored with the collection.

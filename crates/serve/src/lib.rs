@@ -41,6 +41,7 @@ mod request;
 mod routes;
 mod scheduler;
 mod server;
+mod settings_file;
 mod state;
 mod steer;
 mod stream;

@@ -11,7 +11,7 @@ use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
 use orb_answers::AnswerError;
-use orb_project::{ProjectError, StoreError};
+use orb_project::{ProjectError, SettingsError, StoreError};
 use serde_json::{Value, json};
 use std::fmt::Display;
 
@@ -98,6 +98,17 @@ impl ProblemDetails {
         self
     }
 
+    /// The same without positions in a text: for clients that sent none.
+    pub(crate) fn without_positions(mut self) -> Self {
+        let errors = self.more.iter_mut().filter(|(name, _)| *name == "errors").filter_map(|(_, v)| v.as_array_mut());
+        for fault in errors.flatten().filter_map(Value::as_object_mut) {
+            let key = fault.get("key").and_then(Value::as_str).map(|key| format!("{key}: ")).unwrap_or_default();
+            self.detail = format!("{key}{}", fault.get("message").and_then(Value::as_str).unwrap_or_default());
+            fault.retain(|name, _| name != "line" && name != "column");
+        }
+        self
+    }
+
     /// The response for a client that sent this.
     pub(crate) fn respond(self, path: &str, headers: &HeaderMap, frame: Frame) -> Response {
         let (kind, body) = match prefers_page(path, headers) {
@@ -169,11 +180,26 @@ impl From<ProjectError> for ProblemDetails {
         match error {
             ProjectError::Malformed(why) => Self::malformed(why),
             ProjectError::Refused(why) => Self::conflict("refused", why),
-            ProjectError::Settings(why) => Self::unprocessable(why),
+            ProjectError::Stale => crate::settings_file::stale(),
+            ProjectError::Settings(why) => {
+                let errors = fault(&why).map(|fault| json!([fault]));
+                let problem = Self::unprocessable(why);
+                errors.into_iter().fold(problem, |problem, errors| problem.with("errors", errors))
+            }
             ProjectError::Wrong(why) => Self::unprocessable(why),
             ProjectError::Store(error) => error.into(),
             other => Self::failed(&other),
         }
+    }
+}
+
+/// What is wrong with settings, and where.
+fn fault(error: &SettingsError) -> Option<Value> {
+    match error {
+        SettingsError::Malformed { place, key, what, .. } => {
+            Some(json!({"line": place.line, "column": place.column, "key": key, "message": what}))
+        }
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::fields::FormFields;
 use crate::gate::{IdentifiedBy, Identity};
 use crate::problem::{Handled, ProblemDetails};
+use crate::routes::Right;
 use crate::state::AppState;
 use crate::view::Frame;
 use askama::Template;
@@ -52,6 +53,12 @@ impl AdmittedRequest {
     /// The account of whoever is asking.
     pub(crate) fn user(&self) -> Result<&User, ProblemDetails> {
         self.identity().map(|identity| &identity.user)
+    }
+
+    /// Whether whoever asks has a right on the project.
+    pub(crate) fn may(&self, right: Right) -> bool {
+        let (identity, project) = (self.identity.as_ref(), self.project.as_ref());
+        identity.zip(project).is_some_and(|(identity, project)| identity.may(right, &project.name))
     }
 
     /// Whether whoever asks may touch settings that run programs, read files or reach inside.

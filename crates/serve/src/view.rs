@@ -34,6 +34,9 @@ const PROJECT_PLACES: &[(&str, &str)] = &[
     ("SQL", "/sql"),
     ("Exports", "/exports"),
     ("Settings", "/settings"),
+    ("Rules", "/rules"),
+    ("Steps", "/steps"),
+    ("Comparing", "/compare"),
 ];
 
 /// A place to go to.

@@ -278,6 +278,22 @@ impl ProjectLock {
     }
 }
 
+/// The right to change a project's settings file, until dropped. It is apart from [`ProjectLock`]:
+/// settings may be changed while a run goes on.
+#[derive(Debug)]
+pub struct SettingsLock {
+    _dir: File,
+}
+
+impl SettingsLock {
+    /// Waits until nobody else is changing the file.
+    pub fn take(project: &ProjectDir) -> Result<Self> {
+        // The directory itself: the file is replaced while the lock is held.
+        let locked = File::open(&project.dir).and_then(|dir| dir.lock().map(|()| dir));
+        locked.map(|dir| Self { _dir: dir }).map_err(|e| StoreError::io("lock the settings in", &project.dir, e))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -378,6 +394,20 @@ mod tests {
         assert_eq!(ProjectLock::holder(&project), Some(std::process::id()));
         drop(first);
         ProjectLock::take(&project).unwrap();
+    }
+
+    #[test]
+    fn settings_are_changed_by_one_at_a_time_also_while_the_project_is_in_use() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
+        let _run = ProjectLock::take(&project).unwrap();
+        let first = SettingsLock::take(&project).unwrap();
+        let (sender, taken) = std::sync::mpsc::channel();
+        let second = std::thread::spawn(move || sender.send(SettingsLock::take(&project).is_ok()));
+        assert!(taken.try_recv().is_err(), "two at once");
+        drop(first);
+        assert_eq!(taken.recv(), Ok(true));
+        second.join().unwrap().unwrap();
     }
 
     #[test]

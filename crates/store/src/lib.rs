@@ -32,7 +32,7 @@ pub use batch::{AliasEntry, Batch, DroppedPage, FinishedVisit, HostFact, NewHost
 pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
-pub use home::{Home, ProjectDir, ProjectLock, free_space};
+pub use home::{Home, ProjectDir, ProjectLock, SettingsLock, free_space};
 pub use index::{FrontierIndex, IndexDefect, IndexStart};
 pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};

@@ -22,4 +22,4 @@ pub mod surt;
 pub use address::{Address, Origin};
 pub use canonical::{Canonicaliser, MAX_LENGTH, Rules};
 pub use refused::Refused;
-pub use scope::{DomainSet, Judgement, Mode, OutOfScope, Scope, ScopeError, ScopeRule, ScopeSpec};
+pub use scope::{DomainSet, Judgement, Mode, OutOfScope, Scope, ScopeError, ScopeRule, ScopeRuling, ScopeSpec};

@@ -1,5 +1,7 @@
 //! Which forms does a page have?
 
+use crate::content::{content, decoded};
+use crate::{AnswerError, Collection, Result};
 use orb_extract::Content;
 use orb_page::{Document, Form};
 use schemars::JsonSchema;
@@ -26,4 +28,17 @@ impl PageForms {
 pub fn inspect_forms(bytes: &[u8], url: &str) -> PageForms {
     let document = orb_extract::extract(&Content { bytes, mime: Some("text/html"), charset: None, url });
     PageForms::of(url.to_owned(), document)
+}
+
+/// The forms of a page as it was archived last, and when that was; `None` if it was not archived.
+pub fn archived_forms(collection: &Collection, url: &str) -> Result<Option<(PageForms, String)>> {
+    let version = match content(collection, url, None) {
+        Ok(version) => version,
+        Err(AnswerError::Unknown(_)) => return Ok(None),
+        Err(other) => return Err(other),
+    };
+    let stored = version.exchange()?;
+    let (bytes, mime, charset) = (decoded(&stored)?, stored.headers.mime(), stored.headers.charset());
+    let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &version.url };
+    Ok(Some((PageForms::of(version.url.clone(), orb_extract::extract(&content)), version.at)))
 }

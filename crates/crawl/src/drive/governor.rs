@@ -24,11 +24,11 @@ const AHEAD: Duration = Duration::from_secs(2);
 
 /// Keeps a run within its share of the bandwidth.
 pub(crate) struct Governor {
-    schedule: Schedule,
     state: Mutex<GovernorState>,
 }
 
 struct GovernorState {
+    schedule: Schedule,
     looked: Option<Instant>,
     regime: Option<Regime>,
 }
@@ -36,7 +36,13 @@ struct GovernorState {
 impl Governor {
     /// A governor with this schedule.
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { schedule, state: Mutex::new(GovernorState { looked: None, regime: None }) }
+        Self { state: Mutex::new(GovernorState { schedule, looked: None, regime: None }) }
+    }
+
+    /// From now on this schedule applies.
+    pub(crate) fn set_schedule(&self, schedule: Schedule) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.schedule, state.looked) = (schedule, None);
     }
 
     /// Applies the limits of this hour, before anything is requested.
@@ -69,17 +75,17 @@ impl Governor {
             return regime;
         }
         let now = Moment::now();
-        let regime = self.schedule.at(now);
+        let regime = state.schedule.at(now);
         if state.regime != Some(regime) {
             line.bandwidth().set_rate(regime.bandwidth);
             line.limit_connections(regime.connections);
-            let words = self.schedule.words(now);
+            let words = state.schedule.words(now);
             if let Some(words) = &words {
                 tracing::info!("{words}");
             }
             progress.note_schedule(words);
         }
-        *state = GovernorState { looked: Some(Instant::now()), regime: Some(regime) };
+        (state.looked, state.regime) = (Some(Instant::now()), Some(regime));
         regime
     }
 }

@@ -300,7 +300,7 @@ impl Errand {
 
     /// Sends something to the recorder. It is gone only if it failed, which the end of the run
     /// reports.
-    fn record(&self, item: Item) {
+    pub(crate) fn record(&self, item: Item) {
         let _ = self.recorder.send(item);
     }
 

@@ -9,6 +9,7 @@ mod admit;
 mod again;
 mod aliases;
 mod facts;
+pub(crate) mod live;
 pub(crate) mod replant;
 
 use crate::config::Config;
@@ -22,6 +23,7 @@ use crate::watch::progress::Pause;
 use aliases::AliasDesk;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
+use live::{Reevaluation, RuleChange};
 use orb_frontier::{Novelty, Order};
 use orb_page::{
     DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
@@ -60,6 +62,8 @@ pub(crate) enum Item {
     Alias(Box<Lease>, u64),
     /// Something was learnt about a host.
     Fact(HostFact),
+    /// The rules of the project have changed.
+    Rules(Box<RuleChange>),
     /// Commit what is there: somebody is waiting for it.
     Flush,
 }
@@ -118,6 +122,8 @@ pub(crate) struct Recorder {
     /// too deep. A later link may bring them in.
     parked: IdSet,
     aliases: AliasDesk,
+    /// What is left to be judged by rules that have changed.
+    reevaluation: Option<Reevaluation>,
     scratch: Scratch,
 }
 
@@ -215,6 +221,7 @@ impl Recorder {
             hosts_fetched,
             parked,
             aliases,
+            reevaluation: None,
             scratch: Scratch::default(),
         })
     }
@@ -243,12 +250,13 @@ impl Recorder {
     }
 
     /// Re-evaluates pages that were never fetched, if the settings changed.
-    pub(crate) fn replant(&mut self, config: &Config, before: &str) -> Result<(), StoreError> {
+    /// The run goes by the settings `now` then.
+    pub(crate) fn replant(&mut self, config: &Config, before: &str, now: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
         // Aliases that are out of scope now are queued again first, and then leave the queue.
         while self.replant_by(&rules)? {}
         self.commit_all()?;
-        self.project.change_settings(self.rules.run, &config.text())
+        self.project.change_settings(self.rules.run, now)
     }
 
     /// Re-evaluates all of them once; returns whether aliases are not taken for such any more.
@@ -291,22 +299,31 @@ impl Recorder {
         // cost.
         let share = self.rules.batch_pages.div_ceil(2);
         loop {
-            match items.recv_timeout(self.pending.rest(self.rules.batch_time)) {
+            match items.recv_timeout(self.patience()) {
                 Ok(item) => {
                     self.take(item)?;
                     let starving = self.shared.hurry.is_set() && items.is_empty();
                     let full = self.pending.is_full(share) || self.pending.rest(self.rules.batch_time).is_zero();
                     if starving || full {
                         self.commit()?;
+                        self.reevaluate()?;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => self.commit()?,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.commit()?;
+                    self.reevaluate()?;
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         self.commit_all()?;
         self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         Ok((self.project, self.counters))
+    }
+
+    /// How long to wait for more.
+    fn patience(&self) -> Duration {
+        if self.reevaluation.is_some() { Duration::ZERO } else { self.pending.rest(self.rules.batch_time) }
     }
 
     fn take(&mut self, item: Item) -> Result<(), StoreError> {
@@ -333,6 +350,7 @@ impl Recorder {
             Item::Dropped(dropped) => self.take_dropped(dropped)?,
             Item::Alias(lease, rank) => self.take_alias(&lease, rank)?,
             Item::Fact(fact) => self.learn(fact),
+            Item::Rules(change) => self.take_rules(*change),
             Item::Flush => {}
         }
         Ok(())
@@ -495,8 +513,7 @@ impl Recorder {
         self.shared.pipeline.leave(pending.held);
         self.pending = pending.emptied();
         self.bring_back()?;
-        self.shared.pending.set(!self.pending.is_empty());
-        self.shared.wake.notify_one();
+        self.note_pending();
         Ok(())
     }
 

@@ -8,4 +8,5 @@ mod property;
 mod robots;
 mod store;
 mod why;
+mod withdraw;
 mod world;

@@ -14,6 +14,7 @@ mod pages;
 mod projects;
 pub(crate) mod runs;
 mod search;
+mod settings;
 pub(crate) mod sql;
 mod stats;
 mod tokens;
@@ -33,6 +34,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     pages::ROUTES,
     content::ROUTES,
     search::ROUTES,
+    settings::ROUTES,
     stats::ROUTES,
     graph::ROUTES,
     health::ROUTES,

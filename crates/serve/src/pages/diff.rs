@@ -36,6 +36,7 @@ struct DiffPage<'a> {
     to: String,
     runs: Vec<u32>,
     choices: Vec<FilterChoice>,
+    may_edit: bool,
 }
 
 /// A difference that outlives the versions it was read from.
@@ -51,17 +52,19 @@ struct OwnedDiff {
 }
 
 /// A line of both versions, side by side.
-struct DiffRow {
-    class: &'static str,
-    old: Option<SideLine>,
-    new: Option<SideLine>,
+pub(super) struct DiffRow {
+    pub(super) class: &'static str,
+    pub(super) old: Option<SideLine>,
+    pub(super) new: Option<SideLine>,
     /// Whether lines that are the same were left out before it.
-    is_after_gap: bool,
+    pub(super) is_after_gap: bool,
 }
 
-struct SideLine {
-    number: usize,
-    pieces: Vec<(String, bool)>,
+/// A line of one version.
+pub(super) struct SideLine {
+    pub(super) number: usize,
+    /// Its text in pieces, and which of them differ.
+    pub(super) pieces: Vec<(String, bool)>,
 }
 
 async fn compare(request: AdmittedRequest) -> Handled {
@@ -98,20 +101,26 @@ async fn compare(request: AdmittedRequest) -> Handled {
         choices: [("Text", "text"), ("Main content", "main"), ("Source", "source")].map(choice).into(),
         page: &shown.page,
         found: &found,
+        may_edit: request.may(Right::Edit),
     };
     request.page(&page, &found.answer)
 }
 
-fn owned(diff: &PageDiff<'_>) -> OwnedDiff {
+/// Lines of two versions as rows of a table.
+pub(super) fn diff_rows(lines: &[DiffLine<'_>]) -> Vec<DiffRow> {
     let mut rows: Vec<DiffRow> = Vec::new();
     let mut last = (0, 0);
-    for line in diff.rows.iter().take(ROWS) {
+    for line in lines {
         let (class, old, new) = sides(line);
         let at = (old.as_ref().map_or(last.0, |side| side.number), new.as_ref().map_or(last.1, |side| side.number));
         let is_after_gap = !rows.is_empty() && (at.0 > last.0 + 1 || at.1 > last.1 + 1);
         last = at;
         rows.push(DiffRow { class, old, new, is_after_gap });
     }
+    rows
+}
+
+fn owned(diff: &PageDiff<'_>) -> OwnedDiff {
     OwnedDiff {
         answer: serde_json::to_value(diff).unwrap_or_default(),
         by: diff.by,
@@ -119,7 +128,7 @@ fn owned(diff: &PageDiff<'_>) -> OwnedDiff {
         to: diff.to.clone(),
         counts: diff.counts,
         same: diff.same(),
-        rows,
+        rows: diff_rows(&diff.rows[..diff.rows.len().min(ROWS)]),
         is_cut: diff.rows.len() > ROWS,
     }
 }

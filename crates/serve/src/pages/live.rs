@@ -41,6 +41,7 @@ struct LiveRun {
 struct LivePage {
     frame: Frame,
     may_run: bool,
+    may_edit: bool,
     body: LiveBody,
 }
 
@@ -174,9 +175,9 @@ fn time_left(seconds: f64) -> String {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let (project, run) = (request.project()?.clone(), request.number("n")?);
-    let may_run = request.identity()?.may(Right::Run, &project.name);
+    let [may_run, may_edit] = [Right::Run, Right::Edit].map(|right| request.may(right));
     let live = request.work(move |home| look(home, &project, run)).await?;
-    request.page(&LivePage { frame: request.frame(), may_run, body: body(&live) }, &live)
+    request.page(&LivePage { frame: request.frame(), may_run, may_edit, body: body(&live) }, &live)
 }
 
 async fn events(request: AdmittedRequest) -> Handled {

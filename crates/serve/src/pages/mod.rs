@@ -3,9 +3,11 @@
 //! One file a screen, with its routes, its handlers and the struct of its template.
 
 mod changes;
+mod compare;
 mod content;
 mod diff;
 mod first;
+mod found_forms;
 mod health;
 mod home;
 mod hosts;
@@ -18,12 +20,14 @@ mod pace;
 mod page;
 mod page_list;
 mod project;
+mod rules;
 mod run;
 mod runs;
 mod schedule;
 mod search;
 mod settings;
 mod sql;
+mod steps;
 mod structure;
 mod words;
 
@@ -32,6 +36,7 @@ use crate::routes::RouteRow;
 /// The routes of every screen.
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     changes::ROUTES,
+    compare::ROUTES,
     content::ROUTES,
     diff::ROUTES,
     first::ROUTES,
@@ -46,12 +51,14 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     page::ROUTES,
     page_list::ROUTES,
     project::ROUTES,
+    rules::ROUTES,
     run::ROUTES,
     runs::ROUTES,
     schedule::ROUTES,
     search::ROUTES,
     settings::ROUTES,
     sql::ROUTES,
+    steps::ROUTES,
     structure::ROUTES,
     words::ROUTES,
 ];

@@ -7,16 +7,15 @@ use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::settings_file::{self, kept, version};
 use crate::view::Frame;
 use askama::Template;
 use http::StatusCode;
+use orb_project::Settings;
 use orb_project::units::HumanDuration;
-use orb_project::{Home, ProjectDir, ProjectError, Settings, replace_settings, settings_text};
 use orb_urls::scope::Mode;
 use schemars::JsonSchema;
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
-use std::path::Path;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/p/{p}/settings", Right::Edit, |request| Box::pin(show(request)), "The settings of a project"),
@@ -56,12 +55,6 @@ struct SettingsPage<'a> {
     hold: bool,
 }
 
-/// What tells one text from another.
-pub(super) fn version(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The modes of a scope, with the chosen one marked.
 pub(super) fn modes(chosen: Mode) -> Vec<(&'static str, bool)> {
     Mode::ALL.iter().map(|mode| (mode.name(), *mode == chosen)).collect()
@@ -71,7 +64,7 @@ pub(super) fn modes(chosen: Mode) -> Vec<(&'static str, bool)> {
 fn page(request: &AdmittedRequest, kept: &str, text: &str, wrong: Option<String>) -> Handled {
     let project = request.project()?;
     // Where the file cannot be read the fields show the defaults, and the text what is wrong.
-    let settings = Settings::parse(kept, Path::new("project.toml")).unwrap_or_default();
+    let settings = settings_file::read_loosely(kept);
     let (frontier, shown) = (&settings.frontier, |value: Option<String>| value.unwrap_or_default());
     let answer = SettingsText { text: text.to_owned(), version: version(kept) };
     let status = if wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
@@ -100,15 +93,6 @@ async fn show(request: AdmittedRequest) -> Handled {
     page(&request, &text, &text, None)
 }
 
-/// The file as it is; empty if there is none.
-async fn kept(request: &AdmittedRequest) -> Result<String, ProblemDetails> {
-    let project = request.project()?.clone();
-    if !project.settings().exists() {
-        return Ok(String::new());
-    }
-    request.work(move |_| settings_text(&project)).await
-}
-
 async fn save(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
     // Browsers send lines as the network writes them.
@@ -119,7 +103,7 @@ async fn save(request: AdmittedRequest) -> Handled {
 async fn save_fields(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
     let before = kept(&request).await?;
-    let mut settings = Settings::parse(&before, Path::new("project.toml")).map_err(ProblemDetails::unprocessable)?;
+    let mut settings = settings_file::read(&before)?;
     if let Err(problem) = fill(&mut settings, &form) {
         return page(&request, &before, &before, Some(problem.detail));
     }
@@ -147,35 +131,9 @@ pub(super) fn fill(settings: &mut Settings, form: &FormFields) -> Result<(), Pro
 
 /// Saves a text, or shows it again with what is wrong.
 async fn keep(request: &AdmittedRequest, form: &FormFields, text: String) -> Handled {
-    let before = kept(request).await?;
-    if form.one("version") != Some(&version(&before)) {
-        let told = "somebody else has changed the file meanwhile: load the page again and make your change there";
-        return page(request, &before, &text, Some(told.to_owned()));
+    match settings_file::save(request, Some(form.typed("version")), text.clone()).await {
+        Ok(_) => AdmittedRequest::redirect(&format!("/p/{}/settings?saved=1", request.project()?.name)),
+        Err(problem) if problem.status.is_server_error() => Err(problem),
+        Err(problem) => page(request, &kept(request).await?, &text, Some(problem.detail)),
     }
-    let (project, is_operator) = (request.project()?.clone(), request.is_operator()?);
-    let by = request.user()?.name.clone();
-    let (old, new) = (before.clone(), text.clone());
-    let saved =
-        request.work(move |home| Ok::<_, ProblemDetails>(replace(home, &project, (&old, &new), is_operator, &by)));
-    match saved.await? {
-        Ok(()) => AdmittedRequest::redirect(&format!("/p/{}/settings?saved=1", request.project()?.name)),
-        Err(error) => {
-            let problem = ProblemDetails::from(error);
-            match problem.status {
-                StatusCode::INTERNAL_SERVER_ERROR => Err(problem),
-                _ => page(request, &before, &text, Some(problem.detail)),
-            }
-        }
-    }
-}
-
-fn replace(
-    home: &Home,
-    project: &ProjectDir,
-    texts: (&str, &str),
-    is_operator: bool,
-    by: &str,
-) -> Result<(), ProjectError> {
-    replace_settings(project, texts, is_operator)?;
-    Ok(home.accounts().note(Some(by), &format!("changed the settings of project {}", project.name))?)
 }

@@ -6,8 +6,10 @@
 use super::CatalogueReader;
 use super::page::{HostRow, PageRow};
 use super::reader::sql_limit;
+use super::resume::SEEDS;
+use super::schema::{LATEST, QUEUED};
 use crate::error::Result;
-use orb_page::PageKind;
+use orb_page::{LinkKind, PageKind};
 use rusqlite::params;
 
 /// Which pages are listed; `None` is any.
@@ -48,6 +50,20 @@ impl CatalogueReader {
             sql_limit(limit)
         ];
         self.all_for(("list pages", sql), values, PageRow::read)
+    }
+
+    /// URL and step of the queued pages with numbers after the first and up to the second.
+    pub fn queued_between(&self, (after, last): (u64, u64)) -> Result<Vec<(String, Option<u32>)>> {
+        let sql = format!(
+            "SELECT p.url, p.step FROM page_row p {LATEST} WHERE p.id > ?1 AND p.id <= ?2 AND {QUEUED} ORDER BY p.id"
+        );
+        let values = params![sql_limit(after), sql_limit(last)];
+        self.all_for(("read the queue", &sql), values, |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+
+    /// The URLs of the seeds, and of what they redirect to.
+    pub fn seed_urls(&self) -> Result<Vec<String>> {
+        self.all_for(("read the seeds", SEEDS), params![LinkKind::Redirect.code(), None::<u32>], |r| r.get(0))
     }
 
     /// The hosts whose names contain a text, those with the most pages first, after one with so

@@ -114,6 +114,23 @@ impl Comparison {
         noise::learn(url, &blocks(one), &blocks(other), noise);
     }
 
+    /// The number of the rule that applies to a URL, from 1; `None` if none does.
+    pub fn rule_for(&self, url: &str) -> Option<usize> {
+        Some(self.chain(url).number).filter(|number| *number > 0)
+    }
+
+    /// What of a version is compared, block by block.
+    pub fn compared(&self, url: &str, page: &dyn Views) -> Vec<String> {
+        let chain = self.chain(url);
+        if !page.is_text() {
+            return vec![format!("{}, {} bytes", page.mime(), page.bytes().len())];
+        }
+        if chain.rule.by == Some(CompareBy::Bytes) {
+            return String::from_utf8_lossy(page.bytes()).lines().map(str::to_owned).collect();
+        }
+        chain.kept(chain.passage(page).blocks).into_iter().map(|block| block.text).collect()
+    }
+
     fn chain(&self, url: &str) -> &Chain {
         self.chains.iter().find(|c| c.url.as_ref().is_none_or(|r| r.is_match(url))).unwrap_or(&self.default)
     }

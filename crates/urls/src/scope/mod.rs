@@ -64,6 +64,15 @@ impl Judgement {
     }
 }
 
+/// What the rules of a scope say about a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScopeRuling {
+    /// Whether they allow it.
+    pub is_allowed: bool,
+    /// The index of the first rule that matches; `None` if the default decides.
+    pub rule: Option<usize>,
+}
+
 /// An invalid scope configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ScopeError {
@@ -166,6 +175,20 @@ impl Scope {
             return if self.rules.deny(target) { Judgement::Out(OutOfScope::Rule) } else { Judgement::In };
         }
         Judgement::Out(reason)
+    }
+
+    /// What the rules say about a URL, wherever it lies. A seed is denied by a rule alone, never by
+    /// the default.
+    pub fn ruling(&self, target: &Address) -> ScopeRuling {
+        let is_seed = self.seeds.contains(target);
+        let is_allowed = if is_seed { !self.rules.deny(target) } else { self.rules.allow(target) };
+        ScopeRuling { is_allowed, rule: self.rules.first_match(target) }
+    }
+
+    /// Replaces the rules; area, filters and seeds stay.
+    pub fn set_rules(&mut self, rules: &[ScopeRule], default: Option<Action>) -> Result<(), ScopeError> {
+        self.rules = rules::RuleList::new(rules, default)?;
+        Ok(())
     }
 
     /// Whether an address is on the host of a seed.

@@ -52,12 +52,16 @@ impl RuleList {
     }
 
     fn first(&self, target: &Address) -> Option<Action> {
+        self.first_match(target).map(|i| self.actions[i])
+    }
+
+    /// The index of the rule that decides about a URL; `None` if none matches.
+    pub(super) fn first_match(&self, target: &Address) -> Option<usize> {
         let url = target.as_str();
-        let index = match &self.patterns {
+        match &self.patterns {
             Patterns::Each(each) => each.iter().position(|regex| regex.is_match(url)),
             Patterns::Together(set) => set.matches(url).iter().next(),
-        };
-        index.map(|i| self.actions[i])
+        }
     }
 }
 

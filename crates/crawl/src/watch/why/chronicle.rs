@@ -124,6 +124,7 @@ impl Chronicle {
                 };
                 let (shared, now) = (&*errand.shared, errand.clock.now());
                 let bounds = Bounds {
+                    delay: shared.frontier().delay().as_secs_f64(),
                     bandwidth: errand.fetchers.line().bandwidth().rate(),
                     connections: errand.fetchers.line().connection_limit() as u64,
                     ..chronicle.bounds.clone()
