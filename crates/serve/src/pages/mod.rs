@@ -25,6 +25,8 @@ mod search;
 mod settings;
 mod sql;
 mod structure;
+mod user;
+mod users;
 mod words;
 
 use crate::routes::RouteRow;
@@ -53,5 +55,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     settings::ROUTES,
     sql::ROUTES,
     structure::ROUTES,
+    user::ROUTES,
+    users::ROUTES,
     words::ROUTES,
 ];
