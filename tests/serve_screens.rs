@@ -4,8 +4,20 @@
 
 mod harness;
 
-use harness::orb::Home;
-use harness::served::{HttpReply, Served, add_user};
+use harness::judge;
+use harness::orb::{Home, PROJECT};
+use harness::script::{Script, absent, page, reply};
+use harness::served::{HttpReply, Served, add_user, text};
+use harness::until;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cookie of somebody who has logged in.
 fn cookie(served: &Served, name: &str) -> String {
@@ -35,12 +47,28 @@ impl<'s> Visitor<'s> {
         reply.body
     }
 
-    fn json(&self, path: &str) -> serde_json::Value {
+    fn json(&self, path: &str) -> Value {
         self.served.get(path, &[("Cookie", &self.cookie), ("Accept", "application/json")]).json()
     }
 
     fn post(&self, path: &str, form: &str) -> HttpReply {
         self.served.post(path, &[("Cookie", &self.cookie)], form)
+    }
+
+    /// Sends JSON to the API.
+    fn send(&self, request: &str, body: &str) -> HttpReply {
+        self.served.send(request, &[("Cookie", &self.cookie), ("Content-Type", "application/json")], body)
+    }
+
+    /// A response whose body is any bytes: its head, in lower case, and the body.
+    fn bytes(&self, path: &str, fields: &[(&str, &str)]) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(self.served.address).unwrap();
+        let fields = [&[("Cookie", self.cookie.as_str())], fields].concat();
+        stream.write_all(text(self.served.address, &format!("GET {path}"), &fields, "").as_bytes()).unwrap();
+        let mut read = Vec::new();
+        stream.read_to_end(&mut read).unwrap();
+        let end = read.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        (String::from_utf8(read[..end].to_vec()).unwrap().to_lowercase(), read[end + 4..].to_vec())
     }
 }
 
@@ -72,7 +100,7 @@ fn an_administrator_adds_users_and_says_what_they_may_do() {
     assert_eq!(ann.post("/users/eve/grants", "p.p=none").status, 303);
     assert_eq!(ann.post("/users/eve/grants", "p.p=everything").status, 400);
     let shown = ann.json("/users/eve");
-    assert_eq!(shown["grants"], serde_json::json!({"q": "run"}), "{shown}");
+    assert_eq!(shown["grants"], json!({"q": "run"}), "{shown}");
     let eve = Visitor::new(&served, "eve");
     assert_eq!((eve.get("/users").status, eve.get("/p/q").status, eve.get("/p/p").status), (403, 200, 404));
     assert!(!eve.page("/").contains("href=\"/users\""));
@@ -116,4 +144,240 @@ fn nobody_takes_the_last_administrator_away() {
     assert_eq!(bob.post("/users/bob/admin", "admin=0").status, 422);
     assert_eq!(bob.post("/users/ann/remove", "").status, 303);
     assert_eq!(ann.get("/").status, 303, "the session outlives its user");
+}
+
+/// A home whose project has five pages, the graph, an administrator and somebody who may read.
+fn collected() -> (Home, Script) {
+    let site = Script::serve(|heard| match heard.target.as_str() {
+        "/" => page(["/a", "/b", "/c"]),
+        "/a" => page(["/b", "/"]),
+        "/b" => page(["/d"]),
+        "/c" => reply("200 OK", "Content-Type: text/html\r\n", "<title></script><script>alert(1)</script></title>c"),
+        "/d" => page(["/"]),
+        _ => absent(),
+    });
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0"]);
+    home.orb(&["graph", "build", PROJECT]).expect(0);
+    add_user(&home, "ann", &["--admin"]);
+    add_user(&home, "bob", &[]);
+    add_user(&home, "eve", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    (home, site)
+}
+
+/// The exports of the project, newest first.
+fn exports(who: &Visitor<'_>) -> Vec<Value> {
+    who.json("/p/p/exports")["exports"].as_array().unwrap().clone()
+}
+
+/// Waits until the newest export is in this state.
+fn until_state(who: &Visitor<'_>, state: &str) -> Value {
+    until(&format!("the export is {state}"), || exports(who)[0]["state"] == state);
+    exports(who).remove(0)
+}
+
+#[test]
+fn an_export_is_made_downloaded_in_parts_and_removed() {
+    let (home, _site) = collected();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let (ann, bob) = (Visitor::new(&served, "ann"), Visitor::new(&served, "bob"));
+    assert!(bob.page("/p/p").contains("href=\"/p/p/exports\""), "the exports are not linked to");
+    assert!(bob.page("/p/p/exports").contains("Nothing has been exported"));
+    assert_eq!(bob.post("/p/p/exports", "format=csv&table=pages").status, 403);
+    assert_eq!(ann.post("/p/p/exports", "format=csv&table=pages").header("location"), Some("/p/p/exports"));
+    let done = until_state(&bob, "done");
+    let path = format!("/p/p/exports/{}/file", done["id"].as_str().unwrap());
+    assert!(bob.page("/p/p/exports").contains(&format!("href=\"{path}\"")));
+    // It is what the command writes.
+    let (head, whole) = bob.bytes(&path, &[]);
+    let expected = home.orb(&["export", PROJECT, "csv", "--table", "pages", "-o", "-"]);
+    assert_eq!(String::from_utf8(whole.clone()).unwrap(), expected.expect(0).text());
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    for field in ["filename=\"p-pages.csv\"", "accept-ranges: bytes", "sandbox", &format!("length: {}", whole.len())] {
+        assert!(head.contains(field), "{field}: {head}");
+    }
+    let tag = head.split("etag: ").nth(1).unwrap().split("\r\n").next().unwrap().to_owned();
+    let length = whole.len();
+    for (wanted, part) in [("bytes=0-9", &whole[..10]), ("bytes=-7", &whole[length - 7..]), ("bytes=20-", &whole[20..])]
+    {
+        let (head, read) = bob.bytes(&path, &[("Range", wanted), ("If-Range", &tag)]);
+        assert!(head.starts_with("http/1.1 206") && read == part, "{wanted}: {head}");
+    }
+    assert!(bob.bytes(&path, &[("Range", &format!("bytes={length}-"))]).0.starts_with("http/1.1 416"));
+    assert!(bob.bytes(&path, &[("Range", "bytes=0-9"), ("If-Range", "\"other\"")]).0.starts_with("http/1.1 200"));
+    // Nobody else's, and nothing but ids.
+    assert_eq!(Visitor::new(&served, "eve").get(&path).status, 404);
+    for wrong in ["..%2F..%2Fcrawl.db", ".", "0123456789abcdef0123456789abcdef"] {
+        assert_eq!(bob.get(&format!("/p/p/exports/{wrong}/file")).status, 404, "{wrong}");
+    }
+    let remove = path.replace("/file", "/remove");
+    assert_eq!((bob.post(&remove, "").status, ann.post(&remove, "").status), (403, 303));
+    assert_eq!((exports(&bob).len(), fs::read_dir(home.project().join("exports")).unwrap().count()), (0, 0));
+    assert_eq!(bob.get(&path).status, 404);
+}
+
+#[test]
+fn programs_export_every_format_and_are_told_what_fails() {
+    let (home, _site) = collected();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let ann = Visitor::new(&served, "ann");
+    let ask = |wish: &str| ann.send("POST /api/v1/projects/p/exports", wish);
+    for (wish, status) in [
+        (r#"{"format": "wacz", "table": "pages"}"#, 422),
+        (r#"{"format": "postgres"}"#, 400),
+        (r#"{"format": "csv", "output": "/tmp/x"}"#, 400),
+    ] {
+        assert_eq!(ask(wish).status, status, "{wish}");
+    }
+    for (format, inside) in [
+        ("wacz", &["datapackage.json", "pages/pages.jsonl"][..]),
+        ("jsonl", &["pages.jsonl", "links.jsonl"]),
+        ("parquet", &["visits.parquet"]),
+        ("markdown", &["p"]),
+        ("webgraph", &["p.graph", "p-t.graph", "p.urls"]),
+        ("gexf", &[]),
+    ] {
+        let begun = ask(&format!(r#"{{"format": "{format}"}}"#));
+        assert_eq!(begun.status, 202, "{begun:?}");
+        let place = begun.header("location").unwrap().to_owned();
+        until("it is done", || ann.json(&place)["state"] == "done");
+        let (_, bytes) = ann.bytes(&format!("{place}/file"), &[]);
+        let (file, dir) = (home.beside(format), home.beside(&format!("{format}-files")));
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(ann.json(&place)["bytes"], bytes.len());
+        if !inside.is_empty() {
+            judge::unzip(&file, &dir);
+        }
+        for name in inside {
+            assert!(dir.join(name).exists(), "{format}: {name}");
+        }
+    }
+    let failed = ask(r#"{"format": "markdown", "since": 99}"#);
+    let place = failed.header("location").unwrap().to_owned();
+    until("it has failed", || ann.json(&place)["state"] == "failed");
+    assert_eq!(ann.json(&place)["told"], "project p has no run 99");
+    assert_eq!(ann.json(&format!("{place}/file"))["type"], "/problems/failed");
+    assert_eq!(ann.send(&format!("DELETE {place}"), "").status, 204);
+    let listed = ann.json("/api/v1/projects/p/exports");
+    assert_eq!(listed["items"].as_array().unwrap().len(), 6, "{listed}");
+}
+
+/// Makes the archive a pipe, so that whoever exports it waits. Returns it and what it would hold.
+fn hold_the_archive(home: &Home) -> (PathBuf, Vec<u8>) {
+    let file = home.warcs().remove(0);
+    let held = fs::read(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+    (file, held)
+}
+
+/// The process that makes an export.
+fn maker(home: &Home, export: &Value) -> Pid {
+    let file = home.project().join("exports").join(export["id"].as_str().unwrap()).join("export.json");
+    let record: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    Pid::from_raw(i32::try_from(record["pid"].as_u64().unwrap()).unwrap()).unwrap()
+}
+
+#[test]
+fn an_export_outlives_a_server_that_is_killed() {
+    let (home, _site) = collected();
+    let (pipe, held) = hold_the_archive(&home);
+    let first = Served::start(&home, &["--no-schedule"]);
+    let wish = r#"{"format": "wacz"}"#;
+    assert_eq!(Visitor::new(&first, "ann").send("POST /api/v1/projects/p/exports", wish).status, 202);
+    assert_eq!(first.stop(Signal::KILL), None);
+    let second = Served::start(&home, &["--no-schedule"]);
+    let ann = Visitor::new(&second, "ann");
+    let making = until_state(&ann, "making");
+    let file = format!("/p/p/exports/{}/file", making["id"].as_str().unwrap());
+    assert_eq!(ann.get(&file).status, 409, "half a file is handed out");
+    assert!(ann.page("/p/p/exports").contains("being made"));
+    // It goes on where it waited, and is whole.
+    fs::write(&pipe, &held).unwrap();
+    until_state(&ann, "done");
+    fs::remove_file(&pipe).unwrap();
+    fs::write(&pipe, &held).unwrap();
+    fs::write(home.beside("x.wacz"), ann.bytes(&file, &[]).1).unwrap();
+    judge::wacz_validate(&home.beside("x.wacz"));
+}
+
+#[test]
+fn an_export_that_is_killed_with_its_server_has_failed_and_can_be_made_again() {
+    let (home, _site) = collected();
+    let (pipe, held) = hold_the_archive(&home);
+    let first = Served::start(&home, &["--no-schedule"]);
+    let ask = |who: &Visitor<'_>| who.send("POST /api/v1/projects/p/exports", r#"{"format": "wacz"}"#).status;
+    let ann = Visitor::new(&first, "ann");
+    assert_eq!(ask(&ann), 202);
+    let killed = maker(&home, &exports(&ann)[0]);
+    assert_eq!(first.stop(Signal::KILL), None);
+    kill_process(killed, Signal::KILL).unwrap();
+    let second = Served::start(&home, &["--no-schedule"]);
+    let ann = Visitor::new(&second, "ann");
+    assert_eq!(until_state(&ann, "failed")["told"], "it was killed");
+    // Two at once, and no more; one that is being made is ended when it is removed.
+    assert_eq!((ask(&ann), ask(&ann), ask(&ann)), (202, 202, 409));
+    for export in exports(&ann) {
+        let remove = format!("DELETE /api/v1/projects/p/exports/{}", export["id"].as_str().unwrap());
+        assert_eq!(ann.send(&remove, "").status, 204);
+    }
+    assert_eq!(fs::read_dir(home.project().join("exports")).unwrap().count(), 0, "something is left");
+    fs::remove_file(&pipe).unwrap();
+    fs::write(&pipe, &held).unwrap();
+    assert_eq!(ask(&ann), 202);
+    until_state(&ann, "done");
+    home.orb(&["check", PROJECT]).expect(0);
+}
+
+#[test]
+fn deliveries_show_how_far_they_are_and_what_failed() {
+    let refuses = Arc::new(AtomicBool::new(true));
+    let refusing = Arc::clone(&refuses);
+    let receiver = Script::serve(move |_| match refusing.load(Ordering::SeqCst) {
+        true => reply("503 Service Unavailable", "", "<b>no</b>"),
+        false => reply("204 No Content", "", ""),
+    });
+    let later = Arc::new(AtomicBool::new(false));
+    let is_later = Arc::clone(&later);
+    let site = Script::serve(move |heard| match (heard.target.as_str(), is_later.load(Ordering::SeqCst)) {
+        ("/", false) => page(["/a"]),
+        ("/", true) => page(["/a", "/b"]),
+        ("/a" | "/b", _) => page(["/"; 0]),
+        _ => absent(),
+    });
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0"]);
+    later.store(true, Ordering::SeqCst);
+    home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    add_user(&home, "ann", &["--admin"]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    let served = Served::start(&home, &["--no-schedule"]);
+    let ann = Visitor::new(&served, "ann");
+    assert!(ann.page("/p/p/exports").contains("has no outputs"));
+    let hook = format!("[[outputs.webhook]]\nurl = 'http://me:secret@{}/hook'\nretries = 0\n", receiver.address);
+    let file = home.project().join("project.toml");
+    let kept = fs::read_to_string(&file).unwrap();
+    fs::write(&file, "[outputs").unwrap();
+    assert!(ann.page("/p/p/exports").contains("project.toml:1"), "settings that cannot be read are not told");
+    let kept = kept.replace("[outputs]", "[outputs]\njsonl = 'changes.jsonl'").replace("webhook = []", "");
+    fs::write(&file, format!("{kept}\n{hook}")).unwrap();
+    let outputs = || {
+        let found = ann.json("/api/v1/projects/p/outputs");
+        assert!(found["items"].is_array(), "{found}");
+        found["items"].clone()
+    };
+    assert_eq!((&outputs()[0]["left"], &outputs()[0]["cursor"]), (&json!(2), &json!(0)), "{}", outputs());
+    assert_eq!(ann.post("/p/p/deliver", "").status, 303);
+    until("the receiver has refused", || !outputs()[1]["failure"].is_null());
+    until("the file is written", || outputs()[0]["left"] == 0);
+    assert_eq!(outputs()[1]["left"], 2);
+    let page = ann.page("/p/p/exports");
+    assert!(page.contains("503") && !page.contains("secret"), "{page}");
+    refuses.store(false, Ordering::SeqCst);
+    assert_eq!(ann.post("/p/p/deliver", "").status, 303);
+    until("the receiver has taken them", || outputs()[1]["left"] == 0);
+    assert!(outputs()[1]["failure"].is_null(), "{}", outputs());
+    assert_eq!(Visitor::new(&served, "bob").post("/p/p/deliver", "").status, 403);
 }

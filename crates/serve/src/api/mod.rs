@@ -7,6 +7,7 @@
 mod changes;
 mod content;
 mod contents;
+pub(crate) mod exports;
 mod graph;
 pub(crate) mod health;
 mod launches;
@@ -26,6 +27,7 @@ use crate::routes::RouteRow;
 /// The routes of every resource.
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     contents::ROUTES,
+    exports::ROUTES,
     launches::ROUTES,
     projects::ROUTES,
     runs::ROUTES,

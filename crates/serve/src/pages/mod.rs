@@ -5,6 +5,7 @@
 mod changes;
 mod content;
 mod diff;
+mod exports;
 mod first;
 mod health;
 mod home;
@@ -36,6 +37,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     changes::ROUTES,
     content::ROUTES,
     diff::ROUTES,
+    exports::ROUTES,
     first::ROUTES,
     health::ROUTES,
     home::ROUTES,
