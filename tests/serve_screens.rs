@@ -381,3 +381,40 @@ fn deliveries_show_how_far_they_are_and_what_failed() {
     assert!(outputs()[1]["failure"].is_null(), "{}", outputs());
     assert_eq!(Visitor::new(&served, "bob").post("/p/p/deliver", "").status, 403);
 }
+
+#[test]
+fn the_map_is_a_table_that_a_script_of_ours_draws() {
+    let (home, site) = collected();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let bob = Visitor::new(&served, "bob");
+    let whole = bob.page("/p/p/graph");
+    assert!(whole.contains("5 pages, 7 links") && whole.contains("href=\"/p/p/pages/1\""), "{whole}");
+    assert!(!whole.contains("<script>") && whole.contains("&#60;script&#62;alert(1)"), "{whole}");
+    let policy = bob.get("/p/p/graph").header("content-security-policy").unwrap().to_owned();
+    assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+    // What the page loads is there, and asks nothing of anybody else.
+    let named = whole.split('"').filter(|part| part.starts_with("/assets/"));
+    let texts: Vec<String> = named.map(|path| served.get(path, &[]).body).collect();
+    assert_eq!(texts.len(), 5);
+    assert!(texts.iter().any(|text| text.contains("class Layout")));
+    assert!(texts.iter().all(|text| !text.contains("http://") && !text.contains("https://")));
+    let source = whole.split("data-graph=\"").nth(1).unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    let drawn = bob.json(&source);
+    assert_eq!((drawn["nodes"].as_array().unwrap().len(), drawn["arcs"].as_array().unwrap().len()), (5, 14), "{drawn}");
+    let graph = |query: &str| bob.json(&format!("/api/v1/projects/p/graph{query}"));
+    assert_eq!(graph("?top=2")["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(graph("?top=0")["nodes"].as_array().unwrap().len(), 1);
+    assert_eq!(graph("?top=10&of=hosts")["about"], "1 hosts, 0 links");
+    let url = |path: &str| format!("http://{}{path}", site.address);
+    let near = graph(&format!("?around={}", url("/d")));
+    let names: Vec<&str> = near["nodes"].as_array().unwrap().iter().map(|node| node["n"].as_str().unwrap()).collect();
+    assert_eq!(names, [url("/"), url("/b"), url("/d")]);
+    assert_eq!(graph(&format!("?around={}&hops=2", near["around"]))["nodes"].as_array().unwrap().len(), 5);
+    assert_eq!(graph("")["nodes"], 5, "the figures, without a wish");
+    for (query, status) in [("?around=999", 404), ("?top=x", 400), ("?around=http://nowhere.test/", 404)] {
+        assert_eq!(bob.get(&format!("/p/p/graph{query}")).status, status, "{query}");
+    }
+    fs::remove_dir_all(home.project().join("graph")).unwrap();
+    let again = Served::start(&home, &["--no-schedule"]);
+    assert!(Visitor::new(&again, "bob").page("/p/p/graph").contains("orb graph build p"));
+}

@@ -61,8 +61,8 @@ pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
-    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, PageNeighbours, RankAccount, RankAccounts,
-    graph_stats, neighbours,
+    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphMap, GraphStats, MapPart, NeighbourRow, PageNeighbours,
+    RankAccount, RankAccounts, graph_map, graph_stats, neighbours,
 };
 pub use guard::expects_panic;
 pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
@@ -100,6 +100,7 @@ pub use window::Window;
 pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 
 // The types that answers are made of.
+pub use orb_graph::export::{DRAWING_SCRIPTS, DrawnGraph, DrawnNode};
 pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOptions, Merit, Reach, WebGraph};
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{

@@ -8,7 +8,7 @@ mod changes;
 mod content;
 mod contents;
 pub(crate) mod exports;
-mod graph;
+pub(crate) mod graph;
 pub(crate) mod health;
 mod launches;
 mod pages;

@@ -13,6 +13,7 @@ mod hosts;
 mod live;
 mod log;
 mod log_in;
+mod map;
 mod me;
 mod new;
 mod pace;
@@ -45,6 +46,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     live::ROUTES,
     log::ROUTES,
     log_in::ROUTES,
+    map::ROUTES,
     me::ROUTES,
     new::ROUTES,
     page::ROUTES,
