@@ -418,3 +418,113 @@ fn the_map_is_a_table_that_a_script_of_ours_draws() {
     let again = Served::start(&home, &["--no-schedule"]);
     assert!(Visitor::new(&again, "bob").page("/p/p/graph").contains("orb graph build p"));
 }
+
+#[test]
+fn the_queue_is_shown_by_host_filtered_and_sent_as_text() {
+    let site = Script::serve(|heard| match heard.target.as_str() {
+        "/" => page((0..30).map(|n| format!("/{}/{n}?x=<b>", if n < 10 { "a" } else { "b" }))),
+        _ => page(["/"; 0]),
+    });
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0", "--max-pages", "1"]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    let served = Served::start(&home, &["--no-schedule"]);
+    let bob = Visitor::new(&served, "bob");
+    let whole = bob.page("/p/p/queue");
+    assert!(whole.contains("30 pages wait") && whole.contains("href=\"/p/p/hosts/1\""), "{whole}");
+    let part = bob.json("/p/p/queue");
+    assert_eq!((&part["found"], &part["hosts"][0]["queued"], &part["next"]), (&json!(30), &json!(30), &json!(null)));
+    assert_eq!(part["pages"].as_array().unwrap().len(), 30);
+    for (query, found) in [
+        ("?url=/a/", 10),
+        ("?url=%5C/a%5C/%5B0-4%5D%5C%3F&pattern=1", 5),
+        ("?url=%5C/a%5C/", 0),
+        ("?host=1", 30),
+        ("?host=2", 0),
+        ("?after=1000000", 0),
+    ] {
+        assert_eq!(bob.json(&format!("/p/p/queue{query}"))["found"], found, "{query}");
+    }
+    let wrong = bob.get("/p/p/queue?url=(&pattern=1");
+    assert!(wrong.status == 400 && wrong.body.contains("not a regular expression"), "{wrong:?}");
+    assert!(bob.page("/p/p/queue?url=/a/").contains("href=\"/p/p/queue.txt?url=%2Fa%2F\""));
+    let (head, text) = bob.bytes("/p/p/queue.txt?url=/a/", &[]);
+    assert!(head.contains("text/plain") && head.contains("attachment; filename=\"p-queue.txt\""), "{head}");
+    assert_eq!(String::from_utf8(text).unwrap().matches("/a/").count(), 10);
+    assert_eq!(bob.get("/p/p/queue.txt?url=(&pattern=1").status, 400);
+    // What was fetched is not queued any more.
+    home.orb(&["crawl", PROJECT, "--max-pages", "1000", "--progress", "none"]).expect(0);
+    assert!(bob.page("/p/p/queue").contains("Nothing waits"));
+}
+
+#[test]
+fn machines_and_plans_are_shown_to_those_who_may_see_them() {
+    let (home, _site) = collected();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let (ann, bob) = (Visitor::new(&served, "ann"), Visitor::new(&served, "bob"));
+    let machine = bob.json("/machines")["machines"][0].clone();
+    assert!(machine["cores"].as_u64() >= Some(1) && machine["disk"].as_u64() >= machine["disk_free"].as_u64());
+    assert!(bob.page("/machines").contains("Nothing runs now"));
+    assert_eq!(bob.get("/plan").status, 403);
+    assert!(ann.page("/machines").contains("href=\"/plan\"") && ann.page("/plan").contains("Italian web"));
+    let told = home.orb(&["plan", "--pages", "1M", "--hosts", "1k", "--delay", "2s", "--json"]).json();
+    assert_eq!(ann.json("/plan?pages=1M&hosts=1k&delay=2s"), told);
+    let page = ann.page("/plan?pages=1M&hosts=1k&delay=2s");
+    assert!(
+        page.contains("1,000,000 pages") && page.contains("measured here") && page.contains("politeness"),
+        "{page}"
+    );
+    let wrong = ann.page("/plan?pages=many");
+    assert!(wrong.contains("is not a number"), "{wrong}");
+    assert_eq!(ann.json("/plan?pages=9&from=nowhere")["status"], 404);
+}
+
+#[test]
+fn a_check_runs_beside_the_server_and_says_what_it_found() {
+    let (home, _site) = collected();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let (ann, bob) = (Visitor::new(&served, "ann"), Visitor::new(&served, "bob"));
+    assert_eq!((bob.get("/p/p/check").status, bob.post("/p/p/check", "").status), (403, 403));
+    assert!(ann.page("/p/p/check").contains("was not checked here yet"));
+    let check = || {
+        assert_eq!(ann.post("/p/p/check", "").header("location"), Some("/p/p/check"));
+        until("it is checked", || ann.json("/p/p/check")["state"] != "checking");
+        ann.json("/p/p/check")
+    };
+    let clean = check();
+    assert_eq!(
+        (&clean["state"], &clean["report"]["found"], &clean["asked"]["by"]),
+        (&json!("done"), &json!(0), &json!("ann"))
+    );
+    assert_eq!(clean["report"], home.orb(&["check", PROJECT, "--json"]).json());
+    assert!(ann.page("/p/p/check").contains("All agree."));
+    // Damage is found and told.
+    let file = home.warcs().remove(0);
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    fs::write(&file, bytes).unwrap();
+    assert!(check()["report"]["found"].as_u64() > Some(0));
+    assert!(ann.page("/p/p/check").contains("findings"));
+    // One that was killed has failed, and does not pass for the one before.
+    let (pipe, _) = hold_the_archive(&home);
+    assert_eq!(ann.post("/p/p/check", "").status, 303);
+    assert_eq!(ann.json("/p/p/check")["state"], "checking");
+    assert_eq!(ann.post("/p/p/check", "").status, 409);
+    let command = format!("check\0{PROJECT}\0--home\0{}", home.path().display());
+    kill_process(running(&command), Signal::KILL).unwrap();
+    until("it has ended", || ann.json("/p/p/check")["state"] == "failed");
+    assert!(ann.page("/p/p/check").contains("did not come to its end: it was killed"));
+    drop(pipe);
+}
+
+/// The process whose command line contains this.
+fn running(command: &str) -> Pid {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let numbers = processes.filter_map(|name| name.parse::<i32>().ok());
+    let is_it = |pid: &i32| {
+        fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(command))
+    };
+    Pid::from_raw(numbers.into_iter().find(is_it).unwrap()).unwrap()
+}

@@ -3,6 +3,7 @@
 //! One file a screen, with its routes, its handlers and the struct of its template.
 
 mod changes;
+mod check;
 mod content;
 mod diff;
 mod exports;
@@ -13,13 +14,16 @@ mod hosts;
 mod live;
 mod log;
 mod log_in;
+mod machines;
 mod map;
 mod me;
 mod new;
 mod pace;
 mod page;
 mod page_list;
+mod plan;
 mod project;
+mod queue;
 mod run;
 mod runs;
 mod schedule;
@@ -36,6 +40,7 @@ use crate::routes::RouteRow;
 /// The routes of every screen.
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     changes::ROUTES,
+    check::ROUTES,
     content::ROUTES,
     diff::ROUTES,
     exports::ROUTES,
@@ -46,12 +51,15 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     live::ROUTES,
     log::ROUTES,
     log_in::ROUTES,
+    machines::ROUTES,
     map::ROUTES,
     me::ROUTES,
     new::ROUTES,
     page::ROUTES,
     page_list::ROUTES,
+    plan::ROUTES,
     project::ROUTES,
+    queue::ROUTES,
     run::ROUTES,
     runs::ROUTES,
     schedule::ROUTES,

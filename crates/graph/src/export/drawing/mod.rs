@@ -9,10 +9,10 @@
 //! A server draws the same graph with the same scripts on a page of its own: [`DRAWING_SCRIPTS`]
 //! read a [`DrawnGraph`] from the element `graph`.
 
-mod sketch;
+mod drawn;
 
-pub use sketch::{DrawnGraph, DrawnMerit, DrawnNode};
-pub(super) use sketch::{KeptDrawing, Sketch};
+pub(super) use drawn::{DrawingDraft, KeptDrawing};
+pub use drawn::{DrawnGraph, DrawnMerit, DrawnNode};
 
 use super::vertex::Vertex;
 use super::xml::Escaped;
@@ -31,27 +31,27 @@ pub const MOST_DRAWN: usize = 5_000;
 pub(super) struct Drawing<W: Write> {
     out: W,
     title: String,
-    sketch: Sketch,
+    draft: DrawingDraft,
 }
 
 impl<W: Write> Drawing<W> {
     pub(super) fn new(out: W, title: &str) -> Self {
-        Self { out, title: title.to_owned(), sketch: Sketch::default() }
+        Self { out, title: title.to_owned(), draft: DrawingDraft::default() }
     }
 }
 
 impl<W: Write> GraphSink for Drawing<W> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
-        self.sketch.vertex(vertex)
+        self.draft.vertex(vertex)
     }
 
     fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
-        self.sketch.arc(from, to);
+        self.draft.arc(from, to);
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        let graph = serde_json::to_string(&self.sketch.finish())?.replace('<', "\\u003c");
+        let graph = serde_json::to_string(&self.draft.finish())?.replace('<', "\\u003c");
         let title = Escaped(&self.title).to_string();
         let mut rest = PAGE;
         // A single pass: inserted text is not searched for placeholders again.

@@ -72,7 +72,7 @@ pub struct DrawnMerit {
 
 /// A drawing that is being collected.
 #[derive(Default)]
-pub(in crate::export) struct Sketch {
+pub(in crate::export) struct DrawingDraft {
     graph: DrawnGraph,
     /// Index of each vertex in the drawing, by its number.
     places: HashMap<u64, usize>,
@@ -81,7 +81,7 @@ pub(in crate::export) struct Sketch {
     hosts: HashMap<String, usize>,
 }
 
-impl Sketch {
+impl DrawingDraft {
     fn host(&mut self, name: &str) -> usize {
         let place = match self.hosts.get(name) {
             Some(place) => *place,
@@ -145,28 +145,28 @@ impl Sketch {
 
 /// A drawing for whoever asked, in memory.
 pub(in crate::export) struct KeptDrawing<'a> {
-    sketch: Sketch,
+    draft: DrawingDraft,
     kept: &'a mut DrawnGraph,
 }
 
 impl<'a> KeptDrawing<'a> {
     pub(in crate::export) fn new(kept: &'a mut DrawnGraph) -> Self {
-        Self { sketch: Sketch::default(), kept }
+        Self { draft: DrawingDraft::default(), kept }
     }
 }
 
 impl GraphSink for KeptDrawing<'_> {
     fn vertex(&mut self, vertex: &Vertex<'_>) -> io::Result<()> {
-        self.sketch.vertex(vertex)
+        self.draft.vertex(vertex)
     }
 
     fn arc(&mut self, from: ArcEnd<'_>, to: ArcEnd<'_>) -> io::Result<()> {
-        self.sketch.arc(from, to);
+        self.draft.arc(from, to);
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        *self.kept = self.sketch.finish();
+        *self.kept = self.draft.finish();
         Ok(())
     }
 }
