@@ -5,7 +5,7 @@
 mod harness;
 
 use harness::judge;
-use harness::orb::{Home, PROJECT};
+use harness::orb::{Home, PROJECT, Running};
 use harness::script::{Script, absent, page, reply};
 use harness::served::{HttpReply, Served, add_user, text};
 use harness::until;
@@ -417,6 +417,47 @@ fn the_map_is_a_table_that_a_script_of_ours_draws() {
     fs::remove_dir_all(home.project().join("graph")).unwrap();
     let again = Served::start(&home, &["--no-schedule"]);
     assert!(Visitor::new(&again, "bob").page("/p/p/graph").contains("orb graph build p"));
+}
+
+#[test]
+fn the_scripts_of_the_map_draw_it_in_a_browser() {
+    let (home, _site) = collected();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let bob = Visitor::new(&served, "bob");
+    let whole = bob.page("/p/p/graph");
+    let drawn = bob.json("/api/v1/projects/p/graph?top=100").to_string();
+    // The browser gets the page and what it loads as files, and the graph without the server.
+    let dir = home.beside("browser");
+    fs::create_dir(&dir).unwrap();
+    for path in whole.split('"').filter(|part| part.starts_with("/assets/")) {
+        fs::write(dir.join(&path["/assets/".len()..]), served.get(path, &[]).body).unwrap();
+    }
+    let stub = format!(
+        "<script>window.fetch = async () => new Response({});</script>",
+        json!(drawn).to_string().replace('<', "\\u003c")
+    );
+    let page =
+        whole.replace("/assets/", &format!("file://{}/", dir.display())).replace("<head>", &format!("<head>{stub}"));
+    fs::write(dir.join("map.html"), page).unwrap();
+    let mut command = Command::new("chromium");
+    command.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1200,800",
+        "--virtual-time-budget=10000",
+    ]);
+    command.args(["--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom"]);
+    command.arg(format!("file://{}", dir.join("map.html").display()));
+    let finished = Running::start({
+        command.env("HOME", &dir).current_dir(&dir);
+        command
+    })
+    .finish();
+    let dom = finished.expect(0).text();
+    assert!(dom.contains("data-ready=\"yes\""), "the scripts did not come to their end: {finished}");
+    assert!(dom.contains("<span id=\"summary\">5 pages, 7 links</span>"), "{finished}");
+    assert!(!dom.contains("aria-label=\"Drawing\" hidden"), "the drawing is not shown: {finished}");
 }
 
 #[test]

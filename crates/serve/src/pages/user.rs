@@ -5,7 +5,6 @@
 //! away; one's own password is changed at `/me`, which asks for the old one.
 
 use super::me::ShownToken;
-use super::users::rights;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
@@ -69,7 +68,6 @@ struct UserAnswer {
 struct UserPage<'a> {
     frame: Frame,
     user: &'a User,
-    rights: String,
     since: String,
     is_me: bool,
     said: Option<&'static str>,
@@ -102,7 +100,6 @@ async fn show(request: AdmittedRequest) -> Handled {
     let (user, said) = (&answer.user, request.query().one("said").map(str::to_owned));
     let page = UserPage {
         frame: request.frame(),
-        rights: rights(user),
         since: minute(&user.created_at),
         is_me: user.id == request.user()?.id,
         said: DONE.iter().find(|(done, _)| said.as_deref() == Some(done)).map(|(_, told)| *told),

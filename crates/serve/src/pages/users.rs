@@ -65,7 +65,7 @@ impl UserLine {
 }
 
 /// What somebody may do, in words.
-pub(super) fn rights(user: &User) -> String {
+fn rights(user: &User) -> String {
     let grants = user.grants.iter().map(|(project, level)| format!("{project}: {}", level.name()));
     match (user.admin, user.grants.is_empty()) {
         (true, _) => "everything".to_owned(),
