@@ -39,6 +39,7 @@ mod page_file;
 mod pages;
 mod plan;
 mod projects;
+mod queue;
 mod report;
 mod rules;
 mod runs;
@@ -64,8 +65,8 @@ pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
-    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, NeighbourRow, PageNeighbours, RankAccount, RankAccounts,
-    graph_stats, neighbours,
+    GraphAge, GraphDegree, GraphFigures, GraphLag, GraphMap, GraphStats, MapPart, NeighbourRow, PageNeighbours,
+    RankAccount, RankAccounts, graph_map, graph_stats, neighbours,
 };
 pub use guard::expects_panic;
 pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
@@ -85,6 +86,7 @@ pub use page_file::{front_matter, page_file_name};
 pub use pages::{PageFilter, PageList, StatusRange, pages};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
+pub use queue::{QueueFilter, QueuePart, QueuedHost, QueuedPage, queue, queue_text};
 pub use report::{Report, ReportWish, RunReport, report};
 pub use rules::{QueueLoss, TriedUrl, queue_loss, try_url};
 pub use runs::{ListedRun, log_text, run, runs};
@@ -104,6 +106,7 @@ pub use window::Window;
 pub use words::{WordPlace, WordPlaces, WordRow, Words, words};
 
 // The types that answers are made of.
+pub use orb_graph::export::{DRAWING_SCRIPTS, DrawnGraph, DrawnNode};
 pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOptions, Merit, Reach, WebGraph};
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{

@@ -35,6 +35,28 @@ pub struct ByteSize(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(pub u64);
 
+/// A number that is not negative, as people write it: `20000`, `54.5`, `271.1M`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Amount(pub f64);
+
+impl FromStr for Amount {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let wrong = || UnitError::new(text, "number", "20000, 54.5 or 271.1M");
+        let (digits, factor) = match text.char_indices().next_back().ok_or_else(wrong)? {
+            (end, 'k' | 'K') => (&text[..end], 1e3),
+            (end, 'm' | 'M') => (&text[..end], 1e6),
+            (end, 'g' | 'G') => (&text[..end], 1e9),
+            (end, 't' | 'T') => (&text[..end], 1e12),
+            _ => (text, 1.0),
+        };
+        let is_plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'_');
+        let value = digits.replace('_', "").parse::<f64>().ok().filter(|_| is_plain).ok_or_else(wrong)? * factor;
+        if value.is_finite() && value < 1e15 { Ok(Self(value)) } else { Err(wrong()) }
+    }
+}
+
 /// A number per time, as people write it: `5000/d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {

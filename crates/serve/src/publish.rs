@@ -14,7 +14,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use orb_answers::{AnswerError, ArchivedVersion, ContentExtent, ContentForm};
+use std::fs::File;
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 /// Media types that a browser shows and never runs.
 const INERT: &[&str] = &[
@@ -46,7 +48,7 @@ pub(crate) async fn publish(
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             response
         }
-        _ if form == ContentForm::Raw => raw(request, &version, part(headers, &version, tag.as_deref())?).await?,
+        _ if form == ContentForm::Raw => raw(request, &version, part(headers, version.length, tag.as_deref())?).await?,
         _ => {
             let kind = match form {
                 ContentForm::Markdown => "text/markdown; charset=utf-8",
@@ -85,25 +87,21 @@ fn names(field: &str, tag: &str) -> bool {
     field.split(',').map(str::trim).any(|named| named == "*" || named.trim_start_matches("W/") == tag)
 }
 
-/// The first and last byte that a request wants, if it wants a part. What is not understood is
-/// ignored, as is a part of another version.
-fn part(
-    headers: &HeaderMap,
-    version: &ArchivedVersion,
-    tag: Option<&str>,
-) -> Result<Option<(u64, u64)>, ProblemDetails> {
+/// The first and last byte that a request wants of so many, if it wants a part. What is not
+/// understood is ignored, as is a part of another version.
+fn part(headers: &HeaderMap, length: u64, tag: Option<&str>) -> Result<Option<(u64, u64)>, ProblemDetails> {
     let condition = text_of(headers, &header::IF_RANGE);
     let Some(wanted) = text_of(headers, &header::RANGE).strip_prefix("bytes=") else { return Ok(None) };
     if !condition.is_empty() && Some(condition) != tag {
         return Ok(None);
     }
-    match bounds(wanted, version.length) {
+    match bounds(wanted, length) {
         Some(Some(part)) => Ok(Some(part)),
         None => Ok(None),
         Some(None) => {
             let (status, title) = (StatusCode::RANGE_NOT_SATISFIABLE, "No such part");
-            let problem = ProblemDetails::new(status, "range", title, format!("there are {} bytes", version.length));
-            Err(problem.with_header(header::CONTENT_RANGE, &format!("bytes */{}", version.length)))
+            let problem = ProblemDetails::new(status, "range", title, format!("there are {length} bytes"));
+            Err(problem.with_header(header::CONTENT_RANGE, &format!("bytes */{length}")))
         }
     }
 }
@@ -126,37 +124,73 @@ fn bounds(wanted: &str, length: u64) -> Option<Option<(u64, u64)>> {
 /// The bytes, or a part of them.
 async fn raw(request: &AdmittedRequest, version: &ArchivedVersion, part: Option<(u64, u64)>) -> Handled {
     let read = version.clone();
-    let mut bytes = request.work::<_, AnswerError, _>(move |_| read.raw()).await?;
+    let bytes = request.work::<_, AnswerError, _>(move |_| read.raw()).await?;
     let (skip, length) = part.map_or((0, None), |(first, last)| (first, Some(last - first + 1)));
+    let mut response = Response::new(sent(request, bytes, (skip, length.unwrap_or(u64::MAX))));
+    let kind = version.mime.as_deref().filter(|mime| INERT.contains(mime)).unwrap_or("application/octet-stream");
+    response.headers_mut().extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    mark_part(&mut response, part, version.length);
+    Ok(response)
+}
+
+/// A body that is read piece by piece on the threads that may block: so many bytes after those to
+/// be skipped.
+fn sent(request: &AdmittedRequest, mut reader: impl Read + Send + 'static, (skip, left): (u64, u64)) -> Body {
     let (sender, body) = pieces();
     let state = std::sync::Arc::clone(&request.state);
     tokio::spawn(async move {
-        let (mut skip, mut left) = (skip, length.unwrap_or(u64::MAX));
+        let (mut skip, mut left) = (skip, left);
         loop {
             let read = state.desk.work(move |_| {
-                let piece = next_piece(&mut bytes, (&mut skip, &mut left));
-                (bytes, skip, left, piece)
+                let piece = next_piece(&mut reader, (&mut skip, &mut left));
+                (reader, skip, left, piece)
             });
-            let Ok((reader, skipped, rest, piece)) = read.await else { return };
-            (bytes, skip, left) = (reader, skipped, rest);
+            let Ok((back, skipped, rest, piece)) = read.await else { return };
+            (reader, skip, left) = (back, skipped, rest);
             let is_failed = piece.is_err();
             if piece.as_ref().is_ok_and(Bytes::is_empty) || sender.send(piece).await.is_err() || is_failed {
                 return;
             }
         }
     });
-    let mut response = Response::new(body);
-    let kind = version.mime.as_deref().filter(|mime| INERT.contains(mime)).unwrap_or("application/octet-stream");
-    let headers = response.headers_mut();
-    headers.extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
-    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
-    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    if let Some((first, last)) = part {
-        let range = format!("bytes {first}-{last}/{}", version.length);
-        headers.extend(HeaderValue::from_str(&range).ok().map(|range| (header::CONTENT_RANGE, range)));
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(last - first + 1));
-        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    body
+}
+
+/// Says which part of so many bytes a response is, and that there are parts.
+fn mark_part(response: &mut Response, part: Option<(u64, u64)>, length: u64) {
+    response.headers_mut().insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    let Some((first, last)) = part else { return };
+    let range = format!("bytes {first}-{last}/{length}");
+    response.headers_mut().extend(HeaderValue::from_str(&range).ok().map(|range| (header::CONTENT_RANGE, range)));
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(last - first + 1));
+    *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+}
+
+/// The response with a file of ours that never changes, known by this tag: a download in parts.
+pub(crate) async fn send_file(request: &AdmittedRequest, path: PathBuf, (name, tag): (&str, &str)) -> Handled {
+    let headers = &request.parts.headers;
+    let open = move |_: &orb_project::Home| {
+        let file = File::open(path)?;
+        Ok((file.metadata()?.len(), file))
+    };
+    let opened: io::Result<_> = request.state.desk.work(open).await?;
+    let (length, mut file) = opened.map_err(|e| ProblemDetails::failed(&format!("cannot open an export: {e}")))?;
+    let part = part(headers, length, Some(tag))?;
+    let (first, last) = part.unwrap_or((0, length.saturating_sub(1)));
+    io::Seek::seek(&mut file, io::SeekFrom::Start(first)).map_err(|e| ProblemDetails::failed(&e))?;
+    let mut response = Response::new(sent(request, file, (0, if length == 0 { 0 } else { last - first + 1 })));
+    let fields = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'".to_owned()),
+        (header::CONTENT_LENGTH, length.to_string()),
+        (header::ETAG, tag.to_owned()),
+    ];
+    for (name, value) in fields {
+        response.headers_mut().extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
     }
+    mark_part(&mut response, part, length);
     Ok(response)
 }
 

@@ -67,7 +67,11 @@ impl Frame {
         let shown = PLACES
             .iter()
             .filter(|(label, place)| user.is_some() && routes::has_page(place) && (admin || *label != "Users"));
-        let places = shown.map(|&(label, place)| NavPlace { label, path: place.to_owned(), is_here: place == path });
+        let places = shown.map(|&(label, place)| NavPlace {
+            label,
+            path: place.to_owned(),
+            is_here: place == path || (place != "/" && path.starts_with(&format!("{place}/"))),
+        });
         let project_places = project.iter().flat_map(|name| {
             let may = |right| identity.is_some_and(|identity| identity.may(right, name));
             let leads = move |place: &str| routes::page_right(&format!("/p/{{p}}{place}")).is_some_and(may);

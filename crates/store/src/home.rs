@@ -185,6 +185,12 @@ pub fn free_space(path: &Path) -> Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
+/// Bytes of the disk that holds `path`.
+pub fn disk_size(path: &Path) -> Result<u64> {
+    let stat = rustix::fs::statvfs(path).map_err(|e| StoreError::io("look at the disk of", path, e.into()))?;
+    Ok(stat.f_blocks.saturating_mul(stat.f_frsize))
+}
+
 fn open_list(path: &Path) -> Result<Connection> {
     let fail = |e| StoreError::sql("open", path, e);
     let db = Connection::open(path).map_err(fail)?;
@@ -412,6 +418,7 @@ mod tests {
 
     #[test]
     fn free_space_is_known() {
+        assert!(disk_size(Path::new("/")).unwrap() >= free_space(Path::new("/")).unwrap());
         assert!(free_space(&std::env::temp_dir()).unwrap() > 0);
     }
 }

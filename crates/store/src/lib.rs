@@ -32,7 +32,7 @@ pub use batch::{AliasEntry, Batch, DroppedPage, FinishedVisit, HostFact, NewHost
 pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
-pub use home::{Home, ProjectDir, ProjectLock, SettingsLock, free_space};
+pub use home::{Home, ProjectDir, ProjectLock, SettingsLock, disk_size, free_space};
 pub use index::{FrontierIndex, IndexDefect, IndexStart};
 pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
@@ -42,8 +42,8 @@ pub use sqlite::{
     Extent, FailedTest, FlagCounts, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage,
     LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageSieve, PageStanding,
     PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus, Stats, Sums, Table,
-    TableColumn, TableNote, Unfetched, VisitRow, WithheldAlias, Worded, document_type, document_types, has_rank_tables,
-    write_rank_tables,
+    TableColumn, TableNote, Unfetched, VisitRow, WaitingPage, WithheldAlias, Worded, document_type, document_types,
+    has_rank_tables, write_rank_tables,
 };
 pub use tally::{FlagTally, RunCounters};
 #[cfg(feature = "fuzzing")]

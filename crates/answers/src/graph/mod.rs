@@ -1,10 +1,12 @@
 //! What does the web graph say, and how old is it?
 
 mod check;
+mod map;
 mod neighbours;
 mod stats;
 
 pub(crate) use check::check_graph;
+pub use map::{GraphMap, MapPart, graph_map};
 pub use neighbours::{NeighbourRow, PageNeighbours, neighbours};
 pub use stats::{GraphAge, GraphDegree, GraphFigures, GraphLag, GraphStats, RankAccount, RankAccounts, graph_stats};
 

@@ -5,7 +5,7 @@ use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
 use orb_answers::{Assumed, AssumptionSource, CrawlPlan, Wishes};
-use orb_project::units::{ByteSize, HumanDuration, Rate};
+use orb_project::units::{Amount, ByteSize, HumanDuration, Rate};
 use std::io::Write as _;
 
 /// `orb plan`.
@@ -67,16 +67,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 fn number(text: &str) -> Option<f64> {
-    let (digits, factor) = match text.char_indices().next_back()? {
-        (end, 'k' | 'K') => (&text[..end], 1e3),
-        (end, 'm' | 'M') => (&text[..end], 1e6),
-        (end, 'g' | 'G') => (&text[..end], 1e9),
-        (end, 't' | 'T') => (&text[..end], 1e12),
-        _ => (text, 1.0),
-    };
-    let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'_');
-    let value = digits.replace('_', "").parse::<f64>().ok().filter(|_| plain)? * factor;
-    (value.is_finite() && value < 1e15).then_some(value)
+    text.parse::<Amount>().ok().map(|amount| amount.0)
 }
 
 pub(crate) fn run(common: &Common, args: &PlanArgs) -> Result<(), CommandFailure> {

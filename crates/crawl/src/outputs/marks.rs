@@ -6,6 +6,7 @@
 
 use crate::CrawlError;
 use orb_store::replace;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -24,11 +25,41 @@ pub(super) struct DeliveryMark {
     pub(super) until: Option<u64>,
 }
 
+/// A delivery that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeliveryFailure {
+    /// When.
+    pub at: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What is kept of an output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KeptMark {
+    #[serde(flatten)]
+    pub(super) mark: DeliveryMark,
+    /// How the last delivery failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) failure: Option<DeliveryFailure>,
+}
+
 /// The cursors of all outputs, locked by one process.
 pub(super) struct Marks {
     path: PathBuf,
-    marks: Mutex<BTreeMap<String, DeliveryMark>>,
+    marks: Mutex<BTreeMap<String, KeptMark>>,
     _lock: File,
+}
+
+/// What was kept last, for whoever only looks.
+pub(super) fn kept(dir: &Path) -> Result<BTreeMap<String, KeptMark>, CrawlError> {
+    let path = dir.join("outputs.json");
+    let fail = |source| CrawlError::Output { path: path.clone(), source };
+    match std::fs::read(&path) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|e| fail(e.into())),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(e) => Err(fail(e)),
+    }
 }
 
 impl Marks {
@@ -43,26 +74,34 @@ impl Marks {
             Err(TryLockError::WouldBlock) => return Err(CrawlError::Delivering),
             Err(TryLockError::Error(e)) => return Err(fail(&lock, e)),
         }
-        let marks = match std::fs::read(&path) {
-            Ok(text) => serde_json::from_slice(&text).map_err(|e| fail(&path, e.into()))?,
-            Err(e) if e.kind() == ErrorKind::NotFound => BTreeMap::new(),
-            Err(e) => return Err(fail(&path, e)),
-        };
-        Ok(Self { path, marks: Mutex::new(marks), _lock: file })
+        Ok(Self { path, marks: Mutex::new(kept(dir)?), _lock: file })
     }
 
     /// The cursor of an output; the beginning for a new one.
     pub(super) fn get(&self, name: &str) -> DeliveryMark {
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied().unwrap_or_default()
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner).get(name).map(|kept| kept.mark).unwrap_or_default()
     }
 
     /// Advances a cursor.
     pub(super) fn set(&self, name: &str, mark: DeliveryMark) -> Result<(), CrawlError> {
+        self.change(name, |kept| kept.mark = mark)
+    }
+
+    /// Remembers how a delivery failed, or that it did not.
+    pub(super) fn note(&self, name: &str, failure: Option<DeliveryFailure>) -> Result<(), CrawlError> {
+        self.change(name, |kept| kept.failure = failure)
+    }
+
+    /// Changes what is kept of an output, and writes the file if that is something else than before.
+    fn change(&self, name: &str, change: impl FnOnce(&mut KeptMark)) -> Result<(), CrawlError> {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
-        if marks.get(name) == Some(&mark) {
+        let before = marks.get(name);
+        let mut kept = before.cloned().unwrap_or_default();
+        change(&mut kept);
+        if before == Some(&kept) {
             return Ok(());
         }
-        marks.insert(name.to_owned(), mark);
+        marks.insert(name.to_owned(), kept);
         let text = serde_json::to_string_pretty(&*marks).unwrap_or_default() + "\n";
         Ok(replace(&self.path, text.as_bytes(), ["report-written", "report-kept"])?)
     }
@@ -79,6 +118,9 @@ mod tests {
         assert_eq!(marks.get("a"), DeliveryMark::default());
         marks.set("a", DeliveryMark { cursor: 7, until: Some(9) }).unwrap();
         assert!(matches!(Marks::open(tmp.path()), Err(CrawlError::Delivering)));
+        let failure = Some(DeliveryFailure { at: "now".into(), why: "nobody is there".into() });
+        marks.note("a", failure.clone()).unwrap();
+        assert_eq!(kept(tmp.path()).unwrap()["a"].failure, failure);
         drop(marks);
         assert_eq!(Marks::open(tmp.path()).unwrap().get("a"), DeliveryMark { cursor: 7, until: Some(9) });
         std::fs::write(tmp.path().join("outputs.json"), "{").unwrap();

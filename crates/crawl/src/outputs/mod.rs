@@ -11,13 +11,16 @@ mod jsonl;
 mod markdown;
 mod marks;
 mod sign;
+mod standing;
 mod webhook;
 
 pub use atom::feed as atom_feed;
+pub use marks::DeliveryFailure;
+pub use standing::{OutputStanding, output_standings};
 
 use crate::{CrawlError, Stop};
 use marks::Marks;
-use orb_page::Flag;
+use orb_page::{Flag, Moment};
 use orb_project::{OutputSettings, Settings, without_user};
 use orb_store::{CatalogueReader, ProjectDir, StoreError};
 use schemars::JsonSchema;
@@ -203,6 +206,8 @@ impl Delivery<'_> {
             Err(e) => Some(chain(&e)),
             Ok(_) => None,
         };
+        let failure = problem.clone().map(|why| DeliveryFailure { at: Moment::now().to_string(), why });
+        marks.note(&source.name, failure)?;
         Ok(Delivered { output: shown, told: known.saturating_sub(left), left, cursor, problem })
     }
 }

@@ -16,6 +16,7 @@ mod vertex;
 mod webgraph;
 mod xml;
 
+pub use drawing::{DRAWING_SCRIPTS, DrawnGraph, DrawnMerit, DrawnNode, MOST_DRAWN};
 pub use output::OutputFile;
 pub use webgraph::copy_lists;
 
@@ -150,6 +151,14 @@ pub fn to_stream(
     let fail = GraphError::io("write", Path::new("the output"));
     let form = format.form(out, wish.title).map_err(&fail)?;
     told(graph, wish, form, &fail)
+}
+
+/// A part of a graph, for drawing it: [`MOST_DRAWN`] pages or hosts at most.
+pub fn drawn(graph: &WebGraph, wish: &mut GraphExportRequest<'_>) -> Result<DrawnGraph> {
+    let mut kept = DrawnGraph::default();
+    let form = Box::new(drawing::KeptDrawing::new(&mut kept));
+    told(graph, wish, form, &GraphError::io("draw", Path::new("the graph")))?;
+    Ok(kept)
 }
 
 /// Writes a graph to a file, which appears only when complete. An existing file is refused unless

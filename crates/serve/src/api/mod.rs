@@ -7,7 +7,8 @@
 mod changes;
 mod content;
 mod contents;
-mod graph;
+pub(crate) mod exports;
+pub(crate) mod graph;
 pub(crate) mod health;
 mod launches;
 mod pages;
@@ -27,6 +28,7 @@ use crate::routes::RouteRow;
 /// The routes of every resource.
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     contents::ROUTES,
+    exports::ROUTES,
     launches::ROUTES,
     projects::ROUTES,
     runs::ROUTES,

@@ -1,6 +1,6 @@
 //! Which files do pages load?
 //!
-//! One style sheet and one script, compiled in. Their names hold a digest of their content, so that
+//! One style sheet and one script, compiled in, and those of the map. Their names hold a digest of their content, so that
 //! browsers may keep them for ever and a new version is loaded at once. No request names a file:
 //! what is served is in a table.
 
@@ -8,6 +8,7 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
 use http::header::{CACHE_CONTROL, HeaderValue};
+use orb_answers::DRAWING_SCRIPTS;
 use sha2::{Digest as _, Sha256};
 use std::sync::LazyLock;
 
@@ -22,22 +23,29 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
 struct Asset {
     path: String,
     kind: &'static str,
-    text: &'static str,
+    text: String,
 }
 
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 impl Asset {
-    fn new(stem: &str, ending: &str, kind: &'static str, text: &'static str) -> Self {
+    fn new(stem: &str, ending: &str, kind: &'static str, text: &str) -> Self {
         let digest = Sha256::digest(text.as_bytes());
         let short = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());
-        Self { path: format!("/assets/{stem}.{short:016x}.{ending}"), kind, text }
+        Self { path: format!("/assets/{stem}.{short:016x}.{ending}"), kind, text: text.to_owned() }
     }
 }
 
 /// All of them.
-static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
     [
-        Asset::new("style", "css", "text/css; charset=utf-8", include_str!("style.css")),
-        Asset::new("orb", "js", "text/javascript; charset=utf-8", include_str!("orb.js")),
+        Asset::new("style", "css", STYLE, include_str!("style.css")),
+        Asset::new("orb", "js", SCRIPT, include_str!("orb.js")),
+        Asset::new("map", "css", STYLE, include_str!("map.css")),
+        Asset::new("map", "js", SCRIPT, include_str!("map.js")),
+        // What draws the same graph in a file of its own (orb graph export html).
+        Asset::new("drawing", "js", SCRIPT, &DRAWING_SCRIPTS.concat()),
     ]
 });
 
@@ -51,11 +59,16 @@ pub(crate) fn script() -> &'static str {
     &ASSETS[1].path
 }
 
+/// The paths of what the map needs besides: its style, its script and what draws.
+pub(crate) fn map() -> [&'static str; 3] {
+    [&ASSETS[2].path, &ASSETS[3].path, &ASSETS[4].path]
+}
+
 async fn send(request: AdmittedRequest) -> Handled {
     let path = request.parts.uri.path();
     let asset = ASSETS.iter().find(|asset| asset.path == path);
     let asset = asset.ok_or_else(|| ProblemDetails::not_found("there is no such file"))?;
-    let mut response = typed(asset.kind, asset.text);
+    let mut response = typed(asset.kind, asset.text.as_str());
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     response.headers_mut().insert(CACHE_CONTROL, forever);
     Ok(response)
@@ -67,7 +80,9 @@ mod tests {
 
     #[test]
     fn style_and_script_are_small() {
-        let sum: usize = ASSETS.iter().map(|asset| asset.text.len()).sum();
+        let sum: usize = ASSETS[..2].iter().map(|asset| asset.text.len()).sum();
         assert!(sum <= 40_000, "{sum} bytes");
+        let with_map: usize = ASSETS.iter().map(|asset| asset.text.len()).sum();
+        assert!(with_map <= 90_000, "{with_map} bytes");
     }
 }

@@ -66,3 +66,9 @@ document.addEventListener("keydown", (event) => {
   const next = step > 0 ? starts.find(below) : starts.filter(above).pop();
   next?.scrollIntoView({ block: "center" });
 });
+
+// Where places do not fit in a row, the one we are at is in sight.
+for (const here of document.querySelectorAll("nav [aria-current]")) {
+  const row = here.parentElement;
+  row.scrollLeft = here.offsetLeft - row.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;
+}

@@ -14,7 +14,7 @@ mod record;
 mod watch;
 
 pub(crate) use order::{acknowledge_run, start_run, stop_run};
-pub(crate) use record::{LaunchRecord, asked_by};
+pub(crate) use record::{LaunchRecord, asked_by, last_words};
 pub(crate) use watch::LaunchState;
 
 use crate::problem::ProblemDetails;
@@ -107,6 +107,14 @@ pub(crate) struct Launcher {
 impl Launcher {
     pub(crate) fn new(launch: Option<Launch>) -> Self {
         Self { launch, under_way: Arc::default() }
+    }
+
+    /// Another command of this program, for this home.
+    pub(crate) fn command(&self, arguments: &[String]) -> Result<Command, ProblemDetails> {
+        let launch = self.launch.as_ref().ok_or_else(|| ProblemDetails::failed(&"no program to start"))?;
+        let mut command = Command::new(&launch.program);
+        command.args(arguments).args(&launch.flags).args(["--progress", "none", "--json"]);
+        Ok(command)
     }
 
     /// How many runs of this server are under way.

@@ -81,7 +81,7 @@ pub(crate) fn asked_by(project: &ProjectDir, run: u32) -> Option<String> {
 }
 
 /// What a process said last, in one line and without the program's name.
-pub(super) fn last_words(path: &Path) -> Option<String> {
+pub(crate) fn last_words(path: &Path) -> Option<String> {
     let text = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(LONGEST)..]).into_owned();
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;

@@ -33,17 +33,17 @@ struct MePage<'a> {
 }
 
 /// A token in the list.
-struct ShownToken {
-    id: i64,
-    name: String,
-    scopes: String,
-    projects: String,
-    until: String,
-    last_used: String,
+pub(super) struct ShownToken {
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) scopes: String,
+    pub(super) projects: String,
+    pub(super) until: String,
+    pub(super) last_used: String,
 }
 
 impl ShownToken {
-    fn of(token: &TokenRow) -> Self {
+    pub(super) fn of(token: &TokenRow) -> Self {
         let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.name()).collect();
         Self {
             id: token.id,

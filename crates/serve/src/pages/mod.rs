@@ -3,9 +3,11 @@
 //! One file a screen, with its routes, its handlers and the struct of its template.
 
 mod changes;
+mod check;
 mod compare;
 mod content;
 mod diff;
+mod exports;
 mod first;
 mod found_forms;
 mod health;
@@ -14,12 +16,16 @@ mod hosts;
 mod live;
 mod log;
 mod log_in;
+mod machines;
+mod map;
 mod me;
 mod new;
 mod pace;
 mod page;
 mod page_list;
+mod plan;
 mod project;
+mod queue;
 mod rules;
 mod run;
 mod runs;
@@ -29,6 +35,8 @@ mod settings;
 mod sql;
 mod steps;
 mod structure;
+mod user;
+mod users;
 mod words;
 
 use crate::routes::RouteRow;
@@ -37,8 +45,10 @@ use crate::routes::RouteRow;
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     changes::ROUTES,
     compare::ROUTES,
+    check::ROUTES,
     content::ROUTES,
     diff::ROUTES,
+    exports::ROUTES,
     first::ROUTES,
     health::ROUTES,
     home::ROUTES,
@@ -46,12 +56,16 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     live::ROUTES,
     log::ROUTES,
     log_in::ROUTES,
+    machines::ROUTES,
+    map::ROUTES,
     me::ROUTES,
     new::ROUTES,
     page::ROUTES,
     page_list::ROUTES,
+    plan::ROUTES,
     project::ROUTES,
     rules::ROUTES,
+    queue::ROUTES,
     run::ROUTES,
     runs::ROUTES,
     schedule::ROUTES,
@@ -60,5 +74,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     sql::ROUTES,
     steps::ROUTES,
     structure::ROUTES,
+    user::ROUTES,
+    users::ROUTES,
     words::ROUTES,
 ];

@@ -85,6 +85,9 @@ pub struct NewUser {
 /// The columns of a user, as [`user_of`] reads them.
 pub(super) const COLUMNS: &str = "user.id, user.name, full_name, email, comment, admin, user.created";
 
+/// Holds of a user without whom there is still an administrator.
+const DISPENSABLE: &str = "(admin = 0 OR (SELECT count(*) FROM user WHERE admin) > 1)";
+
 /// A user without grants.
 pub(super) fn user_of(row: &Row<'_>) -> rusqlite::Result<User> {
     Ok(User {
@@ -182,18 +185,36 @@ impl Accounts<'_> {
         change().map_err(self.fail("change a password"))
     }
 
-    /// Removes a user with sessions, tokens and rights.
+    /// Removes a user with sessions, tokens and rights. The last administrator stays.
     pub fn remove(&self, name: &str) -> Result<()> {
         let user = self.user(name)?;
         let remove = || {
             let tx = self.transaction()?;
+            let sql = format!("DELETE FROM user WHERE id = ?1 AND {DISPENSABLE}");
+            if tx.execute(&sql, [user.id])? == 0 {
+                return Ok(false);
+            }
             for table in ["session", "token", "\"grant\"", "seen"] {
                 tx.execute(&format!("DELETE FROM {table} WHERE user = ?1"), [user.id])?;
             }
-            tx.execute("DELETE FROM user WHERE id = ?1", [user.id])?;
-            tx.commit()
+            tx.commit().map(|()| true)
         };
-        remove().map_err(self.fail("remove a user"))
+        self.unless_last(name, remove().map_err(self.fail("remove a user"))?)
+    }
+
+    /// Lets a user do everything, or only what was granted. The last administrator stays one.
+    pub fn set_admin(&self, name: &str, admin: bool) -> Result<User> {
+        let user = self.user(name)?;
+        let sql = format!("UPDATE user SET admin = ?2 WHERE id = ?1 AND (?2 OR {DISPENSABLE})");
+        let rows = self.db.execute(&sql, (user.id, admin)).map_err(self.fail("change what a user may do"))?;
+        self.unless_last(name, rows > 0)?;
+        self.user(name)
+    }
+
+    /// Refuses what was not done because nobody could manage the accounts afterwards.
+    fn unless_last(&self, name: &str, is_done: bool) -> Result<()> {
+        let why = || format!("{name} is the last administrator: make somebody else one first");
+        if is_done { Ok(()) } else { Err(StoreError::BadAccount(why())) }
     }
 
     /// Says what a user may do with a project; `None` is nothing.
@@ -246,6 +267,23 @@ mod tests {
         accounts.remove("bob").unwrap();
         assert!(matches!(accounts.user("bob"), Err(StoreError::NoSuchUser { .. })));
         assert!(matches!(accounts.remove("bob"), Err(StoreError::NoSuchUser { .. })));
+    }
+
+    #[test]
+    fn the_last_administrator_stays() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        let accounts = home.accounts();
+        accounts.add(&NewUser { admin: true, ..named("ann") }, "password1").unwrap();
+        accounts.add(&named("bob"), "password2").unwrap();
+        assert!(matches!(accounts.remove("ann"), Err(StoreError::BadAccount(_))));
+        assert!(matches!(accounts.set_admin("ann", false), Err(StoreError::BadAccount(_))));
+        assert!(!accounts.set_admin("bob", false).unwrap().admin, "bob was none");
+        assert!(accounts.set_admin("bob", true).unwrap().admin);
+        assert!(!accounts.set_admin("ann", false).unwrap().admin);
+        assert!(matches!(accounts.remove("bob"), Err(StoreError::BadAccount(_))));
+        accounts.remove("ann").unwrap();
+        assert!(accounts.user("bob").unwrap().admin);
     }
 
     #[test]

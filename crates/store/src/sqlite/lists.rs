@@ -8,7 +8,7 @@ use super::page::{HostRow, PageRow};
 use super::reader::sql_limit;
 use super::resume::SEEDS;
 use super::schema::{LATEST, QUEUED};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use orb_page::{LinkKind, PageKind};
 use rusqlite::params;
 
@@ -27,7 +27,40 @@ pub struct PageSieve<'a> {
     pub url: Option<&'a str>,
 }
 
+/// A page that waits to be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingPage {
+    /// The page.
+    pub id: u64,
+    /// Its URL.
+    pub url: String,
+    /// The number of its host.
+    pub host: u32,
+    /// Its distance from the seeds.
+    pub depth: u32,
+}
+
 impl CatalogueReader {
+    /// Gives the pages that wait to be fetched, of those with numbers after the first and up to the
+    /// second, and of one host if it is given.
+    pub fn each_waiting<E: From<StoreError>>(
+        &self,
+        (after, last): (u64, u64),
+        host: Option<u32>,
+        each: impl FnMut(WaitingPage) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let sql = format!(
+            "SELECT p.id, p.url, p.host, p.depth FROM page_row p {LATEST}
+             WHERE p.id > ?1 AND p.id <= ?2 AND (?3 IS NULL OR p.host = ?3) AND {QUEUED} ORDER BY p.id"
+        );
+        let values = params![sql_limit(after), sql_limit(last), host];
+        let read = |row: &rusqlite::Row<'_>| {
+            let id: i64 = row.get(0)?;
+            Ok(WaitingPage { id: id.unsigned_abs(), url: row.get(1)?, host: row.get(2)?, depth: row.get(3)? })
+        };
+        self.each_read(("list the queue", &sql), values, read, each)
+    }
+
     /// The pages that pass a sieve, of those with numbers after the first and up to the second, at
     /// most so many.
     pub fn pages(&self, sieve: &PageSieve<'_>, (after, last): (u64, u64), limit: u64) -> Result<Vec<PageRow>> {

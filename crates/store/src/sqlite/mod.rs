@@ -58,7 +58,7 @@ pub use dues::{DueRow, PastVisit};
 pub use health::{HealthKind, HealthRow, HealthTally};
 pub use history::{LinkChange, LinkChangeRow, LinkValues};
 pub use known::KnownPage;
-pub use lists::PageSieve;
+pub use lists::{PageSieve, WaitingPage};
 pub use newest::NewestRow;
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
 pub use query::{Cell, QueryEnd, QueryLimits};

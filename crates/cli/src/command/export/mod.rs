@@ -7,6 +7,7 @@ mod account;
 mod database;
 mod graphs;
 mod markdown;
+mod packed;
 pub(crate) mod place;
 mod rows;
 
@@ -24,7 +25,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// `orb export`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The project
     project: String,
@@ -43,6 +44,9 @@ pub(crate) struct ExportArgs {
     /// Overwrite existing files
     #[arg(long)]
     force: bool,
+    /// One ZIP file instead of several files, for parquet, jsonl, csv, markdown and webgraph
+    #[arg(long)]
+    zip: bool,
     /// Whole pages, with menus and footers, not only their main content, for markdown
     #[arg(long)]
     whole: bool,
@@ -109,25 +113,37 @@ pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), CommandFailu
     let collection = open(common, &args.project)?;
     let exporter = Exporter::open(collection.project())?;
     let account = ExportMonitor::open(common)?;
-    let mut job = ExportJob { args, collection: &collection, exporter: &exporter, account };
-    let done = exporter.at_one_moment(|_| match args.format {
-        ExportFormat::Parquet => rows::run(&mut job, TableFormat::Parquet),
-        ExportFormat::Jsonl => rows::run(&mut job, TableFormat::Jsonl),
-        ExportFormat::Csv => rows::run(&mut job, TableFormat::Csv),
-        ExportFormat::Wacz => wacz(&mut job),
-        ExportFormat::Markdown => markdown::run(&mut job),
-        ExportFormat::Postgres => database::run(&mut job),
-        ExportFormat::Graphml => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Graphml)),
-        ExportFormat::Gexf => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Gexf)),
-        ExportFormat::Edges => graphs::run(&mut job, graphs::As::Form(orb_export::graph::GraphFormat::Edges)),
-        ExportFormat::Webgraph => graphs::run(&mut job, graphs::As::Lists),
-    });
-    job.account.close();
-    let written = done??;
+    let packing = args.zip.then(|| packed::Packing::begin(args)).transpose()?;
+    let inner = packing.as_ref().map_or(args, |packing| &packing.args);
+    let mut job = ExportJob { args: inner, collection: &collection, exporter: &exporter, account };
+    let done = exporter.at_one_moment(|_| write(&mut job)).map_err(CommandFailure::from).flatten();
+    let mut account = job.account;
+    let written = match (done, packing) {
+        (Ok(_), Some(packing)) => packing.finish(&mut account.watch("files")),
+        (done, _) => done,
+    };
+    account.close();
+    let written = written?;
     if args.output.as_deref() == Some(Path::new("-")) {
         return Ok(());
     }
     report(common, args, &written)
+}
+
+/// Writes what is asked for where it is to go.
+fn write(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
+    match job.args.format {
+        ExportFormat::Parquet => rows::run(job, TableFormat::Parquet),
+        ExportFormat::Jsonl => rows::run(job, TableFormat::Jsonl),
+        ExportFormat::Csv => rows::run(job, TableFormat::Csv),
+        ExportFormat::Wacz => wacz(job),
+        ExportFormat::Markdown => markdown::run(job),
+        ExportFormat::Postgres => database::run(job),
+        ExportFormat::Graphml => graphs::run(job, graphs::As::Form(orb_export::graph::GraphFormat::Graphml)),
+        ExportFormat::Gexf => graphs::run(job, graphs::As::Form(orb_export::graph::GraphFormat::Gexf)),
+        ExportFormat::Edges => graphs::run(job, graphs::As::Form(orb_export::graph::GraphFormat::Edges)),
+        ExportFormat::Webgraph => graphs::run(job, graphs::As::Lists),
+    }
 }
 
 /// Refuses options that the format does not use.
@@ -137,6 +153,7 @@ fn fitting(args: &ExportArgs) -> Result<(), CommandFailure> {
     let unfit = [
         ("a database", args.url.is_some() && !database),
         ("--table", !args.tables.is_empty() && !tables),
+        ("--zip", args.zip && !tables && !matches!(format, ExportFormat::Markdown | ExportFormat::Webgraph)),
         ("--since", args.since.is_some() && format != ExportFormat::Markdown),
         ("--model", args.model.is_some() && !database),
         ("--schema", args.schema.is_some() && !database),

@@ -134,6 +134,8 @@ function choose(i, centre) {
   panel.replaceChildren(element("button", "×", { className: "close", ariaLabel: "Close", onclick: () => { choose(-1); canvas.focus(); } }));
   panel.append(element("h2", v.t || name(v)));
   if (/^https?:/.test(v.n)) panel.append(element("a", v.n, { href: v.n, target: "_blank", rel: "noreferrer noopener" })); else panel.append(element("p", v.n));
+  // A server has a page for each of them, and a drawing around it.
+  if (graph.base) { const more = element("p"); more.append(element("a", "Its record", { href: graph.base + v.k })); if (graph.around) more.append(" · ", element("a", "Draw around it", { href: graph.around + v.k })); panel.append(more); }
   const facts = element("dl");
   for (const [label, value] of [["PageRank", figure(v.p)], ["Place by PageRank", v.p === undefined ? "–" : "" + (1 + nodes.filter(w => w.p > v.p).length)], ["Backlinks in the whole graph", figure(v.i)], ["Links out in the whole graph", figure(v.o)], ["Hub", figure(v.u)], ["Authority", figure(v.a)], ["Harmonic centrality", figure(v.m)], ["Bow-tie", v.b || "–"]]) facts.append(element("dt", label), element("dd", value));
   panel.append(facts, ...neighbours("Linked from", into[i]), ...neighbours("Links to", out[i]));

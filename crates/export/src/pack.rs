@@ -1,0 +1,65 @@
+//! How does a directory become one file?
+
+use crate::error::Result;
+use crate::zip::Zip;
+use crate::{ExportError, ExportProgress};
+use orb_page::Moment;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// Packs all files below a directory into one ZIP file, by name, and returns how many they are.
+pub fn pack_directory(dir: &Path, out: impl Write + Seek, watch: &mut ExportProgress<'_>) -> Result<u64> {
+    let mut zip = Zip::new(BufWriter::with_capacity(1 << 18, out), Moment::now());
+    let mut count = 0;
+    add(&mut zip, (dir, dir), &mut || {
+        count += 1;
+        if watch(count).is_break() { Err(ExportError::Stopped) } else { Ok(()) }
+    })?;
+    zip.finish().map_err(ExportError::Output)?;
+    Ok(count)
+}
+
+/// Adds what is in a directory below the one whose names count from.
+fn add<W: Write + Seek>(
+    zip: &mut Zip<W>,
+    (root, dir): (&Path, &Path),
+    go_on: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let listed = fs::read_dir(dir).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut paths: Vec<PathBuf> = listed.map_err(ExportError::Output)?;
+    paths.sort_unstable();
+    for path in paths {
+        if path.is_dir() {
+            add(zip, (root, &path), go_on)?;
+            continue;
+        }
+        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy();
+        let added = zip.begin(&name).and_then(|()| io::copy(&mut File::open(&path)?, zip));
+        added.map_err(ExportError::Output)?;
+        go_on()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::ControlFlow;
+
+    #[test]
+    fn files_keep_their_names_below_the_directory() {
+        let tmp = tempfile::tempdir().unwrap();
+        fs::create_dir(tmp.path().join("b")).unwrap();
+        fs::write(tmp.path().join("b/c.txt"), "two").unwrap();
+        fs::write(tmp.path().join("a.txt"), "one").unwrap();
+        let mut out = io::Cursor::new(Vec::new());
+        let count = pack_directory(tmp.path(), &mut out, &mut |_| ControlFlow::Continue(())).unwrap();
+        let mut read = zip::ZipArchive::new(out).unwrap();
+        let names: Vec<String> = read.file_names().map(|name| name.unwrap().into_owned()).collect();
+        assert_eq!((count, names), (2, vec!["a.txt".to_owned(), "b/c.txt".to_owned()]));
+        assert_eq!(io::read_to_string(read.by_name("b/c.txt").unwrap()).unwrap(), "two");
+        let stopped = pack_directory(tmp.path(), io::Cursor::new(Vec::new()), &mut |_| ControlFlow::Break(()));
+        assert!(matches!(stopped, Err(ExportError::Stopped)));
+    }
+}
