@@ -253,6 +253,15 @@ pub(crate) fn assistant(calls: &Path, how: &[&str]) -> Value {
     serde_json::from_str(&ask("python", args)).unwrap()
 }
 
+/// What Debian's browser sees: `what` is `walk` or `story`, `job` says where to look.
+pub(crate) fn browser(what: &str, job: &Value, beside: &Path) -> Value {
+    let mut job = job.clone();
+    job["chromium"] = "/usr/bin/chromium".into();
+    std::fs::write(beside, job.to_string()).unwrap();
+    let script = root().join("tests/judges/browser.py");
+    serde_json::from_str(&ask("python", [script.as_os_str(), what.as_ref(), beside.as_os_str()])).unwrap()
+}
+
 /// The entries of an Atom feed: id, title, time and link.
 pub(crate) fn read_feed(file: &Path) -> Vec<(String, String, String, String)> {
     let script = root().join("tests/judges/atom.py");

@@ -1,0 +1,232 @@
+"""Looks at the pages of a server in Chromium as a person does, and prints what it saw as JSON.
+
+browser.py walk JOB    opens every page of a job in every theme and width, and asks axe about it
+browser.py story JOB   goes from the first account to a schedule, with script, without, or by keyboard
+
+JOB is a JSON file: {"base", "account": [name, password], "paths", "views": [[theme, width], ...], "shots"}
+for a walk, {"base", "first", "site", "how": "script" | "plain" | "keyboard"} for a story.
+"""
+import json
+import re
+import sys
+import urllib.parse
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+# Nothing but the server under test can be reached.
+ALONE = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+MOST_TABS = 150
+# What a person takes the name of an element for.
+NAME = """e => (e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].textContent)
+    || e.innerText || e.value || '').trim().replace(/\\s+/g, ' ')"""
+
+
+class Watch:
+    """Notes what a page does that it should not."""
+
+    def __init__(self, page, base):
+        self.host = urllib.parse.urlsplit(base).netloc
+        self.ran, self.errors, self.strangers = [], [], []
+        page.on("dialog", self.dialog)
+        page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("requestfinished", self.request)
+        page.on("requestfailed", self.request)
+
+    def dialog(self, dialog):
+        if dialog.type == "alert":
+            self.ran.append(dialog.message)
+        dialog.accept()
+
+    def request(self, request):
+        there = urllib.parse.urlsplit(request.url)
+        is_blocked = (request.failure or "").endswith("csp")
+        if there.scheme in ("http", "https") and there.netloc != self.host and not is_blocked:
+            self.strangers.append(request.url)
+
+    def take(self):
+        seen = {"ran": self.ran[:], "errors": self.errors[:], "strangers": self.strangers[:]}
+        for noted in (self.ran, self.errors, self.strangers):
+            noted.clear()
+        return seen
+
+
+def log_in(page, base, account):
+    page.goto(base + "/login")
+    page.get_by_label("Name").fill(account[0])
+    page.get_by_label("Password").fill(account[1])
+    page.get_by_role("button", name="Log in").click()
+
+
+def walk(browser, job):
+    seen = []
+    for theme, width in job["views"]:
+        context = browser.new_context(
+            color_scheme=theme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        watch = Watch(page, job["base"])
+        log_in(page, job["base"], job["account"])
+        watch.take()
+        for path in job["paths"]:
+            answer = page.goto(job["base"] + path)
+            is_page = "html" in (answer.headers.get("content-type") or "")
+            found = Axe().run(page, options=RULES).response["violations"] if job.get("axe") and is_page else []
+            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            nodes = lambda rule: [node["html"][:200] + " " + node["failureSummary"][:300] for node in rule["nodes"][:3]]
+            seen.append({
+                "path": path, "view": f"{theme} {width}", "status": answer.status, "overflow": wide, **watch.take(),
+                "violations": [{"id": rule["id"], "nodes": nodes(rule)} for rule in found],
+            })
+            if job.get("shots"):
+                name = re.sub(r"[^a-z0-9]+", "-", path.lower()).strip("-") or "home"
+                page.screenshot(path=Path(job["shots"]) / f"{name}-{theme}-{width}.png", full_page=True)
+        context.close()
+    return seen
+
+
+class Hand:
+    """Follows, writes and presses, with the mouse or with the keyboard alone."""
+
+    def __init__(self, page, by_keyboard):
+        self.page, self.by_keyboard = page, by_keyboard
+
+    def reach(self, name, kinds):
+        for _ in range(MOST_TABS):
+            self.page.keyboard.press("Tab")
+            focused = self.page.evaluate_handle("document.activeElement").as_element()
+            if focused and focused.evaluate("e => e.tagName") in kinds and focused.evaluate(NAME).startswith(name):
+                return
+        raise AssertionError(f"{name} cannot be reached by keyboard on {self.page.url}")
+
+    def follow(self, name, within=None):
+        if self.by_keyboard:
+            self.reach(name, ("A", "SUMMARY"))
+            self.go(lambda: self.page.keyboard.press("Enter"))
+        else:
+            place = self.page.locator(within) if within else self.page
+            self.go(lambda: place.get_by_role("link", name=re.compile("^" + re.escape(name))).first.click())
+
+    def press(self, name):
+        if self.by_keyboard:
+            self.reach(name, ("BUTTON",))
+            self.go(lambda: self.page.keyboard.press("Enter"))
+        else:
+            self.go(lambda: self.page.get_by_role("button", name=re.compile("^" + re.escape(name))).first.click())
+
+    def write(self, name, text):
+        if self.by_keyboard:
+            self.reach(name, ("INPUT", "TEXTAREA"))
+            self.page.keyboard.press("Control+A")
+            self.page.keyboard.type(text) if text else self.page.keyboard.press("Delete")
+        else:
+            self.page.get_by_label(re.compile("^" + re.escape(name))).first.fill(text)
+
+    def go(self, act):
+        with self.page.expect_navigation():
+            act()
+
+    def must_say(self, text):
+        said = self.page.locator("main").inner_text()
+        assert text in said, f"{text!r} is not on {self.page.url}:\n{said}"
+
+
+def finished(page, project):
+    """Waits for the end of the run that is shown: with script the page follows it by itself."""
+    for _ in range(60):
+        if page.locator("h1 .chip").inner_text() != "running":
+            return
+        page.wait_for_timeout(500)
+        if not page.evaluate("document.querySelector('[data-events]') && window.EventSource ? 1 : 0"):
+            page.reload()
+    raise AssertionError(f"the run of {project} does not end")
+
+
+def rules(page, hand, job):
+    hand.follow("Rules")
+    hand.write("Regular expression of the new rule", "/private/")
+    hand.write("Comment on the new rule", "not for us")
+    hand.press("Add")
+    hand.must_say("Not saved yet")
+    hand.write("A URL to try", job["site"] + "private/x")
+    hand.press("Try")
+    hand.must_say("denied by rule 1")
+    hand.press("Save the rules")
+    hand.must_say("Saved")
+
+
+def steps(page, hand, job):
+    hand.follow("Steps")
+    hand.write("A page with a form", job["site"] + "door")
+    hand.press("Look for forms")
+    hand.write("Name of the step", "door")
+    hand.write("word", "sesame")
+    hand.write("It went well", "Inside")
+    hand.press("Take it over")
+    hand.must_say("door")
+
+
+def story(browser, job):
+    by_keyboard = job["how"] == "keyboard"
+    context = browser.new_context(java_script_enabled=job["how"] != "plain", viewport={"width": 1100, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    watch, hand, told = Watch(page, job["base"]), Hand(page, by_keyboard), []
+
+    def at(what):
+        told.append([what, urllib.parse.urlsplit(page.url).path])
+
+    page.goto(job["base"] + job["first"])
+    hand.write("Name", "ann")
+    hand.write("Password", "a long password")
+    hand.press("Make the account")
+    at("account")
+    hand.press("Log out")
+    hand.write("Name", "ann")
+    hand.write("Password", "a long password")
+    hand.press("Log in")
+    at("logged in")
+    hand.write("An address to collect", job["site"])
+    hand.press("Look at it")
+    hand.write("Name", "library")
+    hand.write("Time between", "0s")
+    hand.press("Make it only")
+    at("project")
+    rules(page, hand, job)
+    at("rules")
+    steps(page, hand, job)
+    at("steps")
+    hand.follow("Run")
+    hand.press("Crawl")
+    at("live")
+    finished(page, "library")
+    hand.follow("Runs")
+    hand.follow("1")
+    hand.must_say("accounted for")
+    at("report")
+    number = page.locator("main td a[href*='/pages/']").first.get_attribute("href").rsplit("/", 1)[1]
+    content = context.request.get(f"{job['base']}/doc/library.{number}")
+    told.append(["document", content.status, content.text()])
+    hand.press("Acknowledge")
+    page.goto(f"{job['base']}/p/library/runs/1")
+    hand.must_say("Acknowledged")
+    at("acknowledged")
+    hand.follow("Settings")
+    hand.write("Run again every", "6h")
+    hand.press("Save the fields")
+    hand.follow("Schedule")
+    hand.must_say("library")
+    at("schedule")
+    return {"told": told, **watch.take()}
+
+
+if __name__ == "__main__":
+    with open(sys.argv[2], encoding="utf-8") as file:
+        wanted = json.load(file)
+    with sync_playwright() as tools:
+        chromium = tools.chromium.launch(executable_path=wanted["chromium"], args=ALONE)
+        print(json.dumps({"walk": walk, "story": story}[sys.argv[1]](chromium, wanted)))
+        chromium.close()

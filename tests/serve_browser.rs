@@ -1,0 +1,283 @@
+//! Does everything work in a real browser, for everybody, and does nothing from the web act there?
+//!
+//! Debian's Chromium, driven by Playwright, which can reach nothing but the server under test. axe
+//! judges every screen, light and dark, wide and narrow; the story from the first account to a
+//! schedule is gone through with script, without, and by keyboard alone.
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::judge;
+use harness::orb::{Home, PROJECT};
+use harness::script::{Heard, Script, absent, reply};
+use harness::served::{Served, add_user};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What pages try, each on one of its own: in titles, words, attributes, addresses, pictures and
+/// frames, in charsets that hide it, and as other kinds of documents.
+const HOSTILE: [(&str, &str, &str); 25] = [
+    ("title", HTML, "<title><script>alert(1)</script></title>hostile"),
+    ("title-end", HTML, "<title></title></title><img src=x onerror=alert(2)></title>hostile"),
+    ("heading", HTML, "<h1><img src=x onerror=alert(3)>hostile</h1>"),
+    (
+        "heading-text",
+        HTML,
+        "<title>&lt;img src=x onerror=alert(4)&gt;</title><h1>&lt;svg onload=alert(4)&gt; hostile</h1>",
+    ),
+    ("anchor", HTML, "<a href='/'>&lt;script&gt;alert(5)&lt;/script&gt; hostile</a>"),
+    (
+        "anchor-url",
+        HTML,
+        "<a href='javascript:alert(6)'>hostile</a><a href='/&quot;onmouseover=alert(6) x='>hostile</a>",
+    ),
+    ("alt", HTML, "hostile <img src=/x.png alt='&quot;&gt;&lt;script&gt;alert(7)&lt;/script&gt;'>"),
+    ("no-alt", HTML, "hostile <img src='/&quot;&gt;&lt;script&gt;alert(8)&lt;/script&gt;'>"),
+    ("body", HTML, "hostile <script>alert(9)</script><body onload=alert(9)>"),
+    ("svg", HTML, "hostile <svg><script>alert(10)</script><animate onbegin=alert(10) attributeName=x dur=1s></svg>"),
+    (
+        "math",
+        HTML,
+        "hostile <math><mtext><table><mglyph><style><img src=x onerror=alert(11)></style></mglyph></table></mtext></math>",
+    ),
+    (
+        "frame",
+        HTML,
+        "hostile <iframe srcdoc='<script>parent.alert(12)</script>'></iframe><iframe src='javascript:alert(12)'></iframe>",
+    ),
+    (
+        "object",
+        HTML,
+        "hostile <object data='data:text/html,<script>alert(13)</script>'></object><embed src='javascript:alert(13)'>",
+    ),
+    ("base", HTML, "<base href='javascript:alert(14)//'>hostile <a href='x'>x</a>"),
+    ("refresh", HTML, "<meta http-equiv=refresh content='0;url=javascript:alert(15)'>hostile"),
+    (
+        "style",
+        HTML,
+        "hostile <style>@import 'http://evil.test/';body{background:url(http://evil.test/)}</style><p style='background:url(javascript:alert(16))'>",
+    ),
+    (
+        "form",
+        HTML,
+        "hostile <form action=javascript:alert(17)><button autofocus onfocus=alert(17)>x</button></form><input autofocus onfocus=alert(17)>",
+    ),
+    ("noscript", HTML, "hostile <noscript><p title='</noscript><img src=x onerror=alert(18)>'></noscript>"),
+    ("comment", HTML, "hostile <!--><script>alert(19)</script>--><!-- --!><script>alert(19)</script>"),
+    ("template", HTML, "hostile <template><script>alert(20)</script></template><xmp><script>alert(20)</script></xmp>"),
+    ("utf7", "text/html; charset=utf-7", "+ADw-script+AD4-alert(21)+ADw-/script+AD4- hostile"),
+    (
+        "iso2022",
+        "text/html; charset=iso-2022-jp",
+        "hostile <img src=x alt=\"\u{1b}$B\"><img src=x alt=\"\u{1b}(B onerror=alert(22) \">",
+    ),
+    (
+        "picture",
+        "image/svg+xml",
+        "<svg xmlns='http://www.w3.org/2000/svg' onload='alert(23)'><script>alert(23)</script></svg>",
+    ),
+    (
+        "xhtml",
+        "application/xhtml+xml",
+        "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>hostile</title></head><body><script>alert(24)</script></body></html>",
+    ),
+    ("script", "text/javascript", "alert(25) // hostile"),
+];
+
+const HTML: &str = "text/html";
+
+fn kind(mime: &str) -> String {
+    format!("Content-Type: {mime}\r\n")
+}
+
+fn answer(heard: &Heard, is_later: bool) -> Vec<u8> {
+    let html = |body: &str| reply("200 OK", &kind(HTML), &format!("<!doctype html><html lang=en>{body}"));
+    match heard.target.trim_start_matches('/') {
+        "" => {
+            let links: String = HOSTILE.iter().map(|(name, ..)| format!("<li><a href=/{name}>{name}</a>")).collect();
+            html(&format!(
+                "<title>Start</title><p>Welcome to the library of weather.</p><a href=/rain>about the rain</a> <a href=/gone>gone</a><ul>{links}</ul>"
+            ))
+        }
+        "rain" if is_later => {
+            html("<title>Rain</title><h1>Rain</h1><p>The rain falls on the hills.</p><p>It is wet.</p>")
+        }
+        "rain" => html("<title>Rain</title><h1>Rain</h1><p>The rain falls on the plains.</p><p>It is wet.</p>"),
+        name => match HOSTILE.iter().find(|(known, ..)| *known == name) {
+            Some((_, mime, body)) => {
+                let later =
+                    if is_later { " and later <b onclick=alert(0)>more</b><script>alert(0)</script>" } else { "" };
+                reply("200 OK", &kind(mime), &format!("{body}{later}"))
+            }
+            None => absent(),
+        },
+    }
+}
+
+/// A home whose project was crawled and tracked, served to an administrator.
+fn looked_at() -> (Script, Home, Served) {
+    let later = Arc::new(AtomicBool::new(false));
+    let is_later = Arc::clone(&later);
+    let script = Script::serve(move |heard| answer(heard, is_later.load(Ordering::SeqCst)));
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", script.address), "--delay", "0"]);
+    later.store(true, Ordering::SeqCst);
+    home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    home.orb(&["graph", "build", PROJECT]).expect(0);
+    add_user(&home, "ann", &["--admin"]);
+    let served = Served::start(&home, &["--no-schedule"]);
+    (script, home, served)
+}
+
+/// What was seen on each page in each view.
+fn walked(home: &Home, served: &Served, paths: &[String], views: Value, asks_axe: bool) -> Vec<Value> {
+    let shots = std::env::var("ORB_SHOTS").ok();
+    let job = json!({
+        "base": format!("http://{}", served.address), "account": ["ann", "a password"],
+        "paths": paths, "views": views, "axe": asks_axe, "shots": shots,
+    });
+    judge::browser("walk", &job, &home.beside("job.json")).as_array().unwrap().clone()
+}
+
+/// The numbers of the pages, by the ends of their URLs.
+fn page_number(home: &Home, name: &str) -> String {
+    home.catalogue().column(&format!("SELECT id FROM page WHERE url LIKE '%/{name}'")).remove(0)
+}
+
+/// The screens of a project.
+const SCREENS: &[&str] = &[
+    "",
+    "/run",
+    "/runs",
+    "/runs/2",
+    "/runs/2/live",
+    "/runs/1/log",
+    "/changes",
+    "/search?q=rain",
+    "/search?q=hostile",
+    "/pages",
+    "/pages/{rain}",
+    "/pages/{rain}/content",
+    "/pages/{rain}/diff",
+    "/hosts",
+    "/hosts/1",
+    "/health",
+    "/health/broken_link",
+    "/structure",
+    "/graph",
+    "/queue",
+    "/exports",
+    "/check",
+    "/sql?q=SELECT+url%2C+title+FROM+page",
+    "/words/rain",
+    "/settings",
+    "/rules",
+    "/steps",
+    "/compare",
+];
+
+#[test]
+fn every_screen_is_for_everybody_and_asks_nobody_else() {
+    let (_script, home, served) = looked_at();
+    let rain = page_number(&home, "rain");
+    let of_project = SCREENS.iter().map(|path| format!("/p/{PROJECT}{}", path.replace("{rain}", &rain)));
+    let general = ["/", "/new", "/me", "/schedule", "/search?q=rain", "/machines", "/users", "/plan"];
+    let paths: Vec<String> = general.iter().map(|path| (*path).to_owned()).chain(of_project).collect();
+    let views = json!([["light", 1280], ["dark", 1280], ["light", 320], ["dark", 320]]);
+    let seen = walked(&home, &served, &paths, views, true);
+    assert_eq!(seen.len(), paths.len() * 4);
+    let is_wrong = |page: &&Value| {
+        let has = |what: &str| !page[what].as_array().unwrap().is_empty();
+        page["status"] != 200
+            || page["overflow"] != 0
+            || ["ran", "errors", "strangers", "violations"].into_iter().any(has)
+    };
+    let wrong: Vec<String> = seen.iter().filter(is_wrong).map(|page| format!("{page:#}")).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), seen.len(), wrong.join("\n"));
+}
+
+#[test]
+fn nothing_that_was_collected_acts_on_any_screen() {
+    let (_script, home, served) = looked_at();
+    let mut paths: Vec<String> = Vec::new();
+    for (name, ..) in HOSTILE {
+        let number = page_number(&home, name);
+        for part in ["", "/content", "/content?as=safe", "/content?as=text", "/content?as=markdown", "/diff"] {
+            paths.push(format!("/p/{PROJECT}/pages/{number}{part}"));
+        }
+    }
+    let lists = [
+        "",
+        "/runs/2",
+        "/runs/1/log",
+        "/changes",
+        "/search?q=hostile",
+        "/pages",
+        "/health",
+        "/graph",
+        "/queue",
+        "/hosts/1",
+    ];
+    let kinds = ["missing_title", "equal_title", "missing_alt", "broken_link", "duplicate"]
+        .map(|kind| format!("/health/{kind}"));
+    let sql = "/sql?q=SELECT+url%2C+title+FROM+page".to_owned();
+    let lists = lists.iter().map(|list| (*list).to_owned()).chain(kinds).chain([sql]);
+    paths.extend(lists.map(|list| format!("/p/{PROJECT}{list}")));
+    let seen = walked(&home, &served, &paths, json!([["light", 1000]]), false);
+    assert_eq!(seen.len(), paths.len());
+    let acted = |page: &&Value| ["ran", "strangers"].iter().any(|what| !page[what].as_array().unwrap().is_empty());
+    let acted: Vec<&Value> = seen.iter().filter(acted).collect();
+    assert!(acted.is_empty(), "{acted:#?}");
+    let unexpected: Vec<&Value> = seen.iter().filter(|page| page["status"] != 200 && page["status"] != 404).collect();
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+}
+
+/// A small library with a door that wants a word.
+fn library(heard: &Heard) -> Vec<u8> {
+    let html = |body: &str| {
+        reply("200 OK", &kind(HTML), &format!("<!doctype html><html lang=en><title>Library</title>{body}"))
+    };
+    match heard.target.split('?').next().unwrap() {
+        "/" => html("<p>Welcome.</p><a href=/rain>rain</a> <a href=/private/x>private</a>"),
+        "/rain" => html("<p>The rain falls on the plains.</p>"),
+        "/door" => html("<form action=/inside><input name=word></form>"),
+        "/inside" => html("<p>Inside.</p>"),
+        _ => absent(),
+    }
+}
+
+fn told(how: &str) {
+    let script = Script::serve(library);
+    let home = Home::new();
+    let served = Served::start(&home, &["--no-schedule", "--operator-keys"]);
+    let site = format!("http://{}/", script.address);
+    let job = json!({
+        "base": format!("http://{}", served.address), "first": served.first, "site": site, "how": how,
+    });
+    let told = judge::browser("story", &job, &home.beside("job.json"));
+    let names: Vec<&str> = told["told"].as_array().unwrap().iter().map(|part| part[0].as_str().unwrap()).collect();
+    let whole =
+        ["account", "logged in", "project", "rules", "steps", "live", "report", "document", "acknowledged", "schedule"];
+    assert_eq!(names, whole, "{told:#}");
+    assert!(["ran", "errors", "strangers"].iter().all(|what| told[what].as_array().unwrap().is_empty()), "{told:#}");
+    assert_eq!(told["told"][7][1], 200, "{told:#}");
+    let asked: Vec<String> = script.heard().iter().map(|heard| heard.target.clone()).collect();
+    assert!(asked.contains(&"/inside?word=sesame".to_owned()), "the form was filled: {asked:?}");
+    assert!(asked.iter().all(|target| !target.contains("private")), "the rule was heeded: {asked:?}");
+}
+
+#[test]
+fn the_whole_story_is_told_with_script() {
+    told("script");
+}
+
+#[test]
+fn the_whole_story_is_told_without_script() {
+    told("plain");
+}
+
+#[test]
+fn the_whole_story_is_told_by_keyboard_alone() {
+    told("keyboard");
+}
